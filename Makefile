@@ -1,0 +1,42 @@
+# Two commands: `make demo` to see it, `make test` to check it. Both need only Python ≥ 3.11, make and git.
+PYTHON ?= python3
+PORT ?= 8000
+HOST ?= 127.0.0.1
+WORKERS ?= auto
+BIN := .venv/bin
+
+.PHONY: demo test check lint format clean
+
+demo: .venv/demo
+	$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
+
+test: check
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+check: lint
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+lint: .venv/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: .venv/test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("evalsite needs Python 3.11 or newer")'
+	$(PYTHON) -m venv .venv
+
+.venv/demo: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+.venv/test: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@ .venv/demo
+
+clean:
+	rm -rf .venv var .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

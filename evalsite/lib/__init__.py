@@ -1,0 +1,1 @@
+"""What every app may use and nothing in it knows of any app."""
