@@ -1,0 +1,56 @@
+"""The user: an e-mail address and a password."""
+
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+
+class UserManager(BaseUserManager["User"]):
+    """Make users; addresses are compared without regard to case."""
+
+    use_in_migrations = True
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        """Return a new user; without a password they must reset it before signing in."""
+        user = self.model(email=self.normalize_email(email), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        """Return a new admin."""
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        """Return the user who signs in with this address, in whatever case they typed it."""
+        return self.get(email__iexact=username)
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A researcher or an admin. Workers have no account."""
+
+    email = models.EmailField("e-mail", unique=True)
+    name = models.CharField(max_length=150, blank=True)
+    is_staff = models.BooleanField("admin", default=False, help_text="May use the admin pages.")
+    is_active = models.BooleanField("active", default=True, help_text="Clear it instead of deleting the user.")
+    joined_at = models.DateTimeField(default=timezone.now)
+
+    objects = UserManager()
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                Lower("email"),
+                name="accounts_user_email_any_case",
+                violation_error_message="A user with this e-mail address exists.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email

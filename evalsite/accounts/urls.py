@@ -1,0 +1,70 @@
+"""Addresses of signing in and out and of changing a password: Django's own views."""
+
+from django.contrib.auth import views
+from django.urls import path, reverse_lazy
+
+app_name = "accounts"
+urlpatterns = [
+    path(
+        "sign-in/",
+        views.LoginView.as_view(template_name="accounts/sign_in.html", redirect_authenticated_user=True),
+        name="sign_in",
+    ),
+    path("sign-out/", views.LogoutView.as_view(), name="sign_out"),
+    path(
+        "password/",
+        views.PasswordChangeView.as_view(
+            template_name="accounts/form.html",
+            success_url=reverse_lazy("accounts:password_changed"),
+            extra_context={"title": "Change password", "action": "Change password"},
+        ),
+        name="password",
+    ),
+    path(
+        "password/changed/",
+        views.PasswordChangeDoneView.as_view(
+            template_name="accounts/notice.html",
+            extra_context={"title": "Password changed", "notice": "Your new password is in force."},
+        ),
+        name="password_changed",
+    ),
+    path(
+        "reset/",
+        views.PasswordResetView.as_view(
+            template_name="accounts/form.html",
+            email_template_name="accounts/reset_email.txt",
+            subject_template_name="accounts/reset_subject.txt",
+            success_url=reverse_lazy("accounts:reset_sent"),
+            extra_context={"title": "Reset password", "action": "Send me a link"},
+        ),
+        name="reset",
+    ),
+    path(
+        "reset/sent/",
+        views.PasswordResetDoneView.as_view(
+            template_name="accounts/notice.html",
+            extra_context={
+                "title": "Look in your mail",
+                "notice": "If an account has that address, a link to choose a new password is on its way.",
+            },
+        ),
+        name="reset_sent",
+    ),
+    path(
+        "reset/<uidb64>/<token>/",
+        views.PasswordResetConfirmView.as_view(
+            template_name="accounts/form.html",
+            success_url=reverse_lazy("accounts:reset_done"),
+            extra_context={"title": "Choose a new password", "action": "Save password"},
+        ),
+        name="reset_confirm",
+    ),
+    path(
+        "reset/done/",
+        views.PasswordResetCompleteView.as_view(
+            template_name="accounts/notice.html",
+            extra_context={"title": "Password saved", "notice": "You can sign in with it now."},
+        ),
+        name="reset_done",
+    ),
+]

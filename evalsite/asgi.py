@@ -1,0 +1,14 @@
+"""The web application for ASGI servers; without Redis it also runs the jobs."""
+
+import os
+
+from django.conf import settings
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
+application = get_asgi_application()
+
+if settings.JOBS_IN_PROCESS:
+    from evalsite.jobs.in_process import start_worker
+
+    start_worker()

@@ -1,0 +1,46 @@
+"""The Celery app: it carries job ids to workers; the jobs themselves live in the database.
+
+With Redis, `celery -A evalsite worker` and `celery -A evalsite beat` run beside the web process.
+Without, `evalsite.jobs.in_process` does the work of both in threads of the web process.
+"""
+
+import os
+from typing import Any
+
+from celery import Celery, signals
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
+
+app = Celery("evalsite")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+def _complete_settings(sender: Celery, **kwargs: Any) -> None:
+    from evalsite.jobs.timing import SWEEP_S
+
+    sender.conf.beat_schedule = {
+        "sweep-jobs": {
+            "task": "jobs.sweep",
+            "schedule": SWEEP_S,
+            # Behind a busy worker one sweep may wait, not a pile of them.
+            "options": {"expires": SWEEP_S},
+        }
+    }
+    # Nothing to remember between starts, so no schedule file to write.
+    sender.conf.beat_scheduler = "celery.beat:Scheduler"
+    if sender.conf.broker_url.startswith("memory:"):
+        sender.conf.broker_transport_options = {"polling_interval": 0.05}
+    else:
+        # A request that enqueues must not hang on a broker that has gone away.
+        sender.conf.broker_transport_options = {"socket_connect_timeout": 2, "socket_timeout": 10}
+
+
+def _start_heartbeat(sender: Any, **kwargs: Any) -> None:
+    from evalsite.jobs.workers import start_heartbeat
+
+    start_heartbeat(sender.hostname)
+
+
+app.on_after_configure.connect(_complete_settings)
+signals.worker_ready.connect(_start_heartbeat)

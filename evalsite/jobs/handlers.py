@@ -1,0 +1,76 @@
+"""What runs a job of each kind. Apps register theirs in their own `tasks.py`."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from django.db import transaction
+
+from evalsite.jobs.models import STAGE_LENGTH
+
+Handler = Callable[..., None]
+_handlers: dict[str, Handler] = {}
+
+
+class LeaseLostError(Exception):
+    """Another worker owns this job now; what this one does no longer counts."""
+
+
+class Progress(NamedTuple):
+    """How far a job is; a total of 0 is not known."""
+
+    done: int = 0
+    total: int = 0
+    stage: str = ""
+
+
+class JobContext:
+    """What a handler may tell of its job. `JobContext()` has no job behind it: for unit tests of handlers."""
+
+    def __init__(self, hold_lease: Callable[[], None] = lambda: None) -> None:
+        self.reported = Progress()
+        self.lease_lost = False
+        self._hold_lease = hold_lease
+
+    def progress(self, done: int, total: int, stage: str = "") -> None:
+        """Say how far the work is; an empty `stage` leaves the text as it was.
+
+        Cheap in an inner loop and safe in a transaction: a thread of its own writes the latest report a few
+        times a second. Raises LeaseLostError if the job was taken away: let it pass.
+        """
+        if self.lease_lost:
+            raise LeaseLostError
+        self.reported = Progress(min(done, total), total, stage[:STAGE_LENGTH] or self.reported.stage)
+
+    @contextmanager
+    def saving(self) -> Iterator[None]:
+        """Open the transaction that stores the handler's result; it commits only under a valid lease.
+
+        Raises LeaseLostError, before anything is written, if another worker owns the job now.
+        """
+        with transaction.atomic():
+            self._hold_lease()
+            yield
+
+
+def job_handler(kind: str) -> Callable[[Handler], Handler]:
+    """Register the decorated function `handler(ctx, **args)` for jobs of `kind`.
+
+    A handler may run more than once for one job, and must leave the same state as if it had run once.
+    """
+
+    def register(handler: Handler) -> Handler:
+        if kind in _handlers:
+            raise ValueError(f"two handlers for jobs of kind {kind!r}")
+        _handlers[kind] = handler
+        return handler
+
+    return register
+
+
+def get_handler(kind: str) -> Handler:
+    """Return the handler of `kind`; raise LookupError naming the known kinds."""
+    try:
+        return _handlers[kind]
+    except KeyError:
+        raise LookupError(f"no handler for jobs of kind {kind!r}; known: {sorted(_handlers)}") from None

@@ -1,0 +1,161 @@
+"""Running one job: claim it, keep its lease, judge how it ended."""
+
+import logging
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from evalsite.jobs.handlers import JobContext, LeaseLostError, Progress, get_handler
+from evalsite.jobs.models import Job
+from evalsite.jobs.ticker import Ticker
+from evalsite.jobs.timing import BACKOFF_S, LEASE_S, PROGRESS_S
+from evalsite.lib.errors import DomainError
+
+logger = logging.getLogger(__name__)
+
+# Faults that pass: worth another attempt, unlike a bug or a mistake in the data.
+PASSING_FAULTS = (OperationalError, InterfaceError, ConnectionError, TimeoutError)
+
+# Tokens of the jobs that this process is running, so that a process that ends in order can give them back.
+_held_tokens: set[UUID] = set()
+
+
+def run_job(job_id: UUID) -> None:
+    """Run a job to its end, and record how it ended; do nothing if another worker has it or it is not due."""
+    job = claim_job(job_id)
+    if job is None:
+        return
+    ctx = JobContext(hold_lease=partial(_hold_lease, job))
+    with _keeping_lease(job, ctx):
+        outcome = _outcome(job, ctx)
+    close_old_connections()  # the handler may have left a broken one
+    if not _leased(job).update(lease_token=None, lease_until=None, **outcome):
+        logger.warning("%s ended after its lease was lost; the result is refused", job)
+
+
+def claim_job(job_id: UUID) -> Job | None:
+    """Lease a job that is queued and due; of many callers at once, all but one get None."""
+    now, token = timezone.now(), uuid.uuid4()
+    # One UPDATE: of two workers, one finds the row still queued.
+    claimed = Job.objects.filter(pk=job_id, status=Job.Status.QUEUED, run_after__lte=now).update(
+        status=Job.Status.RUNNING,
+        lease_token=token,
+        lease_until=_lease_end(now),
+        attempts=F("attempts") + 1,
+        started_at=now,
+        stage="",
+        done=0,
+        total=0,
+    )
+    return Job.objects.get(pk=job_id, lease_token=token) if claimed else None
+
+
+def give_back_jobs() -> None:
+    """Queue again, at no attempt's cost, what this process is still running: it is about to end."""
+    Job.objects.filter(lease_token__in=list(_held_tokens)).update(
+        status=Job.Status.QUEUED,
+        lease_token=None,
+        lease_until=None,
+        attempts=F("attempts") - 1,
+        swept_at=None,
+        stage="",
+    )
+
+
+def _outcome(job: Job, ctx: JobContext) -> dict[str, Any]:
+    """Call the handler; return the fields that say how it went."""
+    try:
+        get_handler(job.kind)(ctx, **job.args)
+    except LeaseLostError:
+        return {}
+    except DomainError as error:
+        return _failed(error.code, error.message, ctx)
+    except PASSING_FAULTS as error:
+        if job.attempts < job.max_attempts:
+            logger.warning("%s is tried again after attempt %d: %s", job, job.attempts, error)
+            return _queued_again(job)
+        logger.exception("%s failed in its last attempt", job)
+        message = f"Something that this needs did not answer in {job.attempts} attempts. Retry it later."
+        return _failed("unavailable", message, ctx)
+    except Exception:
+        logger.exception("%s failed", job)
+        message = f"Something went wrong on the server. If a retry fails too, tell the admin this number: {job.pk}."
+        return _failed("internal", message, ctx)
+    total = ctx.reported.total
+    return {
+        "status": Job.Status.SUCCEEDED,
+        "finished_at": timezone.now(),
+        "done": total,
+        "total": total,
+        "stage": "",
+    }
+
+
+def _failed(code: str, message: str, ctx: JobContext) -> dict[str, Any]:
+    return {
+        "status": Job.Status.FAILED,
+        "finished_at": timezone.now(),
+        "error_code": code,
+        "error_message": message,
+        **ctx.reported._asdict(),
+    }
+
+
+def _queued_again(job: Job) -> dict[str, Any]:
+    pause = timedelta(seconds=BACKOFF_S * 2 ** (job.attempts - 1))
+    return {
+        "status": Job.Status.QUEUED,
+        "run_after": timezone.now() + pause,
+        "swept_at": None,
+        "stage": "Waiting to try again",
+    }
+
+
+def _lease_end(now: datetime) -> datetime:
+    return now + timedelta(seconds=LEASE_S)
+
+
+def _leased(job: Job) -> QuerySet[Job]:
+    """Return the job, if it is still ours."""
+    return Job.objects.filter(pk=job.pk, lease_token=job.lease_token)
+
+
+def _hold_lease(job: Job) -> None:
+    """Renew the lease, which locks the row until the transaction ends; raise LeaseLostError if it is gone."""
+    if not _leased(job).update(lease_until=_lease_end(timezone.now())):
+        raise LeaseLostError
+
+
+@contextmanager
+def _keeping_lease(job: Job, ctx: JobContext) -> Iterator[None]:
+    """Renew the lease and write the progress from a thread: the handler may be deep in one long call."""
+    assert job.lease_token
+    written = Progress()
+    renew_at = time.monotonic() + LEASE_S / 4
+
+    def keep() -> None:
+        nonlocal written, renew_at
+        reported = ctx.reported
+        if reported == written and time.monotonic() < renew_at:
+            return
+        kept = _leased(job).update(lease_until=_lease_end(timezone.now()), **reported._asdict())
+        ctx.lease_lost = not kept
+        written, renew_at = reported, time.monotonic() + LEASE_S / 4
+
+    keeper = Ticker(f"lease of {job}", PROGRESS_S, keep)
+    _held_tokens.add(job.lease_token)
+    keeper.start()
+    try:
+        yield
+    finally:
+        keeper.stop()
+        _held_tokens.discard(job.lease_token)

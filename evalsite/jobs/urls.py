@@ -1,0 +1,11 @@
+"""Addresses of a job's state and of its retry button."""
+
+from django.urls import path
+
+from evalsite.jobs import views
+
+app_name = "jobs"
+urlpatterns = [
+    path("<uuid:job_id>/", views.state, name="state"),
+    path("<uuid:job_id>/retry/", views.retry, name="retry"),
+]

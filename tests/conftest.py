@@ -1,0 +1,147 @@
+"""What every test may ask for: the cast, private servers, a browser. No test reaches the network."""
+
+import ipaddress
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from hypothesis import settings as hypothesis_settings
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from evalsite.accounts.models import User
+from tests import services
+
+# Tests assert results, not times.
+hypothesis_settings.register_profile("evalsite", deadline=None)
+hypothesis_settings.load_profile("evalsite")
+
+# Playwright's synchronous API keeps an event loop in the test's thread; Django would refuse its ORM there.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Use a file for SQLite, as in production: threads that share one in memory never wait for a lock."""
+    database = settings.DATABASES["default"]
+    if database["ENGINE"].endswith("sqlite3"):
+        database.setdefault("TEST", {})["NAME"] = str(settings.DATA_DIR / "test.sqlite3")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_folder() -> None:
+    """Make the folder of collected files, without which WhiteNoise warns."""
+    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_network() -> Iterator[None]:
+    """Refuse every connection that would leave this machine."""
+    connect = socket.socket.connect
+
+    def connect_here_only(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_here(address[0]):
+            raise RuntimeError(f"a test tried to reach {address[0]}")
+        connect(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", connect_here_only)
+        yield
+
+
+def _is_here(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Return the folder of real ratings and published tables that lies beside the checkout."""
+    beside = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+    folder = Path(os.environ.get("EVALSITE_SHARED_DATA") or beside)
+    return folder if folder.is_dir() else services.missing("EVALSITE_SHARED_DATA, the folder of real ratings,")
+
+
+# --- The cast: everyone knows them
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    return User.objects.create_user("owner@example.org", "owner-password", name="Olu Owner")
+
+
+@pytest.fixture
+def colleague(db: None) -> User:
+    return User.objects.create_user("colleague@example.org", "colleague-password", name="Cleo Colleague")
+
+
+@pytest.fixture
+def stranger(db: None) -> User:
+    return User.objects.create_user("stranger@example.org", "stranger-password", name="Sam Stranger")
+
+
+@pytest.fixture
+def owner_client(owner: User) -> Client:
+    return _signed_in(owner)
+
+
+@pytest.fixture
+def colleague_client(colleague: User) -> Client:
+    return _signed_in(colleague)
+
+
+@pytest.fixture
+def stranger_client(stranger: User) -> Client:
+    return _signed_in(stranger)
+
+
+def _signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+# --- Private servers: skipped where the program is not installed, failed where REQUIRE_SERVICES is set
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    with services.running_postgres() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    with services.running_redis() as url:
+        yield url
+
+
+# --- The browser
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> Path:
+    return services.find_program(*services.CHROMIUM_NAMES) or services.missing("Chromium")
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path: Path) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=services.CHROMIUM_ARGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()

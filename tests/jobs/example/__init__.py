@@ -1,0 +1,1 @@
+"""An app with a job of each fate, for the tests of jobs."""

@@ -1,0 +1,81 @@
+"""Whole installations, killed and restarted: a web process that runs its jobs itself, or workers on Redis."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.jobs.processes import Site
+from tests.services import free_port, new_database, running_redis, wait_until
+
+WORKER = ["-m", "celery", "-A", "evalsite", "worker", "--concurrency", "1", "--loglevel", "WARNING"]
+SCHEDULER = ["-m", "celery", "-A", "evalsite", "beat", "--loglevel", "WARNING"]
+
+
+def web(server: str) -> list[str]:
+    """Return the arguments that start the web process."""
+    address = f"127.0.0.1:{free_port()}"
+    if server == "runserver":
+        return ["manage.py", "runserver", "--noreload", address]
+    return ["-m", "gunicorn", "evalsite.wsgi", "--bind", address, "--workers", "1", "--threads", "4"]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    """The environment that names a fresh database."""
+    if request.param == "sqlite":
+        return {}
+    server = request.getfixturevalue("postgres_url")
+    return {"DATABASE_URL": new_database(server, tmp_path.name)}
+
+
+@pytest.mark.parametrize("server", ["gunicorn", "runserver"])
+def test_a_web_process_killed_in_the_middle_of_a_job_loses_nothing(site: Site, server: str) -> None:
+    site.enqueue("example.sleep", seconds=3)
+    first = site.start(*web(server))
+    wait_until(lambda: site.noted() == ["start"], 15, "the job of another process starts")
+    site.kill(first)
+    assert site.has_ended("running", attempts=1)
+
+    site.start(*web(server))
+    wait_until(lambda: site.has_ended("succeeded", attempts=2), 20, "the job is run again")
+    assert site.noted() == ["start", "start", "end"]
+
+
+def test_a_web_process_that_is_asked_to_end_does_so_and_gives_its_job_back(site: Site) -> None:
+    site.enqueue("example.sleep", seconds=60)
+    process = site.start(*web("gunicorn"))
+    wait_until(lambda: site.noted() == ["start"], 15, "the job starts")
+    process.terminate()
+    assert process.wait(10) == 0
+    assert site.has_ended("queued", attempts=0)
+    assert "Traceback" not in site.log()
+
+
+def test_a_management_command_starts_no_worker(site: Site) -> None:
+    site.enqueue("example.count")
+    assert site.has_ended("queued", attempts=0)
+    assert not site.has_live_worker()
+
+
+def test_a_worker_on_redis_runs_the_job(tmp_path: Path, redis_url: str, database: dict[str, str]) -> None:
+    with Site(tmp_path, REDIS_URL=redis_url, **database) as site:
+        site.manage("migrate")
+        site.start(*WORKER)
+        wait_until(site.has_live_worker, 20, "the worker says that it lives")
+        site.enqueue("example.count")
+        wait_until(lambda: site.has_ended("succeeded", attempts=1), 10, "the job has run")
+        assert site.noted() == ["start", "end"]
+
+
+def test_a_job_asked_for_while_redis_is_down_runs_later(tmp_path: Path) -> None:
+    port = free_port()
+    with Site(tmp_path, REDIS_URL=f"redis://127.0.0.1:{port}/0") as site:
+        site.manage("migrate")
+        site.enqueue("example.count")
+        assert site.has_ended("queued", attempts=0)
+
+        with running_redis(port):
+            site.start(*WORKER)
+            site.start(*SCHEDULER)
+            wait_until(lambda: site.has_ended("succeeded", attempts=1), 30, "the sweeper hands the job on")
+            assert not (Path.cwd() / "celerybeat-schedule").exists()

@@ -1,0 +1,152 @@
+"""Private servers and a browser for tests, found on this machine: started on a free port, gone afterwards."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+import psycopg
+import pytest
+import redis
+
+from evalsite.lib.env import env_bool
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+]
+
+
+def missing(service: str) -> NoReturn:
+    """Skip the test that needs `service`, or fail it where REQUIRE_SERVICES says that all must be there."""
+    reason = f"{service} is not installed on this machine"
+    if env_bool("REQUIRE_SERVICES", False):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+def find_program(*names: str, folders: str = "") -> Path | None:
+    """Return the first of these programs on the PATH, or in the newest of the folders that match a glob."""
+    for name in names:
+        if found := shutil.which(name):
+            return Path(found)
+        for folder in sorted(Path("/").glob(folders), reverse=True) if folders else []:
+            if (folder / name).exists():
+                return folder / name
+    return None
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until(check: Callable[[], object], timeout_s: float, what: str) -> None:
+    """Call `check` until it returns something true; fail the test, naming `what`, if it never does."""
+    deadline = time.monotonic() + timeout_s
+    while not check():
+        if time.monotonic() > deadline:
+            pytest.fail(f"not within {timeout_s} s: {what}")
+        time.sleep(0.05)
+
+
+@contextmanager
+def running_postgres() -> Iterator[str]:
+    """Run a private PostgreSQL; yield its URL. Its user may create databases."""
+    initdb = find_program("initdb", folders="usr/lib/postgresql/*/bin")
+    if initdb is None:
+        missing("PostgreSQL")
+    user = _unprivileged_user()
+    folder = Path(tempfile.mkdtemp(prefix="evalsite-postgres-"))
+    port = free_port()
+    try:
+        if user:
+            shutil.chown(folder, user)
+        options = ["--username=evalsite", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync"]
+        subprocess.run(
+            [initdb, "-D", folder / "data", *options], user=user, cwd=folder, check=True, capture_output=True
+        )
+        settings = [f"unix_socket_directories={folder}", "listen_addresses=127.0.0.1", "fsync=off"]
+        command = [initdb.with_name("postgres"), "-D", folder / "data", "-p", str(port)]
+        command += [word for setting in settings for word in ("-c", setting)]
+        url = f"postgres://evalsite@127.0.0.1:{port}/postgres"
+        with _running(command, folder, user):
+            wait_until(lambda: _postgres_answers(url), 20, "PostgreSQL answers")
+            yield url
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def running_redis(port: int | None = None) -> Iterator[str]:
+    """Run a private Redis that stores nothing; yield its URL."""
+    program = find_program("redis-server")
+    if program is None:
+        missing("Redis")
+    port = port or free_port()
+    with tempfile.TemporaryDirectory(prefix="evalsite-redis-") as folder:
+        command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        with _running(command, Path(folder)), redis.Redis(port=port) as client:
+            wait_until(lambda: _redis_answers(client), 10, "Redis answers")
+            yield f"redis://127.0.0.1:{port}/0"
+
+
+def new_database(server_url: str, name: str) -> str:
+    """Create an empty database on the PostgreSQL server; return its URL."""
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return f"{server_url.rpartition('/')[0]}/{name}"
+
+
+@contextmanager
+def _running(command: list, folder: Path, user: str | None = None) -> Iterator[None]:
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=folder, user=user, stdout=log, stderr=log)
+        try:
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _unprivileged_user() -> str | None:
+    """Return whom to be for initdb, which refuses root; None where we are not root."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+def _postgres_answers(url: str) -> bool:
+    try:
+        psycopg.connect(url, connect_timeout=2).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def _redis_answers(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:
+        return False
