@@ -1,0 +1,24 @@
+# evalsite in one container: by default with SQLite and its jobs in the web process. docker-compose.yml has the rest.
+FROM python:3.12-slim
+
+ENV PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    PIP_NO_CACHE_DIR=1 \
+    EVALSITE_DATA=/data
+
+WORKDIR /app
+
+# What changes seldom comes first: pyproject.toml names the dependencies, and nothing of the app is installed.
+COPY pyproject.toml constraints.txt README.md LICENSE ./
+RUN pip install --constraint constraints.txt .
+
+COPY . .
+RUN useradd --system --uid 10001 --home-dir /data evalsite \
+    && mkdir --parents /data/media \
+    && SECRET_KEY=only-for-this-line python manage.py collectstatic --noinput \
+    && chown --recursive evalsite /data
+USER evalsite
+
+EXPOSE 8000
+# One process, because the jobs run in it; with REDIS_URL set, WEB_CONCURRENCY may ask for more.
+CMD ["gunicorn", "evalsite.wsgi:application", "--bind", "0.0.0.0:8000", "--threads", "8", "--worker-tmp-dir", "/dev/shm", "--access-logfile", "-"]

@@ -1,0 +1,141 @@
+"""docker-compose.yml and Dockerfile against the Compose specification's schema and against this checkout.
+
+The schema is `compose-spec.json` of compose-spec 2.x (Apache-2.0, see `data/compose-spec.LICENSE`).
+"""
+
+import copy
+import json
+import re
+import shlex
+import shutil
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.core.management import get_commands
+from jsonschema import Draft202012Validator
+
+from evalsite.celery import app
+
+ROOT = Path(__file__).parents[1]
+SCHEMA = json.loads((ROOT / "tests/data/compose-spec.json").read_text())
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+OURS = ["migrate", "web", "worker", "scheduler"]
+
+
+def violations(compose: dict[str, Any]) -> list[str]:
+    """Return what the schema has against it."""
+    return [error.json_path for error in Draft202012Validator(SCHEMA).iter_errors(compose)]
+
+
+def broken_command(command: list[str]) -> str | None:
+    """Return what in a command does not exist in this checkout."""
+    program, *arguments = command
+    if not (shutil.which(program) or (Path(sys.executable).parent / program).exists()):
+        return program
+    if program == "gunicorn":
+        module, _, name = arguments[0].partition(":")
+        return None if callable(getattr(import_module(module), name, None)) else arguments[0]
+    if program == "celery":
+        known = import_module(arguments[1]).celery_app is app and arguments[2] in app_commands()
+        return None if known else " ".join(arguments)
+    known = (ROOT / arguments[0]).exists() and arguments[1] in get_commands()
+    return None if known else " ".join(arguments)
+
+
+def app_commands() -> list[str]:
+    """Return the names of Celery's own commands."""
+    return list(import_module("celery.bin.celery").celery.commands)
+
+
+def test_the_file_keeps_to_the_specification() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    assert violations(COMPOSE) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(("services", "web", "port"), ["8000:8000"]), (("services", "web", "command"), 7), (("volume",), {})],
+    ids=["unknown key", "wrong type", "unknown section"],
+)
+def test_a_violation_of_the_specification_is_seen(path: tuple[str, ...], value: object) -> None:
+    broken = copy.deepcopy(COMPOSE)
+    *parents, last = path
+    place = broken
+    for parent in parents:
+        place = place[parent]
+    place[last] = value
+    assert violations(broken)
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_a_service_starts_what_exists(service: str) -> None:
+    assert broken_command(SERVICES[service]["command"]) is None
+
+
+def test_the_image_starts_what_exists() -> None:
+    command = re.search(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
+    assert command
+    assert broken_command(json.loads(command[1])) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gunicorn evalsite.wsgi:app",
+        "celery -A evalsite labourer",
+        "python manage.py migrat",
+        "python mange.py migrate",
+        "no-such-program",
+    ],
+)
+def test_a_command_that_does_not_exist_is_seen(command: str) -> None:
+    assert broken_command(shlex.split(command))
+
+
+def test_migrations_run_before_whatever_uses_the_database() -> None:
+    for service in ("web", "worker", "scheduler"):
+        assert SERVICES[service]["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
+    assert SERVICES["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
+
+
+def test_every_service_that_others_wait_for_tells_its_health() -> None:
+    for service in ("web", "worker", "postgres", "redis"):
+        assert SERVICES[service]["healthcheck"]["test"]
+
+
+def test_secrets_must_be_given() -> None:
+    for service in OURS:
+        environment = SERVICES[service]["environment"]
+        assert environment["SECRET_KEY"].startswith("${SECRET_KEY:?")
+        assert "${POSTGRES_PASSWORD:?" in environment["DATABASE_URL"]
+
+
+def test_every_setting_in_the_environment_is_read() -> None:
+    settings = (ROOT / "evalsite/settings.py").read_text()
+    for name in SERVICES["web"]["environment"]:
+        assert f'"{name}"' in settings or name == "WEB_CONCURRENCY", name
+
+
+def test_named_volumes_are_declared() -> None:
+    used = {volume.partition(":")[0] for service in SERVICES.values() for volume in service.get("volumes", [])}
+    assert used == set(COMPOSE["volumes"])
+
+
+def test_the_image_does_not_run_as_root() -> None:
+    last_user = re.findall(r"^USER (\S+)$", DOCKERFILE, re.MULTILINE)[-1]
+    assert last_user not in {"root", "0"}
+
+
+def test_the_image_gets_every_app_and_no_data() -> None:
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    kept = {line.strip("!/") for line in lines if line.startswith("!")}
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
+    assert lines[0] == "*"
+    assert packages | {"templates", "static", "manage.py", "pyproject.toml"} <= kept
+    assert not kept & {"var", ".git", ".env", "tests"}
