@@ -1,0 +1,33 @@
+// @ts-check
+// Finds each `[data-…]` of the page and mounts its behaviour; the only script a page names.
+import { mount as autosubmit } from "./autosubmit.js";
+import { mount as confirm } from "./confirm.js";
+import { mount as copy } from "./copy.js";
+import { mount as fileDrop } from "./file_drop.js";
+import { mount as jobProgress } from "./job_progress.js";
+import { mount as menu } from "./menu.js";
+import { mount as tableSort } from "./table_sort.js";
+
+/** @type {Record<string, (el: any) => void>} */
+const BEHAVIOURS = {
+  "form[data-autosubmit]": autosubmit,
+  "form[data-confirm]": confirm,
+  "button[data-copy], button[data-copy-from]": copy,
+  "form[data-file-drop]": fileDrop,
+  "[data-job-progress]": jobProgress,
+  "details[data-menu]": menu,
+  "table[data-sortable]": tableSort,
+};
+
+/** Mount every behaviour below `root`. @param {ParentNode} root */
+function mountAll(root) {
+  for (const [selector, mount] of Object.entries(BEHAVIOURS)) {
+    for (const el of root.querySelectorAll(selector)) mount(el);
+  }
+}
+
+mountAll(document);
+// A behaviour that has put new content into the page (file_drop.js) asks for its mounting.
+document.addEventListener("content-replaced", (event) => {
+  if (event.target instanceof Element) mountAll(event.target);
+});
