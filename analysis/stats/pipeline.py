@@ -1,0 +1,112 @@
+"""The whole analysis of one set of ratings, from scores as given to systems ranked and tested."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.stats.quality import WorkerTests, run_worker_test
+from analysis.stats.ratings import Kind, Mask, Ratings, match_twins
+from analysis.stats.scores import (
+    Observations,
+    Standardisation,
+    SystemScores,
+    Unit,
+    observe,
+    reverse_negative,
+    score_systems,
+    standardise,
+)
+from analysis.stats.significance import PairwiseTests, compare_systems, rank_systems
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Design:
+    """How ratings are analysed.
+
+    Attributes
+    ----------
+    is_negative, is_in_worker_test : bool, (n_criteria,)
+        Which criteria are reversed, and which enter the worker test.
+    preset : str
+        A key of `quality.PRESETS`.
+    alpha : float
+        A worker passes iff p < alpha.
+    unit : Unit
+    standardised_kinds : tuple of Kind
+        Kinds of item that enter a worker's mean and standard deviation.
+    excluded : tuple of int
+        Codes of workers whose ratings never count, whatever their test says.
+    """
+
+    is_negative: Mask
+    is_in_worker_test: Mask
+    preset: str
+    alpha: float = 0.05
+    unit: Unit = Unit.RATING
+    standardised_kinds: tuple[Kind, ...] = field(default=tuple(Kind))
+    excluded: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the ratings mean.
+
+    `tests` compares systems on overall z; `criterion_tests` on each criterion's z; `order` ranks system codes, best
+    first; `is_kept` (n_workers,) marks the workers whose ratings count.
+    """
+
+    workers: WorkerTests
+    standardisation: Standardisation
+    is_kept: Mask
+    observations: Observations
+    systems: SystemScores
+    tests: PairwiseTests
+    criterion_tests: tuple[PairwiseTests, ...]
+    order: list[int]
+    twin: NDArray[np.int64]
+
+
+def analyse(ratings: Ratings, design: Design, on_progress: Progress = lambda stage: None) -> Analysis:
+    """Analyse ratings: worker tests, standardised scores, system scores, tests of every pair of systems.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    design : Design
+    on_progress : callable
+        Called with the name of each stage as it begins.
+
+    Returns
+    -------
+    Analysis
+        Degenerate ratings give NaN scores and p-values, never an error.
+
+    References
+    ----------
+    METHOD §3–§5.
+    """
+    on_progress("Testing workers")
+    twin = match_twins(ratings)
+    scores = reverse_negative(ratings.scores, design.is_negative)
+    workers = run_worker_test(
+        ratings, scores, twin, preset=design.preset, alpha=design.alpha, criteria=design.is_in_worker_test
+    )
+    is_kept = workers.is_passed
+    is_kept[list(design.excluded)] = False
+    on_progress("Standardising scores")
+    standardisation = standardise(ratings, scores, design.standardised_kinds)
+    observations = observe(ratings, scores, standardisation, twin, is_kept=is_kept, unit=design.unit)
+    systems = score_systems(observations, ratings.n_systems)
+    on_progress("Comparing systems")
+    tests = compare_systems(observations.overall_z, observations.system, ratings.n_systems)
+    criterion_tests = (
+        (tests,)
+        if ratings.n_criteria == 1
+        else tuple(compare_systems(z, observations.system, ratings.n_systems) for z in observations.z.T)
+    )
+    order = rank_systems(systems.z)
+    return Analysis(workers, standardisation, is_kept, observations, systems, tests, criterion_tests, order, twin)

@@ -1,0 +1,139 @@
+"""Worker quality control: one p-value a worker (METHOD §3)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from analysis.stats.ranks import ranksum_less, wilcoxon_less
+from analysis.stats.ratings import Codes, Floats, Kind, Mask, Ratings
+
+
+class Verdict(IntEnum):
+    """What the worker test says of a worker."""
+
+    FAILED = 0
+    PASSED = 1
+    UNTESTED = 2
+
+
+@dataclass(frozen=True)
+class WorkerTests:
+    """The worker test of every worker.
+
+    Attributes
+    ----------
+    p_value : float64, (n_workers,)
+        One-sided p that degraded items are not rated lower; 1 where all compared ratings are equal, NaN where the
+        worker has nothing to compare.
+    n_compared : int64, (n_workers,)
+        Number of twin pairs (paired presets) or of ratings of degraded items (unpaired).
+    verdict : int8, (n_workers,)
+        `Verdict` codes: passed iff p < α.
+    """
+
+    p_value: Floats
+    n_compared: NDArray[np.int64]
+    verdict: NDArray[np.int8]
+
+    @property
+    def is_passed(self) -> Mask:
+        """Whether each worker passed."""
+        return np.asarray(self.verdict == Verdict.PASSED)
+
+
+class _Outcome(NamedTuple):
+    p_value: Floats
+    n_compared: NDArray[np.int64]
+
+
+def run_worker_test(
+    ratings: Ratings, scores: Floats, twin: NDArray[np.int64], *, preset: str, alpha: float, criteria: Mask
+) -> WorkerTests:
+    """Test whether each worker rates degraded items lower than ordinary ones.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : float64, (n_items, n_criteria)
+        Scores after reversal of negative criteria (`scores.reverse_negative`); NaN where not rated.
+    twin : int64, (n_items,)
+        From `ratings.match_twins`.
+    preset : {"paired-wilcoxon", "unpaired-ranksum", "paired-t"}
+    alpha : float
+        Between 0 and 1; a worker passes iff p < alpha.
+    criteria : bool, (n_criteria,)
+        Which criteria enter the test; their ratings are pooled.
+
+    Returns
+    -------
+    WorkerTests
+
+    Raises
+    ------
+    KeyError
+        If there is no such preset.
+
+    References
+    ----------
+    METHOD §3; Ji's thesis §3.2 (paired-wilcoxon); Ji et al. 2022 §4 (unpaired-ranksum); WMT (paired-t).
+    """
+    p, n_compared = PRESETS[preset](ratings, scores[:, criteria], twin)
+    verdict = np.where(p < alpha, Verdict.PASSED, Verdict.FAILED).astype(np.int8)
+    verdict[np.isnan(p)] = Verdict.UNTESTED
+    return WorkerTests(p, n_compared, verdict)
+
+
+def _pairs(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> tuple[Floats, Codes]:
+    """Return degraded − ordinary of every twin pair and criterion that has both ratings, and its worker."""
+    degraded = np.flatnonzero((ratings.kind == Kind.DEGRADED) & (twin >= 0))
+    difference = scores[degraded] - scores[twin[degraded]]
+    worker = np.broadcast_to(ratings.worker[degraded, None], difference.shape)
+    is_rated = ~np.isnan(difference)
+    return difference[is_rated], worker[is_rated]
+
+
+def _paired_wilcoxon(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> _Outcome:
+    difference, worker = _pairs(ratings, scores, twin)
+    n = np.bincount(worker, minlength=ratings.n_workers)
+    return _Outcome(wilcoxon_less(difference, worker, ratings.n_workers), n)
+
+
+def _paired_t(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> _Outcome:
+    """Student's paired t, df = n − 1. A single pair cannot pass; equal differences below zero give p = 0."""
+    difference, worker = _pairs(ratings, scores, twin)
+    n = np.bincount(worker, minlength=ratings.n_workers)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.bincount(worker, weights=difference, minlength=ratings.n_workers) / n
+        residual = difference - mean[worker]
+        residual[np.abs(residual) < 1e-9] = 0.0  # equal differences have no spread, whatever their rounding
+        variance = np.bincount(worker, weights=residual**2, minlength=ratings.n_workers) / (n - 1)
+        p = np.asarray(stdtr(n - 1, mean / np.sqrt(variance / n)), dtype=np.float64)
+    has_no_spread = (n > 1) & (variance == 0)
+    p[has_no_spread] = np.where(mean[has_no_spread] < 0, 0.0, 1.0)
+    p[n == 1] = 1.0
+    p[n == 0] = np.nan
+    return _Outcome(p, n)
+
+
+def _unpaired_ranksum(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> _Outcome:
+    compared = np.flatnonzero((ratings.kind == Kind.DEGRADED) | (ratings.kind == Kind.ORDINARY))
+    values = scores[compared]
+    shape = values.shape
+    is_degraded = np.broadcast_to((ratings.kind[compared] == Kind.DEGRADED)[:, None], shape)
+    worker = np.broadcast_to(ratings.worker[compared, None], shape)
+    is_rated = ~np.isnan(values)
+    values, is_degraded, worker = values[is_rated], is_degraded[is_rated], worker[is_rated]
+    p = ranksum_less(values, is_degraded, worker, ratings.n_workers)
+    return _Outcome(p, np.bincount(worker[is_degraded], minlength=ratings.n_workers))
+
+
+PRESETS: dict[str, Callable[[Ratings, Floats, NDArray[np.int64]], _Outcome]] = {
+    "paired-wilcoxon": _paired_wilcoxon,
+    "unpaired-ranksum": _unpaired_ranksum,
+    "paired-t": _paired_t,
+}
