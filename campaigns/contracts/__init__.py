@@ -1,0 +1,1 @@
+"""What a plug-in fulfils: base classes and value objects."""

@@ -1,0 +1,1 @@
+"""Adequacy of answers to questions on a text."""

@@ -1,0 +1,1 @@
+"""Fluency of answers to questions on a text."""
