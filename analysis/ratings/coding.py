@@ -1,0 +1,57 @@
+"""Labels to codes that do not depend on the order of the rows."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalsite.lib.tables import TextColumn
+
+Int = NDArray[np.integer]
+
+_MAX_KEY = 2**62
+
+
+def sorted_codes(column: TextColumn) -> tuple[NDArray[np.int32], list[str]]:
+    """Return codes, (n_rows,), into the sorted labels."""
+    order = sorted(range(len(column.labels)), key=column.labels.__getitem__)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order))
+    return rank[column.codes], [column.labels[code] for code in order]
+
+
+def combined(parts: Sequence[tuple[Int, int]]) -> tuple[NDArray[np.int64], int]:
+    """Return one number for each row's combination of codes, in their order, and how many there may be.
+
+    Each part is codes, (n_rows,), from 0, and the number of codes.
+    """
+    first, size = parts[0]
+    key = first.astype(np.int64)
+    for codes, n_codes in parts[1:]:
+        if size * n_codes > _MAX_KEY:
+            key, size = dense(key, size)
+        key *= n_codes
+        key += codes
+        size *= n_codes
+    return key, size
+
+
+def dense(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], int]:
+    """Return the rank of each row's key among the keys that occur, and how many occur. Keys are below "
+    "`size`."""
+    if size > 4 * key.size + 1024:
+        values, ranks = np.unique(key, return_inverse=True)
+        return ranks.astype(np.int64), values.size
+    # A table of what occurs is many times faster than sorting.
+    occurs = np.zeros(size, bool)
+    occurs[key] = True
+    rank = np.cumsum(occurs, dtype=np.int64) - 1
+    return rank[key], int(rank[-1]) + 1 if size else 0
+
+
+def first_rows(codes: Int, n_codes: int) -> NDArray[np.int64]:
+    """Return the first row of each code, (n_codes,); every code occurs."""
+    first = np.empty(n_codes, np.int64)
+    # Assigned from the last row to the first, so that the first row's assignment is the one that stays.
+    first[codes[::-1]] = np.arange(codes.size - 1, -1, -1)
+    return first

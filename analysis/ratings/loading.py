@@ -1,0 +1,209 @@
+"""Ratings files to arrays: everything wrong is said at once, and nothing is half imported."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.ratings.columns import REQUIRED, chosen_mapping, guess_mapping
+from analysis.ratings.items import Items, check_items, find_items
+from analysis.ratings.notices import Names, Warning_, column_warnings, rating_warnings
+from analysis.ratings.rows import RatingRows, code_rows
+from analysis.stats.ratings import Ratings, from_long
+from evalsite.lib.tables import CellProblems, Problem, Table, TableError, preview, read_columns
+from evalsite.lib.tables.errors import listing
+
+
+@dataclass(frozen=True)
+class LoadedRatings:
+    """The ratings of one file.
+
+    Attributes
+    ----------
+    ratings : Ratings
+        Items ordered by worker, assignment and position; criteria in the order asked for.
+    workers, systems, assignments, sources : list of str
+        Labels by code; all sorted, assignments by worker first.
+    criteria : list of str
+        Names of the columns of `ratings.scores`.
+    warnings : list of Warning_
+    fingerprint : str
+        SHA-256, hexadecimal, of the arrays and labels: independent of the file's format and of the order of
+        its rows.
+    """
+
+    ratings: Ratings
+    workers: list[str]
+    systems: list[str]
+    criteria: list[str]
+    sources: list[str]
+    assignments: list[str]
+    warnings: list[Warning_]
+    fingerprint: str
+
+
+def load_ratings(
+    path: str | Path,
+    *,
+    criteria: Sequence[str],
+    mapping: Mapping[str, str] | None = None,
+    name: str | None = None,
+    max_bytes: int | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> LoadedRatings:
+    """Return the ratings of a file in any format that `evalsite.lib.tables` reads, one row a rating.
+
+    Parameters
+    ----------
+    path : path of the file.
+    criteria : names of the protocol's criteria, matched without regard to capitals.
+    mapping : {canonical column: the file's column}; guessed from the names by default.
+    name : what the person calls the file.
+    max_bytes : a larger file is refused; None: no limit.
+    on_progress : called now and then with the share done, 0–1.
+
+    Raises
+    ------
+    TableError
+        Up to 50 problems in the order of the file: a column that is missing, cells that cannot be what they
+        should be, ratings that contradict or repeat others.
+    ValueError
+        If `criteria` is empty or names one twice, or `mapping` names what is not a column of a ratings file.
+
+    Notes
+    -----
+    Without a column `kind` every item is ordinary. Without `assignment` a worker's go at one HIT is one;
+    without `hit` too, all that a worker did. Without `position` an item is one source, system and kind of an
+    assignment.
+    """
+    known = {criterion.strip().casefold() for criterion in criteria}
+    if not criteria or len(known) < len(criteria):
+        raise ValueError("there must be one criterion at least, and none twice")
+    problems = CellProblems()
+    table, mapping = _read(path, criteria, mapping, name, max_bytes, on_progress, problems)
+    rows = code_rows(table, mapping, criteria, problems)
+    # A score that is wrong is still somebody's rating of something; a wrong label leaves that unknown.
+    unclear = [problems.rows_in(mapping[column]) for column in mapping if column != "score"]
+    if any(bad.size for bad in unclear):
+        rows.drop(np.concatenate(unclear))
+    items = find_items(rows)
+    check_items(rows, items, list(criteria), mapping, problems)
+    problems.raise_for(table)
+    ratings = _ratings(rows, items, len(criteria))
+    names = Names(rows.workers, rows.systems, rows.sources, rows.assignments, criteria)
+    warnings = [Warning_(warning.code, 1, warning.message) for warning in table.warnings]
+    warnings += column_warnings(mapping, guess_mapping(table.columns), has_source=bool(rows.sources))
+    warnings += rating_warnings(ratings, names, _hit_of_assignment(rows))
+    return LoadedRatings(
+        ratings=ratings,
+        workers=rows.workers,
+        systems=rows.systems,
+        criteria=list(criteria),
+        sources=rows.sources,
+        assignments=rows.assignments,
+        warnings=warnings,
+        fingerprint=_fingerprint(ratings, names),
+    )
+
+
+def _read(
+    path: str | Path,
+    criteria: Sequence[str],
+    mapping: Mapping[str, str] | None,
+    name: str | None,
+    max_bytes: int | None,
+    on_progress: Callable[[float], None] | None,
+    problems: CellProblems,
+) -> tuple[Table, dict[str, str]]:
+    """Return the columns of the file and which is which."""
+    file = name or Path(path).name
+    if mapping is not None:
+        chosen = chosen_mapping(mapping)
+        _require(file, chosen, criteria, list(chosen.values()))
+    else:
+        beginning = preview(path, name, 0, max_bytes=max_bytes)
+        chosen = guess_mapping(beginning.columns)
+        _require(file, chosen, criteria, beginning.columns)
+
+    def read() -> Table:
+        return read_columns(
+            path,
+            list(chosen.values()),
+            name,
+            [chosen["score"]],
+            on_progress,
+            max_bytes=max_bytes,
+            problems=problems,
+        )
+
+    table = read()
+    if mapping is None and (better := guess_mapping(table.columns)) != chosen:
+        # In JSON Lines a column may first occur far down; leaving out, say, the kinds would be silent and
+        # wrong.
+        chosen = better
+        problems.clear()
+        table = read()
+    return table, chosen
+
+
+def _require(file: str, mapping: Mapping[str, str], criteria: Sequence[str], columns: Sequence[str]) -> None:
+    needed = REQUIRED if len(criteria) == 1 else (*REQUIRED, "criterion")
+    there = listing(column for column in columns if column)
+    problems = [
+        Problem(
+            1,
+            column,
+            f"no column is known to hold the {column}. The columns are {there}: rename one of them "
+            f"“{column}”, or choose "
+            "which one is meant.",
+            "missing_column",
+        )
+        for column in needed
+        if column not in mapping
+    ]
+    if problems:
+        raise TableError(file, problems)
+
+
+def _ratings(rows: RatingRows, items: Items, n_criteria: int) -> Ratings:
+    first = items.first
+    unknown = np.full(first.size, -1, np.int32)
+    return Ratings(
+        # −0.0 and 0.0 are one score and must have one fingerprint.
+        scores=from_long(
+            item=items.item,
+            criterion=rows.criterion,
+            score=rows.score + 0.0,
+            n_items=items.n_items,
+            n_criteria=n_criteria,
+        ),
+        worker=rows.worker[first].astype(np.int32),
+        system=rows.system[first].astype(np.int32),
+        assignment=rows.assignment[first].astype(np.int32),
+        source=unknown if rows.source is None else rows.source[first].astype(np.int32),
+        kind=rows.kind[first].astype(np.int8),
+        n_workers=len(rows.workers),
+        n_systems=len(rows.systems),
+    )
+
+
+def _hit_of_assignment(rows: RatingRows) -> NDArray[np.int64] | None:
+    if rows.hit is None:
+        return None
+    hit = np.zeros(len(rows.assignments), np.int64)
+    hit[rows.assignment] = rows.hit
+    return hit
+
+
+def _fingerprint(ratings: Ratings, names: Names) -> str:
+    digest = hashlib.sha256(b"evalsite ratings 1\n")
+    for labels in (names.workers, names.systems, names.sources, names.assignments, names.criteria):
+        digest.update(json.dumps(list(labels)).encode() + b"\n")
+    for codes in (ratings.worker, ratings.system, ratings.assignment, ratings.source, ratings.kind):
+        digest.update(codes.astype("<i8").tobytes())
+    digest.update(ratings.scores.astype("<f8").tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,194 @@
+"""One array a column: the ratings of a file, row by row, with every label checked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.ratings.coding import combined, dense, sorted_codes
+from analysis.stats.ratings import Kind
+from evalsite.lib.tables import CellProblems, Table, TextColumn
+from evalsite.lib.tables.errors import shorten
+from evalsite.lib.tables.writing import restore
+
+Codes = NDArray[np.integer]
+
+_KINDS = {kind.name.lower(): int(kind) for kind in Kind}
+
+
+@dataclass
+class RatingRows:
+    """Codes of every rating, (n_rows,); `row` is its data row in the file.
+
+    `hit`, `position` and `source` are None where the file has no such column; a source of −1 is not known.
+    Assignments are numbered by worker, then by label.
+    """
+
+    row: NDArray[np.int64]
+    worker: Codes
+    system: Codes
+    assignment: Codes
+    criterion: Codes
+    kind: Codes
+    score: NDArray[np.float64]
+    hit: Codes | None = None
+    position: Codes | None = None
+    source: Codes | None = None
+    workers: list[str] = field(default_factory=list)
+    systems: list[str] = field(default_factory=list)
+    assignments: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    n_hits: int = 0
+    n_positions: int = 0
+
+    def drop(self, bad: NDArray[np.int64]) -> None:
+        """Leave out some data rows."""
+        keep = np.ones(self.row.size, bool)
+        keep[bad] = False
+        for name, values in vars(self).items():
+            if isinstance(values, np.ndarray):
+                setattr(self, name, values[keep])
+
+
+def code_rows(table: Table, mapping: Mapping[str, str], criteria: Sequence[str], problems: CellProblems) -> RatingRows:
+    """Return the ratings as codes; each bad cell is added to `problems` and coded as 0 or −1."""
+    n_rows = table.n_rows
+    text = {column: _restored(table.text[name]) for column, name in mapping.items() if name in table.text}
+    worker, workers = sorted_codes(text["worker"])
+    system, systems = sorted_codes(text["system"])
+    for column in ("worker", "system", "assignment"):
+        if column in text:
+            _refuse_empty(text[column], mapping[column], problems)
+    rows = RatingRows(
+        row=np.arange(n_rows),
+        worker=worker,
+        system=system,
+        assignment=worker,
+        criterion=np.zeros(n_rows, np.int32),
+        kind=np.zeros(n_rows, np.int8),
+        score=table.numbers[mapping["score"]],
+        workers=workers,
+        systems=systems,
+    )
+    if "hit" in text:
+        rows.hit, hits = sorted_codes(text["hit"])
+        rows.n_hits = len(hits)
+    _code_assignments(rows, text, [] if rows.hit is None else hits)
+    if "source" in text:
+        rows.source, rows.sources = _code_sources(text["source"])
+    if "position" in text:
+        rows.position, rows.n_positions = _code_positions(text["position"], mapping["position"], problems)
+    if "kind" in text:
+        allowed = ", ".join(_KINDS)
+        rows.kind = _look_up(
+            text["kind"], _KINDS, mapping["kind"], "unknown_kind", f"Write one of: {allowed}.", problems
+        )
+    if "criterion" in text:
+        mend = f"The criteria are: {', '.join(criteria)}. Choose another protocol or edit its criteria."
+        places = {name.strip().casefold(): place for place, name in enumerate(criteria)}
+        rows.criterion = _look_up(text["criterion"], places, mapping["criterion"], "unknown_criterion", mend, problems)
+    _check_scores(rows.score, mapping["score"], problems)
+    return rows
+
+
+def _restored(column: TextColumn) -> TextColumn:
+    """Return labels without the apostrophe by which exports keep a spreadsheet from running them as formulas."""
+    given = set(column.labels)
+    labels = [label if (plain := restore(label)) in given else plain for label in column.labels]
+    return replace(column, labels=labels)
+
+
+def _refuse_empty(column: TextColumn, name: str, problems: CellProblems) -> None:
+    if "" in column.labels:
+        empty = _without(np.flatnonzero(column.codes == column.labels.index("")), name, problems)
+        problems.add(empty, name, "empty_label", lambda row, other: "the cell is empty. Fill it in, or delete the row.")
+
+
+def _code_assignments(rows: RatingRows, text: Mapping[str, TextColumn], hits: list[str]) -> None:
+    """Number assignments by worker, then by label; without a column, one for each worker and HIT, or "
+    "each worker."""
+    n_workers = len(rows.workers)
+    codes: Codes
+    if "assignment" in text:
+        codes, labels = sorted_codes(text["assignment"])
+    elif rows.hit is not None:
+        codes, labels = rows.hit, hits
+    else:
+        rows.assignment, rows.assignments = rows.worker, rows.workers
+        return
+    key, size = combined([(rows.worker, n_workers), (codes, len(labels))])
+    rows.assignment, n_assignments = dense(key, size)
+    label_of = np.empty(n_assignments, np.int64)
+    worker_of = np.empty(n_assignments, np.int64)
+    label_of[rows.assignment] = codes
+    worker_of[rows.assignment] = rows.worker
+    if "assignment" in text:
+        rows.assignments = [labels[code] for code in label_of]
+    else:
+        pairs = zip(label_of, worker_of, strict=True)
+        rows.assignments = [f"{labels[hit]} {rows.workers[worker]}" for hit, worker in pairs]
+
+
+def _code_sources(column: TextColumn) -> tuple[Codes, list[str]]:
+    codes, labels = sorted_codes(column)
+    if labels and labels[0] == "":
+        return codes - 1, labels[1:]
+    return codes, labels
+
+
+def _code_positions(column: TextColumn, name: str, problems: CellProblems) -> tuple[Codes, int]:
+    values = [_whole(label) for label in column.labels]
+    bad = [code for code, value in enumerate(values) if value is None]
+    if bad:
+        rows = _without(np.flatnonzero(np.isin(column.codes, bad)), name, problems)
+        problems.add(
+            rows,
+            name,
+            "bad_position",
+            lambda row, other: "the position is not a whole number. Write 1, 2, 3 …",
+        )
+    known = sorted({value for value in values if value is not None})
+    place = {value: code for code, value in enumerate(known)}
+    by_label = np.array([0 if value is None else place[value] for value in values], np.int32)
+    return by_label[column.codes], len(known)
+
+
+def _whole(label: str) -> int | None:
+    try:
+        value = float(label)
+    except ValueError:
+        return None
+    return int(value) if value.is_integer() and abs(value) < 2**53 else None
+
+
+def _look_up(
+    column: TextColumn, known: Mapping[str, int], name: str, code: str, mend: str, problems: CellProblems
+) -> Codes:
+    """Return each cell's number, −1 where it is not known; such a cell is a problem."""
+    by_label = np.array([known.get(label.casefold(), -1) for label in column.labels], np.int32)
+    found = by_label[column.codes]
+    unknown = _without(np.flatnonzero(found < 0), name, problems)
+
+    def describe(row: int, other: int | None) -> str:
+        label = column.labels[column.codes[row]]
+        return f"{f'“{shorten(label)}” is not known' if label else 'the cell is empty'}. {mend}"
+
+    problems.add(unknown, name, code, describe)
+    return found
+
+
+def _check_scores(score: NDArray[np.float64], name: str, problems: CellProblems) -> None:
+    with np.errstate(invalid="ignore"):
+        outside = np.flatnonzero((score < 0) | (score > 100))
+    problems.add(
+        outside,
+        name,
+        "score_out_of_range",
+        lambda row, other: f"the score is {score[row]:.10g}. Scores are from 0 to 100: mend it, or delete the row.",
+    )
+
+
+def _without(rows: NDArray[np.int64], name: str, problems: CellProblems) -> NDArray[np.int64]:
+    """Return the rows whose cell in this column is not known to be bad already."""
+    return np.setdiff1d(rows, problems.rows_in(name))

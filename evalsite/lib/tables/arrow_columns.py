@@ -1,0 +1,58 @@
+"""Arrow columns as the project's columns."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import compute
+
+from evalsite.lib.tables.errors import CellProblems
+from evalsite.lib.tables.table import Floats, TextColumn, add_bad_numbers, cell_text, text_column
+
+
+@dataclass(frozen=True)
+class ArrowNumbers:
+    """Numbers as Arrow read them: `is_missing` tells an empty cell from one that says NaN; None if no "
+    "cell is empty."""
+
+    values: Floats
+    is_missing: NDArray[np.bool_] | None
+
+    def take(self, rows: NDArray[np.int64]) -> "ArrowNumbers":
+        """Return the chosen rows."""
+        return ArrowNumbers(self.values[rows], None if self.is_missing is None else self.is_missing[rows])
+
+    def checked(self, name: str, problems: CellProblems) -> Floats:
+        """Return the values, NaN where they are missing or not finite; each such cell is a problem."""
+        is_finite = np.isfinite(self.values)
+        if is_finite.all():
+            return self.values
+        bad = np.flatnonzero(~is_finite)
+        is_missing = np.zeros(bad.size, bool) if self.is_missing is None else self.is_missing[bad]
+        add_bad_numbers(bad, is_missing, name, problems, lambda row: str(self.values[row]))
+        return np.where(is_finite, self.values, np.nan)
+
+
+def arrow_numbers(column: pa.ChunkedArray) -> ArrowNumbers:
+    """Return a column of floats or whole numbers."""
+    is_missing = column.is_null().to_numpy() if column.null_count else None
+    return ArrowNumbers(np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), np.float64), is_missing)
+
+
+def arrow_text(column: pa.ChunkedArray) -> TextColumn:
+    """Return any column of single values as text; raise TypeError if a value is not one value."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    column = column.unify_dictionaries()
+    if not column.num_chunks:
+        return TextColumn(np.empty(0, np.int32), [])
+    labels = [cell_text(value) for value in column.chunk(0).dictionary.to_pylist()]
+    pieces = [_codes(chunk.indices, len(labels)) for chunk in column.chunks]
+    return text_column(np.concatenate(pieces), [*labels, ""])
+
+
+def _codes(indices: pa.Array, missing: int) -> NDArray[np.integer]:
+    if indices.null_count:
+        indices = compute.fill_null(indices.cast(pa.int32()), missing)
+    return indices.to_numpy().astype(np.int32, copy=False)

@@ -1,0 +1,86 @@
+"""The one way in for tabular data."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsite.lib.tables import delimited, excel, json_lines, parquet
+from evalsite.lib.tables.errors import CellProblems
+from evalsite.lib.tables.formats import Format, open_source
+from evalsite.lib.tables.table import Progress, Table, refuse_unstorable
+
+_Previewer = Callable[..., tuple[str, list[str], list[list[str]]]]
+
+_PREVIEW: dict[Format, _Previewer] = {
+    "delimited": delimited.preview,
+    "jsonl": json_lines.preview,
+    "xlsx": excel.preview,
+    "parquet": parquet.preview,
+}
+_READ: dict[Format, Callable[..., Table]] = {
+    "delimited": delimited.read,
+    "jsonl": json_lines.read,
+    "xlsx": excel.read,
+    "parquet": parquet.read,
+}
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The beginning of a table as text: `format` is csv, tsv, jsonl, xlsx or parquet."""
+
+    format: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def preview(path: str | Path, name: str | None = None, n_rows: int = 20, *, max_bytes: int | None = None) -> Preview:
+    """Return the columns and the first rows of a file of any size, reading little more than that.
+
+    `name` is what the person calls the file. Raises TableError if it is no table. JSON Lines: the columns are
+    those of the rows shown.
+    """
+    source = open_source(path, name, max_bytes)
+    return Preview(*_PREVIEW[source.format](source, n_rows))
+
+
+def read_columns(
+    path: str | Path,
+    columns: Sequence[str],
+    name: str | None = None,
+    numeric: Sequence[str] = (),
+    on_progress: Progress | None = None,
+    *,
+    max_bytes: int | None = None,
+    problems: CellProblems | None = None,
+) -> Table:
+    """Return the wanted columns of a CSV, TSV, JSON Lines, Excel or Parquet file.
+
+    Parameters
+    ----------
+    path : path of the file; its content, not its name, tells what it is.
+    columns : names of the wanted columns.
+    name : what the person calls the file; the path's last part by default.
+    numeric : those of `columns` that hold numbers; the others come as text.
+    on_progress : called now and then, on the caller's thread, with the share read, 0–1.
+    max_bytes : a larger file is refused; None: no limit.
+    problems : gathers bad cells for the caller to raise with its own; by default they are raised here.
+
+    Raises
+    ------
+    TableError
+        For everything that can be wrong with a file, with row, column and mend.
+    """
+    unknown = set(numeric) - set(columns)
+    if unknown or not columns:
+        raise ValueError(f"numeric columns must be among the wanted ones, of which there is at least one: {unknown}")
+    source = open_source(path, name, max_bytes)
+    found = CellProblems() if problems is None else problems
+    table = _READ[source.format](source, list(dict.fromkeys(columns)), numeric, found, on_progress)
+    for column, cells in table.text.items():
+        refuse_unstorable(cells, column, found)
+    if problems is None:
+        found.raise_for(table)
+    if on_progress is not None:
+        on_progress(1.0)
+    return table

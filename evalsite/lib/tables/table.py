@@ -1,0 +1,197 @@
+"""Columns of a table as codes and labels, whatever file they came from."""
+
+import datetime
+import math
+import re
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalsite.lib.tables.errors import CellProblems, shorten
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+Progress = Callable[[float], None]
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """A column of text: `labels[codes[i]]` is the cell of data row i, stripped of white space, "" if missing.
+
+    `codes` is int32, (n_rows,); every label occurs in some row.
+    """
+
+    codes: Codes
+    labels: list[str]
+
+
+@dataclass(frozen=True)
+class TableWarning:
+    """Something a person should know about a file that could be read."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """The wanted columns of one file.
+
+    `columns` names every column of the file, `text` and `numbers` (float64, NaN where the cell was bad) hold
+    the wanted ones. `locate` turns data rows into the numbers that a person sees; for text files it reads the
+    file once more.
+    """
+
+    file: str
+    format: str
+    columns: list[str]
+    text: dict[str, TextColumn]
+    numbers: dict[str, Floats]
+    locate: Callable[[Sequence[int]], list[int]]
+    warnings: list[TableWarning] = field(default_factory=list)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of data rows, blank ones left out."""
+        return len(next(iter(self.numbers.values()), [])) or len(next(iter(self.text.values())).codes)
+
+    def row_numbers(self, rows: Sequence[int]) -> list[int]:
+        """Return the row numbers that a person sees for data rows counted from 0, in ascending order."""
+        return self.locate(rows)
+
+
+class TextBuilder:
+    """A text column that grows cell by cell."""
+
+    def __init__(self) -> None:
+        self._code_of: dict[str, int] = {}
+        self._codes = array("i")
+
+    def append(self, cell: str) -> None:
+        """Add the next row's cell."""
+        self._codes.append(self._code_of.setdefault(cell, len(self._code_of)))
+
+    def column(self) -> TextColumn:
+        """Return the column so far."""
+        return text_column(np.frombuffer(self._codes, np.int32), list(self._code_of))
+
+
+def text_column(codes: NDArray[np.integer], labels: Sequence[str]) -> TextColumn:
+    """Return the column with labels stripped, equal ones merged and unused ones dropped."""
+    used = np.bincount(codes, minlength=len(labels)).astype(bool)
+    clean: dict[str, int] = {}
+    new_code = np.zeros(max(len(labels), 1), np.int32)
+    for code, label in enumerate(labels):
+        if used[code]:
+            new_code[code] = clean.setdefault(label.strip(), len(clean))
+    unchanged = len(clean) == len(labels)
+    return TextColumn(codes.astype(np.int32) if unchanged else new_code[codes], list(clean))
+
+
+def refuse_unstorable(column: TextColumn, name: str, problems: CellProblems) -> None:
+    """Add a problem for each cell with a NUL or half a surrogate pair: no database stores them."""
+    bad = [code for code, label in enumerate(column.labels) if _NOT_STORABLE.search(label)]
+    if bad:
+        rows = np.flatnonzero(np.isin(column.codes, bad))
+        problems.add(rows, name, "encoding", lambda row, other: _not_text(column.labels[column.codes[row]]))
+
+
+def _not_text(label: str) -> str:
+    return f"“{shorten(label)}” holds bytes that are not UTF-8. Save the file as UTF-8, or type the cell again."
+
+
+def numbers_of(column: TextColumn, name: str, problems: CellProblems) -> Floats:
+    """Return the cells as float64, (n_rows,), NaN where a cell is no finite number.
+
+    Each such cell is a problem, unless `problems` knows another one of it already.
+    """
+    by_label = np.array([_number(label) for label in column.labels] or [math.nan])
+    values = by_label[column.codes]
+    bad = np.setdiff1d(np.flatnonzero(np.isnan(values)), problems.rows_in(name))
+    if bad.size:
+        is_missing = np.array([not label for label in column.labels])[column.codes[bad]]
+        add_bad_numbers(bad, is_missing, name, problems, lambda row: column.labels[column.codes[row]])
+    return values
+
+
+def add_bad_numbers(
+    rows: NDArray[np.integer],
+    is_missing: NDArray[np.bool_],
+    name: str,
+    problems: CellProblems,
+    text_of: Callable[[int], str],
+) -> None:
+    """Add a problem for each of `rows`: empty where `is_missing`, else the text `text_of(row)`, which is "
+    "no number."""
+    problems.add(rows[is_missing], name, "missing_number", lambda row, other: bad_number_message(""))
+    problems.add(rows[~is_missing], name, "not_a_number", lambda row, other: bad_number_message(text_of(row)))
+
+
+def bad_number_message(text: str) -> str:
+    """Say why `text` is not a number and how to mend it."""
+    if not text:
+        return "the cell is empty. Write a number, or delete the row."
+    said = f"“{shorten(text)}” is not a number."
+    if _DECIMAL_COMMA.fullmatch(text):
+        return f"{said} Write a decimal point: {text.replace(',', '.')}"
+    if text.endswith("%"):
+        return f"{said} Leave out the per cent sign."
+    if _DATE.match(text):
+        return f"{said} A spreadsheet program took it for a date: format the column as numbers, type it again."
+    if _NUMBER.fullmatch(text) or text.lower().lstrip("+-") in {
+        "nan",
+        "inf",
+        "infinity",
+        "na",
+        "n/a",
+        "null",
+        "none",
+    }:
+        return f"“{shorten(text)}” is not a finite number. Write the number, or delete the row."
+    return f"{said} Write digits with a decimal point, or delete the row."
+
+
+def cell_text(value: object) -> str:
+    """Return the text of one typed cell: whole floats without “.0”, dates in ISO 8601, "" for missing.
+
+    Raises TypeError for lists, mappings and other things that are not one value.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _float_text(value)
+    if isinstance(value, datetime.datetime):
+        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(" ")
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, list | tuple | dict | set):
+        raise TypeError("nested value")
+    return str(value)
+
+
+def _float_text(value: float) -> str:
+    if math.isnan(value):
+        return ""
+    # Beyond 2⁵³ a float no longer names one whole number.
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+
+
+def _number(text: str) -> float:
+    if not _NUMBER.fullmatch(text):
+        return math.nan
+    value = float(text)
+    return value if math.isfinite(value) else math.nan

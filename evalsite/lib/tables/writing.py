@@ -1,0 +1,24 @@
+"""The one way out for tables: CSV that a spreadsheet cannot mistake for formulas."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def neutralise(cell: Any) -> Any:
+    """Return text that a spreadsheet would run as a formula behind an apostrophe, anything else as it is."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
+
+
+def restore(cell: str) -> str:
+    """Return text without the apostrophe that `neutralise` put before it, anything else as it is."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA_STARTS) else cell
+
+
+def write_csv(stream: TextIO, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table as CSV (RFC 4180, UTF-8); numbers in full precision, None as an empty cell."""
+    writer = csv.writer(stream)
+    writer.writerow([neutralise(cell) for cell in header])
+    writer.writerows([neutralise(cell) for cell in row] for row in rows)

@@ -1,0 +1,290 @@
+"""Excel: values as people see them, formulas refused, and workbooks that are weapons."""
+
+import datetime
+import io
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from evalsite.lib.tables import TableError, preview, read_columns, workbook
+
+MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+HEADER = (
+    '<row r="1"><c r="A1" t="inlineStr"><is><t>worker</t></is></c>'
+    '<c r="B1" t="inlineStr"><is><t>score</t></is></c></row>'
+)
+ROW = '<row r="{0}"><c r="A{0}" t="inlineStr"><is><t>w1</t></is></c><c r="B{0}"><v>{1}</v></c></row>'
+
+
+@pytest.fixture
+def save(tmp_path: Path):
+    def save_workbook(*rows: list, sheets: int = 1) -> Path:
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        for _ in range(sheets - 1):
+            book.create_sheet().append(["elsewhere"])
+        path = tmp_path / "ratings.xlsx"
+        book.save(path)
+        book.close()
+        return path
+
+    return save_workbook
+
+
+@pytest.fixture
+def forge(tmp_path: Path):
+    """Write a workbook part by part, as no spreadsheet program would."""
+
+    def write_parts(sheet: str | list[str], **parts: str) -> Path:
+        path = tmp_path / "forged.xlsx"
+        rels = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+        texts = {
+            "xl/_rels/workbook.xml.rels": (
+                '<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml" '
+                f'Type="{rels}/worksheet"/></Relationships>'
+            ),
+            "xl/workbook.xml": (
+                f'<workbook {MAIN} xmlns:r="{rels}"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>'
+            ),
+            **parts,
+        }
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, text in texts.items():
+                archive.writestr(name, text)
+            with archive.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as handle:
+                for piece in [sheet] if isinstance(sheet, str) else sheet:
+                    handle.write(piece.encode())
+        return path
+
+    return write_parts
+
+
+def sheet_of(rows: str, before: str = "") -> str:
+    return f"<worksheet {MAIN}>{before}<sheetData>{rows}</sheetData></worksheet>"
+
+
+def refusal(path: Path, columns=("worker", "score"), numeric=("score",)) -> TableError:
+    with pytest.raises(TableError) as caught:
+        read_columns(path, columns, numeric=numeric)
+    return caught.value
+
+
+def text(path: Path, column: str) -> list[str]:
+    read = read_columns(path, [column]).text[column]
+    return [read.labels[code] for code in read.codes]
+
+
+def test_values_come_as_people_see_them(save) -> None:
+    path = save(
+        ["worker", "score"],
+        [" Zoë ", 53],
+        [7, 53.5],
+        [7.0, "54"],
+        [0.1, 0],
+        [True, 1],
+        [datetime.datetime(2024, 5, 3), 2],
+        [datetime.datetime(2024, 5, 3, 12, 30), 3],
+        ["=", 4],
+        ["a_x000D_b", 5],
+    )
+    expected = ["Zoë", "7", "7", "0.1", "true", "2024-05-03", "2024-05-03 12:30:00"]
+    assert text(path, "worker")[:7] == expected
+    table = read_columns(path, ["score"], numeric=["score"])
+    assert table.numbers["score"].tolist() == [53, 53.5, 54, 0, 1, 2, 3, 4, 5]
+    assert preview(path, n_rows=2).rows == [[" Zoë ", "53"], ["7", "53.5"]]
+
+
+def test_missing_cells_are_empty_and_blank_rows_are_no_rows(save) -> None:
+    path = save(
+        [],
+        ["worker", None, "score"],
+        ["w1", None, 1],
+        [],
+        [None, None, None],
+        ["w2", "note"],
+        ["w3", None, 3],
+    )
+    assert text(path, "worker") == ["w1", "w2", "w3"]
+    error = refusal(path)
+    assert [(problem.row, problem.column, problem.code) for problem in error.problems] == [
+        (6, "score", "missing_number")
+    ]
+
+
+def test_formulas_in_wanted_columns_are_named_cell_by_cell(save) -> None:
+    path = save(["worker", "note", "score"], ["w1", "=1+1", 5], ["=A2", "x", "=SUM(C2:C2)"], ["w3", "=A2", 7])
+    error = refusal(path)
+    assert [(problem.row, problem.column, problem.code) for problem in error.problems] == [
+        (3, "worker", "formula"),
+        (3, "score", "formula"),
+    ]
+    assert "C3" in error.problems[1].message
+    assert "=SUM(C2:C2)" in error.problems[1].message
+    assert "paste" in error.problems[1].message
+    assert preview(path).rows[1] == ["=A2", "x", "=SUM(C2:C2)"]
+
+
+def test_error_values_are_named(save) -> None:
+    error = refusal(save(["worker", "score"], ["#N/A", 5], ["w", "#DIV/0!"]))
+    assert [(problem.row, problem.column, problem.code) for problem in error.problems] == [
+        (2, "worker", "error_value"),
+        (3, "score", "error_value"),
+    ]
+
+
+def test_several_sheets_are_said(save) -> None:
+    path = save(["worker"], ["w1"], sheets=3)
+    assert [warning.code for warning in read_columns(path, ["worker"]).warnings] == ["several_sheets"]
+    assert read_columns(save(["worker"], ["w1"]), ["worker"]).warnings == []
+
+
+def test_header_troubles_are_those_of_every_format(save) -> None:
+    assert refusal(save(["worker", "score", "worker"], ["w", 1, "w"])).code == "duplicate_column"
+    assert refusal(save(["rater", "score"], ["w", 1])).code == "missing_column"
+    assert refusal(save(["worker", "score"])).code == "no_rows"
+    assert refusal(save()).code == "empty_file"
+
+
+def test_shared_strings_with_runs_and_phonetic_hints(forge) -> None:
+    strings = (
+        f"<sst {MAIN}><si><t>worker</t></si><si><r><t>李 </t></r><r><t>雷</t></r><rPh><t>lilei</t></rPh></si></sst>"
+    )
+    rows = '<row><c t="s"><v>0</v></c></row><row><c t="s"><v>1</v></c></row>'
+    path = forge(sheet_of(rows), **{"xl/sharedStrings.xml": strings})
+    assert text(path, "worker") == ["李 雷"]
+    assert preview(path).rows == [["李 雷"]]
+
+
+def test_a_zip_bomb_is_refused_before_it_is_inflated(forge) -> None:
+    body = "<row><c><v>50</v></c><c><v>50</v></c></row>" * 25_000
+    n_pieces = (1 << 30) // len(body) + 1
+    path = forge([f"<worksheet {MAIN}><sheetData>{HEADER}", *[body] * n_pieces, "</sheetData></worksheet>"])
+    assert path.stat().st_size < 20_000_000
+    error = refusal(path)
+    assert error.code == "zip_bomb"
+    with pytest.raises(TableError) as caught:
+        preview(path)
+    assert caught.value.code == "zip_bomb"
+
+
+def test_a_workbook_that_inflates_absurdly_is_refused(forge) -> None:
+    path = forge(sheet_of(HEADER + ROW.format(2, 5)), **{"xl/media/image1.bmp": "\0" * (80 << 20)})
+    assert refusal(path).code == "zip_bomb"
+
+
+def test_a_lying_zip_directory_inflates_no_further_than_it_says(forge, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = forge(sheet_of(HEADER + "".join(ROW.format(r, 50) for r in range(2, 5000))))
+    with zipfile.ZipFile(path) as archive:
+        true_size = archive.getinfo("xl/worksheets/sheet1.xml").file_size
+    said = 3000
+    path.write_bytes(path.read_bytes().replace(true_size.to_bytes(4, "little"), said.to_bytes(4, "little")))
+    inflated = 0
+    read = zipfile.ZipExtFile.read
+
+    def counting_read(self, n=-1):
+        nonlocal inflated
+        data = read(self, n)
+        inflated += len(data)
+        return data
+
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", counting_read)
+    assert refusal(path).code == "corrupt"
+    assert inflated < 10_000
+
+
+@pytest.mark.parametrize(
+    "part", ["xl/worksheets/sheet1.xml", "xl/workbook.xml", "xl/sharedStrings.xml", "xl/styles.xml"]
+)
+def test_xml_entities_are_refused_in_every_part(forge, part: str) -> None:
+    entities = '<!ENTITY a "ha">' + "".join(
+        f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in zip("abcdefghi", "bcdefghij", strict=True)
+    )
+    sheet = f"<x {MAIN}><sheetData><row><c><v>&j;</v></c></row></sheetData></x>"
+    bomb = f"<?xml version='1.0'?><!DOCTYPE x [{entities}]>{sheet}"
+    sheet = sheet_of(HEADER + ROW.format(2, 5))
+    path = forge(bomb) if "sheet1" in part else forge(sheet, **{part: bomb})
+    assert refusal(path).code == "xml_bomb"
+
+
+def test_external_entities_are_refused(forge, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("hunter2")
+    sheet = f'<!DOCTYPE x [<!ENTITY e SYSTEM "file://{secret}">]>' + sheet_of("<row><c><v>&e;</v></c></row>")
+    assert refusal(forge(sheet)).code == "xml_bomb"
+
+
+def test_huge_declared_dimensions_and_far_cells_cost_nothing(forge) -> None:
+    far = (
+        '<row r="1048576"><c r="A1048576" t="inlineStr"><is><t>w2</t></is></c>'
+        '<c r="B1048576"><v>6</v></c><c r="XFD1048576"><v>1</v></c></row>'
+    )
+    path = forge(sheet_of(HEADER + ROW.format(2, 5) + far, '<dimension ref="A1:XFD1048576"/>'))
+    table = read_columns(path, ["worker", "score"], numeric=["score"])
+    assert table.numbers["score"].tolist() == [5, 6]
+    assert table.row_numbers([1]) == [1_048_576]
+    assert preview(path).columns == ["worker", "score"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        HEADER + '<row r="2"><c r="A2" t="s"><v>7</v></c></row>',
+        HEADER + '<row r="2"><c r="A2" t="s"><v>x</v></c></row>',
+        HEADER + '<row r="2"><c r="A2"><v>x</v></c></row>',
+        HEADER + '<row r="two"><c><v>1</v></c></row>',
+        HEADER + '<row r="2"><c r="!!"><v>1</v></c></row>',
+        HEADER + '<row r="2"><c r="A2"><v>1</v></row>',
+        '<row r="1"><c r="ZZZ1"><v>1</v></c></row>',
+        HEADER + f'<row r="2"><c r="A2" t="str"><v>{"&lt;" * 200_000}</v></c></row>',
+    ],
+)
+def test_broken_sheets_are_refused_without_traceback(forge, rows: str) -> None:
+    assert refusal(forge(sheet_of(rows))).code == "corrupt"
+
+
+def test_a_huge_part_beside_the_sheet_is_refused(forge, monkeypatch: pytest.MonkeyPatch) -> None:
+    strings = f"<sst {MAIN}>" + "<si><t>a</t></si>" * 100_000 + "</sst>"
+    path = forge(sheet_of(HEADER + ROW.format(2, 5)), **{"xl/sharedStrings.xml": strings})
+    assert read_columns(path, ["worker"]).n_rows == 1
+    monkeypatch.setattr(workbook, "MAX_STRINGS_BYTES", 1_000_000)
+    assert refusal(path).code == "zip_bomb"
+
+
+def test_a_workbook_cut_short_or_altered_is_refused(save) -> None:
+    path = save(["worker", "score"], *[[f"w{i}", i] for i in range(300)])
+    sound = path.read_bytes()
+    for end in range(50, len(sound), 400):
+        path.write_bytes(sound[:end])
+        assert refusal(path).code == "corrupt"
+    for place in range(30, len(sound) - 30, 37):
+        altered = bytearray(sound)
+        altered[place] ^= 0x55
+        path.write_bytes(altered)
+        try:
+            read_columns(path, ["worker", "score"], numeric=["score"])
+        except TableError as error:
+            assert error.problems
+
+
+def test_a_workbook_with_a_password_on_its_parts_is_refused(save) -> None:
+    path = save(["worker"], ["w"])
+    data = bytearray(path.read_bytes())
+    with zipfile.ZipFile(io.BytesIO(bytes(data))) as archive:
+        start = archive.start_dir
+    at = start
+    while data[at : at + 4] == b"PK\x01\x02":
+        data[at + 8] |= 1
+        at += 46 + sum(int.from_bytes(data[at + k : at + k + 2], "little") for k in (28, 30, 32))
+    path.write_bytes(data)
+    assert refusal(path, ["worker"], []).code == "corrupt"
+
+
+def test_progress_is_told(save) -> None:
+    told: list[float] = []
+    path = save(["worker"], *[["w"]] * 25_000)
+    read_columns(path, ["worker"], on_progress=told.append)
+    assert len(told) == 2
+    assert 0 < told[0] < told[1] == 1.0

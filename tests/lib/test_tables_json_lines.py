@@ -1,0 +1,106 @@
+"""JSON Lines: one flat object on each line."""
+
+from pathlib import Path
+
+import pytest
+
+from evalsite.lib.tables import TableError, preview, read_columns
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    def write_file(content: str, encoding: str = "utf-8", errors: str = "strict") -> Path:
+        path = tmp_path / "ratings.jsonl"
+        path.write_bytes(content.encode(encoding, errors))
+        return path
+
+    return write_file
+
+
+def refusal(path: Path, columns=("worker", "score"), numeric=("score",)) -> TableError:
+    with pytest.raises(TableError) as caught:
+        read_columns(path, columns, numeric=numeric)
+    return caught.value
+
+
+def text(path: Path, column: str) -> list[str]:
+    read = read_columns(path, [column]).text[column]
+    return [read.labels[code] for code in read.codes]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_objects_become_rows_and_blank_lines_do_not(write, encoding: str) -> None:
+    path = write('{"worker": "Zoë", "score": 5}\n\n{"score": "6.5", "worker": " w2 "}', encoding)
+    table = read_columns(path, ["worker", "score"], numeric=["score"])
+    assert text(path, "worker") == ["Zoë", "w2"]
+    assert table.numbers["score"].tolist() == [5, 6.5]
+    assert table.row_numbers([0, 1]) == [1, 3]
+    assert preview(path).rows == [["Zoë", "5"], [" w2 ", "6.5"]]
+
+
+def test_a_whole_number_is_one_label_however_it_is_written(write) -> None:
+    path = write('{"worker": 1}\n{"worker": 1.0}\n{"worker": "1"}\n{"worker": 123456789012345678901}\n')
+    assert text(path, "worker") == ["1", "1", "1", "123456789012345678901"]
+
+
+def test_other_single_values_become_text(write) -> None:
+    path = write('{"a": true}\n{"a": null}\n{}\n{"a": 0.1}\n{"a": 1e400}\n')
+    assert text(path, "a") == ["true", "", "", "0.1", "1e400"]
+
+
+def test_the_columns_are_those_of_all_lines(write) -> None:
+    path = write('{"worker": "w"}\n' * 30 + '{"kind": "repeat"}\n')
+    assert read_columns(path, ["worker"]).columns == ["worker", "kind"]
+    assert preview(path).columns == ["worker", "kind"]
+    assert text(path, "kind") == [""] * 30 + ["repeat"]
+
+
+def test_bad_lines_are_all_named(write) -> None:
+    error = refusal(write('{"worker": "w1", "score": 5}\n{"worker": "w1", score: 5}\n\n[1]\n{"worker":\n"x"}\n'))
+    assert [(problem.row, problem.code) for problem in error.problems] == [(row, "bad_json") for row in (2, 4, 5, 6)]
+    assert "at character 18" in error.problems[0].message
+
+
+def test_a_nest_too_deep_to_read_is_a_bad_line(write) -> None:
+    error = refusal(write('{"worker": "w", "score": 1}\n{"worker": ' + "[" * 200_000 + "\n"))
+    assert [(problem.row, problem.code) for problem in error.problems] == [(2, "bad_json")]
+
+
+def test_a_nested_value_in_a_wanted_column_is_named_and_elsewhere_left_alone(write) -> None:
+    path = write('{"worker": "w", "score": 1, "log": [1]}\n{"worker": {"id": 1}, "score": [5], "log": {}}\n')
+    error = refusal(path)
+    assert [(problem.row, problem.column, problem.code) for problem in error.problems] == [
+        (2, "worker", "nested"),
+        (2, "score", "nested"),
+    ]
+    assert read_columns(write('{"worker": "w", "log": [1]}\n'), ["worker"]).n_rows == 1
+
+
+@pytest.mark.parametrize("cell", ['"abc"', "NaN", "-Infinity", "null", "true", "1e999"])
+def test_what_is_no_number_is_named(write, cell: str) -> None:
+    error = refusal(write('{"worker": "w", "score": 1}\n{"worker": "w", "score": ' + cell + "}\n"))
+    assert [(problem.row, problem.column) for problem in error.problems] == [(2, "score")]
+
+
+def test_text_that_cannot_be_stored_is_named(write) -> None:
+    path = write(
+        '{"worker": "\\ud800"}\n{"worker": "w"}\n{"worker": "a\\u0000"}\n{"worker": "Zo\udceb"}\n',
+        "utf-8",
+        "surrogateescape",
+    )
+    error = refusal(path, ["worker"], [])
+    assert [(problem.row, problem.code) for problem in error.problems] == [(row, "encoding") for row in (1, 3, 4)]
+    str(error).encode()
+
+
+def test_a_missing_column_lists_those_that_exist(write) -> None:
+    error = refusal(write('{"rater": "w", "score": 1}\n'))
+    assert error.code == "missing_column"
+    assert "“rater”" in str(error)
+
+
+def test_progress_is_told(write) -> None:
+    told: list[float] = []
+    read_columns(write('{"worker": "w"}\n' * 150_000), ["worker"], on_progress=told.append)
+    assert told[0] == pytest.approx(2 / 3, abs=0.01)
+    assert told[-1] == 1.0
