@@ -1,0 +1,94 @@
+"""`manage.py analyse RATINGS`: the whole analysis of a ratings file, without a database."""
+
+from argparse import ArgumentParser
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.exports import dump_json, write_report
+from analysis.ratings.loading import load_ratings
+from analysis.report import Study, compare_runs, report, run_study, summarise
+from analysis.settings import AnalysisSettings, load_settings
+from analysis.stats.quality import PRESETS
+from analysis.stats.scores import Unit
+from analysis.tables import raw_table, replication_table, systems_table
+from evalsite.lib.errors import DomainError
+
+
+class Command(BaseCommand):
+    """Results on standard output, progress and warnings on standard error."""
+
+    help = "Analyse a ratings file (CSV, TSV, JSON Lines, Excel, Parquet): worker tests, z scores, ranking."
+    requires_system_checks = []
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what the command takes."""
+        parser.add_argument("ratings", type=Path, help="the ratings, one a row")
+        parser.add_argument("--protocol", required=True, metavar="NAME", help="a protocol's name, or a JSON file")
+        parser.add_argument("--alpha", type=float, metavar="A", help="a worker passes at p < A")
+        parser.add_argument("--worker-test", choices=list(PRESETS), metavar="PRESET", help=", ".join(PRESETS))
+        parser.add_argument("--unit", choices=[unit.value for unit in Unit], help="what one observation is")
+        parser.add_argument("--compare", type=Path, metavar="ORIGINAL", help="the run that RATINGS replicates")
+        parser.add_argument("--format", choices=["table", "json", "latex"], default="table")
+        parser.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and figures there")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Analyse, print and write; exit 1 with a plain message if anything is wrong with the input."""
+        try:
+            settings = _settings(options)
+            study = self._study(options["ratings"], settings)
+            original = self._study(options["compare"], settings) if options["compare"] else None
+            self._print(study, original, options)
+        except DomainError as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}") from None
+
+    def _study(self, path: Path, settings: AnalysisSettings) -> Study:
+        loaded = load_ratings(path, criteria=settings.criterion_names)
+        for warning in loaded.warnings:
+            self.stderr.write(f"{path.name}: {warning.message}")
+        return run_study(loaded, settings, self._say)
+
+    def _say(self, stage: str) -> None:
+        """Tell a person who watches what is being done."""
+        if self.stderr.isatty():
+            self.stderr.write(f"{stage} …")
+
+    def _print(self, study: Study, original: Study | None, options: dict[str, Any]) -> None:
+        replication = compare_runs(original, study) if original else None
+        extra = {"replication": replication} if replication else {}
+        wants_tables = options["format"] != "json"
+        document = report(study) | extra if options["out"] or wants_tables else None
+        if document and options["out"]:
+            write_report(options["out"], document, on_progress=self._say)
+        if not wants_tables or document is None:
+            self.stdout.write(dump_json(summarise(study) | extra), ending="")
+            return
+        tables = [systems_table(document)] + ([raw_table(document)] if len(study.settings.criteria) > 1 else [])
+        tables += [replication_table(replication)] if replication else []
+        if options["format"] == "latex":
+            self.stdout.write("\n".join(table.to_latex() for table in tables), ending="")
+            return
+        workers = document["summary"]["workers"]
+        self.stdout.write(
+            f"{workers['passed']} of {workers['total']} workers passed {study.settings.preset} at "
+            f"α = {study.settings.alpha:g} ({workers['failed']} failed, {workers['untested']} untested).\n"
+        )
+        self.stdout.write("\n".join(table.to_text() + f"{table.caption}\n" for table in tables), ending="")
+        for note in document["notes"]:
+            self.stderr.write(note)
+
+
+def _settings(options: dict[str, Any]) -> AnalysisSettings:
+    """Return the protocol's settings with what the command line changes."""
+    changes = {
+        "preset": options["worker_test"],
+        "alpha": options["alpha"],
+        "unit": options["unit"],
+    }
+    settings = load_settings(options["protocol"])
+    return replace(settings, **{name: value for name, value in changes.items() if value is not None})

@@ -1,0 +1,195 @@
+"""What an analysis is told: protocol, criteria, worker test, unit. Read from a protocol, a form or a JSON file."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.stats.pipeline import Design
+from analysis.stats.quality import PRESETS
+from analysis.stats.ratings import Kind
+from analysis.stats.scores import Unit
+from campaigns.contracts.protocol import CriterionSpec
+from campaigns.protocols import get_protocol, list_protocols
+from evalsite.lib.errors import DomainError
+
+KINDS = {kind.name.lower(): kind for kind in Kind}
+_FIELDS = {"protocol", "criteria", "worker_test", "unit", "standardised_kinds", "excluded"}
+_CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
+
+
+@dataclass(frozen=True)
+class AnalysisSettings:
+    """How ratings are analysed, in names; `design` turns it into codes.
+
+    `excluded` maps a worker, taken out by hand, to the reason.
+    """
+
+    protocol: str
+    criteria: tuple[CriterionSpec, ...]
+    preset: str
+    alpha: float = 0.05
+    unit: str = Unit.RATING.value
+    standardised_kinds: tuple[str, ...] = tuple(KINDS)
+    excluded: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def criterion_names(self) -> list[str]:
+        """The criteria's names, in order."""
+        return [criterion.name for criterion in self.criteria]
+
+    def design(self, workers: list[str]) -> Design:
+        """Return the same settings in codes, for ratings of these workers; unknown excluded ones are left out."""
+        return Design(
+            is_negative=np.array([criterion.is_negative for criterion in self.criteria]),
+            is_in_worker_test=np.array([criterion.is_in_worker_test for criterion in self.criteria]),
+            preset=self.preset,
+            alpha=self.alpha,
+            unit=Unit(self.unit),
+            standardised_kinds=tuple(KINDS[name] for name in self.standardised_kinds),
+            excluded=tuple(code for code, worker in enumerate(workers) if worker in self.excluded),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings as the JSON object that `from_json` reads."""
+        return {
+            "protocol": self.protocol,
+            "criteria": [asdict(criterion) for criterion in self.criteria],
+            "worker_test": {"preset": self.preset, "alpha": self.alpha},
+            "unit": self.unit,
+            "standardised_kinds": list(self.standardised_kinds),
+            "excluded": dict(self.excluded),
+        }
+
+
+def _check(settings: AnalysisSettings) -> None:
+    """Raise DomainError `bad_settings` unless an analysis can be run with these settings."""
+    names = [name.casefold() for name in settings.criterion_names]
+    if not names:
+        raise _bad("There is no criterion. Name at least one.")
+    if "" in names or len(set(names)) < len(names):
+        raise _bad("Each criterion needs a name of its own.")
+    if settings.preset not in PRESETS:
+        raise _bad(f"There is no worker test “{settings.preset}”. Choose one of: {', '.join(PRESETS)}.")
+    if not 0 < settings.alpha < 1:
+        raise _bad(f"α is {settings.alpha:g}; it must lie between 0 and 1, for instance 0.05.")
+    if settings.unit not in [unit.value for unit in Unit]:
+        raise _bad(f"There is no unit “{settings.unit}”. Choose rating or output.")
+    if not settings.standardised_kinds or not set(settings.standardised_kinds) <= set(KINDS):
+        raise _bad(f"standardised_kinds must be some of: {', '.join(KINDS)}.")
+    if not any(criterion.is_in_worker_test for criterion in settings.criteria):
+        raise _bad("No criterion is used by the worker test. Choose at least one.")
+
+
+def from_protocol(slug: str) -> AnalysisSettings:
+    """Return the presets of a protocol; raise DomainError `unknown_protocol`."""
+    protocol = get_protocol(slug)
+    return AnalysisSettings(slug, protocol.criteria, protocol.worker_test, protocol.alpha)
+
+
+def from_criteria(names: Sequence[str]) -> AnalysisSettings:
+    """Return the presets of the first protocol that has all these criteria; without one, `custom_settings`.
+
+    Without any name, those of the first protocol.
+    """
+    wanted = {name.casefold() for name in names}
+    for protocol in list_protocols():
+        if wanted <= {criterion.name.casefold() for criterion in protocol.criteria}:
+            return from_protocol(protocol.slug)
+    return custom_settings(names)
+
+
+def custom_settings(names: Sequence[str]) -> AnalysisSettings:
+    """Return the settings of a protocol of one's own with these criteria; with none, one to be renamed."""
+    return AnalysisSettings("custom", tuple(CriterionSpec(name, "") for name in names or ["score"]), "paired-wilcoxon")
+
+
+def from_json(data: Any, name: str = "custom") -> AnalysisSettings:
+    """Return the settings that a JSON object spells out.
+
+    Only `criteria` is required: names, or objects with `name`, `statement`, `is_negative`, `is_in_worker_test`.
+    `worker_test` is a preset's name or `{"preset", "alpha"}`.
+
+    Raises DomainError `bad_settings` that names the field and what it may be.
+    """
+    if not isinstance(data, dict):
+        raise _bad("A protocol is a JSON object with the field “criteria”.")
+    _refuse_unknown(data, _FIELDS, "The protocol")
+    criteria = data.get("criteria")
+    if not isinstance(criteria, list):
+        raise _bad('“criteria” must be a list, for instance ["adequacy"].')
+    test = data.get("worker_test", {})
+    test = {"preset": test} if isinstance(test, str) else test
+    if not isinstance(test, dict):
+        raise _bad("“worker_test” must be a preset's name or an object with “preset” and “alpha”.")
+    _refuse_unknown(test, {"preset", "alpha"}, "“worker_test”")
+    kinds, excluded = data.get("standardised_kinds", list(KINDS)), data.get("excluded", {})
+    if not isinstance(kinds, list) or not isinstance(excluded, dict):
+        raise _bad("“standardised_kinds” must be a list and “excluded” an object {worker: reason}.")
+    return AnalysisSettings(
+        protocol=str(data.get("protocol", name)),
+        criteria=tuple(_criterion(entry) for entry in criteria),
+        preset=str(test.get("preset", "paired-wilcoxon")),
+        alpha=_number(test.get("alpha", 0.05)),
+        unit=str(data.get("unit", Unit.RATING.value)),
+        standardised_kinds=tuple(str(kind) for kind in kinds),
+        excluded={str(worker): str(reason) for worker, reason in excluded.items()},
+    )
+
+
+def load_settings(protocol: str) -> AnalysisSettings:
+    """Return the settings of a protocol's name or of a JSON file's path.
+
+    Raises DomainError `unknown_protocol` (neither), `bad_settings` or `bad_json`.
+    """
+    path = Path(protocol)
+    if path.suffix.lower() != ".json":
+        return from_protocol(protocol)
+    try:
+        return from_json(json.loads(path.read_text(encoding="utf-8-sig")), path.stem)
+    except OSError as error:
+        raise DomainError("unknown_protocol", f"Cannot read the protocol {path.name}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise DomainError("bad_json", f"{path.name} is not UTF-8 text. Save it as UTF-8.") from None
+    except json.JSONDecodeError as error:
+        raise DomainError(
+            "bad_json", f"{path.name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}."
+        ) from None
+
+
+def _criterion(entry: Any) -> CriterionSpec:
+    if isinstance(entry, str):
+        return CriterionSpec(entry.strip(), "")
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise _bad("A criterion is a name, or an object with at least “name”.")
+    _refuse_unknown(entry, _CRITERION_FIELDS, f"Criterion “{entry['name']}”")
+    for flag in ("is_negative", "is_in_worker_test"):
+        if not isinstance(entry.get(flag, False), bool):
+            raise _bad(f"Criterion “{entry['name']}”: “{flag}” must be true or false.")
+    return CriterionSpec(
+        entry["name"].strip(),
+        str(entry.get("statement", "")),
+        entry.get("is_negative", False),
+        entry.get("is_in_worker_test", True),
+    )
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _bad(f"“alpha” is {value!r}; it must be a number between 0 and 1.")
+    return float(value)
+
+
+def _refuse_unknown(data: dict[str, Any], known: set[str], what: str) -> None:
+    if unknown := sorted(set(data) - known):
+        raise _bad(f"{what} has no field “{unknown[0]}”. The fields are: {', '.join(sorted(known))}.")
+
+
+def _bad(message: str) -> DomainError:
+    return DomainError("bad_settings", message)

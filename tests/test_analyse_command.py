@@ -1,0 +1,167 @@
+"""`manage.py analyse`: what it prints, writes and refuses."""
+
+import json
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+
+EXAMPLE = Path(settings.BASE_DIR) / "examples" / "ratings.csv"
+TRUE_ORDER = ["human", "cedar", "birch", "maple", "aspen", "willow"]
+
+
+def analyse(*arguments, **options):
+    out, err = StringIO(), StringIO()
+    call_command("analyse", *map(str, arguments), stdout=out, stderr=err, **options)
+    return out.getvalue(), err.getvalue()
+
+
+def test_the_example_recovers_its_known_truth():
+    found = json.loads(analyse(EXAMPLE, protocol="mrc-adequacy", format="json")[0])
+    assert [row["system"] for row in found["systems"]] == TRUE_ORDER
+    assert found["clusters"] == [[name] for name in TRUE_ORDER]
+    assert found["workers"] == {"total": 48, "passed": 36, "failed": 12, "untested": 0}
+
+
+def test_the_example_is_what_its_script_writes():
+    script = EXAMPLE.parent / "make_ratings.py"
+    written = subprocess.run([sys.executable, script], capture_output=True, check=True).stdout
+    assert written == EXAMPLE.read_bytes()
+
+
+def test_json_is_one_object_with_the_documented_keys():
+    found = json.loads(analyse(EXAMPLE, protocol="mrc-adequacy", format="json")[0])
+    assert list(found) == [
+        "protocol",
+        "unit",
+        "worker_test",
+        "workers",
+        "systems",
+        "significance",
+        "clusters",
+    ]
+    assert list(found["systems"][0]) == ["system", "n", "z", "raw", "criteria"]
+    assert found["systems"][0]["criteria"]["adequacy"] == {
+        "z": found["systems"][0]["z"],
+        "raw": found["systems"][0]["raw"],
+    }
+
+
+def test_table_and_latex_show_every_system_and_the_rules():
+    table, _ = analyse(EXAMPLE, protocol="mrc-adequacy")
+    assert "36 of 48 workers passed" in table
+    latex, _ = analyse(EXAMPLE, protocol="mrc-adequacy", format="latex")
+    assert latex.count(r"\midrule") == 1 + len(TRUE_ORDER) - 1
+    assert all(name in table and name in latex for name in TRUE_ORDER)
+
+
+def test_alpha_and_worker_test_change_who_is_kept():
+    strict = json.loads(analyse(EXAMPLE, protocol="mrc-adequacy", format="json", alpha=0.001)[0])
+    assert strict["worker_test"] == {"preset": "paired-wilcoxon", "alpha": 0.001}
+    assert strict["workers"]["passed"] < 36
+    other = json.loads(analyse(EXAMPLE, protocol="mrc-adequacy", format="json", worker_test="paired-t")[0])
+    assert other["worker_test"]["preset"] == "paired-t"
+
+
+def test_out_writes_tables_and_figures_that_are_the_same_each_time(tmp_path):
+    for name in ("first", "second"):
+        analyse(EXAMPLE, protocol="mrc-adequacy", out=tmp_path / name)
+    first = {path.relative_to(tmp_path / "first"): path.read_bytes() for path in (tmp_path / "first").rglob("*.*")}
+    second = {path.relative_to(tmp_path / "second"): path.read_bytes() for path in (tmp_path / "second").rglob("*.*")}
+    assert first == second
+    names = {str(path) for path in first}
+    assert {"tables/systems.csv", "tables/systems.tex", "tables/workers.csv", "tables/pairs.csv"} <= names
+    for figure in ("boxes", "workers", "significance-overall"):
+        assert first[Path(f"figures/{figure}.svg")].startswith(b"<?xml")
+        assert first[Path(f"figures/{figure}.pdf")].startswith(b"%PDF")
+
+
+def test_a_protocol_file_defines_criteria_and_test(tmp_path):
+    protocol = tmp_path / "study.json"
+    protocol.write_text(
+        json.dumps(
+            {
+                "criteria": [{"name": "adequacy", "is_negative": True}],
+                "worker_test": {"preset": "paired-t", "alpha": 0.01},
+                "unit": "output",
+            }
+        )
+    )
+    found = json.loads(analyse(EXAMPLE, protocol=str(protocol), format="json")[0])
+    assert (found["protocol"], found["unit"]) == ("study", "output")
+    assert found["worker_test"] == {"preset": "paired-t", "alpha": 0.01}
+    assert found["workers"]["passed"] <= 2  # with adequacy reversed, degraded items look better to careful workers
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "line 1"),
+        ("[]", "JSON object"),
+        ('{"criteria": "adequacy"}', "must be a list"),
+        ('{"criteria": []}', "at least one"),
+        ('{"criteria": ["a", "A"]}', "name of its own"),
+        ('{"criteria": ["a"], "alfa": 1}', "no field “alfa”"),
+        ('{"criteria": ["a"], "worker_test": "coin-toss"}', "coin-toss"),
+        ('{"criteria": ["a"], "worker_test": {"alpha": 5}}', "between 0 and 1"),
+        ('{"criteria": [{"name": "a", "is_negative": "no"}]}', "true or false"),
+        ('{"criteria": ["a"], "unit": "page"}', "rating or output"),
+    ],
+)
+def test_a_wrong_protocol_file_is_refused_with_its_mistake(tmp_path, text, says):
+    protocol = tmp_path / "wrong.json"
+    protocol.write_text(text)
+    with pytest.raises(CommandError, match=says):
+        analyse(EXAMPLE, protocol=str(protocol))
+
+
+def test_an_unknown_protocol_is_refused_with_the_known_ones():
+    with pytest.raises(CommandError, match="mrc-adequacy, mrc-fluency, qg, dialogue-free, dialogue-icebreaker"):
+        analyse(EXAMPLE, protocol="telepathy")
+
+
+def test_ratings_of_other_criteria_are_refused_by_row_and_column():
+    with pytest.raises(CommandError, match="row 2, column “criterion”"):
+        analyse(EXAMPLE, protocol="mrc-fluency")
+
+
+def run_manage(*arguments):
+    command = [sys.executable, "manage.py", "analyse", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=settings.BASE_DIR)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04junk", b"\x00\x01\x02", b"worker,system\na,b\n", b"\xff\xfe"])
+def test_whatever_the_file_holds_no_traceback_is_printed(tmp_path, content):
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(content)
+    done = run_manage(path, "--protocol", "mrc-adequacy")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "ratings.csv" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_missing_file_is_named():
+    done = run_manage("nowhere.csv", "--protocol", "mrc-adequacy")
+    assert done.returncode == 1
+    assert "nowhere.csv" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_with_only_one_system_or_worker_the_result_is_explained(tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("worker,system,score\nw1,s1,50\n")
+    out, err = analyse(path, protocol="mrc-adequacy", format="json")
+    found = json.loads(out)
+    assert found["workers"] == {"total": 1, "passed": 0, "failed": 0, "untested": 1}
+    assert found["systems"] == [
+        {"system": "s1", "n": 0, "z": None, "raw": None, "criteria": {"adequacy": {"z": None, "raw": None}}}
+    ]
+    assert found["significance"] == {"order": ["s1"], "p": [[None]]}
+    table_out, table_err = analyse(path, protocol="mrc-adequacy")
+    assert "No worker could be tested" in table_err and "only one system" in table_err
+    assert "s1" in table_out
+    assert err
