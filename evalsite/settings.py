@@ -140,6 +140,11 @@ STORAGES = {
 }
 # The largest file taken from a browser; the command line takes any size.
 MAX_UPLOAD_MB = env_int("MAX_UPLOAD_MB", 100)
+FILE_UPLOAD_HANDLERS = [
+    "evalsite.uploads.SizeLimit",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 
 # --- Plug-ins: a folder and a line
 EVALSITE_PROTOCOLS = [

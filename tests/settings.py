@@ -6,8 +6,8 @@ import tempfile
 os.environ["EVALSITE_DATA"] = tempfile.mkdtemp(prefix="evalsite-tests-")
 os.environ.setdefault("SECRET_KEY", "tests-only")
 
-from evalsite.settings import *  # noqa: E402, F403
-from evalsite.settings import STORAGES  # noqa: E402
+from evalsite.settings import *  # noqa: F403
+from evalsite.settings import STORAGES
 
 ALLOWED_HOSTS = ["*"]
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
