@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from analysis.tables import (
     Table,
@@ -37,7 +38,7 @@ def write_report(
     with_dark: bool = False,
     on_progress: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Write tables (CSV, LaTeX) and figures (SVG, PDF) of a report, and the report itself, into a folder.
+    """Write tables (CSV, LaTeX) and figures (SVG, PDF, PNG) of a report, and the report itself, into a folder.
 
     With `with_dark`, each figure also comes as an SVG for dark pages. The folder is made; files of the same names are
     replaced.
@@ -57,12 +58,13 @@ def write_report(
     for title, draw in figures.figures(report).items():
         name = file_name(title)
         figure = draw(figures.LIGHT)
-        figures.save(figure, figures_folder / f"{name}.svg")
-        figures.save(figure, figures_folder / f"{name}.pdf")
+        for suffix in ("svg", "pdf", "png"):
+            figures.save(figure, figures_folder / f"{name}.{suffix}")
         if with_dark:
             figures.save(draw(figures.DARK), figures_folder / f"{name}-dark.svg")
 
 
 def file_name(title: str) -> str:
-    """Return a title as a safe file name."""
-    return "".join(c if c.isalnum() or c in "-_" else "_" for c in title) or "_"
+    """Return a title as a safe file name; of titles that differ, the names differ."""
+    safe = "".join(c if c.isalnum() or c in "-_" else "_" for c in title)
+    return safe if safe == title else f"{safe}-{crc32(title.encode()):08x}"

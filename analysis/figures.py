@@ -6,10 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib
-
-matplotlib.use("agg")
-
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -46,7 +42,7 @@ def figures(report: dict[str, Any]) -> dict[str, Callable[[Theme], Figure]]:
 def save(figure: Figure, path: Path) -> None:
     """Write a figure in the format of the path's suffix; the same figure gives the same bytes."""
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None, "ModDate": None}}.get(path.suffix)
-    with plt.rc_context({"svg.hashsalt": "evalsite", "svg.fonttype": "none" if path.suffix == ".svg" else "path"}):
+    with matplotlib.rc_context({"svg.hashsalt": "evalsite"}):
         figure.savefig(path, metadata=metadata, dpi=160, facecolor=figure.get_facecolor())
 
 

@@ -1,7 +1,7 @@
 """One array a column: the ratings of a file, row by row, with every label checked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,6 @@ from analysis.ratings.coding import combined, dense, sorted_codes
 from analysis.stats.ratings import Kind
 from evalsite.lib.tables import CellProblems, Table, TextColumn
 from evalsite.lib.tables.errors import shorten
-from evalsite.lib.tables.writing import restore
 
 Codes = NDArray[np.integer]
 
@@ -54,7 +53,7 @@ class RatingRows:
 def code_rows(table: Table, mapping: Mapping[str, str], criteria: Sequence[str], problems: CellProblems) -> RatingRows:
     """Return the ratings as codes; each bad cell is added to `problems` and coded as 0 or −1."""
     n_rows = table.n_rows
-    text = {column: _restored(table.text[name]) for column, name in mapping.items() if name in table.text}
+    text = {column: table.text[name] for column, name in mapping.items() if name in table.text}
     worker, workers = sorted_codes(text["worker"])
     system, systems = sorted_codes(text["system"])
     for column in ("worker", "system", "assignment"):
@@ -90,13 +89,6 @@ def code_rows(table: Table, mapping: Mapping[str, str], criteria: Sequence[str],
         rows.criterion = _look_up(text["criterion"], places, mapping["criterion"], "unknown_criterion", mend, problems)
     _check_scores(rows.score, mapping["score"], problems)
     return rows
-
-
-def _restored(column: TextColumn) -> TextColumn:
-    """Return labels without the apostrophe by which exports keep a spreadsheet from running them as formulas."""
-    given = set(column.labels)
-    labels = [label if (plain := restore(label)) in given else plain for label in column.labels]
-    return replace(column, labels=labels)
 
 
 def _refuse_empty(column: TextColumn, name: str, problems: CellProblems) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalsite.lib.tables.errors import CellProblems, shorten
+from evalsite.lib.tables.writing import restore
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -85,13 +86,13 @@ class TextBuilder:
 
 
 def text_column(codes: NDArray[np.integer], labels: Sequence[str]) -> TextColumn:
-    """Return the column with labels stripped, equal ones merged and unused ones dropped."""
+    """Return the column with labels stripped, neutralised ones restored, equal ones merged and unused ones dropped."""
     used = np.bincount(codes, minlength=len(labels)).astype(bool)
     clean: dict[str, int] = {}
     new_code = np.zeros(max(len(labels), 1), np.int32)
     for code, label in enumerate(labels):
         if used[code]:
-            new_code[code] = clean.setdefault(label.strip(), len(clean))
+            new_code[code] = clean.setdefault(restore(label.strip()), len(clean))
     unchanged = len(clean) == len(labels)
     return TextColumn(codes.astype(np.int32) if unchanged else new_code[codes], list(clean))
 

@@ -13,7 +13,7 @@ def neutralise(cell: Any) -> Any:
 
 
 def restore(cell: str) -> str:
-    """Return text without the apostrophe that `neutralise` put before it, anything else as it is."""
+    """Return a cell's text without the apostrophe that `neutralise` put before it."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA_STARTS) else cell
 
 

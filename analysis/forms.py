@@ -1,0 +1,174 @@
+"""The shape of what a researcher sends to the analysis pages."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, cast
+
+from django import forms
+from django.conf import settings as django_settings
+from django.core.files.uploadedfile import UploadedFile
+from django.forms.formsets import BaseFormSet, formset_factory
+
+from analysis.ratings.columns import COLUMNS, REQUIRED
+from analysis.settings import KINDS, AnalysisSettings
+from analysis.words import UNITS, WORKER_TESTS
+from campaigns.contracts.protocol import CriterionSpec
+
+WORKER_TEST_CHOICES = [(slug, f"{test.name}: {test.meaning}") for slug, test in WORKER_TESTS.items()]
+UNIT_CHOICES = [(slug, f"{name}: {meaning}") for slug, (name, meaning) in UNITS.items()]
+_MEANINGS = {
+    "worker": "Who rated.",
+    "assignment": "One worker's go at one HIT. If left out: all that a worker did in a HIT.",
+    "hit": "The set of items that a worker was given.",
+    "position": "Place of the item in the HIT. If left out: an item is one source, system and kind.",
+    "source": "What the output is for (passage, question, segment …). Paired worker tests need it.",
+    "system": "Whose output was rated.",
+    "kind": "ordinary, degraded, repeat or reference. If left out: all are ordinary, and no worker can be tested.",
+    "criterion": "What was rated. If left out: the protocol's only criterion.",
+    "score": "0 to 100, as the worker gave it; negative criteria not reversed.",
+}
+
+
+class UploadForm(forms.Form):
+    """A ratings file."""
+
+    title = forms.CharField(
+        max_length=200, required=False, help_text="What you will know it by; left out, the file's name."
+    )
+    file = forms.FileField(
+        label="Ratings file",
+        help_text="CSV, TSV, JSON Lines, Excel or Parquet: one rating a row, names of columns in the first.",
+        widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,.jsonl,.ndjson,.xlsx,.parquet"}),
+    )
+
+    def clean_file(self) -> UploadedFile:
+        """Refuse a file over the limit, saying both sizes."""
+        file: UploadedFile = self.cleaned_data["file"]
+        limit = django_settings.MAX_UPLOAD_MB
+        if (file.size or 0) > limit * 2**20:
+            raise forms.ValidationError(
+                f"The file has {(file.size or 0) / 2**20:.0f} MB and the limit is {limit} MB. Save it as Parquet, "
+                "which is many times smaller, or analyse it on the command line: “manage.py analyse” has no limit.",
+                code="too_large",
+            )
+        return file
+
+
+class MappingForm(forms.Form):
+    """Which column of the file is which column of the long table."""
+
+    def __init__(self, columns: Iterable[str], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [("", "– not in the file –"), *((name, name) for name in columns)]
+        for name in COLUMNS:
+            self.fields[name] = forms.ChoiceField(
+                label="HIT" if name == "hit" else name.capitalize(),
+                choices=choices,
+                required=name in REQUIRED,
+                help_text=_MEANINGS[name],
+            )
+
+    def roles(self) -> dict[str, str]:
+        """Return what each column of the file is taken for, as the form shows it."""
+        return {self[name].value(): name for name in COLUMNS if self[name].value()}
+
+
+class ProtocolForm(forms.Form):
+    """Settings of an analysis apart from its criteria."""
+
+    worker_test = forms.ChoiceField(
+        choices=WORKER_TEST_CHOICES,
+        help_text="Careful workers rate degraded items lower; others do not count.",
+    )
+    alpha = forms.FloatField(
+        label="α",
+        min_value=0.0001,
+        max_value=0.9999,
+        help_text="A worker passes if the test's p lies below it.",
+        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
+    )
+    unit = forms.ChoiceField(
+        label="Unit of analysis", choices=UNIT_CHOICES, help_text="What one observation is when systems are compared."
+    )
+    standardised_kinds = forms.MultipleChoiceField(
+        label="Kinds behind each worker's mean and standard deviation",
+        choices=[(name, name) for name in KINDS],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="z is a score minus the worker's mean, divided by the worker's standard deviation.",
+    )
+
+    @staticmethod
+    def initial_of(settings: AnalysisSettings) -> dict[str, Any]:
+        """Return the form's values for these settings."""
+        return {
+            "worker_test": settings.preset,
+            "alpha": settings.alpha,
+            "unit": settings.unit,
+            "standardised_kinds": list(settings.standardised_kinds),
+        }
+
+    def changes(self) -> dict[str, Any]:
+        """Return what was sent as fields of AnalysisSettings."""
+        data = self.cleaned_data
+        return {
+            "preset": data["worker_test"],
+            "alpha": data["alpha"],
+            "unit": data["unit"],
+            "standardised_kinds": tuple(data["standardised_kinds"]),
+        }
+
+
+class CriterionForm(forms.Form):
+    """One criterion; without a name it is left out."""
+
+    name = forms.CharField(max_length=100, required=False)
+    statement = forms.CharField(max_length=500, required=False)
+    is_negative = forms.BooleanField(label="Negative", required=False)
+    is_in_worker_test = forms.BooleanField(label="In worker test", required=False)
+
+
+class CriteriaForms(BaseFormSet):
+    """The criteria of a protocol."""
+
+    def specs(self) -> tuple[CriterionSpec, ...]:
+        """Return the named criteria, in order."""
+        rows: list[Mapping[str, Any]] = [form.cleaned_data for form in self.forms if form.cleaned_data.get("name")]
+        return tuple(
+            CriterionSpec(row["name"], row["statement"], row["is_negative"], row["is_in_worker_test"]) for row in rows
+        )
+
+
+def criteria_initial(settings: AnalysisSettings) -> list[dict[str, Any]]:
+    """Return the criteria of these settings as a CriteriaFormSet takes them."""
+    return [asdict(criterion) for criterion in settings.criteria]
+
+
+CriteriaFormSet = cast(
+    type[CriteriaForms], formset_factory(CriterionForm, formset=CriteriaForms, extra=2, max_num=50, absolute_max=60)
+)
+
+
+class ChangeForm(forms.Form):
+    """What is often changed on a results page."""
+
+    worker_test = forms.ChoiceField(choices=[(slug, test.name) for slug, test in WORKER_TESTS.items()])
+    alpha = forms.FloatField(
+        label="α",
+        min_value=0.0001,
+        max_value=0.9999,
+        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
+    )
+    unit = forms.ChoiceField(choices=[(slug, name) for slug, (name, _) in UNITS.items()])
+
+    def changes(self) -> dict[str, Any]:
+        """Return what was sent as fields of AnalysisSettings."""
+        data = self.cleaned_data
+        return {"preset": data["worker_test"], "alpha": data["alpha"], "unit": data["unit"]}
+
+
+class ExclusionForm(forms.Form):
+    """A worker to take out by hand, and why; or one who was, to count again."""
+
+    worker = forms.CharField(max_length=500, strip=False, widget=forms.HiddenInput)
+    reason = forms.CharField(max_length=500, required=False)
+    again = forms.BooleanField(required=False)

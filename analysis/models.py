@@ -1,0 +1,71 @@
+"""Ratings files that researchers upload, and the analyses made of them."""
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+
+def ratings_path(ratings_file: "RatingsFile", name: str) -> str:
+    """Return where an uploaded file is kept; its own name is data, not a path."""
+    return f"ratings/{ratings_file.pk}"
+
+
+class RatingsFile(models.Model):
+    """A file of ratings, as uploaded, and what its columns mean."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="ratings_files")
+    title = models.CharField(max_length=200)
+    name = models.CharField("file name", max_length=255)
+    file = models.FileField(upload_to=ratings_path)
+    size = models.PositiveBigIntegerField("size in bytes")
+    sha256 = models.CharField(max_length=64)
+    columns = models.JSONField("column names of the file, in order", default=list)
+    mapping = models.JSONField("column of the long table → column of the file", default=dict)
+    uploaded_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-uploaded_at"]
+        indexes = [models.Index(fields=["owner", "-uploaded_at"])]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class AnalysisRun(models.Model):
+    """One analysis: its settings, a fingerprint of its ratings and its report. Never edited once it has a report."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    ratings_file = models.ForeignKey(RatingsFile, on_delete=models.PROTECT, related_name="runs")
+    parent = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="children",
+        help_text="Changed from.",
+    )
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    settings: Any = models.JSONField()
+    mapping = models.JSONField()
+    job = models.OneToOneField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
+    fingerprint = models.CharField(max_length=64, blank=True)
+    report: Any = models.JSONField(null=True, blank=True)
+    problems = models.JSONField("what is wrong with the file", null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["ratings_file", "-created_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.ratings_file} · {self.created_at:%Y-%m-%d %H:%M}"
+
+    @property
+    def folder(self) -> str:
+        """Where the tables, figures and package of this run are kept, below MEDIA_ROOT."""
+        return f"runs/{self.pk}"

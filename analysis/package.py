@@ -1,0 +1,104 @@
+"""The replication package: ratings, protocol and results, so that anyone can run the analysis again."""
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from django.utils.crypto import salted_hmac
+from numpy.typing import NDArray
+
+from analysis.exports import dump_json, file_name, report_tables
+from analysis.report import Study
+from analysis.settings import KINDS
+from evalsite import __version__
+from evalsite.lib.tables.writing import neutralise
+
+_README = """\
+Replication package
+===================
+
+ratings.csv     every rating as the worker gave it, one a row
+protocol.json   criteria, worker test and the other settings
+summary.json    the results
+tables/         the results as CSV and LaTeX
+
+With evalsite {version} this command prints summary.json, byte for byte:
+
+    python manage.py analyse ratings.csv --protocol protocol.json --format json
+
+Workers are named by a number and a keyed hash.
+"""
+
+
+def anonymise(workers: Sequence[str]) -> dict[str, str]:
+    """Return for each worker a name that does not tell who they are: a number and a keyed hash.
+
+    The hash is the same for the same worker in every export of one server. The numbers keep the workers' order, on
+    which the order of sums, and so the last bit of a result, depends.
+    """
+    width = len(str(len(workers)))
+    return {
+        worker: f"w{k:0{width}d}-{salted_hmac('evalsite.worker', worker, algorithm='sha256').hexdigest()[:10]}"
+        for k, worker in enumerate(sorted(workers), start=1)
+    }
+
+
+def anonymous_report(report: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the report with its workers renamed, and without the texts that may name one."""
+    settings = report["settings"]
+    excluded = {names.get(worker, "?"): reason for worker, reason in settings["excluded"].items()}
+    return {
+        **report,
+        "worker_table": [row | {"worker": names[row["worker"]]} for row in report["worker_table"]],
+        "warnings": [warning | {"examples": []} for warning in report["warnings"]],
+        "settings": settings | {"excluded": excluded},
+    }
+
+
+def write_package(path: Path, study: Study, document: dict[str, Any], names: Mapping[str, str]) -> None:
+    """Write the replication package of a study as a zip file; `document` is its anonymous report."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
+        package.writestr("README.txt", _README.format(version=__version__))
+        package.writestr("protocol.json", dump_json(document["settings"]))
+        package.writestr("summary.json", dump_json(document["summary"]))
+        with package.open("ratings.csv", "w", force_zip64=True) as stream:
+            write_ratings(stream, study, names)
+        for table in report_tables(document):
+            package.writestr(f"tables/{file_name(table.name)}.csv", table.to_csv())
+            package.writestr(f"tables/{file_name(table.name)}.tex", table.to_latex())
+
+
+def write_ratings(stream: IO[bytes], study: Study, names: Mapping[str, str]) -> None:
+    """Write every rating as the long table of one row a rating, workers renamed, in CSV (UTF-8).
+
+    Assignments are numbered, since their names may hold a worker's; positions count the items of an assignment.
+    """
+    loaded, ratings = study.loaded, study.loaded.ratings
+    item, criterion = np.nonzero(~np.isnan(ratings.scores))
+    starts = np.flatnonzero(np.diff(ratings.assignment, prepend=-1))
+    position = np.arange(ratings.n_items) - np.repeat(starts, np.diff(starts, append=ratings.n_items)) + 1
+    width = len(str(len(loaded.assignments)))
+    assignments = [f"a{k:0{width}d}" for k in range(1, len(loaded.assignments) + 1)]
+    columns = {
+        "worker": _labels(ratings.worker[item], [names[worker] for worker in loaded.workers]),
+        "assignment": _labels(ratings.assignment[item], assignments),
+        "position": pa.array(position[item]),
+        "system": _labels(ratings.system[item], loaded.systems),
+        "kind": _labels(ratings.kind[item], list(KINDS)),
+        "criterion": _labels(criterion, study.settings.criterion_names),
+        "score": pa.array(ratings.scores[item, criterion]),
+    }
+    if loaded.sources:
+        columns["source"] = _labels(ratings.source[item], loaded.sources)
+    pyarrow.csv.write_csv(pa.table(columns), stream)
+
+
+def _labels(codes: NDArray[np.integer], labels: Sequence[str]) -> pa.Array:
+    """Return text for codes; −1 is an empty cell."""
+    cells = pa.array([neutralise(label) for label in labels], pa.string())
+    wanted = pa.array(codes, mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(wanted, cells).cast(pa.string())

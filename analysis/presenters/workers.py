@@ -1,0 +1,69 @@
+"""The worker table."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from analysis.presenters.numbers import number, p_text
+from analysis.stats.quality import Verdict
+
+EXCLUDED = "excluded"
+STATES = [*(verdict.name.lower() for verdict in (Verdict.PASSED, Verdict.FAILED, Verdict.UNTESTED)), EXCLUDED]
+WORKER_ORDERS = {
+    "p": "p, most careful first",
+    "-p": "p, least careful first",
+    "-n_ratings": "most ratings",
+    "sd": "least spread",
+    "worker": "name",
+}
+_BAR_WIDTH, _BAR_HEIGHT = 8, 28
+
+
+def worker_rows(report: dict[str, Any], *, state: str, order: str, search: str) -> list[dict[str, Any]]:
+    """Return the rows of the worker table that match, in the order asked for; missing values last."""
+    wanted = search.casefold()
+    rows = [
+        row
+        for row in report["worker_table"]
+        if (not state or _state(row) == state) and wanted in row["worker"].casefold()
+    ]
+    key = order.lstrip("-")
+    known = sorted(
+        (row for row in rows if row[key] is not None), key=lambda row: row[key], reverse=order.startswith("-")
+    )
+    return known + [row for row in rows if row[key] is None]
+
+
+def _state(row: dict[str, Any]) -> str:
+    return EXCLUDED if row["excluded"] is not None else row["verdict"]
+
+
+def workers_shown(rows: Iterable[dict[str, Any]], refused: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Return rows as the page shows them; `refused` is what was sent to exclude a worker: worker, reason, error."""
+    return [
+        row
+        | {
+            "p_text": p_text(row["p"]),
+            "mean_text": number(row["mean"], 1),
+            "sd_text": number(row["sd"], 1),
+            "bars": bars(row["histogram"]),
+            "counts": ", ".join(map(str, row["histogram"])),
+            "refused": refused if refused and refused["worker"] == row["worker"] else None,
+        }
+        for row in rows
+    ]
+
+
+def bars(counts: list[int]) -> list[dict[str, Any]]:
+    """Return a small histogram of scores as components/histogram.html draws it."""
+    top = max(counts, default=0) or 1
+    width = 100 // max(len(counts), 1)
+    return [
+        {
+            "x": k * _BAR_WIDTH,
+            "y": round(_BAR_HEIGHT * (1 - count / top), 1),
+            "width": _BAR_WIDTH - 1,
+            "height": round(_BAR_HEIGHT * count / top, 1),
+            "title": f"{k * width}–{(k + 1) * width}: {count}",
+        }
+        for k, count in enumerate(counts)
+    ]

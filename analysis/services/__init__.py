@@ -1,0 +1,1 @@
+"""What changes ratings files and analysis runs: one verb, one transaction each."""

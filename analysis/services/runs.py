@@ -1,0 +1,129 @@
+"""Analysing ratings files."""
+
+import shutil
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings as django_settings
+from django.db import transaction
+from django.utils import timezone
+
+from analysis.exports import write_report
+from analysis.models import AnalysisRun, RatingsFile
+from analysis.package import anonymise, anonymous_report, write_package
+from analysis.ratings.loading import load_ratings
+from analysis.report import report, run_study
+from analysis.settings import AnalysisSettings, from_json
+from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
+from evalsite.jobs.services import enqueue
+from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.errors import TableError
+
+# How many stages `execute_run` announces, for its progress bar.
+N_STAGES = 9
+
+
+@transaction.atomic
+def start_run(
+    *,
+    ratings_file: RatingsFile,
+    user: User,
+    settings: AnalysisSettings,
+    parent: AnalysisRun | None = None,
+    mapping: dict[str, str] | None = None,
+) -> AnalysisRun:
+    """Queue an analysis of a ratings file; of two clicks on one button, the second gets the first one's run.
+
+    `mapping` is the file's own by default.
+    """
+    RatingsFile.objects.select_for_update().get(pk=ratings_file.pk)  # two clicks at once: one waits for the other
+    wanted = {"parent": parent, "settings": settings.to_json(), "mapping": mapping or ratings_file.mapping}
+    states = [Job.Status.QUEUED, Job.Status.RUNNING, *([Job.Status.SUCCEEDED] if parent else [])]
+    same = ratings_file.runs.filter(**wanted, job__status__in=states)
+    if run := same.defer("report", "problems").first():
+        return run
+    run = AnalysisRun.objects.create(ratings_file=ratings_file, created_by=user, **wanted)
+    run.job = enqueue("analysis.run", owner=user, args={"run": str(run.pk)})
+    run.save(update_fields=["job"])
+    return run
+
+
+def change_run(*, run: AnalysisRun, user: User, **changes: Any) -> AnalysisRun:
+    """Queue the same analysis with other settings (fields of AnalysisSettings); the run itself stays as it is.
+
+    Raises DomainError `bad_settings` if they cannot be, `nothing_changed` if they are the run's own.
+    """
+    before = from_json(run.settings)
+    after = replace(before, **changes)
+    if after == before:
+        raise DomainError("nothing_changed", "These are the settings that you are looking at. Change one first.")
+    return start_run(ratings_file=run.ratings_file, user=user, settings=after, parent=run, mapping=run.mapping)
+
+
+def exclude_worker(*, run: AnalysisRun, user: User, worker: str, reason: str) -> AnalysisRun:
+    """Queue the same analysis without a worker's ratings.
+
+    Raises DomainError `no_such_worker` or `no_reason`.
+    """
+    if not reason.strip():
+        raise DomainError("no_reason", f"Say why {worker} is excluded: the reason is kept with the results.")
+    if worker not in {row["worker"] for row in (run.report or {}).get("worker_table", [])}:
+        raise DomainError("no_such_worker", f"There is no worker “{worker}” in these ratings.")
+    excluded = dict(from_json(run.settings).excluded) | {worker: reason.strip()}
+    return change_run(run=run, user=user, excluded=excluded)
+
+
+def include_worker(*, run: AnalysisRun, user: User, worker: str) -> AnalysisRun:
+    """Queue the same analysis with an excluded worker's ratings counted again; raise DomainError `not_excluded`."""
+    excluded = dict(from_json(run.settings).excluded)
+    if worker not in excluded:
+        raise DomainError("not_excluded", f"Worker “{worker}” is not excluded.")
+    del excluded[worker]
+    return change_run(run=run, user=user, excluded=excluded)
+
+
+def execute_run(
+    *, run: AnalysisRun, on_stage: Callable[[str], None], saving: Callable[[], AbstractContextManager[None]]
+) -> None:
+    """Read, check and analyse a run's ratings; keep the report, tables, figures and replication package.
+
+    `saving` opens the transaction that stores the result. A run that has its report is left as it is. Raises
+    TableError, after keeping its problems with the run, if the file cannot be used.
+    """
+    if run.report is not None:
+        return
+    settings = from_json(run.settings)
+    on_stage("Reading the ratings")
+    try:
+        loaded = load_ratings(
+            Path(run.ratings_file.file.path),
+            criteria=settings.criterion_names,
+            mapping=run.mapping,
+            name=run.ratings_file.name,
+        )
+    except TableError as error:
+        run.problems = {
+            "rows": [[p.row, p.column, p.message] for p in error.problems],
+            "n_more": error.n_more,
+        }
+        with saving():
+            run.save(update_fields=["problems"])
+        raise
+    study = run_study(loaded, settings, on_stage)
+    on_stage("Bootstrap intervals")
+    document = report(study)
+    folder = Path(django_settings.MEDIA_ROOT) / run.folder
+    shutil.rmtree(folder, ignore_errors=True)
+    names = anonymise(loaded.workers)
+    anonymous = anonymous_report(document, names)
+    write_report(folder, anonymous, with_dark=True, on_progress=on_stage)
+    on_stage("Writing the replication package")
+    write_package(folder / "package.zip", study, anonymous, names)
+    run.report, run.fingerprint, run.problems = document, loaded.fingerprint, None
+    run.finished_at = timezone.now()
+    with saving():
+        run.save(update_fields=["report", "fingerprint", "problems", "finished_at"])

@@ -1,0 +1,346 @@
+"""The pages of ratings files and their analyses."""
+
+import mimetypes
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings as django_settings
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from django.views.decorators.http import require_GET, require_http_methods
+
+from analysis import presenters
+from analysis.exports import file_name
+from analysis.forms import (
+    ChangeForm,
+    CriteriaFormSet,
+    ExclusionForm,
+    MappingForm,
+    ProtocolForm,
+    UploadForm,
+    criteria_initial,
+)
+from analysis.models import AnalysisRun
+from analysis.package import anonymise, anonymous_report
+from analysis.queries import (
+    criteria_in,
+    get_finished_run_for,
+    get_ratings_file_for,
+    get_run_for,
+    get_run_of,
+    list_comparable,
+    list_ratings_files_for,
+    list_runs_of,
+    newest_run_of,
+)
+from analysis.services.ratings_files import map_columns, upload_ratings
+from analysis.services.runs import change_run, exclude_worker, include_worker, start_run
+from analysis.settings import AnalysisSettings, custom_settings, from_criteria, from_json, from_protocol
+from analysis.tables import workers_table
+from analysis.words import WORKER_TESTS
+from campaigns.contracts.protocol import CriterionSpec
+from campaigns.protocols import list_protocols
+from evalsite.accounts.requests import SignedInRequest
+from evalsite.jobs.queries import job_state
+from evalsite.lib.errors import DomainError
+from evalsite.lib.tables import TableError, preview
+
+_FILES_PER_PAGE, _WORKERS_PER_PAGE, _PREVIEW_ROWS = 25, 50, 8
+_REFUSED = 422
+
+
+@require_GET
+def ratings(request: SignedInRequest) -> HttpResponse:
+    """List the user's ratings files."""
+    page = Paginator(list_ratings_files_for(request.user), _FILES_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "analysis/ratings.html", {"page_obj": page})
+
+
+@require_http_methods(["GET", "POST"])
+def upload(request: SignedInRequest) -> HttpResponse:
+    """Take a ratings file in."""
+    form = UploadForm(_sent(request), request.FILES or None)
+    context: dict[str, Any] = {
+        "form": form,
+        "max_mb": django_settings.MAX_UPLOAD_MB,
+        "crumbs": presenters.crumbs(),
+    }
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            file = upload_ratings(owner=request.user, upload=data["file"], title=data["title"])
+            return redirect("analysis:columns", file.pk)
+        except TableError as error:
+            context |= {"problems": error.problems, "n_problems": len(error.problems) + error.n_more}
+    return render(request, "analysis/upload.html", context, status=_status(request))
+
+
+def _sent(request: HttpRequest) -> QueryDict | None:
+    """Return what was sent to a form; None for a form that is only looked at."""
+    return request.POST if request.method == "POST" else None
+
+
+def _status(request: HttpRequest) -> int:
+    """Return the status of a form's page: whoever comes back to it after sending it was refused."""
+    return _REFUSED if request.method == "POST" else 200
+
+
+@require_GET
+def ratings_file(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
+    """Show a ratings file and its runs."""
+    file = get_ratings_file_for(request.user, ratings_file_id)
+    page = Paginator(list_runs_of(file), _FILES_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "file": file,
+        "page_obj": page,
+        "runs": presenters.runs_listed(page),
+        "crumbs": presenters.crumbs(),
+    }
+    return render(request, "analysis/ratings_file.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+def columns(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
+    """Say which column of the file is which."""
+    file = get_ratings_file_for(request.user, ratings_file_id)
+    form = MappingForm(file.columns, _sent(request), initial=file.mapping)
+    if request.method == "POST" and form.is_valid():
+        try:
+            map_columns(ratings_file=file, mapping=form.cleaned_data)
+            return redirect("analysis:protocol", file.pk)
+        except DomainError as error:
+            form.add_error(None, error.message)
+    sample, roles = preview(Path(file.file.path), file.name, _PREVIEW_ROWS), form.roles()
+    context = {
+        "file": file,
+        "form": form,
+        "sample": sample,
+        "header": [(column, roles.get(column)) for column in sample.columns],
+        "crumbs": presenters.crumbs(file),
+    }
+    return render(request, "analysis/columns.html", context, status=_status(request))
+
+
+@require_http_methods(["GET", "POST"])
+def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
+    """Choose a protocol, or edit it or an earlier run's, and start the analysis."""
+    file = get_ratings_file_for(request.user, ratings_file_id)
+    parent = get_run_of(file, _uuid(request.GET["run"])) if "run" in request.GET else None
+    found = criteria_in(file)
+    presets = from_json(parent.settings) if parent else _presets(request.GET.get("protocol"), found)
+    form = ProtocolForm(_sent(request), initial=ProtocolForm.initial_of(presets))
+    criteria = CriteriaFormSet(_sent(request), initial=criteria_initial(presets), prefix="criteria")
+    if request.method == "POST" and form.is_valid() and criteria.is_valid():
+        try:
+            settings = _chosen_settings(presets, criteria.specs(), form.changes())
+            started = start_run(ratings_file=file, user=request.user, settings=settings, parent=parent)
+            return redirect("analysis:run", started.pk)
+        except DomainError as error:
+            form.add_error(None, error.message)
+    context = {
+        "file": file,
+        "form": form,
+        "criteria": criteria,
+        "found": found,
+        "protocols": list_protocols(),
+        "chosen": presets.protocol,
+        "parent": parent,
+        "crumbs": presenters.crumbs(file),
+    }
+    return render(request, "analysis/protocol.html", context, status=_status(request))
+
+
+def _presets(slug: str | None, criteria: list[str]) -> AnalysisSettings:
+    """Return the protocol asked for, or the one that has the file's criteria; raise Http404 if there is none such."""
+    if slug is None:
+        return from_criteria(criteria)
+    try:
+        return custom_settings(criteria) if slug == "custom" else from_protocol(slug)
+    except DomainError as error:
+        raise Http404(error.message) from None
+
+
+def _chosen_settings(
+    presets: AnalysisSettings, criteria: tuple[CriterionSpec, ...], changes: dict[str, Any]
+) -> AnalysisSettings:
+    """Return what was chosen; under the protocol's name only if its criteria are the protocol's."""
+    name = presets.protocol if criteria == presets.criteria else "custom"
+    return replace(presets, protocol=name, criteria=criteria, **changes)
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Http404("This is no id.") from None
+
+
+@require_http_methods(["GET", "POST"])
+def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+    """Show a run: its progress, what is wrong with its file, or its ranking. Sent settings make a run of their own."""
+    found = get_run_for(request.user, run_id)
+    if found.report is None:
+        return _waiting(request, found)
+    form = ChangeForm(_sent(request), initial=presenters.settings_of(found))
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect("analysis:run", change_run(run=found, user=request.user, **form.changes()).pk)
+        except DomainError as error:
+            form.add_error(None, error.message)
+    before = _compared_with(request, found)
+    changed = presenters.what_changed(found, before) if before else None
+    context = presenters.frame(found, "run", newest_run_of(found.ratings_file)) | {
+        "ranking": presenters.ranking(found.report, changed),
+        "report": found.report,
+        "changed": changed,
+        "before": before,
+        "others": presenters.runs_named(list_comparable(found)),
+        "form": form,
+    }
+    return render(request, "analysis/run.html", context, status=_status(request))
+
+
+def _waiting(request: HttpRequest, found: AnalysisRun) -> HttpResponse:
+    """Show the progress of a run, its failure, or the problems of its file; there is nothing to change yet."""
+    problems = found.problems or {"rows": [], "n_more": 0}
+    rows = [{"row": row, "column": column, "message": text} for row, column, text in problems["rows"]]
+    context = {
+        "run": found,
+        "run_words": presenters.run_words(found),
+        "job_state": job_state(found.job) if found.job else None,
+        "problems": rows,
+        "n_problems": len(rows) + problems["n_more"],
+        "crumbs": presenters.crumbs(found.ratings_file),
+    }
+    return render(request, "analysis/waiting.html", context, status=409 if request.method == "POST" else 200)
+
+
+def _compared_with(request: SignedInRequest, found: AnalysisRun) -> AnalysisRun | None:
+    """Return the run that the page compares with: the chosen one of the same file, else the one it was changed from."""
+    chosen = request.GET.get("against")
+    if chosen == "none" or (not chosen and not found.parent_id):
+        return None
+    if not chosen:
+        return found.parent if found.parent and found.parent.report else None
+    other = get_finished_run_for(request.user, _uuid(chosen))
+    if other.ratings_file_id != found.ratings_file_id:
+        raise Http404("Only analyses of the same ratings are compared.")
+    return other
+
+
+@require_GET
+def significance(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+    """Show the heatmap of one criterion, or overall, with the chosen correction."""
+    found = get_finished_run_for(request.user, run_id)
+    names = [comparison["name"] for comparison in found.report["comparisons"]]
+    criterion = request.GET.get("criterion", names[0])
+    value = request.GET.get("value", "p")
+    if criterion not in names or value not in presenters.HEAT_VALUES:
+        raise Http404
+    context = presenters.frame(found, "significance", newest_run_of(found.ratings_file)) | {
+        "heat": presenters.heatmap(found.report, criterion, value),
+        "file": file_name(f"significance-{criterion}"),
+        "criteria": names,
+        "criterion": criterion,
+        "values": presenters.HEAT_VALUES,
+        "value": value,
+    }
+    return render(request, "analysis/significance.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+    """Show the worker table, filtered and sorted as asked; analyse again without a worker, or with one again."""
+    found = get_finished_run_for(request.user, run_id)
+    refused = None
+    if request.method == "POST":
+        sent = ExclusionForm(request.POST)
+        try:
+            return redirect("analysis:run", _exclude_or_include(request, found, sent).pk)
+        except DomainError as error:
+            refused = {name: request.POST.get(name, "") for name in ("worker", "reason")} | {"error": error.message}
+    state, order = request.GET.get("state", ""), request.GET.get("order", "p")
+    search = request.GET.get("search", "").strip()
+    if order not in presenters.WORKER_ORDERS or state not in ("", *presenters.STATES):
+        raise Http404
+    rows = presenters.worker_rows(found.report, state=state, order=order, search=search)
+    page = Paginator(rows, _WORKERS_PER_PAGE).get_page(request.GET.get("page"))
+    context = presenters.frame(found, "workers", newest_run_of(found.ratings_file)) | {
+        "page_obj": page,
+        "rows": presenters.workers_shown(page, refused),
+        "refused": refused,
+        "compared": WORKER_TESTS[found.settings["worker_test"]["preset"]].compared,
+        "state": state,
+        "states": presenters.STATES,
+        "order": order,
+        "orders": presenters.WORKER_ORDERS,
+        "search": search,
+    }
+    return render(request, "analysis/workers.html", context, status=_status(request))
+
+
+def _exclude_or_include(request: SignedInRequest, found: AnalysisRun, sent: ExclusionForm) -> AnalysisRun:
+    """Return the run without, or again with, the worker; raise DomainError if that cannot be."""
+    if not sent.is_valid():
+        raise DomainError("bad_exclusion", "Name a worker, and a reason of at most 500 characters.")
+    data = sent.cleaned_data
+    if data["again"]:
+        return include_worker(run=found, user=request.user, worker=data["worker"])
+    return exclude_worker(run=found, user=request.user, worker=data["worker"], reason=data["reason"])
+
+
+@require_GET
+def downloads(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+    """List everything that can be downloaded."""
+    found = get_finished_run_for(request.user, run_id)
+    folder = Path(django_settings.MEDIA_ROOT) / found.folder
+    context = presenters.frame(found, "downloads", newest_run_of(found.ratings_file)) | {
+        "groups": presenters.downloads(found, folder)
+    }
+    return render(request, "analysis/downloads.html", context)
+
+
+@require_GET
+def run_file(request: SignedInRequest, run_id: UUID, name: str) -> FileResponse:
+    """Send a table, a figure or the replication package of a run."""
+    found = get_finished_run_for(request.user, run_id)
+    folder = (Path(django_settings.MEDIA_ROOT) / found.folder).resolve()
+    try:
+        path = (folder / name).resolve()
+        is_ours = path.is_relative_to(folder) and path.is_file()
+    except (OSError, ValueError):  # a name that no file system takes
+        is_ours = False
+    if not is_ours:
+        raise Http404
+    is_figure = path.suffix == ".svg" and "download" not in request.GET
+    response = FileResponse(
+        path.open("rb"),
+        as_attachment=not is_figure,
+        filename=_download_name(found, path.name),
+        content_type=mimetypes.guess_type(path.name)[0] or "application/octet-stream",
+    )
+    response["Cache-Control"] = "private, max-age=3600"
+    return response
+
+
+@require_GET
+def workers_csv(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+    """Send the worker table; workers by their own ids only if the owner asks (`?ids=own`)."""
+    found = get_finished_run_for(request.user, run_id)
+    report = found.report
+    if request.GET.get("ids") != "own":
+        report = anonymous_report(report, anonymise([row["worker"] for row in report["worker_table"]]))
+    response = HttpResponse(workers_table(report).to_csv(), content_type="text/csv; charset=utf-8")
+    name = _download_name(found, "workers.csv")
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
+    return response
+
+
+def _download_name(run: AnalysisRun, name: str) -> str:
+    """Return what a browser saves a file of the run as."""
+    return f"{slugify(run.ratings_file.title, allow_unicode=True) or 'ratings'}-{name}"

@@ -1,0 +1,116 @@
+"""Who may see which page, and by which method: the same cases for each."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.models import AnalysisRun
+
+FILE_PAGES = ["ratings_file", "columns", "protocol"]
+RUN_PAGES = ["run", "significance", "workers", "downloads", "workers_csv", "run_file"]
+READ_ONLY = ["ratings", "ratings_file", "significance", "downloads", "workers_csv", "run_file"]
+FORMS = ["upload", "columns", "protocol", "run", "workers"]
+
+
+def url_of(name: str, run: AnalysisRun) -> str:
+    if name in ("ratings", "upload"):
+        return reverse(f"analysis:{name}")
+    if name in FILE_PAGES:
+        return reverse(f"analysis:{name}", args=[run.ratings_file_id])
+    return reverse(f"analysis:{name}", args=[run.pk, "report.json"] if name == "run_file" else [run.pk])
+
+
+ALL_PAGES = ["ratings", "upload", *FILE_PAGES, *RUN_PAGES]
+
+
+@pytest.mark.parametrize("name", ALL_PAGES)
+def test_the_owner_sees_the_page(owner_client: Client, done: AnalysisRun, name: str) -> None:
+    response = owner_client.get(url_of(name, done))
+    response.close()
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_that_was_not_sent_shows_no_error(owner_client: Client, done: AnalysisRun, name: str) -> None:
+    text = owner_client.get(url_of(name, done)).text
+    assert "aria-invalid" not in text
+    assert 'role="alert"' not in text.replace('data-drop-error role="alert" hidden', "")
+
+
+@pytest.mark.parametrize("name", [*FILE_PAGES, *RUN_PAGES])
+def test_a_stranger_does_not_find_it(stranger_client: Client, done: AnalysisRun, name: str) -> None:
+    assert stranger_client.get(url_of(name, done)).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["columns", "protocol", "run", "workers"])
+def test_a_stranger_changes_nothing(stranger_client: Client, done: AnalysisRun, name: str) -> None:
+    assert stranger_client.post(url_of(name, done), {"alpha": "0.2"}).status_code == 404
+    assert AnalysisRun.objects.count() == 1
+
+
+@pytest.mark.parametrize("name", ALL_PAGES)
+def test_whoever_is_not_signed_in_is_asked_to(client: Client, done: AnalysisRun, name: str) -> None:
+    response = client.get(url_of(name, done))
+    assert response.status_code == 302
+    assert response["Location"].startswith(reverse("accounts:sign_in"))
+
+
+@pytest.mark.parametrize("name", READ_ONLY)
+def test_what_is_only_read_takes_no_post(owner_client: Client, done: AnalysisRun, name: str) -> None:
+    assert owner_client.post(url_of(name, done)).status_code == 405
+
+
+@pytest.mark.parametrize("name", ALL_PAGES)
+def test_nothing_is_deleted_or_put(owner_client: Client, done: AnalysisRun, name: str) -> None:
+    assert owner_client.delete(url_of(name, done)).status_code == 405
+    assert owner_client.put(url_of(name, done)).status_code == 405
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_needs_its_token(owner, done: AnalysisRun, name: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(owner)
+    assert client.post(url_of(name, done), {"alpha": "0.2"}).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["significance", "workers", "downloads", "workers_csv"])
+def test_the_results_of_an_unfinished_run_are_not_found(owner, owner_client: Client, trees, name: str) -> None:
+    from analysis.services.runs import start_run
+    from analysis.settings import from_protocol
+
+    run = start_run(ratings_file=trees, user=owner, settings=from_protocol("mrc-adequacy"))
+    assert owner_client.get(url_of(name, run)).status_code == 404
+
+
+QUERIES = {
+    "ratings": 4,
+    "upload": 2,
+    "ratings_file": 5,
+    "columns": 3,
+    "protocol": 3,
+    "run": 5,
+    "significance": 4,
+    "workers": 4,
+    "downloads": 4,
+    "workers_csv": 3,
+    "run_file": 3,
+}
+
+
+@pytest.mark.parametrize("n_runs", [1, 50])
+@pytest.mark.parametrize("name", ALL_PAGES)
+def test_a_page_asks_the_database_the_same_few_times(
+    owner_client: Client, done: AnalysisRun, django_assert_num_queries, name: str, n_runs: int
+) -> None:
+    for _ in range(1, n_runs):
+        AnalysisRun.objects.create(
+            ratings_file=done.ratings_file, created_by=done.created_by, settings=done.settings, mapping=done.mapping,
+            parent=done, report=done.report, finished_at=done.finished_at, created_at=done.created_at,
+        )  # fmt: skip
+    url = url_of(name, done)
+    with django_assert_num_queries(QUERIES[name]) as queries:
+        response = owner_client.get(url)
+        response.close()
+    assert response.status_code == 200
+    if name in ("ratings", "ratings_file"):
+        assert not any('"report"' in query["sql"] for query in queries.captured_queries)

@@ -1,0 +1,171 @@
+"""Everything that can be downloaded, and the replication package above all."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.conf import settings as django_settings
+from django.test import Client
+from django.urls import reverse
+
+from analysis.exports import dump_json
+from analysis.models import AnalysisRun
+from analysis.package import anonymise, anonymous_report
+from analysis.services.runs import exclude_worker
+from analysis.settings import custom_settings, from_protocol
+from tests.analysis.conftest import CAREFUL, finish, ratings_csv
+
+ROOT = Path(django_settings.BASE_DIR)
+
+
+def file_of(run: AnalysisRun, name: str) -> str:
+    return reverse("analysis:run_file", args=[run.pk, name])
+
+
+def fetch(client: Client, url: str) -> bytes:
+    response = client.get(url)
+    assert response.status_code == 200, url
+    return response.getvalue()
+
+
+def test_every_link_of_the_page_answers(owner_client: Client, done_with_two_criteria: AnalysisRun) -> None:
+    text = owner_client.get(reverse("analysis:downloads", args=[done_with_two_criteria.pk])).text
+    links = [link.replace("&amp;", "&") for link in re.findall(r'<a href="([^"]+)" download', text)]
+    assert len(links) == 2 + 2 * 6 + 3 * 5 + 3
+    for link in links:
+        assert len(fetch(owner_client, link)) > 50, link
+
+
+def test_figures_of_the_pages_answer_in_both_themes(owner_client: Client, done: AnalysisRun) -> None:
+    for page in ("run", "workers"):
+        text = owner_client.get(reverse(f"analysis:{page}", args=[done.pk])).text
+        sources = re.findall(r'<img class="only-[^"]+" loading="lazy" src="([^"]+)"', text)
+        assert len(sources) == 2
+        for source in sources:
+            response = owner_client.get(source)
+            assert response["Content-Type"] == "image/svg+xml"
+            assert response.getvalue().lstrip().startswith(b"<?xml")
+
+
+def test_a_figure_to_download_is_an_attachment_named_after_the_title(owner_client: Client, done) -> None:
+    response = owner_client.get(file_of(done, "figures/boxes.svg") + "?download")
+    response.close()
+    assert response["Content-Disposition"] == 'attachment; filename="trees-boxes.svg"'
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../ratings/{file}",
+        "..%2f..%2fratings%2f{file}",
+        "tables/../../../ratings/{file}",
+        "../{run}.json",
+        "tables",
+        "",
+        "no-such.csv",
+        "%00",
+        "x" * 5000,
+        "//etc/passwd",
+    ],
+)
+def test_nothing_outside_the_run_is_sent(owner_client: Client, done: AnalysisRun, name: str) -> None:
+    base = file_of(done, "x")[:-1]
+    response = owner_client.get(base + name.format(file=done.ratings_file_id, run=done.pk))
+    assert response.status_code == 404
+
+
+def test_workers_are_hidden_unless_the_owner_asks(owner_client: Client, done: AnalysisRun) -> None:
+    url = reverse("analysis:workers_csv", args=[done.pk])
+    hidden, own = fetch(owner_client, url).decode(), fetch(owner_client, url + "?ids=own").decode()
+    assert CAREFUL in own
+    assert CAREFUL not in hidden
+    assert hidden.count("\n") == own.count("\n") == 6
+
+
+def test_no_file_names_a_worker(owner, owner_client: Client, upload, start) -> None:
+    run = start(upload(ratings_csv()))
+    run = finish(exclude_worker(run=run, user=owner, worker=CAREFUL, reason="a friend"))
+    folder = Path(django_settings.MEDIA_ROOT) / run.folder
+    for path in folder.rglob("*"):
+        if path.is_file() and path.suffix != ".zip":
+            assert CAREFUL.encode() not in path.read_bytes(), path
+    with zipfile.ZipFile(folder / "package.zip") as package:
+        for name in package.namelist():
+            assert CAREFUL.encode() not in package.read(name), name
+
+
+def test_cells_that_a_spreadsheet_would_run_are_neutralised(owner_client: Client, upload, start) -> None:
+    names = ("=1+1", "@sum", "-minus", "fair")
+    run = start(upload(ratings_csv(systems=names)))
+    for table in ("systems", "pairs", "significance-overall"):
+        text = fetch(owner_client, file_of(run, f"tables/{table}.csv")).decode()
+        for row in csv.reader(io.StringIO(text)):
+            for cell in row:
+                assert not cell.startswith(("=", "@", "+")), table
+                assert cell != "-minus", table
+
+
+# --- The replication package
+
+
+def replicated(package: bytes, folder: Path) -> tuple[bytes, bytes]:
+    """Unpack a package and do what its README says; return summary.json and what the command printed."""
+    with zipfile.ZipFile(io.BytesIO(package)) as archive:
+        archive.extractall(folder)
+    readme = (folder / "README.txt").read_text()
+    (command,) = re.findall(r"python manage\.py (analyse .*)", readme)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "manage.py"), *command.split()], cwd=folder, capture_output=True, check=True
+    )
+    return (folder / "summary.json").read_bytes(), done.stdout
+
+
+def as_downloaded(client: Client, run: AnalysisRun) -> bytes:
+    return fetch(client, file_of(run, "package.zip"))
+
+
+def test_the_package_of_the_example_gives_its_results_again(
+    owner, owner_client: Client, upload, start, tmp_path: Path
+) -> None:
+    first = start(upload((ROOT / "examples/ratings.csv").read_bytes()), from_protocol("mrc-adequacy"))
+    worker = next(row["worker"] for row in first.report["worker_table"] if row["verdict"] == "passed")
+    second = finish(exclude_worker(run=first, user=owner, worker=worker, reason="=by hand"))
+
+    for run in (first, second):
+        summary, printed = replicated(as_downloaded(owner_client, run), tmp_path / str(run.pk))
+        assert printed == summary
+        assert json.loads(summary) == run.report["summary"]
+    assert first.report["summary"] != second.report["summary"]
+
+
+def test_the_package_of_published_dialogues_gives_its_results_again(
+    owner_client: Client, upload, start, shared_data: Path, tmp_path: Path
+) -> None:
+    run = start(upload((shared_data / "dialogue-run1/ratings.csv").read_bytes()), from_protocol("dialogue-free"))
+    summary, printed = replicated(as_downloaded(owner_client, run), tmp_path / "package")
+    assert printed == summary
+    assert json.loads(summary)["workers"]["passed"] == 173
+
+
+def test_the_package_of_odd_names_gives_its_results_again(owner_client: Client, upload, start, tmp_path: Path) -> None:
+    criteria = ("=clear", "-wordy")
+    file = upload(ratings_csv(systems=("<b>x</b>", "مترجم", 'say "so", so'), criteria=criteria))
+    run = start(file, custom_settings(criteria))
+    summary, printed = replicated(as_downloaded(owner_client, run), tmp_path / "package")
+    assert printed == summary
+
+
+def test_the_package_holds_what_the_report_says(done: AnalysisRun, owner_client: Client) -> None:
+    names = anonymise([row["worker"] for row in done.report["worker_table"]])
+    with zipfile.ZipFile(io.BytesIO(as_downloaded(owner_client, done))) as package:
+        assert package.read("summary.json").decode() == dump_json(done.report["summary"])
+        document = anonymous_report(done.report, names)
+        assert json.loads(package.read("protocol.json")) == document["settings"]
+    assert urlsplit(file_of(done, "package.zip")).query == ""

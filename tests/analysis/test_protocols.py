@@ -1,0 +1,189 @@
+"""Choosing or editing the protocol, starting the analysis, and what comes of a file that cannot be used."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.models import AnalysisRun, RatingsFile
+from analysis.settings import custom_settings, from_protocol
+from evalsite.jobs.models import Job
+from evalsite.jobs.running import run_job
+from tests.analysis.conftest import CAREFUL, finish, ratings_csv
+
+
+def protocol_of(file: RatingsFile, query: str = "") -> str:
+    return reverse("analysis:protocol", args=[file.pk]) + query
+
+
+def filled_in(client: Client, url: str, **changes: Any) -> dict[str, Any]:
+    """Return what the browser would send for the page as it is, with some fields changed."""
+    context = client.get(url).context
+    sent: dict[str, Any] = {}
+    for form in [context["form"], context["criteria"].management_form, *context["criteria"].forms]:
+        sent |= {form[name].html_name: form[name].value() for name in form.fields}
+    sent |= changes
+    return {name: value for name, value in sent.items() if value not in (None, False)}
+
+
+def test_the_protocol_is_guessed_from_the_criteria_of_the_file(owner_client: Client, upload) -> None:
+    file = upload(ratings_csv(criteria=["fun", "topic"]))
+    page = owner_client.get(protocol_of(file))
+    assert page.context["chosen"] == "dialogue-free"
+    assert page.context["found"] == ["fun", "topic"]
+
+
+def test_criteria_of_no_protocol_are_taken_from_the_file(owner_client: Client, upload) -> None:
+    file = upload(ratings_csv(criteria=["clear", "wordy"]))
+    page = owner_client.get(protocol_of(file))
+    assert page.context["chosen"] == "custom"
+    assert [form["name"].value() for form in page.context["criteria"]] == ["clear", "wordy", None, None]
+
+
+def test_analysing_starts_a_run_by_the_protocol(owner_client: Client, trees: RatingsFile) -> None:
+    url = protocol_of(trees)
+
+    response = owner_client.post(url, filled_in(owner_client, url))
+
+    run = AnalysisRun.objects.get()
+    assert response["Location"] == reverse("analysis:run", args=[run.pk])
+    assert run.settings == from_protocol("mrc-adequacy").to_json()
+    assert (run.mapping, run.parent, run.job.status) == (trees.mapping, None, "queued")
+
+
+def test_a_second_click_starts_no_second_run(owner_client: Client, trees: RatingsFile) -> None:
+    url = protocol_of(trees)
+    sent = filled_in(owner_client, url)
+
+    first, second = owner_client.post(url, sent), owner_client.post(url, sent)
+
+    assert first["Location"] == second["Location"]
+    assert AnalysisRun.objects.count() == Job.objects.count() == 1
+
+
+def test_an_edited_protocol_is_called_custom(owner_client: Client, upload) -> None:
+    file = upload(ratings_csv(criteria=["fun", "topic"]))
+    url = protocol_of(file, "?protocol=dialogue-free")
+    sent = filled_in(owner_client, url, **{"criteria-0-name": "funny", "alpha": "0.1"})
+
+    owner_client.post(url, sent)
+
+    settings = AnalysisRun.objects.get().settings
+    assert settings["protocol"] == "custom"
+    assert settings["criteria"][0]["name"] == "funny"
+    assert settings["worker_test"] == {"preset": "unpaired-ranksum", "alpha": 0.1}
+
+
+def test_another_alpha_leaves_the_protocol_its_name(owner_client: Client, trees: RatingsFile) -> None:
+    url = protocol_of(trees)
+    owner_client.post(url, filled_in(owner_client, url, alpha="0.1"))
+    assert AnalysisRun.objects.get().settings["protocol"] == "mrc-adequacy"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"alpha": "0"},
+        {"alpha": "1"},
+        {"alpha": "nan"},
+        {"alpha": "small"},
+        {"worker_test": "coin-toss"},
+        {"unit": "word"},
+        {"standardised_kinds": []},
+        {"criteria-0-name": ""},
+        {"criteria-1-name": "Adequacy"},
+        {"criteria-0-is_in_worker_test": ""},
+        {"criteria-TOTAL_FORMS": "many"},
+    ],
+    ids=lambda changes: next(iter(changes.items()))[0] + "=" + str(next(iter(changes.values()))),
+)
+def test_a_protocol_that_cannot_be_is_refused(
+    owner_client: Client, trees: RatingsFile, changes: dict[str, Any]
+) -> None:
+    url = protocol_of(trees)
+
+    response = owner_client.post(url, filled_in(owner_client, url, **changes))
+
+    assert response.status_code == 422
+    assert 'role="alert"' in response.text
+    assert not AnalysisRun.objects.exists()
+
+
+@pytest.mark.parametrize("query", ["?protocol=tea-leaves", "?run=none", "?run=7f2e9c52-0000-4000-8000-000000000000"])
+def test_an_unknown_protocol_or_run_is_not_found(owner_client: Client, trees: RatingsFile, query: str) -> None:
+    assert owner_client.get(protocol_of(trees, query)).status_code == 404
+
+
+def test_the_protocol_of_a_run_is_edited_and_keeps_who_is_excluded(
+    owner, owner_client: Client, done_with_two_criteria: AnalysisRun
+) -> None:
+    from analysis.services.runs import exclude_worker
+
+    before = finish(exclude_worker(run=done_with_two_criteria, user=owner, worker=CAREFUL, reason="a friend"))
+    url = protocol_of(before.ratings_file, f"?run={before.pk}")
+
+    response = owner_client.post(url, filled_in(owner_client, url, **{"criteria-1-is_negative": "on"}))
+
+    run = AnalysisRun.objects.get(parent=before)
+    assert response["Location"] == reverse("analysis:run", args=[run.pk])
+    assert [criterion["is_negative"] for criterion in run.settings["criteria"]] == [False, True]
+    assert run.settings["excluded"] == {CAREFUL: "a friend"}
+
+
+def test_a_run_of_another_file_is_no_starting_point(owner_client: Client, done: AnalysisRun, upload) -> None:
+    other = upload(ratings_csv(n_sources=3))
+    assert owner_client.get(protocol_of(other, f"?run={done.pk}")).status_code == 404
+
+
+# --- Runs on their way
+
+
+def test_a_run_that_waits_shows_its_progress(owner, owner_client: Client, trees: RatingsFile, start) -> None:
+    from analysis.services.runs import start_run
+
+    run = start_run(ratings_file=trees, user=owner, settings=from_protocol("mrc-adequacy"))
+    url = reverse("analysis:run", args=[run.pk])
+    page = owner_client.get(url)
+    assert f'data-url="{reverse("jobs:state", args=[run.job_id])}"' in page.text
+    assert owner_client.post(url, {"alpha": "0.1"}).status_code == 409
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_with_faults_keeps_fifty_problems_and_shows_them(owner, owner_client: Client, upload) -> None:
+    from analysis.services.runs import start_run
+
+    rows = "".join(f"w,sys{k},<b>{k}</b>\n" for k in range(120))
+    file = upload(b"worker,system,score\n" + rows.encode())
+    run = start_run(ratings_file=file, user=owner, settings=custom_settings(["score"]))
+    run_job(run.job_id)
+
+    run.refresh_from_db()
+    page = owner_client.get(reverse("analysis:run", args=[run.pk]))
+    assert run.report is None
+    assert (len(run.problems["rows"]), run.problems["n_more"]) == (50, 70)
+    assert run.problems["rows"][0][:2] == [2, "score"]
+    assert page.text.count("&lt;b&gt;") == 50
+    assert "<b>" not in page.text
+    assert page.context["n_problems"] == 120
+    assert f"?run={run.pk}" in page.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_fails_says_so_and_can_be_retried(
+    owner, owner_client: Client, trees: RatingsFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from analysis.services.runs import start_run
+
+    run = start_run(ratings_file=trees, user=owner, settings=from_protocol("mrc-adequacy"))
+    with monkeypatch.context() as patch:
+        patch.setattr("analysis.tasks.execute_run", None)  # not callable: a fault of the server's own
+        run_job(run.job_id)
+    url = reverse("analysis:run", args=[run.pk])
+    page = owner_client.get(url)
+    retry = reverse("jobs:retry", args=[run.job_id])
+    assert f'action="{retry}"' in page.text
+
+    assert owner_client.post(retry, {"next": url})["Location"] == url
+    run_job(run.job_id)
+    assert "Ranking" in owner_client.get(url).text

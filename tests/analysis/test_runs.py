@@ -1,0 +1,172 @@
+"""The ranking of a finished run, and runs made from it by other settings."""
+
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.models import AnalysisRun
+from analysis.services.runs import change_run
+from analysis.settings import custom_settings
+from tests.analysis.conftest import finish, ratings_csv
+
+
+def page_of(run: AnalysisRun, query: str = "") -> str:
+    return reverse("analysis:run", args=[run.pk]) + query
+
+
+def settings_of(**changes: str) -> dict[str, str]:
+    return {"worker_test": "paired-wilcoxon", "alpha": "0.05", "unit": "rating"} | changes
+
+
+def test_the_ranking_shows_z_interval_and_raw_of_each_system(owner_client: Client, done: AnalysisRun) -> None:
+    rows = owner_client.get(page_of(done)).context["ranking"]["rows"]
+
+    summary = done.report["summary"]["systems"]
+    assert [row["system"] for row in rows] == ["alder", "birch", "cedar"]
+    for row, system in zip(rows, summary, strict=True):
+        assert Decimal(row["z"].replace("−", "-")) == round(Decimal(system["z"]), 3)
+        assert Decimal(row["raw"]) == round(Decimal(system["raw"]), 2)
+        assert row["n"] == system["n"]
+
+
+def test_a_rule_stands_under_each_cluster_but_the_last(owner_client: Client, done: AnalysisRun) -> None:
+    clusters = done.report["summary"]["clusters"]
+    assert len(clusters) > 1
+    assert owner_client.get(page_of(done)).text.count("cluster-end") == len(clusters) - 1
+
+
+def test_several_criteria_have_z_and_raw_each(owner_client: Client, done_with_two_criteria: AnalysisRun) -> None:
+    page = owner_client.get(page_of(done_with_two_criteria))
+    assert page.context["ranking"]["criteria"] == ["clear", "wordy"]
+    assert "Raw means" in page.text
+
+
+def test_one_criterion_is_not_shown_twice(owner_client: Client, done: AnalysisRun) -> None:
+    page = owner_client.get(page_of(done))
+    assert page.context["ranking"]["criteria"] == []
+    assert "Raw means" not in page.text
+
+
+# --- Changing
+
+
+def test_another_alpha_makes_a_run_of_its_own_that_is_compared(owner_client: Client, done: AnalysisRun) -> None:
+    response = owner_client.post(page_of(done), settings_of(alpha="0.999"))
+
+    run = AnalysisRun.objects.get(parent=done)
+    assert response["Location"] == page_of(run)
+    assert run.settings == done.settings | {"worker_test": {"preset": "paired-wilcoxon", "alpha": 0.999}}
+    changed = owner_client.get(page_of(finish(run))).context["changed"]
+    assert changed["settings"] == [{"name": "α", "before": "0.05", "after": "0.999"}]
+    assert changed["workers_gained"] == ["w-careless"]
+    assert changed["workers_lost"] == []
+    done.refresh_from_db()
+    assert done.settings["worker_test"]["alpha"] == 0.05
+
+
+def test_sent_again_the_same_change_is_the_same_run(owner_client: Client, done: AnalysisRun) -> None:
+    first = owner_client.post(page_of(done), settings_of(alpha="0.2"))
+    finish(AnalysisRun.objects.get(parent=done))
+    assert owner_client.post(page_of(done), settings_of(alpha="0.2"))["Location"] == first["Location"]
+
+
+def test_a_change_keeps_the_columns_of_its_run(owner_client: Client, done: AnalysisRun) -> None:
+    file = done.ratings_file
+    file.mapping = {"worker": "worker", "system": "system", "score": "score"}
+    file.save()
+    owner_client.post(page_of(done), settings_of(alpha="0.2"))
+    assert AnalysisRun.objects.get(parent=done).mapping == done.mapping
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [settings_of(), settings_of(alpha="2"), settings_of(alpha=""), settings_of(worker_test="coin-toss"), {}],
+    ids=["nothing changed", "alpha of 2", "no alpha", "no such test", "nothing sent"],
+)
+def test_a_change_that_cannot_be_is_refused_on_the_spot(
+    owner_client: Client, done: AnalysisRun, sent: dict[str, str]
+) -> None:
+    response = owner_client.post(page_of(done), sent)
+
+    assert response.status_code == 422
+    assert response.context["form"].errors
+    assert "Ranking" in response.text
+    assert AnalysisRun.objects.count() == 1
+
+
+# --- Comparing
+
+
+@pytest.fixture
+def stricter(owner, done: AnalysisRun) -> AnalysisRun:
+    return finish(change_run(run=done, user=owner, alpha=0.0001))
+
+
+def test_without_workers_who_count_nothing_has_a_score(owner_client: Client, stricter: AnalysisRun) -> None:
+    page = owner_client.get(page_of(stricter))
+
+    assert "No worker passed" in page.text
+    assert {row["z"] for row in page.context["ranking"]["rows"]} == {"–"}
+    assert {row["rank"] for row in page.context["ranking"]["rows"]} == {"–"}
+    assert "cluster-end" not in page.text
+    assert page.context["changed"]["pairs_lost"]
+    heat = owner_client.get(reverse("analysis:significance", args=[stricter.pk]))
+    assert "Nothing to compare" in heat.text
+
+
+def test_any_other_run_of_the_file_can_be_compared_with(owner_client: Client, done, stricter: AnalysisRun) -> None:
+    page = owner_client.get(page_of(done, f"?against={stricter.pk}"))
+    assert page.context["before"] == stricter
+    assert len(page.context["changed"]["workers_gained"]) == 4
+    assert page_of(stricter) in page.text
+
+
+def test_a_comparison_can_be_left_out(owner_client: Client, stricter: AnalysisRun) -> None:
+    assert owner_client.get(page_of(stricter, "?against=none")).context["changed"] is None
+
+
+def test_an_older_run_names_the_newest(owner_client: Client, done: AnalysisRun, stricter: AnalysisRun) -> None:
+    assert owner_client.get(page_of(done)).context["newest"] == stricter
+    assert owner_client.get(page_of(stricter)).context["newest"] is None
+
+
+def test_what_cannot_be_compared_is_not_found(
+    owner_client: Client, done: AnalysisRun, done_with_two_criteria: AnalysisRun
+) -> None:
+    for against in (str(done_with_two_criteria.pk), "x", "7f2e9c52-0000-4000-8000-000000000000"):
+        assert owner_client.get(page_of(done, f"?against={against}")).status_code == 404
+
+
+def test_a_strangers_run_is_not_compared_with(stranger, owner_client: Client, done, stricter: AnalysisRun) -> None:
+    stricter.ratings_file = type(done.ratings_file).objects.create(owner=stranger, title="theirs", name="x", size=0)
+    stricter.save()
+    assert owner_client.get(page_of(done, f"?against={stricter.pk}")).status_code == 404
+
+
+def test_the_list_of_runs_says_what_each_changed(owner_client: Client, done, stricter: AnalysisRun) -> None:
+    page = owner_client.get(reverse("analysis:ratings_file", args=[done.ratings_file_id]))
+    newest, first = page.context["runs"]
+    assert newest["changes"] == [{"name": "α", "before": "0.05", "after": "0.0001"}]
+    assert (first["changes"], first["state"]) == (None, "ready")
+
+
+# --- Names that are not what they seem
+
+
+NAMES = ("<b>x</b>", "=cmd()", r"$\frac{$", "مترجم", "a" * 150)
+
+
+@pytest.mark.parametrize("page", ["run", "significance", "workers", "downloads"])
+def test_names_are_shown_as_text(owner_client: Client, upload, start, page: str) -> None:
+    file = upload(ratings_csv(systems=NAMES, criteria=("<i>y</i>", "z/..")), title="<u>t</u>")
+    run = start(file, custom_settings(["<i>y</i>", "z/.."]))
+
+    text = owner_client.get(reverse(f"analysis:{page}", args=[run.pk])).text
+
+    for tag in ("<b>x", "<i>y", "<u>t"):
+        assert tag not in text
+    if page in ("run", "significance"):
+        assert "&lt;b&gt;x&lt;/b&gt;" in text
+        assert "مترجم" in text

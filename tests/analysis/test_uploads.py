@@ -1,0 +1,143 @@
+"""Taking a ratings file in, and saying which column is which."""
+
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from analysis.models import RatingsFile
+from tests.analysis.conftest import kept_files, ratings_csv
+
+UPLOAD = "/analysis/new/"
+
+
+def send(client: Client, content: bytes, name: str = "ratings.csv", **fields: str):
+    return client.post(UPLOAD, {"file": SimpleUploadedFile(name, content), **fields})
+
+
+def test_an_empty_list_says_what_to_do_next(owner_client: Client) -> None:
+    response = owner_client.get("/analysis/")
+    assert f'href="{UPLOAD}"' in response.text
+    assert "No ratings yet" in response.text
+
+
+def test_an_upload_is_kept_and_leads_to_its_columns(owner_client: Client) -> None:
+    response = send(owner_client, ratings_csv(), "my study.csv")
+
+    file = RatingsFile.objects.get()
+    assert response.status_code == 302
+    assert response["Location"] == reverse("analysis:columns", args=[file.pk])
+    assert (file.title, file.name, file.size) == ("my study", "my study.csv", len(ratings_csv()))
+    assert Path(file.file.path).read_bytes() == ratings_csv()
+    assert file.mapping["score"] == "score"
+
+
+def test_a_file_is_listed_with_its_runs(owner_client: Client, done) -> None:
+    listed = owner_client.get("/analysis/")
+    assert "Trees" in listed.text
+    assert listed.context["page_obj"][0].n_runs == 1
+
+
+def test_others_files_are_not_listed(colleague_client: Client, trees) -> None:
+    assert "Trees" not in colleague_client.get("/analysis/").text
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b"", "empty.csv"),
+        (bytes(range(256)) * 20, "noise.csv"),
+        (b"PK\x03\x04not a workbook", "broken.xlsx"),
+        (b"PAR1 not parquet PAR1", "broken.parquet"),
+        (b"{]\n{]\n", "broken.jsonl"),
+        (b"worker,worker\n1,2\n", "twice.csv"),
+    ],
+    ids=["empty", "noise", "excel", "parquet", "json", "two columns of one name"],
+)
+def test_a_refused_upload_leaves_nothing_behind(owner_client: Client, content: bytes, name: str) -> None:
+    response = send(owner_client, content, name)
+
+    assert response.status_code == 422
+    assert 'role="alert"' in response.text
+    assert not RatingsFile.objects.exists()
+    assert kept_files() == []
+
+
+def test_an_upload_over_the_limit_is_refused(owner_client: Client, settings) -> None:
+    settings.MAX_UPLOAD_MB = 0.001
+
+    response = send(owner_client, ratings_csv())
+
+    assert response.status_code == 422
+    assert response.context["form"].has_error("file", "too_large")
+    assert not RatingsFile.objects.exists()
+    assert kept_files() == []
+
+
+def test_nothing_sent_is_asked_for(owner_client: Client) -> None:
+    response = owner_client.post(UPLOAD, {"title": "No file"})
+    assert response.status_code == 422
+    assert response.context["form"].has_error("file", "required")
+
+
+def test_a_file_name_is_text_not_a_path_or_markup(owner_client: Client) -> None:
+    send(owner_client, ratings_csv(), "../../<b>x</b>.csv")
+
+    file = RatingsFile.objects.get()
+    assert [path.name for path in kept_files()] == [str(file.pk)]
+    page = owner_client.get(reverse("analysis:ratings_file", args=[file.pk])).text
+    assert "<b>" not in page
+
+
+# --- Columns
+
+
+def columns_of(file: RatingsFile) -> str:
+    return reverse("analysis:columns", args=[file.pk])
+
+
+def test_columns_are_guessed_and_shown_with_the_first_rows(owner_client: Client, upload) -> None:
+    file = upload(b"Annotator,Model,Rating,Remark\nann,alder,50,hm\n")
+
+    response = owner_client.get(columns_of(file))
+
+    assert response.context["header"] == [
+        ("Annotator", "worker"),
+        ("Model", "system"),
+        ("Rating", "score"),
+        ("Remark", None),
+    ]
+    assert response.context["sample"].rows == [["ann", "alder", "50", "hm"]]
+
+
+def test_chosen_columns_are_kept(owner_client: Client, upload) -> None:
+    file = upload(b"a,b,c\nann,alder,50\n")
+
+    response = owner_client.post(columns_of(file), {"worker": "a", "system": "b", "score": "c"})
+
+    assert response["Location"] == reverse("analysis:protocol", args=[file.pk])
+    file.refresh_from_db()
+    assert file.mapping == {"worker": "a", "system": "b", "score": "c"}
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"worker": "a", "system": "b"},
+        {"worker": "a", "system": "b", "score": "d"},
+        {"worker": "a", "system": "b", "score": "b"},
+        {},
+    ],
+    ids=["required left out", "no such column", "chosen twice", "nothing"],
+)
+def test_columns_that_cannot_be_are_refused(owner_client: Client, upload, chosen: dict[str, str]) -> None:
+    file = upload(b"a,b,c\nann,alder,50\n")
+
+    response = owner_client.post(columns_of(file), chosen)
+
+    assert response.status_code == 422
+    assert response.context["form"].errors
+    file.refresh_from_db()
+    assert file.mapping == {}

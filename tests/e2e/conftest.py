@@ -1,0 +1,104 @@
+"""An installation of its own, as in production, with a server that runs its jobs, and a researcher's browser."""
+
+import re
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.jobs.processes import Site
+from tests.services import free_port, wait_until
+
+EMAIL, PASSWORD = "olu@example.org", "a-long-password"
+RESULT_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a fresh installation on SQLite that one researcher may sign in to."""
+    user = {"DJANGO_SUPERUSER_EMAIL": EMAIL, "DJANGO_SUPERUSER_PASSWORD": PASSWORD, "DJANGO_SUPERUSER_NAME": "Olu"}
+    with Site(tmp_path_factory.mktemp("site"), DJANGO_SETTINGS_MODULE="evalsite.settings", **user) as site:
+        site.manage("migrate", "--verbosity", "0")
+        site.manage("collectstatic", "--noinput", "--verbosity", "0")
+        site.manage("createsuperuser", "--noinput")
+        port = free_port()
+        site.start("-m", "gunicorn", "evalsite.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", "4")
+        url = f"http://127.0.0.1:{port}"
+        wait_until(lambda: _answers(url), 30, "the server answers")
+        yield url
+        assert "Traceback" not in site.log()
+
+
+def _answers(url: str) -> bool:
+    with suppress(OSError):
+        return urllib.request.urlopen(f"{url}/accounts/sign-in/", timeout=2).status == 200
+    return False
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser: Browser, address: str) -> Iterator[Page]:
+    """One tab in which the researcher signed in; its tests fail if a script or a policy does."""
+    context = browser.new_context(base_url=address, viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_label("E-mail").fill(EMAIL)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Analyses")
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def tab(signed_in: Page) -> Iterator[Page]:
+    """The researcher's tab; what the console complains of fails the test."""
+    found: list[str] = []
+
+    def on_console(message) -> None:
+        if message.type in ("error", "warning"):
+            found.append(message.text)
+
+    def on_error(error) -> None:
+        found.append(str(error))
+
+    signed_in.on("console", on_console)
+    signed_in.on("pageerror", on_error)
+    yield signed_in
+    signed_in.remove_listener("console", on_console)
+    signed_in.remove_listener("pageerror", on_error)
+    assert found == []
+
+
+@pytest.fixture(scope="module")
+def dialogues(signed_in: Page, shared_data: Path) -> str:
+    """The address of a finished run of the published dialogues, made by hand from the upload on."""
+    return analyse(signed_in, shared_data / "dialogue-run1/ratings.csv", "dialogue-free")
+
+
+def analyse(page: Page, path: Path, protocol: str) -> str:
+    """Upload a file, take over what is guessed of its columns, analyse it; return the address of its ranking."""
+    page.goto("/analysis/")
+    page.get_by_role("link", name="Upload ratings").first.click()
+    page.get_by_label("Ratings file", exact=True).set_input_files(path)
+    page.get_by_label("Title").fill(path.parent.name)
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Which column is which?")
+    for name in ("Worker", "System", "Kind", "Criterion", "Score"):
+        expect(page.get_by_label(re.compile(f"^{name}( |$)"))).to_have_value(name.lower())
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Protocol", exact=True).select_option(protocol)
+    page.wait_for_load_state()
+    expect(page.get_by_label("Protocol", exact=True)).to_have_value(protocol)
+    return started_by(page, lambda: page.get_by_role("button", name="Analyse").click())
+
+
+def started_by(page: Page, act: Callable[[], None]) -> str:
+    """Do what starts a run, see its progress and wait for its ranking; return its address."""
+    before = page.url
+    act()
+    page.wait_for_url(lambda url: url != before and re.search(r"/runs/[0-9a-f-]{36}/$", url) is not None)
+    expect(page.get_by_role("heading", name="Ranking")).to_be_visible(timeout=RESULT_MS)
+    return page.url
