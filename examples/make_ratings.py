@@ -2,9 +2,10 @@
 
     python examples/make_ratings.py > examples/ratings.csv
 
-Six systems lie QUALITY points apart on the 0–100 scale. Careful workers see each output's own quality through their
-own bias, spread and noise, and rate a degraded copy far lower; one worker in four is careless and clicks without
-reading. HITs are of the MRC mix: 70 ordinary, 10 degraded, 10 repeat and 10 reference items.
+Six systems have the QUALITY below on the 0–100 scale; two pairs lie so close that a study of this size cannot part them.
+The first twelve workers are careless and click without reading, at random or always high. The others see each output's
+own quality through their own bias, spread and noise, and rate a degraded copy lower.
+HITs are of the MRC mix: 70 ordinary, 10 degraded, 10 repeat and 10 reference items.
 """
 
 import csv
@@ -12,13 +13,13 @@ import sys
 
 import numpy as np
 
-SEED = 2026
+SEED = 7
 COLUMNS = ["worker", "assignment", "hit", "position", "source", "system", "kind", "criterion", "score"]
-QUALITY = {"human": 78.0, "cedar": 66.0, "birch": 58.0, "maple": 52.0, "aspen": 43.0, "willow": 34.0}
+QUALITY = {"human": 78.0, "cedar": 64.0, "birch": 61.0, "maple": 52.0, "aspen": 44.0, "willow": 42.0}
 CARELESS = 0.25
 N_WORKERS, N_SOURCES = 48, 140
 N_ORDINARY, N_COPIES = 70, 10
-DEGRADED_BY, OUTPUT_SD = 30.0, 14.0
+DEGRADED_BY, OUTPUT_SD = 20.0, 14.0
 
 
 def main() -> None:
