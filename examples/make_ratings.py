@@ -2,7 +2,7 @@
 
     python examples/make_ratings.py > examples/ratings.csv
 
-Six systems have the QUALITY below on the 0–100 scale; two pairs lie so close that a study of this size cannot part them.
+Six systems have the QUALITY below on the 0–100 scale; two pairs lie so close that a study this small cannot part them.
 The first twelve workers are careless and click without reading, at random or always high. The others see each output's
 own quality through their own bias, spread and noise, and rate a degraded copy lower.
 HITs are of the MRC mix: 70 ordinary, 10 degraded, 10 repeat and 10 reference items.
