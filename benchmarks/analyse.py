@@ -175,7 +175,13 @@ def main() -> None:
                 )
     largest = max(rows)
     sizes = sorted(rows)
-    growth = [rows[b]["seconds"] / rows[a]["seconds"] / (b * np.log(b) / (a * np.log(a))) for a, b in pairwise(sizes)]
+    steps = list(pairwise(sorted(rows)))
+
+    def growth(key: str) -> list[float]:
+        """Return how much faster than n log n each step to the next size grew."""
+        n_log_n = {n: n * np.log(n) for n in rows}
+        return [round(rows[b][key] / rows[a][key] / (n_log_n[b] / n_log_n[a]), 3) for a, b in steps]
+
     print(
         json.dumps(
             {
@@ -185,7 +191,8 @@ def main() -> None:
                 "errors": 0,
                 "sizes": sizes,
                 "ratios": [round(rows[n]["ratio"], 3) for n in sizes],
-                "growth_over_n_log_n": [round(value, 3) for value in growth],
+                "growth_over_n_log_n": growth("seconds"),
+                "floor_growth_over_n_log_n": growth("floor_seconds"),
                 "files": {kind: {k: round(v, 3) for k, v in row.items()} for kind, row in files.items()},
                 "cores": os.cpu_count(),
                 "python": platform.python_version(),

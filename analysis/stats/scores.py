@@ -34,10 +34,9 @@ class Standardisation:
 
     def z(self, scores: Floats, worker: Codes) -> Floats:
         """Return (x − μ)/(σ + 10⁻⁶) of scores (n, …) given by workers (n,); 0 where the worker's σ is 0."""
-        mean, scale = self.mean[worker], self.sd[worker] + SIGMA_OFFSET
         shape = (-1,) + (1,) * (scores.ndim - 1)
-        z = scores - mean.reshape(shape)
-        z /= scale.reshape(shape)
+        z = scores - self.mean[worker].reshape(shape)
+        z /= (self.sd + SIGMA_OFFSET)[worker].reshape(shape)
         return z
 
 
@@ -184,27 +183,44 @@ def observe(
     repeats = np.flatnonzero((ratings.kind == Kind.REPEAT) & is_kept_item)
     if unit is Unit.RATING:
         repeats = repeats[twin[repeats] >= 0]
-        used = np.concatenate([ordinary, repeats])
         system = ratings.system[ordinary]
-        row = np.concatenate([np.arange(ordinary.size), np.searchsorted(ordinary, twin[repeats])])
-        raw, n_in_row = _average_rows(scores[used], row, system.size)
+        raw, n_in_row = _average_repeats(scores, ordinary, repeats, np.searchsorted(ordinary, twin[repeats]))
         # An item and its repeat are one worker's, so their raw mean may be standardised
         z = standardisation.z(raw, ratings.worker[ordinary])
     else:
         used = np.concatenate([ordinary, repeats])
-        row, system = _outputs(ratings, used)
-        raw, n_in_row = _average_rows(scores[used], row, system.size)
-        z, _ = _average_rows(standardisation.z(scores[used], ratings.worker[used]), row, system.size)
-    z = np.round(z, _Z_DECIMALS)
+        output, system = _outputs(ratings, used)
+        raw, n_in_row = _average_rows(scores[used], output, system.size)
+        z, _ = _average_rows(standardisation.z(scores[used], ratings.worker[used]), output, system.size)
+    np.round(z, _Z_DECIMALS, out=z)
     n_ratings = np.bincount(system, weights=n_in_row, minlength=ratings.n_systems).astype(np.int64)
     overall_z = z[:, 0] if z.shape[1] == 1 else np.round(z.mean(axis=1), _Z_DECIMALS)
     return Observations(z, raw, system, overall_z, n_ratings)
 
 
-def _average_rows(values: Floats, group: Codes, n_groups: int) -> tuple[Floats, Floats]:
+def _average_repeats(
+    scores: Floats, ordinary: NDArray[np.intp], repeats: NDArray[np.intp], row: NDArray[np.intp]
+) -> tuple[Floats, NDArray[np.int32]]:
+    """Return ordinary items averaged with their repeats, and the ratings in each; `row`: the twin of each repeat."""
+    mean = scores[ordinary]
+    n_all = np.zeros(ordinary.size, dtype=np.int32)
+    for k in range(scores.shape[1]):
+        n = (~np.isnan(mean[:, k])).astype(np.uint16)
+        mean[n == 0, k] = 0.0
+        repeated, where = _rated(scores[repeats, k], row)
+        np.add.at(mean[:, k], where, repeated)
+        np.add.at(n, where, 1)
+        shared = np.flatnonzero(n != 1)
+        with np.errstate(invalid="ignore"):
+            mean[shared, k] /= n[shared]
+        n_all += n
+    return mean, n_all
+
+
+def _average_rows(values: Floats, group: Codes, n_groups: int) -> tuple[Floats, NDArray[np.int32]]:
     """Return the mean (n_groups, n_criteria) of the rated values of each group, and how many these were."""
     mean = np.empty((n_groups, values.shape[1]))
-    n_all = np.zeros(n_groups)
+    n_all = np.zeros(n_groups, dtype=np.int32)
     for k, column in enumerate(values.T):
         rated, where = _rated(column, group)
         n = np.bincount(where, minlength=n_groups)
