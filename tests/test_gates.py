@@ -38,6 +38,7 @@ def passes(checkout, *command):
         ("campaigns/protocols/qg/plugin.py", "import campaigns.protocols.dialogue.plugin"),
         ("campaigns/protocols/qg/plugin.py", "import evalsite.jobs.models"),
         ("analysis/services/runs.py", "import httpx"),
+        ("campaigns/design/plan.py", "import campaigns.contracts.protocol"),
     ],
 )
 def test_import_contracts_refuse_an_import_that_goes_up_or_out(checkout, file, violation):

@@ -1,0 +1,1 @@
+"""HIT building, on arrays of integer codes and plain texts: no database, no Django, no names."""
