@@ -38,8 +38,9 @@ def correlate(first: Floats, second: Floats) -> Correlation:
 
     Examples
     --------
-    >>> correlate(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
-    Correlation(pearson=1.0, spearman=1.0, kendall=1.0)
+    >>> agreement = correlate(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 2.0, 4.0]))
+    >>> round(agreement.pearson, 3), round(agreement.spearman, 3), round(agreement.kendall, 3)
+    (0.8, 0.8, 0.667)
     """
     both = ~(np.isnan(first) | np.isnan(second))
     a, b = first[both], second[both]
