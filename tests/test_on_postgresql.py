@@ -1,0 +1,28 @@
+"""The same tests of what is stored, on PostgreSQL."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+FILES = {
+    "jobs": ["test_running.py", "test_claims.py", "test_sweep.py", "test_worker.py", "test_views.py"],
+    "analysis": ["test_runs.py", "test_downloads.py", "test_uploads.py", "test_workers.py"],
+}
+
+
+@pytest.mark.parametrize("app", FILES)
+def test_an_app_holds_on_postgresql_too(postgres_url: str, app: str) -> None:
+    files = [str(HERE / app / name) for name in FILES[app]]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
+        cwd=HERE.parent,
+        env={**os.environ, "DATABASE_URL": postgres_url, "PYTEST_ADDOPTS": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
