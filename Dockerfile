@@ -6,6 +6,11 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
     PIP_NO_CACHE_DIR=1 \
     EVALSITE_DATA=/data
 
+# Pillow shapes Arabic and Indic letters with the system's FriBidi.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends libfribidi0 \
+    && rm -rf /var/lib/apt/lists/*
+
 WORKDIR /app
 
 # What changes seldom comes first: pyproject.toml names the dependencies, and nothing of the app is installed.

@@ -15,8 +15,8 @@ TOOLS = Path(sys.executable).parent
 @pytest.fixture
 def checkout(tmp_path):
     """A copy of the sources that a test may spoil."""
-    for name in ("evalsite", "campaigns", "analysis", "benchmarks"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("evalsite", "campaigns", "annotation", "analysis", "benchmarks"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.?tf"))
     for name in ("pyproject.toml", "manage.py"):
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
@@ -39,6 +39,7 @@ def passes(checkout, *command):
         ("campaigns/protocols/qg/plugin.py", "import evalsite.jobs.models"),
         ("analysis/services/runs.py", "import httpx"),
         ("campaigns/design/plan.py", "import campaigns.contracts.protocol"),
+        ("annotation/images/layout.py", "import django"),
     ],
 )
 def test_import_contracts_refuse_an_import_that_goes_up_or_out(checkout, file, violation):

@@ -1,0 +1,237 @@
+"""Setting a text in lines: paragraphs, pieces, lines and runs, in pixels at scale 1.
+
+Lines are the same at both scales: hinted advances differ a little between 1× and 2×, so a piece counts as wide as the
+wider of the two.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from annotation.images import bidi, fonts
+from annotation.images.clusters import JOIN, SPACE, TAB_WIDTH, break_class, find_clusters, find_pieces
+
+Direction = Literal["auto", "ltr", "rtl"]
+
+SCALES = (1, 2)
+PLACEHOLDER_EM = 0.62
+# Twice this is still below the 32,767 px that every browser can show.
+MAX_HEIGHT_PX = 16_000
+_NEWLINE = re.compile("\r\n|[\n\r\v\f\x85\u2028\u2029]")
+
+
+class TextTooTallError(ValueError):
+    """The text needs more lines than an image may have."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """Measures of a text, in pixels at scale 1."""
+
+    width: int
+    font_size: int
+    is_bold: bool = False
+    padding: int = 6
+
+    @property
+    def line_height(self) -> int:
+        """Room for marks above and below: Thai and Devanagari need 1.5 em."""
+        return round(self.font_size * 1.6)
+
+    @property
+    def baseline(self) -> int:
+        """Distance from the top of the line to its baseline."""
+        return round(self.font_size * 1.13)
+
+    @property
+    def room(self) -> int:
+        """Width of the longest line."""
+        return self.width - 2 * self.padding
+
+
+class Cluster(NamedTuple):
+    """What is never split: `source` as in the text, `drawn` by `font` (None: a placeholder), its place in the text."""
+
+    source: str
+    drawn: str
+    font: str | None
+    start: int
+    end: int
+
+
+class Run(NamedTuple):
+    """Clusters of one font (None: placeholders) and one direction, and the stretches of them to highlight."""
+
+    text: str
+    font: str | None
+    is_rtl: bool
+    highlights: tuple[tuple[int, int], ...]
+
+
+class Line(NamedTuple):
+    """Runs from left to right, on the right if the paragraph runs from right to left."""
+
+    runs: tuple[Run, ...]
+    is_rtl: bool
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Lines of a text and how often each character that no font has occurs in it."""
+
+    style: Style
+    lines: tuple[Line, ...]
+    missing: dict[str, int]
+
+    @property
+    def height(self) -> int:
+        """Height of the image at scale 1."""
+        return len(self.lines) * self.style.line_height + 2 * self.style.padding
+
+
+def lay_out(
+    text: str, style: Style, highlights: Sequence[tuple[int, int]] = (), direction: Direction = "auto"
+) -> Layout:
+    """Set `text` in lines; raise TextTooTallError if they are too many."""
+    region = fonts.find_region(text)
+    missing: Counter[str] = Counter()
+    lines: list[Line] = []
+    default = _starts_rtl(text) if direction == "auto" else direction == "rtl"
+    most = (MAX_HEIGHT_PX - 2 * style.padding) // style.line_height
+    for start, paragraph in _split_paragraphs(text):
+        clusters, lost = _choose_fonts(paragraph, start, region, style.is_bold)
+        missing.update(lost)
+        classes = [bidi.class_of(cluster.source) for cluster in clusters]
+        is_rtl = bidi.is_rtl(classes, default) if direction == "auto" else default
+        levels = bidi.find_levels([cluster.source for cluster in clusters], classes, int(is_rtl))
+        for first, last in _break_lines(clusters, levels, style):
+            runs = _make_runs(clusters[first:last], levels[first:last], highlights)
+            lines.append(Line(tuple(runs), is_rtl))
+        if len(lines) > most:
+            raise TextTooTallError(f"The text has more than {most} lines of {style.width} px.")
+    return Layout(style, tuple(lines), dict(missing))
+
+
+def _split_paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """Yield start and text of each paragraph; a line break at the very end opens no paragraph."""
+    start = 0
+    for match in _NEWLINE.finditer(text):
+        yield start, text[start : match.start()]
+        start = match.end()
+    if start < len(text) or start == 0:
+        yield start, text[start:]
+
+
+def _starts_rtl(text: str) -> bool:
+    """Tell whether the first strong character of the text runs from right to left."""
+    return bidi.is_rtl([bidi.class_of(character) for character in text[:200]], default=False)
+
+
+def _choose_fonts(paragraph: str, offset: int, region: fonts.Region, is_bold: bool) -> tuple[list[Cluster], str]:
+    """Return the clusters of a paragraph, each with its font, and the characters that no font has."""
+    found: list[Cluster] = []
+    lost: list[str] = []
+    font: str | None = None
+    for start, end in find_clusters(paragraph):
+        source = paragraph[start:end]
+        font, drawn, more = _choose_font(source, font, region, is_bold)
+        found.append(Cluster(source, drawn, font, offset + start, offset + end))
+        lost.append(more)
+    return found, "".join(lost)
+
+
+@lru_cache(maxsize=1 << 16)
+def _choose_font(source: str, before: str | None, region: fonts.Region, is_bold: bool) -> tuple[str | None, str, str]:
+    """Return what `fonts.choose` does, but leave spaces and punctuation in the font before them if it has them."""
+    latin = fonts.BOLD if is_bold else fonts.LATIN
+    if before is None or before == fonts.EMOJI:
+        before = latin
+    covered = fonts.coverage()[before]
+    if break_class(source) & (SPACE | JOIN):
+        drawn = " " * TAB_WIDTH if source[0] == "\t" else source[0] if ord(source[0]) in covered else " "
+        return before if 0x20 in covered else latin, drawn, ""
+    if len(source) == 1 and not source.isalnum() and ord(source) in covered:
+        return before, source, ""
+    return fonts.choose(source, region, is_bold)
+
+
+def _measure(clusters: Sequence[Cluster], levels: Sequence[int], size: int) -> float:
+    """Return the width of clusters that stand together, in pixels at scale 1: the wider of the two scales."""
+    widths = [0.0] * len(SCALES)
+    start = 0
+    while start < len(clusters):
+        font, level = clusters[start].font, levels[start]
+        end = start + 1
+        while end < len(clusters) and clusters[end].font == font and levels[end] == level:
+            end += 1
+        text = "".join(cluster.drawn if font else " " for cluster in clusters[start:end])
+        for k, scale in enumerate(SCALES):
+            widths[k] += measure_run(text, font, bool(level % 2), size * scale) / scale
+        start = end
+    return max(widths)
+
+
+def measure_run(text: str, font: str | None, is_rtl: bool, size: int) -> float:
+    """Return the advance of a run; placeholders have one space each as text."""
+    if font is None:
+        return len(text) * round(PLACEHOLDER_EM * size)
+    return fonts.measure(font, size, text, is_rtl)
+
+
+def _break_lines(clusters: Sequence[Cluster], levels: Sequence[int], style: Style) -> Iterator[tuple[int, int]]:
+    """Yield first and last cluster of each line, without the spaces at its end; an empty paragraph has one line."""
+    line_start = line_end = 0
+    width = 0.0
+    for start, end in _split_wide_pieces(clusters, levels, style):
+        ink_end = end
+        while ink_end > start and break_class(clusters[ink_end - 1].source) & SPACE:
+            ink_end -= 1
+        ink = _measure(clusters[start:ink_end], levels[start:ink_end], style.font_size)
+        if width + ink > style.room and start > line_start:
+            yield line_start, line_end
+            line_start, width = start, 0.0
+        width += ink + _measure(clusters[ink_end:end], levels[ink_end:end], style.font_size)
+        line_end = ink_end
+    yield line_start, line_end
+
+
+def _split_wide_pieces(clusters: Sequence[Cluster], levels: Sequence[int], style: Style) -> Iterator[tuple[int, int]]:
+    """Yield the pieces between which a line may end; those wider than a line are cut between clusters."""
+    for start, end in find_pieces([cluster.source for cluster in clusters]):
+        if end - start == 1 or _measure(clusters[start:end], levels[start:end], style.font_size) <= style.room:
+            yield start, end
+            continue
+        width, first = 0.0, start
+        for k in range(start, end):
+            more = _measure(clusters[k : k + 1], levels[k : k + 1], style.font_size)
+            if width + more > style.room and k > first:
+                yield first, k
+                width, first = 0.0, k
+            width += more
+        yield first, end
+
+
+def _make_runs(clusters: Sequence[Cluster], levels: Sequence[int], highlights: Sequence[tuple[int, int]]) -> list[Run]:
+    """Return the runs of a line from left to right."""
+    runs: list[Run] = []
+    run_levels: list[int] = []
+    start = 0
+    while start < len(clusters):
+        font, level = clusters[start].font, levels[start]
+        pieces: list[str] = []
+        marked: list[tuple[int, int]] = []
+        length, end = 0, start
+        while end < len(clusters) and clusters[end].font == font and levels[end] == level:
+            drawn = clusters[end].drawn if font is not None else " "
+            if any(first < clusters[end].end and clusters[end].start < last for first, last in highlights):
+                joins = marked and marked[-1][1] == length
+                marked.append((marked.pop()[0] if joins else length, length + len(drawn)))
+            pieces.append(drawn)
+            length, end = length + len(drawn), end + 1
+        runs.append(Run("".join(pieces), font, bool(level % 2), tuple(marked)))
+        run_levels.append(level)
+        start = end
+    return bidi.reorder(runs, run_levels)

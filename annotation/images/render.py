@@ -1,0 +1,143 @@
+"""Drawing a text that was set in lines, as a PNG with a palette.
+
+Fifteen shades from the background to the text and, if something is highlighted, fifteen from the highlight to the
+text. With the colour that a salt adds (see `disguise`), a text without highlights fits in 4 bits a pixel. Measured on
+passages: half the bytes of RGB and a third of the time; level 9 or `optimize` takes 8 times as long for 5 %.
+"""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from PIL import Image, ImageChops, ImageColor, ImageDraw
+
+from annotation.images import bidi, fonts
+from annotation.images.disguise import pad, speckle
+from annotation.images.layout import PLACEHOLDER_EM, Direction, Line, Run, Style, lay_out, measure_run
+
+# Part of the key of a cache: a new number for a new look.
+RENDERER = "1"
+
+N_SHADES = 15
+COMPRESS_LEVEL = 6
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours, as CSS writes them."""
+
+    background: str = "#ffffff"
+    text: str = "#1c1e21"
+    highlight: str = "#ffe69a"
+
+
+LIGHT = Theme()
+DARK = Theme(background="#16181c", text="#e4e6ea", highlight="#5c4a12")
+
+
+@dataclass(frozen=True)
+class RenderedImage:
+    """A PNG, its size in its own pixels, and how often each character that no font has occurs in the text."""
+
+    png: bytes
+    width: int
+    height: int
+    missing: dict[str, int]
+
+
+def render(
+    text: str,
+    *,
+    width_px: int = 720,
+    scale: Literal[1, 2] = 1,
+    font_size: int = 17,
+    theme: Theme = LIGHT,
+    highlights: Sequence[tuple[int, int]] = (),
+    direction: Direction = "auto",
+    is_bold: bool = False,
+    salt: bytes = b"",
+) -> RenderedImage:
+    """Draw `text` as an image `width_px * scale` wide; `highlights` are starts and ends in `text`.
+
+    The same arguments give the same bytes; another `salt` gives other bytes of the same look (see `disguise`). Lines
+    never run out of an image 16 em wide or more. Raise TextTooTallError if the image would be higher than a browser can
+    show.
+    """
+    style = Style(width_px, font_size, is_bold)
+    layout = lay_out(text, style, highlights, direction)
+    coverage = Image.new("L", (width_px * scale, layout.height * scale), 0)
+    marked = Image.new("L", coverage.size, 0)
+    ink, marker = ImageDraw.Draw(coverage), ImageDraw.Draw(marked)
+    for k, line in enumerate(layout.lines):
+        _draw_line(ink, marker, line, (style.padding + k * style.line_height) * scale, style, scale)
+    return RenderedImage(_encode(coverage, marked, theme, salt), *coverage.size, layout.missing)
+
+
+def _draw_line(
+    ink: ImageDraw.ImageDraw, marker: ImageDraw.ImageDraw, line: Line, top: int, style: Style, scale: int
+) -> None:
+    """Draw the runs of a line whose upper edge is at `top`, and mark its highlighted stretches."""
+    size = style.font_size * scale
+    widths = [measure_run(run.text, run.font, run.is_rtl, size) for run in line.runs]
+    x = float(style.padding * scale)
+    if line.is_rtl:
+        x = (style.width - style.padding) * scale - sum(widths)
+    baseline = top + style.baseline * scale
+    for run, width in zip(line.runs, widths, strict=True):
+        for start, end in run.highlights:
+            left, right = _find_edges(run, start, end, width, size)
+            box = (round(x + left), baseline - round(1.02 * size), round(x + right) - 1, baseline + round(0.36 * size))
+            if box[2] >= box[0]:
+                marker.rectangle(box, fill=N_SHADES)
+        _draw_run(ink, run, (x, baseline), size)
+        x += width
+
+
+def _find_edges(run: Run, start: int, end: int, width: float, size: int) -> tuple[float, float]:
+    """Return where the stretch from `start` to `end` of a run lies, from the run's left edge."""
+    first = measure_run(run.text[:start], run.font, run.is_rtl, size) if start else 0.0
+    last = measure_run(run.text[:end], run.font, run.is_rtl, size) if end < len(run.text) else width
+    return (max(width - last, 0.0), width - first) if run.is_rtl else (first, min(last, width))
+
+
+def _draw_run(ink: ImageDraw.ImageDraw, run: Run, origin: tuple[float, int], size: int) -> None:
+    """Draw one run from its baseline's left end."""
+    if run.font is None:
+        advance, stroke = round(PLACEHOLDER_EM * size), max(1, size // 16)
+        for k in range(len(run.text)):
+            left = round(origin[0]) + k * advance + stroke
+            box = (left, origin[1] - round(0.72 * size), left + advance - 2 * stroke - 1, origin[1])
+            ink.rectangle(box, outline=255, width=stroke)
+        return
+    text = run.text
+    if run.is_rtl and not fonts.can_shape():
+        text = "".join(bidi.MIRRORED.get(character, character) for character in reversed(text))
+    if text.strip(" "):
+        font = fonts.load(run.font, size)
+        ink.text(origin, text, fill=255, font=font, anchor="ls", direction=fonts.direction_of(run.is_rtl))
+
+
+def _encode(coverage: Image.Image, marked: Image.Image, theme: Theme, salt: bytes) -> bytes:
+    """Return a PNG of the text's coverage, blended into the theme's colours, in a palette."""
+    text, plain, highlight = (ImageColor.getrgb(c)[:3] for c in (theme.text, theme.background, theme.highlight))
+    palette = _blend(plain, text)
+    image = coverage.point([round(value * (N_SHADES - 1) / 255) for value in range(256)])
+    if marked.getbbox():
+        image = ImageChops.add(image, marked)
+        palette += _blend(highlight, text)
+    pixels = bytearray(image.tobytes())
+    if salt:
+        speckle(pixels, salt, len(palette) // 3)
+        palette += [value - 1 if value else 1 for value in plain]
+    image = Image.frombytes("P", image.size, bytes(pixels))
+    image.putpalette(palette)
+    file = io.BytesIO()
+    image.save(file, "PNG", compress_level=COMPRESS_LEVEL, pnginfo=pad(salt))
+    return file.getvalue()
+
+
+def _blend(background: tuple[int, ...], text: tuple[int, ...]) -> list[int]:
+    """Return the shades from `background` to `text`, as a flat palette."""
+    steps = N_SHADES - 1
+    return [round(b + (t - b) * k / steps) for k in range(N_SHADES) for b, t in zip(background, text, strict=True)]
