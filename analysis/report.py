@@ -26,6 +26,8 @@ CLUSTER_ALPHA = 0.05
 CONCLUSION_ALPHAS = (0.1, 0.05)
 N_BOOTSTRAP = 1000
 HISTOGRAM_BINS = 10
+# What the comparison over all criteria is called, where no criterion has the name itself.
+_OVERALL = ("overall", "all criteria", "mean of all criteria")
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,9 @@ def report(study: Study, *, n_bootstrap: int = N_BOOTSTRAP) -> dict[str, Any]:
     `settings`; `fingerprint` of the ratings.
     """
     analysis, order = study.analysis, study.order
-    tests = [("overall", analysis.tests)]
+    taken = {name.casefold() for name in study.settings.criterion_names if len(study.settings.criteria) > 1}
+    overall = next(name for name in _OVERALL if name not in taken)
+    tests = [(overall, analysis.tests)]
     if len(study.settings.criteria) > 1:
         tests += zip(study.settings.criterion_names, analysis.criterion_tests, strict=True)
     observations = analysis.observations

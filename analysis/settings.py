@@ -17,8 +17,10 @@ from campaigns.protocols import get_protocol, list_protocols
 from evalsite.lib.errors import DomainError
 
 KINDS = {kind.name.lower(): kind for kind in Kind}
+_LONGEST_NAME = 100
 _FIELDS = {"protocol", "criteria", "worker_test", "unit", "standardised_kinds", "excluded"}
-_CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
+_CRITERION_LONGEST_NAME = 100
+_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ def _check(settings: AnalysisSettings) -> None:
         raise _bad("There is no criterion. Name at least one.")
     if "" in names or len(set(names)) < len(names):
         raise _bad("Each criterion needs a name of its own.")
+    if any(len(name) > _LONGEST_NAME for name in names):
+        raise _bad(f"The name of a criterion has at most {_LONGEST_NAME} characters.")
     if settings.preset not in PRESETS:
         raise _bad(f"There is no worker test “{settings.preset}”. Choose one of: {', '.join(PRESETS)}.")
     if not 0 < settings.alpha < 1:

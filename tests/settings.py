@@ -1,13 +1,23 @@
 """Settings of the tests: the product's own, with a private data folder and plain static names."""
 
+import atexit
 import os
+import shutil
 import tempfile
 
-os.environ["EVALSITE_DATA"] = tempfile.mkdtemp(prefix="evalsite-tests-")
+_folder, _pid = tempfile.mkdtemp(prefix="evalsite-tests-"), os.getpid()
+os.environ["EVALSITE_DATA"] = _folder
 os.environ.setdefault("SECRET_KEY", "tests-only")
 
 from evalsite.settings import *  # noqa: F403
 from evalsite.settings import STORAGES
+
+
+@atexit.register
+def _clean_up() -> None:
+    if os.getpid() == _pid:  # not a forked worker
+        shutil.rmtree(_folder, ignore_errors=True)
+
 
 ALLOWED_HOSTS = ["*"]
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}

@@ -12,7 +12,7 @@ from analysis.stats.ratings import Codes, Floats, Kind, Mask, Ratings
 # Added to σ by the dialogue study; kept for every protocol, so that its table is met to the last digit.
 SIGMA_OFFSET = 1e-6
 # Scores that differ only by the rounding of their sums must tie in the rank tests.
-_Z_DECIMALS = 12
+_Z_DECIMALS = 10
 
 
 class Unit(StrEnum):
@@ -36,7 +36,7 @@ class Standardisation:
         """Return (x − μ)/(σ + 10⁻⁶) of scores (n, …) given by workers (n,); 0 where the worker's σ is 0."""
         shape = (-1,) + (1,) * (scores.ndim - 1)
         z = scores - self.mean[worker].reshape(shape)
-        z /= (self.sd + SIGMA_OFFSET)[worker].reshape(shape)
+        z /= np.where(self.sd == 0, np.inf, self.sd + SIGMA_OFFSET)[worker].reshape(shape)
         return z
 
 
@@ -47,7 +47,7 @@ class Observations:
     Attributes
     ----------
     z, raw : float64, (n, n_criteria)
-        Standardised (to 12 decimals) and raw score after reversal; NaN where a criterion was not rated.
+        Standardised (to 10 decimals) and raw score after reversal; NaN where a criterion was not rated.
     system : int, (n,)
     overall_z : float64, (n,)
         Mean over criteria; NaN where a criterion was not rated.
@@ -185,16 +185,18 @@ def observe(
         repeats = repeats[twin[repeats] >= 0]
         system = ratings.system[ordinary]
         raw, n_in_row = _average_repeats(scores, ordinary, repeats, np.searchsorted(ordinary, twin[repeats]))
-        # An item and its repeat are one worker's, so their raw mean may be standardised
+        # One worker's scores may be averaged before they are standardised; equal sums then stay equal to the last bit
         z = standardisation.z(raw, ratings.worker[ordinary])
+        overall_z = z[:, 0] if raw.shape[1] == 1 else standardisation.z(raw.mean(axis=1), ratings.worker[ordinary])
     else:
         used = np.concatenate([ordinary, repeats])
         output, system = _outputs(ratings, used)
         raw, n_in_row = _average_rows(scores[used], output, system.size)
         z, _ = _average_rows(standardisation.z(scores[used], ratings.worker[used]), output, system.size)
+        overall_z = z[:, 0] if z.shape[1] == 1 else z.mean(axis=1)
+    overall_z = np.round(overall_z, _Z_DECIMALS)
     np.round(z, _Z_DECIMALS, out=z)
     n_ratings = np.bincount(system, weights=n_in_row, minlength=ratings.n_systems).astype(np.int64)
-    overall_z = z[:, 0] if z.shape[1] == 1 else np.round(z.mean(axis=1), _Z_DECIMALS)
     return Observations(z, raw, system, overall_z, n_ratings)
 
 

@@ -238,14 +238,14 @@ def rank_systems(z: Floats) -> list[int]:
 
 
 def cluster(order: Sequence[int], p_value: Floats, alpha: float = 0.05) -> list[list[int]]:
-    """Return the systems in rank order, divided below each that beats every system ranked below it.
+    """Return the systems in rank order, divided below each that beats every scored system ranked below it.
 
     Parameters
     ----------
     order : sequence of int
         System codes, best first.
     p_value : float64, (n_systems, n_systems)
-        Row beats column.
+        Row beats column; NaN where either has no score, as the last in `order` may.
     alpha : float
         A system beats another at p < alpha.
 
@@ -262,7 +262,9 @@ def cluster(order: Sequence[int], p_value: Floats, alpha: float = 0.05) -> list[
     for rank, code in enumerate(order):
         current.append(code)
         below = list(order[rank + 1 :])
-        if not below or (p_value[code, below] < alpha).all():
+        p = p_value[code, below]
+        has_score = not np.isnan(p_value[code]).all()
+        if not below or (has_score and (p[~np.isnan(p)] < alpha).all()):
             clusters.append(current)
             current = []
     return clusters

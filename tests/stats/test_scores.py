@@ -117,3 +117,25 @@ def test_workers_who_failed_do_not_count():
     _, systems = scored(ratings, kept=[False] * ratings.n_workers)
     assert np.isnan(systems.z).all()
     assert systems.n_ratings.tolist() == [0] * ratings.n_systems
+
+
+@pytest.mark.parametrize("unit", Unit)
+def test_items_with_equal_totals_tie_whatever_their_parts(unit):
+    rng = np.random.default_rng(5)
+    items = []
+    for k in range(200):
+        part = rng.integers(0, 58, 3)
+        items.append((0, k % 4, k, Kind.ORDINARY, [part[0], part[1], 115 - part[0] - part[1]]))
+    observations, systems = scored(ratings_of(items), unit)
+    assert np.unique(observations.overall_z).size == 1
+    np.testing.assert_allclose(systems.z, observations.overall_z[0], atol=1e-9)
+
+
+def test_a_worker_without_spread_in_the_chosen_kinds_has_z_zero():
+    ratings = ratings_of(
+        [(0, 0, k, Kind.ORDINARY, 33.3) for k in range(3)]
+        + [(0, 0, 0, Kind.REPEAT, 34.3)]
+        + [(0, 0, k, Kind.DEGRADED, 5 * k) for k in range(3)]
+    )
+    standardisation = standardise(ratings, ratings.scores, [Kind.ORDINARY])
+    assert (standardisation.z(ratings.scores, ratings.worker) == 0).all()

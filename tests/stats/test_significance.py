@@ -93,5 +93,12 @@ def test_a_rule_stands_under_a_system_that_beats_all_below_it():
     assert cluster([], p) == []
 
 
+def test_systems_without_a_score_take_away_no_rule():
+    p = np.full((4, 4), np.nan)
+    p[0, 1], p[1, 0] = 0.01, 0.99
+    assert cluster([0, 1, 2, 3], p) == [[0], [1], [2, 3]]
+    assert cluster([2, 3], np.full((4, 4), np.nan)) == [[2, 3]]
+
+
 def test_systems_without_a_score_rank_last():
     assert rank_systems(np.array([0.1, np.nan, 0.5, 0.1])) == [2, 0, 3, 1]
