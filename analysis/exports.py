@@ -16,6 +16,9 @@ from analysis.tables import (
     workers_table,
 )
 
+# Below 255 bytes in any script, with what is added to it.
+_LONGEST_NAME = 50
+
 
 def dump_json(document: Any) -> str:
     """Return JSON as every door of evalsite writes it: the same document gives the same bytes."""
@@ -66,5 +69,5 @@ def write_report(
 
 def file_name(title: str) -> str:
     """Return a title as a safe file name; of titles that differ, the names differ."""
-    safe = "".join(c if c.isalnum() or c in "-_" else "_" for c in title)
+    safe = "".join(c if c.isalnum() or c in "-_" else "_" for c in title)[:_LONGEST_NAME]
     return safe if safe == title else f"{safe}-{crc32(title.encode()):08x}"

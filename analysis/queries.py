@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 
 from analysis.models import AnalysisRun, RatingsFile
 from evalsite.accounts.models import User
-from evalsite.lib.tables import preview
+from evalsite.lib.tables import TableError, preview
 
 # What a list never reads: they are large.
 _LARGE = ("report", "problems", "parent__report", "parent__problems")
@@ -62,7 +62,10 @@ def newest_run_of(ratings_file: RatingsFile) -> AnalysisRun | None:
 def criteria_in(ratings_file: RatingsFile) -> list[str]:
     """Return the criteria that the first rows of a ratings file name, in order, at most 40."""
     column = ratings_file.mapping.get("criterion")
-    sample = preview(Path(ratings_file.file.path), ratings_file.name, _ROWS_LOOKED_AT)
+    try:
+        sample = preview(Path(ratings_file.file.path), ratings_file.name, _ROWS_LOOKED_AT)
+    except TableError:
+        return []  # the run will say what is wrong, by row and column
     if column not in sample.columns:
         return []
     place = sample.columns.index(column)

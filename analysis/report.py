@@ -236,8 +236,14 @@ def explain(study: Study) -> list[str]:
     empty = [study.loaded.systems[code] for code in study.order if analysis.systems.n_ratings[code] == 0]
     if empty and analysis.is_kept.any():
         notes.append(f"Without a rating from a kept worker, and so without a score: {', '.join(empty)}.")
-    if unknown := sorted(set(study.settings.excluded) - set(study.loaded.workers)):
-        notes.append(f"Excluded workers who are not in the ratings: {', '.join(unknown)}.")
+    if unknown := set(study.settings.excluded) - set(study.loaded.workers):
+        notes.append(f"Excluded workers who are not in the ratings: {len(unknown)}.")
+    overall_z = analysis.observations.overall_z
+    if overall_z.size and np.isnan(overall_z).all():
+        notes.append(
+            "No item was rated on every criterion, so systems cannot be compared overall. If the ratings of one item "
+            "have different positions, leave the column of positions out."
+        )
     if study.settings.unit == "output" and (ratings.source < 0).any():
         notes.append("Where the source is not known, each item counts as an output of its own.")
     return notes

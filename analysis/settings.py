@@ -19,8 +19,7 @@ from evalsite.lib.errors import DomainError
 KINDS = {kind.name.lower(): kind for kind in Kind}
 _LONGEST_NAME = 100
 _FIELDS = {"protocol", "criteria", "worker_test", "unit", "standardised_kinds", "excluded"}
-_CRITERION_LONGEST_NAME = 100
-_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
+_CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
 
 
 @dataclass(frozen=True)
@@ -161,6 +160,8 @@ def load_settings(protocol: str) -> AnalysisSettings:
         raise DomainError("unknown_protocol", f"Cannot read the protocol {path.name}: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise DomainError("bad_json", f"{path.name} is not UTF-8 text. Save it as UTF-8.") from None
+    except (RecursionError, OverflowError):
+        raise DomainError("bad_json", f"{path.name} nests too deep or holds a number that is too large.") from None
     except json.JSONDecodeError as error:
         raise DomainError(
             "bad_json", f"{path.name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}."

@@ -22,6 +22,7 @@ _LATEX = str.maketrans(
         "^": r"\textasciicircum{}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
+        "α": r"$\alpha$",
     }
 )
 
@@ -75,7 +76,7 @@ class Table:
             if k in self.rules and k + 1 < len(self.rows):
                 lines.append(r"\midrule")
         lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{_escape(self.caption)}}}"]
-        lines += [rf"\label{{tab:{self.name}}}", r"\end{table}"]
+        lines += [rf"\label{{tab:{_label(self.name)}}}", r"\end{table}"]
         return "\n".join(lines) + "\n"
 
     def _formatted(self, row: Sequence[Cell], missing: str) -> list[str]:
@@ -84,6 +85,11 @@ class Table:
             missing if cell is None else f"{cell:.{places}f}" if isinstance(cell, float) else str(cell)
             for cell, places in zip(row, decimals, strict=True)
         ]
+
+
+def _label(name: str) -> str:
+    """Return a name that a LaTeX label may hold."""
+    return "".join(c if c.isascii() and (c.isalnum() or c == "-") else "-" for c in name)
 
 
 def _escape(text: str) -> str:

@@ -115,14 +115,13 @@ def columns(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
             return redirect("analysis:protocol", file.pk)
         except DomainError as error:
             form.add_error(None, error.message)
-    sample, roles = preview(Path(file.file.path), file.name, _PREVIEW_ROWS), form.roles()
-    context = {
-        "file": file,
-        "form": form,
-        "sample": sample,
-        "header": [(column, roles.get(column)) for column in sample.columns],
-        "crumbs": presenters.crumbs(file),
-    }
+    roles = form.roles()
+    context: dict[str, Any] = {"file": file, "form": form, "crumbs": presenters.crumbs(file)}
+    try:
+        sample = preview(Path(file.file.path), file.name, _PREVIEW_ROWS)
+        context |= {"sample": sample, "header": [(column, roles.get(column)) for column in sample.columns]}
+    except TableError as error:
+        context |= {"problems": error.problems}
     return render(request, "analysis/columns.html", context, status=_status(request))
 
 

@@ -37,8 +37,8 @@ def combined(parts: Sequence[tuple[Int, int]]) -> tuple[NDArray[np.int64], int]:
 
 
 def dense(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], int]:
-    """Return the rank of each row's key among the keys that occur, and how many occur. Keys are below "
-    "`size`."""
+    """Return the rank of each row's key among the keys that occur, and how many occur. Keys are below
+    `size`."""
     if size > 4 * key.size + 1024:
         values, ranks = np.unique(key, return_inverse=True)
         return ranks.astype(np.int64), values.size

@@ -49,8 +49,8 @@ def find_items(rows: RatingRows) -> Items:
 def check_items(
     rows: RatingRows, items: Items, criteria: list[str], mapping: Mapping[str, str], problems: CellProblems
 ) -> None:
-    """Add a problem for each rating that contradicts an earlier one of its assignment or item, or "
-    "repeats one."""
+    """Add a problem for each rating that contradicts an earlier one of its assignment or item, or
+    repeats one."""
     if "assignment" in mapping:
         _check_assignments(rows, mapping, problems)
     if rows.position is not None:

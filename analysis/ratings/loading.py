@@ -17,6 +17,9 @@ from analysis.stats.ratings import Ratings, from_long
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, preview, read_columns
 from evalsite.lib.tables.errors import listing
 
+# Every system is compared with every other one.
+MAX_SYSTEMS = 500
+
 
 @dataclass(frozen=True)
 class LoadedRatings:
@@ -86,6 +89,12 @@ def load_ratings(
     problems = CellProblems()
     table, mapping = _read(path, criteria, mapping, name, max_bytes, on_progress, problems)
     rows = code_rows(table, mapping, criteria, problems)
+    if len(rows.systems) > MAX_SYSTEMS:
+        message = (
+            f"the column has {len(rows.systems):,} different systems, and at most {MAX_SYSTEMS} are compared. Choose "
+            "the column that says whose output was rated."
+        )
+        raise TableError(table.file, [Problem(None, mapping["system"], message, "too_many_systems")])
     # A score that is wrong is still somebody's rating of something; a wrong label leaves that unknown.
     unclear = [problems.rows_in(mapping[column]) for column in mapping if column != "score"]
     if any(bad.size for bad in unclear):

@@ -96,8 +96,8 @@ def _most_common(n_items: NDArray[np.integer]) -> int:
 def _expected_by_hit(
     n_items: NDArray[np.integer], hit: NDArray[np.integer], overall: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the most common size among each HIT's assignments; a HIT with one assignment keeps the "
-    "overall one."""
+    """Return the most common size among each HIT's assignments; a HIT with one assignment keeps the
+    overall one."""
     pairs, times = np.unique(np.stack([hit, n_items]), axis=1, return_counts=True)
     order = np.lexsort((pairs[1], times, pairs[0]))
     hits = pairs[0][order]

@@ -98,8 +98,8 @@ def _refuse_empty(column: TextColumn, name: str, problems: CellProblems) -> None
 
 
 def _code_assignments(rows: RatingRows, text: Mapping[str, TextColumn], hits: list[str]) -> None:
-    """Number assignments by worker, then by label; without a column, one for each worker and HIT, or "
-    "each worker."""
+    """Number assignments by worker, then by label; without a column, one for each worker and HIT, or
+    each worker."""
     n_workers = len(rows.workers)
     codes: Codes
     if "assignment" in text:
@@ -177,7 +177,7 @@ def _check_scores(score: NDArray[np.float64], name: str, problems: CellProblems)
         outside,
         name,
         "score_out_of_range",
-        lambda row, other: f"the score is {score[row]:.10g}. Scores are from 0 to 100: mend it, or delete the row.",
+        lambda row, other: f"the score is {score[row]:.17g}. Scores are from 0 to 100: mend it, or delete the row.",
     )
 
 

@@ -16,6 +16,7 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.reading import preview
 
 _CHUNK = 1 << 20
+_LONGEST_TITLE = 200
 
 
 def upload_ratings(*, owner: User, upload: UploadedFile, title: str = "") -> RatingsFile:
@@ -34,16 +35,19 @@ def upload_ratings(*, owner: User, upload: UploadedFile, title: str = "") -> Rat
         copy.seek(0)
         ratings_file = RatingsFile(
             owner=owner,
-            title=title.strip() or Path(name).stem,
-            name=name,
+            title=(title.strip() or Path(name).stem)[:_LONGEST_TITLE],
+            name=name[-255:],
             size=upload.size or 0,
             sha256=digest.hexdigest(),
             columns=columns,
             mapping=guess_mapping(columns),
         )
         ratings_file.file.save(name, File(copy), save=False)
-    with transaction.atomic():
+    try:
         ratings_file.save(force_insert=True)
+    except BaseException:
+        ratings_file.file.delete(save=False)
+        raise
     return ratings_file
 
 

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from django.conf import settings as django_settings
 from django.db import transaction
@@ -91,10 +92,11 @@ def execute_run(
 ) -> None:
     """Read, check and analyse a run's ratings; keep the report, tables, figures and replication package.
 
-    `saving` opens the transaction that stores the result. A run that has its report is left as it is. Raises
-    TableError, after keeping its problems with the run, if the file cannot be used.
+    `saving` opens the transaction that stores the result. A run that has its report and its files is left as it is.
+    Raises TableError, after keeping its problems with the run, if the file cannot be used.
     """
-    if run.report is not None:
+    folder = Path(django_settings.MEDIA_ROOT) / run.folder
+    if run.report is not None and folder.is_dir():
         return
     settings = from_json(run.settings)
     on_stage("Reading the ratings")
@@ -116,14 +118,19 @@ def execute_run(
     study = run_study(loaded, settings, on_stage)
     on_stage("Bootstrap intervals")
     document = report(study)
-    folder = Path(django_settings.MEDIA_ROOT) / run.folder
-    shutil.rmtree(folder, ignore_errors=True)
-    names = anonymise(loaded.workers)
-    anonymous = anonymous_report(document, names)
-    write_report(folder, anonymous, with_dark=True, on_progress=on_stage)
-    on_stage("Writing the replication package")
-    write_package(folder / "package.zip", study, anonymous, names)
-    run.report, run.fingerprint, run.problems = document, loaded.fingerprint, None
-    run.finished_at = timezone.now()
-    with saving():
-        run.save(update_fields=["report", "fingerprint", "problems", "finished_at"])
+    # A worker that lost its lease may still be writing: each has a folder of its own, and only one becomes the run's.
+    draft = folder.with_name(f"{folder.name}.{uuid4().hex}")
+    try:
+        names = anonymise(loaded.workers)
+        anonymous = anonymous_report(document, names)
+        write_report(draft, anonymous, with_dark=True, on_progress=on_stage)
+        on_stage("Writing the replication package")
+        write_package(draft / "package.zip", study, anonymous, names)
+        run.report, run.fingerprint, run.problems = document, loaded.fingerprint, None
+        run.finished_at = timezone.now()
+        with saving():
+            run.save(update_fields=["report", "fingerprint", "problems", "finished_at"])
+            shutil.rmtree(folder, ignore_errors=True)
+            draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)

@@ -56,8 +56,8 @@ def write(tmp_path: Path) -> Write:
 
 
 def study(n_workers: int = 3, criteria: Sequence[str] = ("fluency", "adequacy")) -> list[Row]:
-    """Return a small sound study: each worker rates two systems' outputs for one source, one degraded "
-    "and one repeated."""
+    """Return a small sound study: each worker rates two systems' outputs for one source, one degraded
+    and one repeated."""
     rows: list[Row] = []
     design = [("A", "ordinary"), ("B", "ordinary"), ("A", "degraded"), ("B", "repeat")]
     for worker in range(n_workers):

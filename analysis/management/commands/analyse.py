@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.exports import dump_json, write_report
 from analysis.ratings.loading import load_ratings
-from analysis.report import Study, compare_runs, report, run_study, summarise
+from analysis.report import Study, compare_runs, explain, report, run_study, summarise
 from analysis.settings import AnalysisSettings, load_settings
 from analysis.stats.quality import PRESETS
 from analysis.stats.scores import Unit
@@ -45,13 +45,16 @@ class Command(BaseCommand):
         except DomainError as error:
             raise CommandError(str(error)) from None
         except OSError as error:
-            raise CommandError(f"{error.filename}: {error.strerror}") from None
+            raise CommandError(f"{error.filename or 'Writing'}: {error.strerror}") from None
 
     def _study(self, path: Path, settings: AnalysisSettings) -> Study:
         loaded = load_ratings(path, criteria=settings.criterion_names)
         for warning in loaded.warnings:
             self.stderr.write(f"{path.name}: {warning.message}")
-        return run_study(loaded, settings, self._say)
+        study = run_study(loaded, settings, self._say)
+        for note in explain(study):
+            self.stderr.write(f"{path.name}: {note}")
+        return study
 
     def _say(self, stage: str) -> None:
         """Tell a person who watches what is being done."""
@@ -79,8 +82,6 @@ class Command(BaseCommand):
             f"α = {study.settings.alpha:g} ({workers['failed']} failed, {workers['untested']} untested).\n"
         )
         self.stdout.write("\n".join(table.to_text() + f"{table.caption}\n" for table in tables), ending="")
-        for note in document["notes"]:
-            self.stderr.write(note)
 
 
 def _settings(options: dict[str, Any]) -> AnalysisSettings:

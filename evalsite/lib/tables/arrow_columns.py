@@ -13,8 +13,8 @@ from evalsite.lib.tables.table import Floats, TextColumn, add_bad_numbers, cell_
 
 @dataclass(frozen=True)
 class ArrowNumbers:
-    """Numbers as Arrow read them: `is_missing` tells an empty cell from one that says NaN; None if no "
-    "cell is empty."""
+    """Numbers as Arrow read them: `is_missing` tells an empty cell from one that says NaN; None if no
+    cell is empty."""
 
     values: Floats
     is_missing: NDArray[np.bool_] | None

@@ -71,8 +71,8 @@ def read(
     problems: CellProblems,
     on_progress: Progress | None,
 ) -> Table:
-    """Return the wanted columns; bad numbers are added to `problems`. Raise TableError for a malformed "
-    "file."""
+    """Return the wanted columns; bad numbers are added to `problems`. Raise TableError for a malformed
+    file."""
     header = read_header(source)
     places = find_columns(source.file, header.names, columns)
     if next(islice(faults.records(source, header.delimiter), 1, 2), None) is None:

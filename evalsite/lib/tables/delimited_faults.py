@@ -67,8 +67,8 @@ def blank_rows(source: Source, delimiter: str, candidates: set[int]) -> list[int
 
 
 def structure_error(source: Source, delimiter: str, names: Sequence[str]) -> TableError | None:
-    """Return every record with too many or too few cells, text that is not UTF-8 or an open quotation "
-    "mark; else None."""
+    """Return every record with too many or too few cells, text that is not UTF-8 or an open quotation
+    mark; else None."""
     problems: list[Problem] = []
     n_found = 0
     last = Record(1, 1, [])

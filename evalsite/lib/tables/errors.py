@@ -89,8 +89,8 @@ class _BadCells:
 
 @dataclass
 class CellProblems:
-    """Problems by data row, gathered by every check so that a person sees them all at once, in the order "
-    "of the file."""
+    """Problems by data row, gathered by every check so that a person sees them all at once, in the order
+    of the file."""
 
     _found: list[_BadCells] = field(default_factory=list)
 
@@ -102,8 +102,8 @@ class CellProblems:
         describe: Describe,
         others: Rows | None = None,
     ) -> None:
-        """Add one problem for each of `rows` (ascending, from 0); `others` are the rows that they "
-        "disagree with."""
+        """Add one problem for each of `rows` (ascending, from 0); `others` are the rows that they
+        disagree with."""
         if rows.size:
             self._found.append(_BadCells(rows.astype(np.int64), column, code, describe, others))
 

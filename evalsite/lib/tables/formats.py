@@ -26,8 +26,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 
 @dataclass(frozen=True)
 class Source:
-    """One file to read: where it is, the name that the person knows, what it is and how its text is "
-    "encoded."""
+    """One file to read: where it is, the name that the person knows, what it is and how its text is
+    encoded."""
 
     path: Path
     file: str
@@ -51,6 +51,9 @@ def open_source(path: str | Path, name: str | None = None, max_bytes: int | None
     path = Path(path)
     file = name or path.name
     try:
+        if path.exists() and not path.is_dir() and not path.is_file():
+            message = "this is no regular file. Write the table into a file first, and name that."
+            raise whole_file_error(file, "unreadable", message)
         n_bytes = path.stat().st_size
         with path.open("rb") as handle:
             head = handle.read(_HEAD)

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 
 from evalsite.lib.tables.errors import Problem, TableError, listing
 
+_MAX_COLUMNS = 16_384
+# NUL and halves of surrogate pairs: no database stores them.
+_NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 
 
@@ -14,21 +17,21 @@ def check_names(file: str, names: Sequence[str]) -> None:
         raise TableError(
             file, [Problem(1, None, "the header is blank. Write the columns' names into row 1.", "no_header")]
         )
+    if len(names) > _MAX_COLUMNS:
+        message = (
+            f"there are {len(names):,} columns, and at most {_MAX_COLUMNS:,} are read. Leave out what is no rating."
+        )
+        raise TableError(file, [Problem(1, None, message, "too_many_columns")])
     problems = []
-    for place, name in enumerate(names):
-        if name and name in names[:place]:
-            first, again = names.index(name) + 1, place + 1
-            problems.append(
-                Problem(
-                    1,
-                    name,
-                    f"columns {first} and {again} have the same name. Rename or delete one of them.",
-                    "duplicate_column",
-                )
-            )
-        if any("\ud800" <= letter <= "\udfff" for letter in name):
-            shown = re.sub("[\ud800-\udfff]", "\ufffd", name)
-            problems.append(Problem(1, shown, "the name is not UTF-8. Save the file as UTF-8.", "encoding"))
+    places: dict[str, int] = {}
+    for place, name in enumerate(names, start=1):
+        if name and (first := places.setdefault(name, place)) != place:
+            message = f"columns {first} and {place} have the same name. Rename or delete one of them."
+            problems.append(Problem(1, name, message, "duplicate_column"))
+        if _NOT_TEXT.search(name):
+            shown = _NOT_TEXT.sub("\ufffd", name)
+            message = "the name holds bytes that are no text. Save the file as UTF-8, or type the name again."
+            problems.append(Problem(1, shown, message, "encoding"))
     if problems:
         raise TableError(file, problems)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalsite.lib.tables.errors import MAX_SHOWN, CellProblems, Problem, TableError, whole_file_error
 from evalsite.lib.tables.formats import Source
-from evalsite.lib.tables.header import find_columns, no_rows
+from evalsite.lib.tables.header import check_names, find_columns, no_rows
 from evalsite.lib.tables.table import Progress, Table, TextBuilder, cell_text, numbers_of
 
 _MAX_LINE = 1 << 24
@@ -46,6 +46,7 @@ def preview(source: Source, n_rows: int) -> tuple[str, list[str], list[list[str]
             records.append(line.record)
         elif line.n_read > _PREVIEWED:
             break
+    check_names(source.file, list(columns))
     return "jsonl", list(columns), [[_shown(record.get(name)) for name in columns] for record in records]
 
 
@@ -56,8 +57,9 @@ def read(
     problems: CellProblems,
     on_progress: Progress | None,
 ) -> Table:
-    """Return the wanted columns; bad cells are added to `problems`. Raise TableError if a line is no "
-    "flat object."""
+    """Return the wanted columns; bad cells are added to `problems`. Raise TableError if a line is no flat
+    object.
+    """
     builders = [(name, TextBuilder(), array("q")) for name in columns]
     names: dict[str, None] = {}
     numbers = array("q")
@@ -87,6 +89,7 @@ def read(
         raise TableError(source.file, bad_lines, n_bad - len(bad_lines))
     if not numbers:
         raise no_rows(source.file)
+    check_names(source.file, list(names))
     find_columns(source.file, list(names), columns)
     for name, _, nested in builders:
         problems.add(np.array(nested, np.int64), name, "nested", _nested_message)

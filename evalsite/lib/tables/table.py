@@ -130,8 +130,8 @@ def add_bad_numbers(
     problems: CellProblems,
     text_of: Callable[[int], str],
 ) -> None:
-    """Add a problem for each of `rows`: empty where `is_missing`, else the text `text_of(row)`, which is "
-    "no number."""
+    """Add a problem for each of `rows`: empty where `is_missing`, else the text `text_of(row)`, which is
+    no number."""
     problems.add(rows[is_missing], name, "missing_number", lambda row, other: bad_number_message(""))
     problems.add(rows[~is_missing], name, "not_a_number", lambda row, other: bad_number_message(text_of(row)))
 
