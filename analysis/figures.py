@@ -6,11 +6,28 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib
+from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from annotation.images.fonts import FOLDER, JP, KR, LATIN, SC, SCRIPTS, TC
+
 HEAT_ALPHA = 0.1
+
+
+def _use_vendored_fonts() -> None:
+    """Let figures draw names in any script that has a vendored font: the first family with a glyph draws it."""
+    paths = [FOLDER / name for name in (LATIN, *SCRIPTS, *SC, TC, JP, KR)]
+    for path in paths:
+        font_manager.fontManager.addfont(path)
+    families = (font_manager.FontProperties(fname=path).get_name() for path in paths)
+    matplotlib.rcParams["font.family"] = list(dict.fromkeys(families))
+
+
+_use_vendored_fonts()
+
+
 _LABEL_LENGTH = 24
 
 

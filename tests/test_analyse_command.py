@@ -170,3 +170,23 @@ def test_with_only_one_system_or_worker_the_result_is_explained(tmp_path):
     assert "No worker could be tested" in table_err and "only one system" in table_err
     assert "s1" in table_out
     assert err
+
+
+@pytest.mark.parametrize("format_", ["json", "latex", "table"])
+def test_what_is_undefined_is_explained_in_every_format(tmp_path, format_):
+    path = tmp_path / "apart.csv"
+    path.write_text("worker,position,system,criterion,score\nw,1,A,c1,50\nw,2,A,c2,60\nw,3,B,c1,40\nw,4,B,c2,50\n")
+    protocol = tmp_path / "two.json"
+    protocol.write_text('{"criteria": ["c1", "c2"]}')
+    _, err = analyse(path, protocol=str(protocol), format=format_)
+    assert "No worker could be tested" in err
+
+
+def test_latex_has_nothing_that_plain_latex_stops_at():
+    latex, _ = analyse(EXAMPLE, protocol="mrc-adequacy", format="latex")
+    assert "α" not in latex and r"$\alpha$" in latex
+
+
+def test_a_stream_is_refused_as_it_cannot_be_read_twice():
+    with pytest.raises(CommandError, match="no regular file"):
+        analyse("/dev/null", protocol="mrc-adequacy")

@@ -184,3 +184,15 @@ def test_rows_are_numbered_as_an_editor_does_despite_line_breaks_in_cells(write)
 
 def test_the_code_of_the_error_is_that_of_its_first_problem(write) -> None:
     assert refusal(write("worker,system,score\nw,A,x\n"), ["x"]).code == "not_a_number"
+
+
+def test_a_column_of_thousands_of_systems_is_refused_before_they_are_compared(write) -> None:
+    path = write("worker,system,score\n" + "".join(f"w,s{k},5\n" for k in range(501)))
+    with pytest.raises(TableError, match=r"column “system”.*501 different systems"):
+        load_ratings(path, criteria=["adequacy"])
+
+
+def test_a_header_of_very_many_columns_is_refused(write) -> None:
+    path = write(",".join(f"c{k}" for k in range(16_385)) + "\n")
+    with pytest.raises(TableError, match="16,385 columns"):
+        load_ratings(path, criteria=["adequacy"])
