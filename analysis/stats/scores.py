@@ -194,8 +194,9 @@ def observe(
         raw, n_in_row = _average_rows(scores[used], output, system.size)
         z, _ = _average_rows(standardisation.z(scores[used], ratings.worker[used]), output, system.size)
         overall_z = z[:, 0] if z.shape[1] == 1 else z.mean(axis=1)
-    overall_z = np.round(overall_z, _Z_DECIMALS)
     np.round(z, _Z_DECIMALS, out=z)
+    if z.shape[1] > 1:  # of a single criterion, it is the column just rounded
+        overall_z = np.round(overall_z, _Z_DECIMALS)
     n_ratings = np.bincount(system, weights=n_in_row, minlength=ratings.n_systems).astype(np.int64)
     return Observations(z, raw, system, overall_z, n_ratings)
 
