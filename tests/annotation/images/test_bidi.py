@@ -7,6 +7,7 @@ import random
 import pytest
 
 from annotation.images import bidi
+from tests.services import missing
 
 HEBREW = {chr(ord("A") + k): chr(0x5D0 + k) for k in range(26)}
 LATIN = {hebrew: latin for latin, hebrew in HEBREW.items()}
@@ -54,7 +55,7 @@ def test_the_first_strong_character_decides_the_paragraph(text, is_rtl):
 def test_levels_are_those_of_fribidi():
     name = ctypes.util.find_library("fribidi")
     if name is None:
-        pytest.skip("libfribidi is not installed")
+        missing("libfribidi")
     library = ctypes.CDLL(name)
     rng = random.Random(5)
     for _ in range(3000):

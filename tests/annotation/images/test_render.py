@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from annotation.images import DARK, LIGHT, RenderedImage, TextTooTallError, fonts, render
 from annotation.images.layout import Style
 from tests.annotation.images.pixels import PADDING, decode, ink_box, rows_of
+from tests.services import missing
 
 SAMPLES = {
     "English": "The Amazon rainforest covers most of the Amazon basin of South America.",
@@ -63,7 +64,7 @@ def test_right_to_left_text_stands_on_the_right():
 
 def test_arabic_letters_are_joined():
     if not fonts.can_shape():
-        pytest.skip("Pillow has no raqm or the system no libfribidi")
+        missing("libfribidi, which Pillow shapes letters with,")
     assert fonts.measure("NotoSansArabic.ttf", 40, "ببب", True) < 2.5 * fonts.measure(
         "NotoSansArabic.ttf", 40, "ب", True
     )
