@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "evalsite.accounts",
     "evalsite.jobs",
     "campaigns",
+    "annotation",
     "analysis",
 ]
 
@@ -151,8 +152,15 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.mrc_adequacy.plugin.MrcAdequacy",
     "campaigns.protocols.mrc_fluency.plugin.MrcFluency",
     "campaigns.protocols.qg.plugin.QuestionGeneration",
+    "campaigns.protocols.custom.plugin.Translation",
+    "campaigns.protocols.custom.plugin.Summary",
+    "campaigns.protocols.custom.plugin.Custom",
     "campaigns.protocols.dialogue.plugin.DialogueFree",
     "campaigns.protocols.dialogue.plugin.DialogueIcebreaker",
+]
+
+EVALSITE_PLATFORMS = [
+    "campaigns.platforms.link.plugin.Link",
 ]
 
 # --- Security

@@ -1,6 +1,7 @@
 """Open-domain dialogue with live chats (Ji et al. 2022, Fig. 1)."""
 
 from campaigns.contracts.protocol import CriterionSpec, Protocol
+from campaigns.design.composition import SYSTEMS_OF_6
 
 _CRITERIA = (
     CriterionSpec(
@@ -31,6 +32,8 @@ class DialogueFree(Protocol):
     summary = "Live chats on a topic that the worker chooses, rated on seven criteria."
     criteria = _CRITERIA
     worker_test = "unpaired-ranksum"
+    mix = SYSTEMS_OF_6
+    is_live = True
 
 
 class DialogueIcebreaker(Protocol):
@@ -41,3 +44,5 @@ class DialogueIcebreaker(Protocol):
     summary = "Live chats that begin from a statement of the chatbot's persona, rated on seven criteria."
     criteria = _CRITERIA
     worker_test = "unpaired-ranksum"
+    mix = SYSTEMS_OF_6
+    is_live = True

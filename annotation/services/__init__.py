@@ -1,0 +1,1 @@
+"""What changes assignments and ratings: one verb, one transaction each."""

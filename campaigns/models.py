@@ -1,0 +1,284 @@
+"""What a researcher configures: a campaign, its members, criteria, systems, sources, outputs and HITs."""
+
+import uuid
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from campaigns.design.composition import Kind, Layout, Mix
+from campaigns.design.sampling import Leftover
+
+LONGEST_NAME = 200
+
+
+_LAYOUTS = [(layout.value, layout.value) for layout in Layout]
+_LEFTOVERS = [(leftover.value, leftover.value) for leftover in Leftover]
+
+
+class Campaign(models.Model):
+    """One evaluation: what is rated, by whom, how, and how careful the workers must be.
+
+    What a protocol presets (the screen, the mix, the worker test, the instructions) is copied here when the campaign
+    is made, so that nothing below the set-up pages needs to know the protocol.
+    """
+
+    class Status(models.TextChoices):
+        DRAFT = "draft", "Draft"
+        READY = "ready", "Ready"  # its HITs are built from what it holds now
+        RUNNING = "running", "Running"
+        PAUSED = "paused", "Paused"
+        CLOSED = "closed", "Closed"
+
+    class WorkerTest(models.TextChoices):
+        PAIRED_WILCOXON = "paired-wilcoxon", "Wilcoxon signed-rank, twins (MRC, QG)"
+        UNPAIRED_RANKSUM = "unpaired-ranksum", "Rank-sum, unpaired (dialogue)"
+        PAIRED_T = "paired-t", "Paired t, twins (WMT)"
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=LONGEST_NAME)
+    protocol = models.CharField(max_length=50)
+    status = models.CharField(max_length=10, choices=Status, default=Status.DRAFT)
+    replicates = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="replications", help_text="Is a run of."
+    )
+    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="campaigns")
+    created_at = models.DateTimeField(default=timezone.now)
+    launched_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    screen = models.JSONField("what a worker is shown (campaigns.contracts.protocol.Screen)", default=dict)
+    instructions = models.TextField(blank=True, help_text="Markdown. Shown before the HIT and at any time in it.")
+    consent = models.TextField("consent text", blank=True, help_text="Markdown. If given, a worker must agree to it.")
+    is_accessible = models.BooleanField(
+        "accessible mode", default=False, help_text="Real text instead of images, for invited raters."
+    )
+
+    n_ordinary = models.PositiveSmallIntegerField("ordinary items", default=70)
+    n_degraded = models.PositiveSmallIntegerField("degraded items", default=10)
+    n_repeat = models.PositiveSmallIntegerField("repeats", default=10)
+    n_reference = models.PositiveSmallIntegerField("reference items", default=10)
+    layout = models.CharField(max_length=10, choices=_LAYOUTS, default=Layout.POOLED)
+    has_anchor = models.BooleanField("the human system has a degraded copy and a repeat in every HIT", default=False)
+    leftover = models.CharField(max_length=10, choices=_LEFTOVERS, default=Leftover.FILL)
+    n_hits = models.PositiveIntegerField("number of HITs", null=True, blank=True, help_text="Empty: each output once.")
+    seed = models.PositiveBigIntegerField(default=0)
+    workers_per_hit = models.PositiveSmallIntegerField(default=1)
+    hits_per_worker = models.PositiveSmallIntegerField("HITs per worker, at most", null=True, blank=True)
+    lease_minutes = models.PositiveSmallIntegerField(
+        default=60, help_text="A HIT in which nothing was rated for so long is offered to others."
+    )
+
+    worker_test = models.CharField(max_length=20, choices=WorkerTest, default=WorkerTest.PAIRED_WILCOXON)
+    alpha = models.FloatField("α", default=0.05)
+
+    reward = models.DecimalField("reward per HIT", max_digits=8, decimal_places=2, default=Decimal("0"))
+    currency = models.CharField(max_length=3, default="USD")
+    minutes_per_hit = models.PositiveSmallIntegerField("expected minutes per HIT", null=True, blank=True)
+
+    platform = models.CharField(max_length=50, default="link")
+    platform_settings = models.JSONField(default=dict, blank=True)
+
+    has_given_hits = models.BooleanField("HITs came with the file", default=False)
+    my_role: str  # of the user that `get_campaign_for` fetched it for
+
+    build_job = models.ForeignKey("jobs.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(condition=Q(alpha__gt=0, alpha__lt=1), name="campaigns_campaign_alpha"),
+            models.CheckConstraint(condition=Q(workers_per_hit__gte=1), name="campaigns_campaign_workers_per_hit"),
+            models.CheckConstraint(condition=Q(lease_minutes__gte=1), name="campaigns_campaign_lease"),
+            models.CheckConstraint(condition=Q(reward__gte=0), name="campaigns_campaign_reward"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def mix(self) -> Mix:
+        """What a HIT consists of; raises DesignError if no HIT can be made so."""
+        return Mix(
+            self.n_ordinary,
+            self.n_degraded,
+            self.n_repeat,
+            self.n_reference,
+            layout=Layout(self.layout),
+            has_anchor=self.has_anchor,
+        )
+
+    @property
+    def hit_size(self) -> int:
+        """Number of items of a HIT, as set."""
+        return self.n_ordinary + self.n_degraded + self.n_repeat + self.n_reference
+
+    @property
+    def is_launched(self) -> bool:
+        """Whether workers may have seen it: what they saw is frozen."""
+        return self.launched_at is not None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether HITs are given out."""
+        return self.status == self.Status.RUNNING
+
+
+class Membership(models.Model):
+    """A user's part in a campaign."""
+
+    class Role(models.TextChoices):
+        OWNER = "owner", "Owner"
+        EDITOR = "editor", "Editor"
+        VIEWER = "viewer", "Viewer"
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "user"], name="campaigns_membership_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.role}"
+
+
+class Criterion(models.Model):
+    """One statement that a worker agrees with on a 0–100 slider."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="criteria")
+    order = models.PositiveSmallIntegerField(default=0)
+    name = models.CharField(max_length=100, help_text="For results. Workers never see it.")
+    statement = models.CharField(max_length=500)
+    left_label = models.CharField(max_length=100, default="strongly disagree")
+    right_label = models.CharField(max_length=100, default="strongly agree")
+    is_negative = models.BooleanField("negative", default=False, help_text="Agreement is bad: reversed in analysis.")
+    is_in_worker_test = models.BooleanField("used by the worker test", default=True)
+
+    class Meta:
+        ordering = ["order", "pk"]
+        verbose_name_plural = "criteria"
+        constraints = [models.UniqueConstraint(fields=["campaign", "name"], name="campaigns_criterion_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class System(models.Model):
+    """One of the systems compared; a human one is the anchor of mixes that have one."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="systems")
+    name = models.CharField(max_length=LONGEST_NAME)
+    is_human = models.BooleanField("human", default=False)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "name"], name="campaigns_system_name"),
+            models.UniqueConstraint(fields=["campaign"], condition=Q(is_human=True), name="campaigns_system_one_human"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Source(models.Model):
+    """What outputs were made from: passage, question, reference, …, by the names of the campaign's screen."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="sources")
+    name = models.CharField(max_length=LONGEST_NAME, help_text="Its id in the imported file.")
+    fields = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "name"], name="campaigns_source_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Output(models.Model):
+    """One system's text for one source."""
+
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="outputs")
+    system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="outputs")
+    text = models.TextField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["source", "system"], name="campaigns_output_once")]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class Hit(models.Model):
+    """Items that one worker rates in one go. `n_places_left` are the workers still wanted."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="hits")
+    number = models.PositiveIntegerField()
+    n_places_left = models.PositiveSmallIntegerField(default=1)
+
+    class Meta:
+        ordering = ["number"]
+        verbose_name = "HIT"
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "number"], name="campaigns_hit_number"),
+            models.CheckConstraint(condition=Q(n_places_left__gte=0), name="campaigns_hit_places"),
+        ]
+        indexes = [
+            models.Index(fields=["campaign", "number"], condition=Q(n_places_left__gt=0), name="campaigns_hit_open")
+        ]
+
+    def __str__(self) -> str:
+        return f"HIT {self.number}"
+
+
+class HitItem(models.Model):
+    """One position of a HIT: an output as shown. A copy knows its twin's position."""
+
+    hit = models.ForeignKey(Hit, on_delete=models.CASCADE, related_name="items")
+    position = models.PositiveSmallIntegerField()
+    kind = models.PositiveSmallIntegerField(choices=[(kind.value, kind.name.lower()) for kind in Kind])
+    output = models.ForeignKey(Output, on_delete=models.PROTECT, related_name="items")
+    twin_position = models.PositiveSmallIntegerField(null=True, blank=True)
+    text = models.TextField("text as shown")
+
+    class Meta:
+        ordering = ["position"]
+        verbose_name = "HIT item"
+        constraints = [
+            models.UniqueConstraint(fields=["hit", "position"], name="campaigns_hititem_position"),
+            models.CheckConstraint(
+                condition=Q(twin_position=None) | ~Q(twin_position=F("position")), name="campaigns_hititem_twin"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hit}, item {self.position}"
+
+
+class Upload(models.Model):
+    """A file of sources and outputs, as uploaded, and what its columns mean."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="uploads")
+    name = models.CharField("file name", max_length=255)
+    file = models.FileField(upload_to="uploads/")
+    size = models.PositiveBigIntegerField("size in bytes")
+    layout = models.JSONField("format, shape and columns (campaigns.importing)", default=dict)
+    uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    uploaded_at = models.DateTimeField(default=timezone.now)
+    job = models.OneToOneField("jobs.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    imported_at = models.DateTimeField(null=True, blank=True)
+    summary = models.JSONField("what was imported, and notices", default=dict, blank=True)
+    problems = models.JSONField("what is wrong with the file", null=True, blank=True)
+
+    class Meta:
+        ordering = ["-uploaded_at"]
+
+    def __str__(self) -> str:
+        return self.name

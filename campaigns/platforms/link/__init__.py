@@ -1,0 +1,1 @@
+"""Workers who follow a link."""

@@ -1,0 +1,61 @@
+"""Workers who follow a link: an open one, or one made for each of them. Needs no account anywhere."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from django.core.signing import BadSignature, Signer
+
+from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform, Option
+from evalsite.lib.errors import DomainError
+
+OPEN, PERSONAL = "open", "personal"
+
+
+class Link(CrowdPlatform):
+    """An open link whose workers are counted, or a personal link for each invited rater."""
+
+    slug = "link"
+    title = "Link"
+    summary = "Send raters a link: one for everybody, or one for each of them. No account needed."
+    options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            "access",
+            "Who may take part",
+            choices=((OPEN, "Anybody with the link"), (PERSONAL, "Only raters with a personal link")),
+            default=OPEN,
+        ),
+        Option("max_workers", "At most this many workers", help="Empty: no limit.", default=None),
+    )
+
+    def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:
+        """Return the rater whose name is signed in the link, or somebody new where the link is open."""
+        if name := params.get("rater"):
+            try:
+                signed = f"{campaign.public_id}:{name}:{params.get('key', '')}"
+                Signer(salt="link", sep=":").unsign(signed)
+            except BadSignature:
+                raise DomainError(
+                    "bad_link", "This link is not complete. Copy it whole from the message that you were sent."
+                ) from None
+            return Arrival(_key_of(campaign, name))
+        if self._access(campaign.settings) == PERSONAL:
+            raise DomainError("bad_link", "This study is open to invited raters only. Use the link that you were sent.")
+        return Arrival()
+
+    def invite(self, campaign: CampaignRef, name: str) -> tuple[str, str]:
+        """Return the key of the rater, whose name is this campaign's own, and the query of their link."""
+        signature = Signer(salt="link", sep=":").signature(f"{campaign.public_id}:{name}")
+        return _key_of(campaign, name), urlencode({"rater": name, "key": signature})
+
+    def max_workers(self, campaign: CampaignRef) -> int | None:
+        """Return the cap of the link."""
+        return campaign.settings.get("max_workers")
+
+    @staticmethod
+    def _access(settings: Mapping[str, Any]) -> str:
+        return settings.get("access", OPEN)
+
+
+def _key_of(campaign: CampaignRef, name: str) -> str:
+    return f"{campaign.public_id}:{name}"

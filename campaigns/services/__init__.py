@@ -1,0 +1,1 @@
+"""What changes campaigns: one verb, one transaction each."""
