@@ -1,5 +1,6 @@
-"""What runs a job of each kind. Apps register theirs in their own `tasks.py`."""
+"""What runs a job of each kind, and what is done at every sweep. Apps register theirs in their own `tasks.py`."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -8,8 +9,12 @@ from django.db import transaction
 
 from evalsite.jobs.models import STAGE_LENGTH
 
+logger = logging.getLogger(__name__)
+
 Handler = Callable[..., None]
+Chore = Callable[[], object]
 _handlers: dict[str, Handler] = {}
+_chores: list[Chore] = []
 
 
 class LeaseLostError(Exception):
@@ -74,3 +79,18 @@ def get_handler(kind: str) -> Handler:
         return _handlers[kind]
     except KeyError:
         raise LookupError(f"no handler for jobs of kind {kind!r}; known: {sorted(_handlers)}") from None
+
+
+def chore(work: Chore) -> Chore:
+    """Have the decorated function called at every sweep: it must be quick, and safe to run twice at once."""
+    _chores.append(work)
+    return work
+
+
+def run_chores() -> None:
+    """Call every chore; what one raises is logged and does not keep the next from its turn."""
+    for work in _chores:
+        try:
+            work()
+        except Exception:
+            logger.exception("the chore %s failed; next try at the next sweep", getattr(work, "__name__", work))

@@ -13,7 +13,8 @@ from celery import current_app
 from celery.worker import WorkController, state
 
 from evalsite.jobs.running import give_back_jobs
-from evalsite.jobs.services import record_heartbeat, sweep_jobs
+from evalsite.jobs.services import record_heartbeat
+from evalsite.jobs.tasks import sweep
 from evalsite.jobs.ticker import Ticker
 from evalsite.jobs.timing import HEARTBEAT_S, SWEEP_S
 
@@ -26,7 +27,7 @@ class InProcessWorker:
         self._consumer = threading.Thread(target=self._consume, name="job worker", daemon=True)
         self._tickers = [
             Ticker("job worker heartbeat", HEARTBEAT_S, self._beat),
-            Ticker("job sweeper", SWEEP_S, sweep_jobs),
+            Ticker("job sweeper", SWEEP_S, sweep),
         ]
 
     def start(self) -> None:

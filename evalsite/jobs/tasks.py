@@ -5,6 +5,7 @@ from uuid import UUID
 from celery import shared_task
 
 from evalsite.jobs import services
+from evalsite.jobs.handlers import run_chores
 from evalsite.jobs.running import run_job
 
 
@@ -14,8 +15,9 @@ def run(job_id: str) -> None:
 
 
 def sweep() -> None:
-    """Find the jobs that were lost."""
+    """Find the jobs that were lost, and do the chores."""
     services.sweep_jobs()
+    run_chores()
 
 
 shared_task(run, name="jobs.run")

@@ -6,9 +6,11 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
+from evalsite.jobs import handlers
 from evalsite.jobs.models import Job, WorkerHeartbeat
 from evalsite.jobs.queries import is_any_worker_alive
 from evalsite.jobs.services import record_heartbeat, retry_job, sweep_jobs
+from evalsite.jobs.tasks import sweep
 from evalsite.lib.errors import DomainError
 
 pytestmark = pytest.mark.django_db
@@ -100,3 +102,14 @@ def test_only_a_failed_job_can_be_retried(fields: dict[str, object]) -> None:
     with pytest.raises(DomainError) as refusal:
         retry_job(job)
     assert refusal.value.code == "job_not_failed"
+
+
+def test_a_chore_that_fails_does_not_keep_the_next_from_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = []
+
+    def broken() -> None:
+        raise RuntimeError("a fault of the chore's own")
+
+    monkeypatch.setattr(handlers, "_chores", [broken, lambda: done.append("next")])
+    sweep()
+    assert done == ["next"]
