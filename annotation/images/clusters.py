@@ -9,10 +9,11 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+from evalsite.lib.clusters import split_clusters
+
 TAB_WIDTH = 4
 # No real cluster is longer; a thousand marks on one letter are cut up, so that lines can be broken.
 LONGEST = 12
-ZWJ = "\u200d"
 _BIDI_MARKS = "\u200e\u200f\u061c"
 _LEADING_VOWELS = frozenset("เแโใไເແໂໃໄ")
 _NOT_BEFORE = frozenset(
@@ -26,81 +27,23 @@ _HYPHENS = frozenset("-‐–—/")
 SPACE, HYPHEN, BREAK_BEFORE, BREAK_AFTER, NOT_BEFORE, NOT_AFTER, JOIN = (1 << k for k in range(7))
 
 
-def is_extending(character: str) -> bool:
-    """Tell whether `character` belongs to the cluster before it whatever that is."""
-    code = ord(character)
-    return (
-        unicodedata.category(character) in {"Mn", "Mc", "Me"}
-        or character in "\u200c\u200d\u2060\u0e33\u0eb3"
-        or 0x1F3FB <= code <= 0x1F3FF  # skin tones
-        or 0xE0020 <= code <= 0xE007F  # tags of regional flags
-    )
-
-
-@lru_cache(maxsize=1 << 14)
-def _kind(character: str) -> str:
-    """Return what `character` is to a cluster."""
-    code = ord(character)
-    if is_extending(character):
-        if unicodedata.combining(character) == 9 and code not in {0xE3A, 0xEBA}:
-            return "virama"
-        return "joiner" if character == ZWJ else "extend"
-    if 0x1F1E6 <= code <= 0x1F1FF:
-        return "flag"
-    if 0x1100 <= code <= 0x115F or 0xA960 <= code <= 0xA97C:
-        return "lead"
-    if 0x1160 <= code <= 0x11FF or 0xD7B0 <= code <= 0xD7FB:
-        return "trail"
-    if 0xAC00 <= code <= 0xD7A3:
-        return "block"
-    category = unicodedata.category(character)
-    if category in {"Cc", "Cf", "Zl", "Zp"} and character not in _BIDI_MARKS:
-        return "skip"
-    if category == "So":
-        return "picture"
-    return "letter" if category == "Lo" else "other"
-
-
-def _joins(before: str, kind: str, n_flags: int) -> bool:
-    """Tell whether a character of `kind` goes on with the cluster whose last character is of kind `before`."""
-    if kind in {"extend", "joiner", "virama"}:
-        return True
-    if kind == "flag":
-        return before == "flag" and n_flags % 2 == 1
-    if kind == "picture":
-        return before == "joiner"
-    if kind == "letter":
-        return before == "virama"
-    return (kind == "trail" and before in {"lead", "trail", "block"}) or (
-        kind in {"lead", "block"} and before == "lead"
-    )
-
-
 def find_clusters(text: str) -> list[tuple[int, int]]:
     """Return start and end of each cluster of `text`; control characters lie in none."""
     if text.isascii():
         return [(k, k + 1) for k, character in enumerate(text) if character == "\t" or character.isprintable()]
     found: list[tuple[int, int]] = []
-    before, base, start, end, n_flags = "none", "none", 0, 0, 0
-    for k, character in enumerate(text):
-        kind = "other" if character == "\t" else _kind(character)
-        if kind == "skip":
-            if before != "none":
-                found.append((start, end))
-            before = "none"
-            continue
-        joins = before != "none" and k - start < LONGEST and _joins(base if kind == "letter" else before, kind, n_flags)
-        if not joins:
-            if before != "none":
-                found.append((start, end))
-            start, n_flags = k, 0
-        n_flags += kind == "flag"
-        # A joiner between virama and letter (क्‍ष) does not end the conjunct.
-        base = base if kind == "joiner" and before == "virama" else kind
-        before, end = kind, k + 1
-    if before != "none":
-        found.append((start, end))
+    end = 0
+    for cluster in split_clusters(text):
+        start, end = end, end + len(cluster)
+        if not _is_control(cluster):
+            found += [(k, min(k + LONGEST, end)) for k in range(start, end, LONGEST)]
     return found
+
+
+def _is_control(cluster: str) -> bool:
+    """Tell whether nothing of a cluster is seen; a tab and the marks of direction count as seen."""
+    first = cluster[0]
+    return first not in _BIDI_MARKS and first != "\t" and unicodedata.category(first) in {"Cc", "Cf", "Zl", "Zp"}
 
 
 @lru_cache(maxsize=1 << 14)

@@ -25,15 +25,15 @@ COMPRESS_LEVEL = 6
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours, as CSS writes them."""
+    """Colours, as CSS writes them: the surface, ink and mark of static/css/tokens.css."""
 
     background: str = "#ffffff"
-    text: str = "#1c1e21"
+    text: str = "#1c2126"
     highlight: str = "#ffe69a"
 
 
 LIGHT = Theme()
-DARK = Theme(background="#16181c", text="#e4e6ea", highlight="#5c4a12")
+DARK = Theme(background="#1c2024", text="#e7e5e0", highlight="#5c4a12")
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,14 @@ def render(
     for k, line in enumerate(layout.lines):
         _draw_line(ink, marker, line, (style.padding + k * style.line_height) * scale, style, scale)
     return RenderedImage(_encode(coverage, marked, theme, salt), *coverage.size, layout.missing)
+
+
+def measure(text: str, *, width_px: int = 720, font_size: int = 17, direction: Direction = "auto") -> tuple[int, int]:
+    """Return width and height that `render` would give the image at scale 1, without drawing it.
+
+    Raise TextTooTallError as `render` does.
+    """
+    return width_px, lay_out(text, Style(width_px, font_size), (), direction).height
 
 
 def _draw_line(

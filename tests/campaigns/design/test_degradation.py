@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from campaigns.design.degradation import STEPS_TO_20, STEPS_TO_29, RunLengths, degrade
 from campaigns.design.errors import DesignError
 from campaigns.design.seeds import generator
-from campaigns.design.words import Unit, segment, split_clusters
+from campaigns.design.words import Unit, segment
+from evalsite.lib.clusters import split_clusters
 
 seeds = st.integers(0, 2**40)
 tables = st.sampled_from([STEPS_TO_20, STEPS_TO_29])

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.design.words import Unit, segment, split_clusters, unit_of
+from campaigns.design.words import Unit, segment, unit_of
+from evalsite.lib.clusters import split_clusters
 
 units = st.sampled_from(list(Unit))
 FAMILY = "👨\u200d👩\u200d👧\u200d👦"
