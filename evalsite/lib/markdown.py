@@ -1,0 +1,49 @@
+"""Markdown that people write, as safe HTML: no raw HTML, no images, links to the web and to e-mail addresses only."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+_SCHEMES = {"http", "https", "mailto"}
+# The page around the text has headings of levels 1 and 2.
+_FIRST_LEVEL = 3
+
+
+def render_markdown(text: str) -> SafeString:
+    """Return CommonMark as HTML, its headings below those of a page; what is not allowed stands there as text."""
+    tokens = _markdown.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + _FIRST_LEVEL - 1)}"
+    # Everything in it was escaped by the renderer: raw HTML is off, and so are images.
+    return mark_safe(_markdown.renderer.render(tokens, _markdown.options, {}))
+
+
+def _is_allowed(url: str) -> bool:
+    try:
+        return urlsplit(url).scheme.lower() in _SCHEMES
+    except ValueError:
+        return False
+
+
+def _open_link(
+    self: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType
+) -> Any:  # a worker who follows a link keeps the HIT
+    tokens[place].attrs |= {"target": "_blank", "rel": "noopener noreferrer"}
+    return self.renderToken(tokens, place, options, env)
+
+
+def _make() -> MarkdownIt:
+    markdown = MarkdownIt("commonmark", {"html": False}).disable("image")
+    markdown.validateLink = _is_allowed  # type: ignore[method-assign]
+    markdown.add_render_rule("link_open", _open_link)
+    return markdown
+
+
+_markdown = _make()
