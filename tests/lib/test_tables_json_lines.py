@@ -1,4 +1,4 @@
-"""JSON Lines: one flat object on each line."""
+"""JSON Lines: one object on each line, of single values or of objects of them."""
 
 from pathlib import Path
 
@@ -104,3 +104,42 @@ def test_progress_is_told(write) -> None:
     read_columns(write('{"worker": "w"}\n' * 150_000), ["worker"], on_progress=told.append)
     assert told[0] == pytest.approx(2 / 3, abs=0.01)
     assert told[-1] == 1.0
+
+
+# --- Objects in a line
+
+
+def test_an_object_gives_a_column_for_each_of_its_cells(write) -> None:
+    path = write(
+        '{"source": "q1", "outputs": {"GPT-3.5": "a", "T5": 2}}\n'
+        '{"source": "q2", "outputs": {"T5": " b ", "later": null}}\n{"source": "q3"}\n'
+    )
+    names = ["source", "outputs.GPT-3.5", "outputs.T5", "outputs.later"]
+    assert preview(path).columns == names
+    assert preview(path).rows == [["q1", "a", "2", ""], ["q2", "", " b ", ""], ["q3", "", "", ""]]
+    assert read_columns(path, ["source"]).columns == names
+    assert text(path, "outputs.GPT-3.5") == ["a", "", ""]
+    assert text(path, "outputs.T5") == ["2", "b", ""]
+
+
+def test_a_name_with_a_dot_is_found_in_a_line_and_in_an_object(write) -> None:
+    path = write('{"a.b.c": "flat"}\n{"a": {"b.c": "one dot"}}\n{"a.b": {"c": "two dots"}}\n')
+    assert text(path, "a.b.c") == ["flat", "one dot", "two dots"]
+
+
+def test_an_object_is_read_one_level_deep_and_lists_never(write) -> None:
+    error = refusal(write('{"o": {"a": "x", "b": ["y"]}}\n{"o": {"a": {"b": "x"}, "b": "y"}}\n'), ["o.a", "o.b"], [])
+    assert [(problem.row, problem.column, problem.code) for problem in error.problems] == [
+        (1, "o.b", "nested"),
+        (2, "o.a", "nested"),
+    ]
+
+
+def test_an_object_is_no_column_itself(write) -> None:
+    assert refusal(write('{"worker": {"id": "w"}}\n'), ["worker"], []).code == "missing_column"
+
+
+def test_two_cells_of_one_name_are_refused(write) -> None:
+    error = refusal(write('{"a.b": 1}\n{"a.b": 1, "a": {"b": 2}}\n'), ["a.b"], [])
+    assert [(problem.row, problem.code) for problem in error.problems] == [(2, "bad_json")]
+    assert "a.b" in error.problems[0].message

@@ -1,4 +1,4 @@
-"""JSON Lines: one flat object on each line."""
+"""JSON Lines: one object on each line. An object in it gives a column for each of its cells: `outputs.GPT-4`."""
 
 import json
 import math
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evalsite.lib.tables.errors import MAX_SHOWN, CellProblems, Problem, TableError, whole_file_error
+from evalsite.lib.tables.errors import MAX_SHOWN, CellProblems, Problem, TableError, shorten, whole_file_error
 from evalsite.lib.tables.formats import Source
 from evalsite.lib.tables.header import check_names, find_columns, no_rows
 from evalsite.lib.tables.table import Progress, Table, TextBuilder, cell_text, numbers_of
@@ -27,27 +27,61 @@ def _float_text(digits: str) -> str:
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=_float_text, parse_constant=str)
 
 
+Record = dict[str, object]
+
+
 class _Line(NamedTuple):
     number: int
     n_read: int
-    record: dict[str, object] | None
+    record: Record | None
     message: str
+    has_objects: bool = False
+
+    def names(self) -> list[str]:
+        """Return the columns of the line; an object gives one for each of its cells."""
+        record = self.record or {}
+        if not self.has_objects:
+            return list(record)
+        names: list[str] = []
+        for key, cell in record.items():
+            names += [f"{key}.{inner}" for inner in cell] if isinstance(cell, dict) else [key]
+        return names
+
+
+class _Cells:
+    """The cells of one column: at the top of a line, or in an object of it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        # Keys may hold dots themselves (`outputs.GPT-3.5`): each of them may be the one between object and cell.
+        dots = [place for place, letter in enumerate(name) if letter == "."]
+        self._paths = [(name[:dot], name[dot + 1 :]) for dot in dots]
+
+    def of(self, record: Record) -> object:
+        """Return the line's cell; "" if it has none."""
+        if self._paths and self.name not in record:
+            for key, inner in self._paths:
+                cells = record.get(key)
+                if isinstance(cells, dict) and inner in cells:
+                    return cells[inner]
+        return record.get(self.name, "")
 
 
 def preview(source: Source, n_rows: int) -> tuple[str, list[str], list[list[str]]]:
     """Return format, the columns of the first 4 MB, the first rows; raise TableError for a bad line there."""
-    records: list[dict[str, object]] = []
+    records: list[Record] = []
     columns: dict[str, None] = {}
     for line in _lines(source):
         if line.record is None:
             raise TableError(source.file, [_bad_line(line)])
-        columns |= dict.fromkeys(line.record)
+        columns |= dict.fromkeys(line.names())
         if len(records) < n_rows:
             records.append(line.record)
         elif line.n_read > _PREVIEWED:
             break
     check_names(source.file, list(columns))
-    return "jsonl", list(columns), [[_shown(record.get(name)) for name in columns] for record in records]
+    cells = [_Cells(name) for name in columns]
+    return "jsonl", list(columns), [[_shown(each.of(record)) for each in cells] for record in records]
 
 
 def read(
@@ -57,10 +91,8 @@ def read(
     problems: CellProblems,
     on_progress: Progress | None,
 ) -> Table:
-    """Return the wanted columns; bad cells are added to `problems`. Raise TableError if a line is no flat
-    object.
-    """
-    builders = [(name, TextBuilder(), array("q")) for name in columns]
+    """Return the wanted columns; bad cells are added to `problems`. Raise TableError if a line is no object."""
+    builders = [(_Cells(name), TextBuilder(), array("q")) for name in columns]
     names: dict[str, None] = {}
     numbers = array("q")
     bad_lines: list[Problem] = []
@@ -72,10 +104,10 @@ def read(
             if n_bad <= MAX_SHOWN:
                 bad_lines.append(_bad_line(line))
             continue
-        if not record.keys() <= names.keys():
-            names |= dict.fromkeys(record)
-        for name, builder, nested in builders:
-            cell = record.get(name, "")
+        if line.has_objects or not record.keys() <= names.keys():
+            names |= dict.fromkeys(line.names())
+        for cells, builder, nested in builders:
+            cell = cells.of(record)
             if type(cell) is not str:
                 if isinstance(cell, dict | list):
                     nested.append(len(numbers))
@@ -91,9 +123,9 @@ def read(
         raise no_rows(source.file)
     check_names(source.file, list(names))
     find_columns(source.file, list(names), columns)
-    for name, _, nested in builders:
-        problems.add(np.array(nested, np.int64), name, "nested", _nested_message)
-    text = {name: builder.column() for name, builder, _ in builders}
+    for cells, _, nested in builders:
+        problems.add(np.array(nested, np.int64), cells.name, "nested", _nested_message)
+    text = {cells.name: builder.column() for cells, builder, _ in builders}
     values = {name: numbers_of(text.pop(name), name, problems) for name in numeric}
     return Table(
         file=source.file,
@@ -128,10 +160,22 @@ def _lines(source: Source) -> Iterator[_Line]:
             except RecursionError:
                 yield _Line(number, n_read, None, "the line is nested too deep")
             else:
-                if isinstance(record, dict):
-                    yield _Line(number, n_read, record, "")
-                else:
-                    yield _Line(number, n_read, None, "the line is not an object")
+                yield _checked(number, n_read, text, record)
+
+
+def _checked(number: int, n_read: int, text: str, record: object) -> _Line:
+    """Return the line of an object; one with two cells of one name, or of anything else, is bad."""
+    if not isinstance(record, dict):
+        return _Line(number, n_read, None, "the line is not an object")
+    # Most files have none, and looking for a second brace is cheaper than looking at every cell.
+    has_objects = text.count("{") > 1 and any(isinstance(cell, dict) for cell in record.values())
+    line = _Line(number, n_read, record, "", has_objects)
+    if has_objects:
+        names = line.names()
+        if len(set(names)) < len(names):
+            twice = next(name for place, name in enumerate(names) if name in names[:place])
+            return _Line(number, n_read, None, f"the line has two cells called “{shorten(twice)}”, one in an object")
+    return line
 
 
 def _bad_line(line: _Line) -> Problem:
