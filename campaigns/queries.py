@@ -1,12 +1,13 @@
 """Reading campaigns: first whether this user may, then what a page shows."""
 
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, QuerySet
+from django.db.models import Count, QuerySet, Sum
 from django.shortcuts import get_object_or_404
 
-from campaigns.models import Campaign, Membership
+from campaigns.models import Campaign, Criterion, Membership, Output, System
 from evalsite.accounts.models import User
 
 Role = Membership.Role
@@ -27,11 +28,98 @@ def get_campaign_for(user: User, public_id: UUID, role: Role = Role.VIEWER) -> C
     return membership.campaign
 
 
+def has_role(campaign: Campaign, role: Role) -> bool:
+    """Tell whether the user that the campaign was fetched for has this role, or one that may do more."""
+    return _RANKS.index(campaign.my_role) >= _RANKS.index(role)
+
+
 def list_campaigns_for(user: User) -> QuerySet[Membership]:
     """Return the user's memberships with their campaigns, newest campaign first."""
-    return user.memberships.select_related("campaign").order_by("-campaign__created_at")
+    return user.memberships.select_related("campaign").order_by("-campaign__created_at", "-campaign__pk")
 
 
 def count_hits(campaign: Campaign) -> int:
     """Return how many HITs are built."""
     return campaign.hits.aggregate(n=Count("pk"))["n"]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """How much a campaign holds. A place is one worker's go at one HIT."""
+
+    n_systems: int
+    n_sources: int
+    n_outputs: int
+    n_hits: int
+    n_places: int
+    n_places_left: int
+
+    @property
+    def n_places_taken(self) -> int:
+        """Places that a worker has, or has finished."""
+        return self.n_places - self.n_places_left
+
+
+def contents_of(campaign: Campaign) -> Contents:
+    """Return how much a campaign holds. Four queries."""
+    hits = campaign.hits.aggregate(n=Count("pk"), left=Sum("n_places_left", default=0))
+    return Contents(
+        n_systems=campaign.systems.count(),
+        n_sources=campaign.sources.count(),
+        n_outputs=Output.objects.filter(source__campaign=campaign).count(),
+        n_hits=hits["n"],
+        n_places=hits["n"] * campaign.workers_per_hit,
+        n_places_left=hits["left"],
+    )
+
+
+def places_of(campaigns: list[Campaign]) -> dict[int, tuple[int, int]]:
+    """Return for each campaign, by its pk, how many HITs it has and how many places of them are left. One query."""
+    found = (
+        Campaign.objects.filter(pk__in=[campaign.pk for campaign in campaigns])
+        .order_by()
+        .annotate(n=Count("hits"), left=Sum("hits__n_places_left", default=0))
+    )
+    return {row["pk"]: (row["n"], row["left"]) for row in found.values("pk", "n", "left")}
+
+
+def list_systems(campaign: Campaign) -> QuerySet[System]:
+    """Return the systems by name, each with its `n_outputs`."""
+    return campaign.systems.annotate(n_outputs=Count("outputs")).order_by("name")
+
+
+def get_system_of(campaign: Campaign, system_id: int) -> System:
+    """Return a system of the campaign with its `n_outputs`; raise Http404 for any other."""
+    return get_object_or_404(list_systems(campaign), pk=system_id)
+
+
+def get_criterion_of(campaign: Campaign, criterion_id: int) -> Criterion:
+    """Return a criterion of the campaign; raise Http404 for any other."""
+    return get_object_or_404(campaign.criteria, pk=criterion_id)
+
+
+def list_members(campaign: Campaign) -> QuerySet[Membership]:
+    """Return the memberships with their users, in the order in which they were made."""
+    return campaign.memberships.select_related("user")
+
+
+def get_membership_of(campaign: Campaign, membership_id: int) -> Membership:
+    """Return a membership of the campaign with its user; raise Http404 for any other."""
+    return get_object_or_404(list_members(campaign), pk=membership_id)
+
+
+def is_member(user: User, campaign: Campaign) -> bool:
+    """Tell whether the user is a member of the campaign."""
+    return campaign.memberships.filter(user=user).exists()
+
+
+def has_sources(campaign: Campaign) -> bool:
+    """Tell whether sources were imported."""
+    return campaign.sources.exists()
+
+
+def list_related_runs(user: User, campaign: Campaign) -> tuple[Campaign | None, list[Campaign]]:
+    """Return the run that this one replicates, and its replications: those that the user is a member of."""
+    mine = Campaign.objects.filter(memberships__user=user)
+    parent = mine.filter(pk=campaign.replicates_id).first() if campaign.replicates_id else None
+    return parent, list(mine.filter(replicates=campaign).order_by("created_at"))

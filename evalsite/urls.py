@@ -5,9 +5,12 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="analysis:ratings"), name="home"),
+    path("", RedirectView.as_view(pattern_name="campaigns:list"), name="home"),
     path("accounts/", include("evalsite.accounts.urls")),
     path("jobs/", include("evalsite.jobs.urls")),
+    path("campaigns/", include("campaigns.urls")),
     path("analysis/", include("analysis.urls")),
+    path("campaigns/", include("annotation.urls.monitoring")),
+    path("rate/", include("annotation.urls.worker")),
     path("admin/", admin.site.urls),
 ]

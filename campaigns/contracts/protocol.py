@@ -1,5 +1,6 @@
 """The contract of a protocol: a kind of evaluation, and what it presets for a campaign."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal
@@ -97,7 +98,7 @@ def find_highlights(text: str, marked: str) -> tuple[tuple[int, int], ...]:
     marked = marked.strip()
     if not marked or marked.casefold() in {"yes", "no"}:
         return ()
-    found = [start for start in range(len(text)) if text.startswith(marked, start)]
+    found = [match.start() for match in re.finditer(f"(?={re.escape(marked)})", text)]
     whole = [start for start in found if _is_whole(text, start, start + len(marked))]
     return tuple((start, start + len(marked)) for start in (whole or found)[:1])
 

@@ -1,10 +1,14 @@
 """Making campaigns and telling what may still be changed."""
 
+import re
 import secrets
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID, uuid4
 
 from django.db import transaction
 
-from campaigns.contracts.protocol import CriterionSpec
+from campaigns.contracts.protocol import CriterionSpec, Protocol
 from campaigns.models import Campaign, Criterion, Membership
 from campaigns.platforms import get_platform
 from campaigns.protocols import get_protocol
@@ -12,25 +16,33 @@ from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 
 _SEED_BITS = 31
+# What may be changed when workers have seen the campaign; of a platform's settings, how many workers there may be.
+CHANGEABLE_AFTER_LAUNCH = frozenset({"name", "lease_minutes", "max_workers"})
 
 
 @transaction.atomic
-def create_campaign(*, owner: User, protocol: str, name: str = "") -> Campaign:
-    """Make a draft with everything that its protocol presets; raise DomainError `unknown_protocol`."""
+def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UUID | None = None) -> Campaign:
+    """Make a draft with everything that its protocol presets; raise DomainError `unknown_protocol`.
+
+    A `public_id` that the owner has a campaign of gives that campaign: a form sent twice makes one.
+    """
+    if public_id and (made := owner.campaigns.filter(public_id=public_id).first()):
+        return made
     preset = get_protocol(protocol)
     mix = preset.mix
     campaign = Campaign.objects.create(
+        public_id=public_id or uuid4(),
         name=name.strip() or preset.title,
         protocol=preset.slug,
         screen=preset.screen.to_json(),
-        instructions=preset.instructions,
+        instructions=default_instructions(preset),
         n_ordinary=mix.n_ordinary,
         n_degraded=mix.n_degraded,
         n_repeat=mix.n_repeat,
         n_reference=mix.n_reference,
         layout=mix.layout.value,
         has_anchor=mix.has_anchor,
-        seed=secrets.randbits(_SEED_BITS),
+        seed=new_seed(),
         worker_test=preset.worker_test,
         alpha=preset.alpha,
         platform_settings={option.name: option.default for option in get_platform("link").options},
@@ -38,6 +50,16 @@ def create_campaign(*, owner: User, protocol: str, name: str = "") -> Campaign:
     Membership.objects.create(campaign=campaign, user=owner, role=Membership.Role.OWNER)
     Criterion.objects.bulk_create(_criterion(campaign, order, spec) for order, spec in enumerate(preset.criteria))
     return campaign
+
+
+def default_instructions(preset: type[Protocol]) -> str:
+    """Return a protocol's instructions with a line for each paragraph and each point of a list, as people type."""
+    return re.sub(r"(?<!\n)\n(?!\n|[-*#>] |\d+\. )", " ", preset.instructions.strip())
+
+
+def new_seed() -> int:
+    """Return a seed that no campaign has by intention."""
+    return secrets.randbits(_SEED_BITS)
 
 
 def _criterion(campaign: Campaign, order: int, spec: CriterionSpec) -> Criterion:
@@ -58,14 +80,44 @@ def lock_for_change(campaign: Campaign) -> Campaign:
     """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if locked.is_launched:
-        raise DomainError(
-            "frozen",
-            "Workers have seen this campaign, so what they see is frozen. Duplicate it to run a changed version.",
-        )
+        raise frozen()
     return locked
 
 
+def frozen() -> DomainError:
+    """Return the refusal to change what workers have seen."""
+    return DomainError(
+        "frozen",
+        "Workers have seen this campaign, so what they see is frozen. Duplicate it to run a changed version.",
+    )
+
+
 def mark_unbuilt(campaign: Campaign) -> None:
-    """Note, inside the change's transaction, that HITs no longer follow from what the campaign holds."""
-    Campaign.objects.filter(pk=campaign.pk, status=Campaign.Status.READY).update(status=Campaign.Status.DRAFT)
+    """Note, inside the change's transaction, that HITs no longer follow from what the campaign holds.
+
+    HITs that came with the file follow from nothing else.
+    """
+    built = Campaign.objects.filter(pk=campaign.pk, status=Campaign.Status.READY, has_given_hits=False)
+    built.update(status=Campaign.Status.DRAFT)
     campaign.refresh_from_db(fields=["status"])
+
+
+@transaction.atomic
+def change_campaign(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campaign:
+    """Set fields of a campaign; `platform_settings` is merged into what is set. All else stays as it is.
+
+    Raises DomainError `frozen` for what workers have seen.
+    """
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    options = {**locked.platform_settings, **changes.get("platform_settings", {})}
+    wanted = {**changes, "platform_settings": options}
+    changed = {name for name, value in wanted.items() if getattr(locked, name) != value}
+    if locked.is_launched:
+        chosen = {name for name, value in options.items() if locked.platform_settings.get(name) != value}
+        if (changed - {"platform_settings"} | chosen) - CHANGEABLE_AFTER_LAUNCH:
+            raise frozen()
+    for name in changed:
+        setattr(locked, name, wanted[name])
+    if changed:
+        locked.save(update_fields=sorted(changed))
+    return locked

@@ -136,6 +136,7 @@ urlpatterns = [
     path("gallery/refuse/", refuse, name="gallery_refuse"),
     path("gallery/confirmed/", confirmed, name="gallery_confirmed"),
     path("accounts/", include("evalsite.accounts.urls")),
+    path("campaigns/", include(([path("", gallery, name="list")], "campaigns"))),
     path("analysis/", include(([path("", gallery, name="ratings")], "analysis"))),
     path("admin/", admin.site.urls),
 ]

@@ -1,0 +1,122 @@
+"""What a campaign's HITs follow from, and the plan made of it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.building.refusals import refusal
+from campaigns.design.composition import Layout, Mix
+from campaigns.design.errors import DesignError
+from campaigns.design.plan import Plan, plan_hits
+from campaigns.design.sampling import Leftover
+from campaigns.design.seeds import Codes, Mask
+from evalsite.lib.errors import DomainError
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts that items are made of.
+
+    `outputs` has one text for each output. The others have one for each source, empty where it has none: `references`
+    what a reference item shows, `donors` what gives words to degraded items of other sources; `donors` is None where
+    other sources' outputs do so.
+    """
+
+    outputs: list[str]
+    references: list[str]
+    donors: list[str] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """All that a campaign's HITs follow from.
+
+    Sources and systems are numbered in the order of their names, outputs in the order of source and system, so that
+    copies of a campaign, which have other keys, give the same HITs. `human` is the number of the human system,
+    `output_ids` are keys. `texts` is None where only the composition of HITs is wanted.
+    """
+
+    mix: Mix
+    seed: int
+    n_hits: int | None
+    leftover: Leftover
+    reference_label: str
+    donor_label: str
+    source_names: list[str]
+    system_names: list[str]
+    human: int | None
+    source: Codes
+    system: Codes
+    output_ids: NDArray[np.int64]
+    texts: Texts | None = field(default=None)
+
+    @property
+    def n_sources(self) -> int:
+        """Number of sources that have outputs."""
+        return int(np.unique(self.source).size)
+
+    def is_same(self, other: "Material") -> bool:
+        """Tell whether the other would give the same HITs, of the same outputs."""
+        return all(
+            np.array_equal(mine, others) if isinstance(mine, np.ndarray) else mine == others
+            for mine, others in zip(vars(self).values(), vars(other).values(), strict=True)
+        )
+
+
+def make_plan(material: Material) -> Plan:
+    """Return the HITs; raise DomainError, with the numbers, if they cannot be built."""
+    mix, texts = material.mix, material.texts
+    if mix.layout == Layout.BY_SYSTEM:
+        raise DomainError("live", "Workers meet these systems live: there are no outputs to build HITs from.")
+    _check_references(material)
+    with in_words(material):
+        return plan_hits(
+            mix,
+            source=material.source,
+            system=material.system,
+            seed=material.seed,
+            n_hits=material.n_hits,
+            leftover=material.leftover,
+            anchor=material.human if mix.has_anchor else None,
+            is_degradable=_has_words(texts.outputs) if texts else None,
+        )
+
+
+@contextmanager
+def in_words(material: Material, about: str = "") -> Iterator[None]:
+    """Turn a DesignError into a DomainError that names systems and sources; `about` says which output it is about."""
+    try:
+        yield
+    except DesignError as error:
+        raise refusal(error, material, about) from error
+
+
+def _has_words(texts: list[str]) -> Mask:
+    """Return which texts have anything to replace by other words."""
+    return np.fromiter((not (text.isspace() or not text) for text in texts), dtype=bool, count=len(texts))
+
+
+def _check_references(material: Material) -> None:
+    """Refuse reference items where there is no reference to show."""
+    n_wanted = material.mix.n_reference
+    if not n_wanted:
+        return
+    if not material.reference_label:
+        raise DomainError(
+            "no_reference_field",
+            f"A HIT is to have {n_wanted} reference items, and no field of the sources holds references. Set "
+            "reference items to 0, or name the field.",
+        )
+    if material.texts:
+        used = np.unique(material.source).tolist()
+        lacking = [code for code in used if not material.texts.references[code].strip()]
+        if lacking:
+            raise DomainError(
+                "no_reference",
+                f"A HIT is to have {n_wanted} reference items, and {len(lacking):,} of {len(used):,} sources have no "
+                f"“{material.reference_label}”; the first is “{material.source_names[lacking[0]]}”. Give them one, or "
+                "set reference items to 0.",
+            )

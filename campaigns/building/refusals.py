@@ -1,0 +1,80 @@
+"""Designs that cannot be built, in the words of the page: systems and sources by name, and how to mend it."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from campaigns.design.errors import DesignError
+from campaigns.design.sampling import Leftover
+from evalsite.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from campaigns.building.material import Material
+
+
+def refusal(error: DesignError, material: "Material | None" = None, about: str = "") -> DomainError:
+    """Return the error with the same code, for people; `about` says which output it is about, if one."""
+    write = _WRITERS.get(error.code)
+    text = write(material) if write and material else ""
+    if not text:
+        text = f"{error.message[:1].upper()}{error.message[1:]}.".replace("the anchor", "the human system")
+    return DomainError(error.code, f"{about}: {text}" if about else text)
+
+
+def _no_outputs(material: "Material") -> str:
+    return "There are no outputs yet. Upload some under Data."
+
+
+def _no_anchor(material: "Material") -> str:
+    return (
+        "Every HIT is to hold the human system, with a degraded copy and a repeat, and no system is marked as human. "
+        "Mark it under Systems, or treat the human system like the others."
+    )
+
+
+def _too_few_outputs(material: "Material") -> str:
+    n_wanted, n_there = material.mix.n_ordinary, material.source.size
+    return (
+        f"A HIT needs {n_wanted} ordinary items, each another output, and there are {n_there:,} outputs. Add outputs, "
+        "or ask for fewer items."
+    )
+
+
+def _too_few_systems(material: "Material") -> str:
+    """Say which source has the fewest outputs."""
+    n_wanted = material.mix.n_ordinary
+    sources, counts = np.unique(material.source, return_counts=True)
+    n_few, worst = int((counts < n_wanted).sum()), int(counts.argmin())
+    mend = "" if n_few == sources.size else _or_leave_out(material)
+    return (
+        f"A HIT needs {n_wanted} ordinary items, the outputs of {n_wanted} systems for one source, and {n_few:,} of "
+        f"{sources.size:,} sources have fewer; “{material.source_names[sources[worst]]}” has {counts[worst]}. Add "
+        f"outputs, or ask for fewer items{mend}."
+    )
+
+
+def _no_anchor_output(material: "Material") -> str:
+    """Say how many sources lack the human system, and name one."""
+    assert material.human is not None
+    sources = np.unique(material.source)
+    lacking = np.setdiff1d(sources, material.source[material.system == material.human])
+    mend = "" if lacking.size == sources.size else _or_leave_out(material)
+    return (
+        f"Every HIT is to hold the human system, and {lacking.size:,} of {sources.size:,} sources have no output of "
+        f"“{material.system_names[material.human]}”; the first is “{material.source_names[lacking[0]]}”. Add them, or "
+        f"treat the human system like the others{mend}."
+    )
+
+
+def _or_leave_out(material: "Material") -> str:
+    return ", or leave out what does not fill a HIT" if material.leftover == Leftover.FILL else ""
+
+
+_WRITERS: dict[str, Callable[["Material"], str]] = {
+    "no_outputs": _no_outputs,
+    "no_anchor": _no_anchor,
+    "too_few_outputs": _too_few_outputs,
+    "too_few_systems": _too_few_systems,
+    "no_anchor_output": _no_anchor_output,
+}

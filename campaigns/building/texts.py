@@ -1,0 +1,96 @@
+"""Items' texts as workers see them: outputs, references, and outputs degraded with words of other sources."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from campaigns.building.material import Material, in_words
+from campaigns.design.composition import Kind
+from campaigns.design.degradation import STEPS_TO_20, degrade
+from campaigns.design.plan import Plan
+from campaigns.design.seeds import Codes, draw_donors, generator
+from evalsite.lib.errors import DomainError
+
+_REPORT_EVERY = 500
+
+
+@dataclass(frozen=True)
+class Donors:
+    """Different texts that words are taken from.
+
+    A text is never used for a source whose `group_of_source` is its own `group`: METHOD §1 wants another passage, so
+    sources that share one are one group.
+    """
+
+    texts: list[str]
+    group: Codes
+    group_of_source: Codes
+
+
+def donors_of(material: Material) -> Donors:
+    """Return the texts that words are taken from: of a field of the sources, or of outputs, the human's if any."""
+    assert material.texts
+    if material.texts.donors is not None:
+        return _one_of_each_source(material.texts.donors)
+    if material.human is not None:
+        of_source = [""] * len(material.source_names)
+        for k in np.flatnonzero(material.system == material.human).tolist():
+            of_source[int(material.source[k])] = material.texts.outputs[k]
+        return _one_of_each_source(of_source)
+    owners: dict[str, int] = {}
+    for text, source in zip(material.texts.outputs, material.source.tolist(), strict=True):
+        if text.strip():
+            owners.setdefault(text, source)
+    groups = np.fromiter(owners.values(), dtype=np.int64, count=len(owners))
+    return Donors(list(owners), groups, np.arange(len(material.source_names)))
+
+
+def _one_of_each_source(texts: list[str]) -> Donors:
+    """Return donors of one text for each source; equal texts are one, and an empty one is none."""
+    groups: dict[str, int] = {}
+    for text in texts:
+        if text.strip():
+            groups.setdefault(text, len(groups))
+    of_source = np.array([groups.get(text, -1) for text in texts], dtype=np.int64)
+    return Donors(list(groups), np.arange(len(groups)), of_source)
+
+
+def write_texts(material: Material, plan: Plan, on_progress: Callable[[int, int], None]) -> list[str]:
+    """Return the text of each item as shown, in the order of the plan; raise DomainError if one cannot be made.
+
+    Each degraded text has a generator of its own, of the seed, HIT and position, and never reads like its original.
+    """
+    assert material.texts
+    hits, outputs, references = plan.hits, material.texts.outputs, material.texts.references
+    shown = [outputs[output] for output in hits.output.tolist()]
+    for item in np.flatnonzero(hits.kind == Kind.REFERENCE).tolist():
+        shown[item] = references[material.source[hits.output[item]]]
+    degraded = np.flatnonzero(hits.kind == Kind.DEGRADED)
+    if degraded.size:
+        donors = donors_of(material)
+        for n_done, item in enumerate(degraded.tolist()):
+            if n_done % _REPORT_EVERY == 0:
+                on_progress(n_done, degraded.size)
+            rng = generator(plan.seed, int(hits.hit[item]), int(hits.position[item]))
+            shown[item] = _degrade(material, int(hits.output[item]), donors, rng)
+        on_progress(degraded.size, degraded.size)
+    return shown
+
+
+def _degrade(material: Material, output: int, donors: Donors, rng: np.random.Generator) -> str:
+    """Return the output's text with some words replaced by those of another text."""
+    assert material.texts
+    source = int(material.source[output])
+    drawn = draw_donors(donors.group, int(donors.group_of_source[source]), rng)
+    about = f"Output of “{material.system_names[material.system[output]]}” for source “{material.source_names[source]}”"
+    if not drawn.size:
+        what = f"no other source has another “{material.donor_label}”" if material.donor_label else "there is none"
+        raise DomainError("no_donor", f"{about}: a degraded item takes words from another text, and {what}.")
+    with in_words(material, about):
+        first, *further = _texts(donors, drawn.tolist())
+        return degrade(material.texts.outputs[output], first, rng, STEPS_TO_20, further_donors=further)
+
+
+def _texts(donors: Donors, drawn: Iterable[int]) -> list[str]:
+    return [donors.texts[k] for k in drawn]

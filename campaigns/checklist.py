@@ -1,0 +1,120 @@
+"""What a campaign still lacks before it can be launched."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from campaigns.contracts.platform import Option
+from campaigns.models import Campaign
+from campaigns.platforms import get_platform
+from campaigns.protocols import get_protocol
+from campaigns.queries import Contents, contents_of
+
+State = Literal["ok", "todo", "optional"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to be set. `todo`: it stands in the way of the launch; `optional`: it may stay as it is."""
+
+    key: str
+    title: str
+    page: str  # name of its address
+    state: State
+    text: str
+
+
+def checklist(campaign: Campaign, contents: Contents | None = None) -> list[Step]:
+    """Return the steps of setting a campaign up, in the order of the pages."""
+    contents = contents or contents_of(campaign)
+    steps = [
+        _name(campaign),
+        _outputs(contents),
+        _human(campaign, contents),
+        _criteria(campaign),
+        _instructions(campaign),
+        _hits(campaign, contents),
+        _payment(campaign),
+        _platform(campaign),
+    ]
+    return [step for step in steps if step]
+
+
+def missing(steps: list[Step]) -> list[Step]:
+    """Return the steps that stand in the way of the launch."""
+    return [step for step in steps if step.state == "todo"]
+
+
+def _name(campaign: Campaign) -> Step:
+    if campaign.name == get_protocol(campaign.protocol).title:
+        return Step("name", "Name", "campaigns:settings", "optional", "Still the protocol's. Choose one of its own.")
+    return Step("name", "Name", "campaigns:settings", "ok", campaign.name)
+
+
+def _outputs(contents: Contents) -> Step:
+    text = f"{contents.n_outputs:,} of {contents.n_systems:,} systems for {contents.n_sources:,} sources."
+    if not contents.n_outputs:
+        return Step("outputs", "Outputs", "campaigns:data", "todo", "Upload sources and the systems' outputs.")
+    return Step("outputs", "Outputs", "campaigns:data", "ok", text)
+
+
+def _human(campaign: Campaign, contents: Contents) -> Step | None:
+    if not campaign.has_anchor or campaign.has_given_hits:
+        return None
+    human = campaign.systems.filter(is_human=True).first() if contents.n_systems else None
+    if human:
+        return Step("human", "Human system", "campaigns:systems", "ok", human.name)
+    text = "Each HIT holds the human system, its degraded copy and its repeat: mark which system it is."
+    return Step("human", "Human system", "campaigns:systems", "todo", text)
+
+
+def _criteria(campaign: Campaign) -> Step:
+    used = list(campaign.criteria.values_list("is_in_worker_test", flat=True))
+    if not used:
+        return Step("criteria", "Criteria", "campaigns:criteria", "todo", "Add at least one statement to rate.")
+    if not any(used):
+        text = "None is used by the worker test. Choose at least one that careful workers rate lower when degraded."
+        return Step("criteria", "Criteria", "campaigns:criteria", "todo", text)
+    text = f"{len(used)}, used by the worker test: {sum(used)}."
+    return Step("criteria", "Criteria", "campaigns:criteria", "ok", text)
+
+
+def _instructions(campaign: Campaign) -> Step:
+    if not campaign.instructions.strip():
+        text = "Tell workers what to do. The protocol has a text to begin with."
+        return Step("instructions", "Instructions", "campaigns:instructions", "todo", text)
+    text = "With a consent text." if campaign.consent.strip() else "Without a consent text."
+    return Step("instructions", "Instructions", "campaigns:instructions", "ok", text)
+
+
+def _hits(campaign: Campaign, contents: Contents) -> Step:
+    if not contents.n_hits:
+        return Step("hits", "HITs", "campaigns:design", "todo", "Set their design and build them.")
+    if campaign.status == Campaign.Status.DRAFT:
+        text = "Outputs, systems or the design have changed since they were built. Build them again."
+        return Step("hits", "HITs", "campaigns:design", "todo", text)
+    n_workers = f"{campaign.workers_per_hit} worker{'' if campaign.workers_per_hit == 1 else 's'} each"
+    return Step(
+        "hits", "HITs", "campaigns:design", "ok", f"{contents.n_hits:,} of {campaign.hit_size} items, {n_workers}."
+    )
+
+
+def _payment(campaign: Campaign) -> Step:
+    if not campaign.reward:
+        return Step("payment", "Payment", "campaigns:settings", "optional", "None: workers are unpaid volunteers.")
+    if not campaign.minutes_per_hit:
+        text = "Say how many minutes a HIT takes, to see what it comes to per hour."
+        return Step("payment", "Payment", "campaigns:settings", "optional", text)
+    return Step("payment", "Payment", "campaigns:settings", "ok", f"{campaign.reward} {campaign.currency} per HIT.")
+
+
+def _platform(campaign: Campaign) -> Step:
+    platform = get_platform(campaign.platform)
+    words = [f"{option.label}: {_value(option, campaign.platform_settings)}." for option in platform.options]
+    return Step("platform", platform.title, "campaigns:settings", "ok", " ".join(words))
+
+
+def _value(option: Option, settings: Mapping[str, Any]) -> str:
+    """Return the chosen value of a platform's option in words."""
+    value = settings.get(option.name, option.default)
+    return "no limit" if value is None else str(dict(option.choices).get(str(value), value))

@@ -1,0 +1,118 @@
+"""A file of sources and outputs, and what its columns are taken for."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django import forms
+from django.conf import settings as django_settings
+from django.core.files.uploadedfile import UploadedFile
+
+from campaigns.contracts.protocol import Screen
+from campaigns.importing.layout import (
+    FIELD,
+    NEW_FIELD,
+    OUTPUT,
+    SOURCE,
+    SYSTEM,
+    SYSTEM_OUTPUT,
+    FileLayout,
+    default_label,
+)
+
+
+class UploadForm(forms.Form):
+    """A file of sources and outputs."""
+
+    file = forms.FileField(
+        label="File of sources and outputs",
+        help_text="CSV, TSV, JSON Lines, Excel, or batches of Appraise (JSON).",
+        widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.xlsx,.parquet"}),
+    )
+
+    def clean_file(self) -> UploadedFile:
+        """Refuse a file over the limit, saying both sizes."""
+        file: UploadedFile = self.cleaned_data["file"]
+        limit = django_settings.MAX_UPLOAD_MB
+        if (file.size or 0) > limit * 2**20:
+            raise forms.ValidationError(
+                f"The file has {(file.size or 0) / 2**20:.0f} MB and the limit is {limit} MB. Leave out columns that "
+                "are not needed, or split it: a second file can be added to the first.",
+                code="too_large",
+            )
+        return file
+
+
+class ColumnsForm(forms.Form):
+    """What each column of a table is taken for, and whether the file replaces what is there.
+
+    Fields go by the place of the column: `role-0`, `label-0`. Where the protocol leaves the screen open, a column may
+    become a new field; once it is chosen so, its label may be changed.
+    """
+
+    mode = forms.ChoiceField(
+        label="What is in the campaign already",
+        choices=[
+            ("replace", "Replace it: sources, outputs and systems, and HITs made of them, are deleted."),
+            ("add", "Add to it: further sources, or outputs of further systems."),
+        ],
+        widget=forms.RadioSelect,
+        required=False,
+    )
+
+    def __init__(self, layout: FileLayout, screen: Screen, data: Any = None, *, is_open: bool, can_add: bool) -> None:
+        super().__init__(data, initial={"mode": "replace"})
+        self._layout = layout
+        if not can_add:
+            del self.fields["mode"]
+        choices = _roles(screen, is_open)
+        for place, column in enumerate(layout.columns):
+            self.fields[f"role-{place}"] = forms.ChoiceField(
+                label=column, choices=choices, required=False, initial=layout.roles.get(column, "")
+            )
+            if is_open:
+                self.fields[f"label-{place}"] = forms.CharField(
+                    label=f"Label of {column}",
+                    max_length=100,
+                    required=False,
+                    initial=layout.labels.get(column, default_label(column)[:100]),
+                )
+
+    def rows(self, samples: Sequence[Sequence[str]], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """Yield each column with its first cells and its fields, for the page."""
+        for place, column in enumerate(self._layout.columns):
+            at = names.index(column) if column in names else -1
+            role = self[f"role-{place}"]
+            yield {
+                "column": column,
+                "role": role,
+                "label": self[name]
+                if (name := f"label-{place}") in self.fields and role.value() == NEW_FIELD
+                else None,
+                "cells": [row[at] for row in samples if 0 <= at < len(row)],
+            }
+
+    def layout(self) -> FileLayout:
+        """Return the layout as it was chosen."""
+        data, columns = self.cleaned_data, self._layout.columns
+        roles = {column: data[f"role-{place}"] for place, column in enumerate(columns)}
+        labels = {column: data.get(f"label-{place}", "") for place, column in enumerate(columns)}
+        return FileLayout(
+            self._layout.format,
+            columns,
+            {column: role for column, role in roles.items() if role},
+            {column: label for column, label in labels.items() if label and roles[column] == NEW_FIELD},
+        )
+
+
+def _roles(screen: Screen, is_open: bool) -> list[tuple[str, Any]]:
+    """Return what a column may be taken for, as choices of a select."""
+    fields = [
+        (FIELD + field.name, field.label if field.is_required else f"{field.label} (optional)")
+        for field in screen.fields
+    ]
+    return [
+        ("", "– not used –"),
+        ("Source", [(SOURCE, "Source id"), *fields, *([(NEW_FIELD, "A new field")] if is_open else [])]),
+        ("One output a row", [(SYSTEM, "Name of the system"), (OUTPUT, f"Output ({screen.output_label})")]),
+        ("One source a row", [(SYSTEM_OUTPUT, f"One system's outputs ({screen.output_label})")]),
+    ]

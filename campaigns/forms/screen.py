@@ -1,0 +1,130 @@
+"""What a worker is shown: fields of the source, and labels."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from django import forms
+
+from campaigns.contracts.protocol import Field, Screen
+from campaigns.forms.partial import CheckboxWidget, PartialForm
+
+_LONGEST = 100
+_NAME = r"^[A-Za-z_][\w .-]*$"
+_NAME_ERROR = {"invalid": "Begin with a letter; go on with letters, digits, spaces, “_”, “-” and “.”."}
+
+
+class ScreenForm(PartialForm):
+    """The screen of a campaign. `is_open`: more than its labels may be changed; `can_rename`: names, too."""
+
+    output_label = forms.CharField(max_length=_LONGEST, help_text="Heading of the text that is rated.")
+
+    def __init__(
+        self, screen: Screen, data: Mapping[str, Any] | None = None, *, is_open: bool, can_rename: bool
+    ) -> None:
+        initial: dict[str, Any] = {"output_label": screen.output_label}
+        super().__init__(data, initial=initial)
+        self.screen, self.is_open = screen, is_open
+        # A field is known by its name, not its place: another tab may have added or removed one.
+        for place, field in enumerate(screen.fields):
+            self._add(place, "label", field, forms.CharField(max_length=_LONGEST))
+            if not is_open:
+                continue
+            if can_rename:
+                self._add(place, "name", field, _name_field())
+            self._add(place, "is_shown", field, forms.BooleanField(required=False, widget=CheckboxWidget))
+            self._add(place, "is_required", field, forms.BooleanField(required=False, widget=CheckboxWidget))
+            marked = [("", "– nothing –"), *((name, name) for name in screen.field_names if name != field.name)]
+            self._add(place, "marks", field, forms.ChoiceField(choices=marked, required=False))
+        if is_open:
+            names = [(name, name) for name in screen.field_names]
+            self.fields["reference_field"] = forms.ChoiceField(
+                choices=[("", "– none –"), *names],
+                required=False,
+                initial=screen.reference_field,
+                help_text="Its text takes the place of the output in reference items.",
+            )
+            self.fields["donor_field"] = forms.ChoiceField(
+                choices=[("", "– another source's output –"), *names],
+                required=False,
+                initial=screen.donor_field,
+                help_text="Degraded outputs get a run of words from this field of another source.",
+            )
+
+    def _add(self, place: int, part: str, field: Field, shape: forms.Field) -> None:
+        shape.initial = getattr(field, part)
+        shape.widget.attrs["id"] = f"field-{place}-{part}"
+        shape.label = f"{part.removeprefix('is_').capitalize()} of {field.name}"
+        self.fields[f"{part}:{field.name}"] = shape
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return for each field of the source the bound fields that the page shows in one row."""
+        parts = ("name", "label", "is_shown", "is_required", "marks")
+        return [
+            {"field": field, **{part: self[key] for part in parts if (key := f"{part}:{field.name}") in self.fields}}
+            for field in self.screen.fields
+        ]
+
+    def changes(self) -> dict[str, Any]:
+        """Return the whole screen as it is to be; what names a field that was renamed follows it."""
+        data = self.cleaned_data
+        names = {name: data.get(f"name:{name}", name) for name in self.screen.field_names} | {"": ""}
+
+        def changed(field: Field) -> Field:
+            parts = {part: data.get(f"{part}:{field.name}", getattr(field, part)) for part in _PARTS}
+            return replace(field, **parts | {"name": names[field.name], "marks": names[parts["marks"]]})
+
+        screen = replace(
+            self.screen,
+            fields=tuple(map(changed, self.screen.fields)),
+            output_label=data["output_label"],
+            reference_field=names[data.get("reference_field", self.screen.reference_field)],
+            donor_field=names[data.get("donor_field", self.screen.donor_field)],
+        )
+        return {"screen": screen}
+
+
+_PARTS = ("label", "is_shown", "is_required", "marks")
+
+
+class FieldForm(forms.Form):
+    """A new field of the source."""
+
+    name = forms.RegexField(
+        _NAME, max_length=_LONGEST, error_messages=_NAME_ERROR, help_text="The column of the file that has it."
+    )
+    label = forms.CharField(max_length=_LONGEST, required=False, help_text="Its heading. Left out: the name.")
+
+    def field(self) -> Field:
+        """Return the field, shown and required."""
+        name = self.cleaned_data["name"]
+        return Field(name, self.cleaned_data["label"] or name.capitalize())
+
+
+class FieldPlaceForm(forms.Form):
+    """A field of the source, and where it goes: up, down or out."""
+
+    name = forms.CharField(max_length=_LONGEST)
+    step = forms.TypedChoiceField(choices=[("-1", "up"), ("1", "down"), ("0", "out")], coerce=int)
+
+    def moved(self, screen: Screen) -> Screen:
+        """Return the screen with the field moved or left out; what named a field left out names none."""
+        name, step = self.cleaned_data["name"], self.cleaned_data["step"]
+        fields = list(screen.fields)
+        place = next((place for place, field in enumerate(fields) if field.name == name), None)
+        if place is None:
+            return screen
+        field = fields.pop(place)
+        if step:
+            fields.insert(max(0, place + step), field)
+            return replace(screen, fields=tuple(fields))
+        return replace(
+            screen,
+            fields=tuple(replace(each, marks="") if each.marks == name else each for each in fields),
+            reference_field="" if screen.reference_field == name else screen.reference_field,
+            donor_field="" if screen.donor_field == name else screen.donor_field,
+        )
+
+
+def _name_field() -> forms.Field:
+    return forms.RegexField(_NAME, max_length=_LONGEST, error_messages=_NAME_ERROR)

@@ -1,0 +1,143 @@
+"""Reading what HITs are made of, and HITs. Whoever calls has fetched the campaign for its user already."""
+
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Q
+from django.http import Http404
+from numpy.typing import NDArray
+
+from campaigns.building.material import Material, Texts
+from campaigns.building.outlook import Outlook, outlook_of
+from campaigns.building.refusals import refusal
+from campaigns.contracts.protocol import Screen
+from campaigns.design.composition import Kind, Mix
+from campaigns.design.errors import DesignError
+from campaigns.design.sampling import Leftover
+from campaigns.models import Campaign, HitItem, Output
+
+_CHUNK = 5000
+
+
+def mix_of(campaign: Campaign) -> Mix:
+    """Return what a HIT consists of; raise DomainError, with the numbers, if none can be made so. No query."""
+    try:
+        return campaign.mix
+    except DesignError as error:
+        raise refusal(error) from error
+
+
+def read_material(campaign: Campaign, *, with_texts: bool = True) -> Material:
+    """Return what the campaign's HITs follow from; raise DomainError if its mix makes no HIT. Three queries.
+
+    Without texts it is enough to see what HITs come to.
+    """
+    mix, screen = mix_of(campaign), Screen.from_json(campaign.screen)
+    systems = sorted(campaign.systems.values_list("name", "pk", "is_human"))
+    columns = ("name", "pk", "fields") if with_texts else ("name", "pk")
+    sources: list[Any] = sorted(campaign.sources.values_list(*columns), key=lambda row: row[0])
+    texts: list[str] = []
+    keys = _read_outputs(campaign, texts if with_texts else None)
+    source, system = _codes(keys[:, 1], [row[1] for row in sources]), _codes(keys[:, 2], [row[1] for row in systems])
+    order = np.lexsort((system, source))
+    return Material(
+        mix=mix,
+        seed=campaign.seed,
+        n_hits=campaign.n_hits,
+        leftover=Leftover(campaign.leftover),
+        reference_label=_label(screen, screen.reference_field),
+        donor_label=_label(screen, screen.donor_field),
+        source_names=[row[0] for row in sources],
+        system_names=[row[0] for row in systems],
+        human=next((code for code, (_, _, is_human) in enumerate(systems) if is_human), None),
+        source=source[order],
+        system=system[order],
+        output_ids=keys[order, 0],
+        texts=_texts(screen, [row[2] for row in sources], [texts[k] for k in order.tolist()]) if with_texts else None,
+    )
+
+
+def _read_outputs(campaign: Campaign, texts: list[str] | None) -> NDArray[np.int64]:
+    """Return the keys of each output, its source and its system; append its text to `texts`, if given."""
+    columns = ["pk", "source_id", "system_id"] + (["text"] if texts is not None else [])
+    rows = Output.objects.filter(source__campaign=campaign).order_by().values_list(*columns)
+    keys: list[int] = []
+    for row in rows.iterator(chunk_size=_CHUNK):
+        keys += row[:3]
+        if texts is not None:
+            texts.append(row[3])
+    return np.array(keys, dtype=np.int64).reshape(-1, 3)
+
+
+def _codes(keys: NDArray[np.int64], in_order: list[int]) -> NDArray[np.int64]:
+    """Return the place of each key among `in_order`."""
+    by_key = np.argsort(np.array(in_order, dtype=np.int64))
+    return by_key[np.searchsorted(np.array(in_order, dtype=np.int64)[by_key], keys)]
+
+
+def _label(screen: Screen, name: str) -> str:
+    return next((field.label for field in screen.fields if field.name == name), name)
+
+
+def _texts(screen: Screen, fields: list[dict[str, str]], outputs: list[str]) -> Texts:
+    def texts_of(name: str) -> list[str]:
+        return [str(each.get(name) or "") for each in fields]
+
+    return Texts(
+        outputs, texts_of(screen.reference_field), texts_of(screen.donor_field) if screen.donor_field else None
+    )
+
+
+def preview_totals(campaign: Campaign) -> Outlook:
+    """Return what the HITs come to as the design is; raise DomainError, with the numbers, if there can be none.
+
+    Three queries, or as many that count the HITs that came with a file. Texts are not read: an output without words,
+    or a source without a reference, is found when the HITs are built.
+    """
+    if campaign.has_given_hits:
+        return _given_totals(campaign)
+    material = read_material(campaign, with_texts=False)
+    return outlook_of(material, workers_per_hit=campaign.workers_per_hit, reward=campaign.reward)
+
+
+def _given_totals(campaign: Campaign) -> Outlook:
+    """Return what the HITs that came with a file come to."""
+    ordinary = HitItem.objects.filter(hit__campaign=campaign, kind=Kind.ORDINARY)
+    items = HitItem.objects.filter(hit__campaign=campaign).aggregate(
+        n=Count("pk"),
+        n_hits=Count("hit", distinct=True),
+        n_ordinary=Count("pk", filter=Q(kind=Kind.ORDINARY)),
+        n_used=Count("output", distinct=True, filter=Q(kind=Kind.ORDINARY)),
+    )
+    counts = dict(ordinary.order_by().values_list("output__system__name").annotate(n=Count("pk")))
+    n_outputs = Output.objects.filter(source__campaign=campaign).count()
+    n_assignments = items["n_hits"] * campaign.workers_per_hit
+    return Outlook(
+        n_hits=items["n_hits"],
+        n_items=items["n"],
+        n_assignments=n_assignments,
+        n_outputs_used=items["n_used"],
+        n_outputs_left_out=n_outputs - items["n_used"],
+        n_reuses=items["n_ordinary"] - items["n_used"],
+        n_sources_left_out=0,
+        ratings=tuple((name, n * campaign.workers_per_hit) for name, n in sorted(counts.items())),
+        cost=n_assignments * campaign.reward,
+    )
+
+
+def list_items(campaign: Campaign, number: int) -> list[HitItem]:
+    """Return the items of a HIT by position, with output, system and source. One query.
+
+    Raises Http404 if the campaign has no HIT of this number.
+    """
+    items = HitItem.objects.filter(hit__campaign=campaign, hit__number=number)
+    found = list(items.select_related("output__system", "output__source"))
+    if not found:
+        raise Http404("There is no such HIT.")
+    return found
+
+
+def first_hit(campaign: Campaign) -> list[HitItem]:
+    """Return the items of the campaign's first HIT by position, without texts; none if it has no HIT. One query."""
+    first = campaign.hits.order_by("number").values("pk")[:1]
+    return list(HitItem.objects.filter(hit__in=first).only("position", "kind", "twin_position"))

@@ -1,0 +1,289 @@
+"""Appraise's batches of Direct Assessment tasks: sources, outputs and the HITs as they were given to workers.
+
+A batch is a JSON array of tasks `{"task": {"requiredAnnotations": 1, …}, "items": [{"itemID", "itemType", "sourceID",
+"sourceText", "targetID", "targetText", …}]}`. `itemType` is TGT (ordinary), BAD (degraded), REF (reference) or CHK
+(repeat); `targetID` is `a+b` where systems a and b gave the same text.
+
+A source is an `itemID` of a `sourceID`. A copy's twin is the TGT item of the same source and system in the same task;
+where there is none the twin stays open, but a BAD item of an output that is nowhere in the file as TGT is refused: its
+text as shown is not that system's output. A REF item belongs to an output of its source: to the task's only one, which
+is its twin then, else to the file's first.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from campaigns.contracts.protocol import Screen
+from campaigns.design.composition import Kind
+from campaigns.importing.contents import Contents, GivenHit, GivenItem, Notice, SourceText
+from campaigns.importing.tables import LONGEST_NAME
+from evalsite.lib.errors import DomainError
+from evalsite.lib.tables import Problem, TableError
+from evalsite.lib.tables.errors import MAX_SHOWN, shorten
+
+SOURCE_FIELD = "source"
+_KINDS = {"TGT": Kind.ORDINARY, "BAD": Kind.DEGRADED, "REF": Kind.REFERENCE, "CHK": Kind.REPEAT}
+_TEXTS = ("sourceText", "targetText")
+_IDS = ("itemID", "sourceID", "targetID")
+_HEAD = 1 << 16
+_BEGINNING = re.compile(rb'(\xef\xbb\xbf)?\s*\[\s*\{\s*"(items|task)"\s*:')
+# NUL and halves of surrogate pairs: no database stores them.
+_NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
+_MAX_ITEMS = 10_000
+_MAX_WORKERS = 1_000
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a batch file holds; `contents.sources` have the field `SOURCE_FIELD` and the reference field, if known."""
+
+    contents: Contents
+    hits: tuple[GivenHit, ...]
+
+
+def is_batch(path: str | Path) -> bool:
+    """Tell by its beginning whether a file may hold Appraise's batches."""
+    with Path(path).open("rb") as handle:
+        return _BEGINNING.match(handle.read(_HEAD)) is not None
+
+
+def check_screen(screen: Screen) -> None:
+    """Raise DomainError `wrong_protocol` if the screen does not show sources as Appraise does."""
+    required = {each.name for each in screen.fields if each.is_required} - {SOURCE_FIELD}
+    if SOURCE_FIELD not in screen.field_names or required:
+        raise DomainError(
+            "wrong_protocol",
+            "These are batches of Appraise, in which workers compare a translation with a text. Create a campaign "
+            "“Direct Assessment, translation” and upload them there.",
+        )
+
+
+def read_batch(path: str | Path, screen: Screen, *, name: str | None = None) -> Batch:
+    """Return what a batch file holds; raise TableError that names every bad item by its place in the file."""
+    file = name or Path(path).name
+    tasks = _load(Path(path), file)
+    problems: list[Problem] = []
+    items = list(_items(tasks, problems))
+    if not problems:
+        book = _Book(items, problems)
+        hits = tuple(
+            GivenHit(tuple(book.given(item) for item in items if item.task == n), _n_workers(task))
+            for n, task in enumerate(tasks)
+        )
+    if problems:
+        raise TableError(file, problems[:MAX_SHOWN], max(0, len(problems) - MAX_SHOWN))
+    return Batch(book.contents(screen.reference_field), hits)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """One item of a task, with its place in the file."""
+
+    task: int
+    position: int
+    kind: Kind
+    source: tuple[str, str]
+    source_text: str
+    target: str
+    text: str
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems that gave the text: several where the target is `a+b`."""
+        names = self.target.split("+")
+        return names if all(names) else [self.target]
+
+    def problem(self, key: str, code: str, message: str) -> Problem:
+        """Return a problem of this item."""
+        return _problem(self.task, self.position - 1, key, code, message)
+
+
+def _problem(task: int, item: int, key: str, code: str, message: str) -> Problem:
+    return Problem(None, f"[{task}].items[{item}].{key}", f"task {task + 1}, item {item + 1}: {message}", code)
+
+
+def _load(path: Path, file: str) -> list[dict[str, Any]]:
+    """Return the tasks; raise TableError if the file holds something else."""
+    try:
+        tasks = json.loads(path.read_text(encoding="utf-8-sig"))
+    except json.JSONDecodeError as error:
+        message = f"the file is not JSON ({error.msg}, at character {error.colno}). Export it from Appraise again."
+        raise TableError(file, [Problem(error.lineno, None, message, "bad_json")]) from None
+    except UnicodeDecodeError:
+        raise TableError(file, [Problem(None, None, "the text is not UTF-8. Save it as UTF-8.", "encoding")]) from None
+    except RecursionError:
+        raise TableError(file, [Problem(None, None, "the file is nested too deep.", "bad_json")]) from None
+    for n, task in enumerate(tasks):
+        if not isinstance(task, dict) or not isinstance(task.get("items"), list) or not task["items"]:
+            message = f"task {n + 1} has no items. Each task is an object with a list “items”."
+            raise TableError(file, [Problem(None, f"[{n}]", message, "no_items")])
+        if len(task["items"]) > _MAX_ITEMS:
+            message = f"task {n + 1} has {len(task['items']):,} items, and a HIT has at most {_MAX_ITEMS:,}."
+            raise TableError(file, [Problem(None, f"[{n}]", message, "too_many_items")])
+    return tasks
+
+
+def _n_workers(task: dict[str, Any]) -> int:
+    """Return how many workers a task asks for; 1 if it does not say."""
+    settings = task.get("task")
+    wanted = settings.get("requiredAnnotations", 1) if isinstance(settings, dict) else 1
+    return min(max(1, wanted), _MAX_WORKERS) if isinstance(wanted, int) else 1
+
+
+def _items(tasks: list[dict[str, Any]], problems: list[Problem]) -> Iterator[_Item]:
+    """Yield every item that is one; add a problem for each other."""
+    for n, task in enumerate(tasks):
+        for k, item in enumerate(task["items"]):
+            found = _item_problem(n, k, item)
+            if found is not None:
+                problems.append(found)
+                continue
+            ids = {key: str(item[key]).strip() for key in _IDS}
+            texts = {key: item[key].strip() for key in _TEXTS}
+            source = (ids["sourceID"], ids["itemID"])
+            yield _Item(
+                n, k + 1, _KINDS[item["itemType"]], source, texts["sourceText"], ids["targetID"], texts["targetText"]
+            )
+
+
+def _item_problem(n: int, k: int, item: Any) -> Problem | None:
+    """Return what is wrong with one item by itself."""
+    if not isinstance(item, dict):
+        return _problem(n, k, "", "bad_item", "this is not an object. Export the batches from Appraise again.")
+    if str(item.get("itemType")) not in _KINDS:
+        return _problem(n, k, "itemType", "bad_kind", f"the type is none of {', '.join(_KINDS)}. Correct it.")
+    if item.get("isCompleteDocument"):
+        message = "this item is a whole document. Only batches of single segments are read."
+        return _problem(n, k, "isCompleteDocument", "document", message)
+    for key in _IDS:
+        if isinstance(item.get(key), bool) or not isinstance(item.get(key), str | int) or not str(item[key]).strip():
+            return _problem(n, k, key, "bad_id", "the id is missing. Write it: text or a number.")
+    for key in (*_IDS, *_TEXTS):
+        if _NOT_TEXT.search(str(item.get(key))):
+            return _problem(n, k, key, "encoding", "this holds characters that are no text. Type it again.")
+    for key in _TEXTS:
+        if not isinstance(item.get(key), str) or not item[key].strip():
+            return _problem(n, k, key, "empty_text", "the text is missing. Write it, or leave the item out.")
+    if len(f"{item['sourceID']}:{item['itemID']}") > LONGEST_NAME:
+        message = f"sourceID and itemID are longer than {LONGEST_NAME} characters. Shorten them."
+        return _problem(n, k, "sourceID", "long_name", message)
+    return None
+
+
+class _Book:
+    """The sources and outputs of all items, and what each item stands for."""
+
+    def __init__(self, items: Iterable[_Item], problems: list[Problem]) -> None:
+        self._problems = problems
+        self._sources: dict[tuple[str, str], _Item] = {}
+        self._references: dict[tuple[str, str], str] = {}
+        self._systems: dict[str, int] = {}
+        # An output, by source and system: its number, its text and its source.
+        self._outputs: dict[tuple[tuple[str, str], str], tuple[int, str]] = {}
+        self._first_output: dict[tuple[str, str], int] = {}
+        # Ordinary items of a task: by source and system, and by source.
+        self._ordinary: dict[tuple[int, tuple[str, str], str], _Item] = {}
+        self._ordinary_of_source: dict[tuple[int, tuple[str, str]], list[_Item]] = {}
+        self._n_shared = self._n_without_twin = 0
+        items = list(items)
+        for item in items:
+            self._add_source(item)
+        # A repeat is its output word for word; it stands for it where the ordinary item is in no task.
+        for kind in (Kind.ORDINARY, Kind.REPEAT):
+            for item in items:
+                if item.kind is kind:
+                    self._add_outputs(item)
+
+    def _add_source(self, item: _Item) -> None:
+        first = self._sources.setdefault(item.source, item)
+        if first.source_text != item.source_text:
+            message = (
+                f"the source text is not that of task {first.task + 1}, item {first.position}, which has the same "
+                "itemID and sourceID. Give them one text, or each an itemID of its own."
+            )
+            self._problems.append(item.problem("sourceText", "field_differs", message))
+        if item.kind is Kind.REFERENCE:
+            self._references.setdefault(item.source, item.text)
+
+    def _add_outputs(self, item: _Item) -> None:
+        systems = item.systems
+        self._n_shared += item.kind is Kind.ORDINARY and len(systems) > 1
+        for system in systems:
+            if len(system) > LONGEST_NAME:
+                message = f"the system's name is longer than {LONGEST_NAME} characters. Shorten it."
+                self._problems.append(item.problem("targetID", "long_name", message))
+            self._systems.setdefault(system, len(self._systems))
+            number, text = self._outputs.setdefault((item.source, system), (len(self._outputs), item.text))
+            self._first_output.setdefault(item.source, number)
+            if text != item.text:
+                message = f"another item has another text of “{shorten(system)}” for this source. Give both the same."
+                self._problems.append(item.problem("targetText", "output_differs", message))
+        if item.kind is Kind.ORDINARY:
+            for system in systems:
+                self._ordinary.setdefault((item.task, item.source, system), item)
+            self._ordinary_of_source.setdefault((item.task, item.source), []).append(item)
+
+    def given(self, item: _Item) -> GivenItem:
+        """Return what an item of a HIT stands for; one that stands for no output is a problem."""
+        twin = self._twin_of(item)
+        of = twin or item
+        if item.kind is Kind.REFERENCE and twin is None:
+            output = self._first_output.get(item.source)
+        else:
+            output = self._outputs.get((of.source, of.systems[0]), (None, ""))[0]
+        if output is None:
+            message = (
+                "no TGT item gives the output that this is a copy of. Add it to a task, or leave this item out."
+                if item.kind is Kind.DEGRADED
+                else "no TGT item has this source. Add one, or leave this item out."
+            )
+            self._problems.append(item.problem("targetID", "no_output", message))
+        self._n_without_twin += twin is None and item.kind in (Kind.DEGRADED, Kind.REPEAT)
+        return GivenItem(item.kind, output or 0, item.text, twin.position if twin else None)
+
+    def _twin_of(self, item: _Item) -> _Item | None:
+        if item.kind is Kind.ORDINARY:
+            return None
+        if item.kind is Kind.REFERENCE:
+            ordinary = self._ordinary_of_source.get((item.task, item.source), [])
+            return ordinary[0] if len(ordinary) == 1 else None
+        return self._ordinary.get((item.task, item.source, item.systems[0]))
+
+    def contents(self, reference_field: str) -> Contents:
+        """Return sources, systems and outputs; a source's reference goes into the field of that name, if any."""
+        sources = list(self._sources)
+        place = {source: n for n, source in enumerate(sources)}
+        outputs = list(self._outputs.items())  # in the order of their numbers
+        return Contents(
+            sources=[SourceText(":".join(source), self._fields(source, reference_field)) for source in sources],
+            systems=list(self._systems),
+            source=np.array([place[source] for (source, _), _ in outputs], np.int64),
+            system=np.array([self._systems[system] for (_, system), _ in outputs], np.int64),
+            texts=[text for _, (_, text) in outputs],
+            notices=tuple(self._notices()),
+        )
+
+    def _fields(self, source: tuple[str, str], reference_field: str) -> dict[str, str]:
+        fields = {SOURCE_FIELD: self._sources[source].source_text}
+        reference = self._references.get(source)
+        return {**fields, reference_field: reference} if reference_field and reference else fields
+
+    def _notices(self) -> Iterator[Notice]:
+        if self._n_shared:
+            yield Notice(
+                "shared_outputs",
+                f"Items whose text several systems gave: {self._n_shared:,}. Each system has the output; the item's "
+                "ratings count for the first system named only.",
+            )
+        if self._n_without_twin:
+            yield Notice(
+                "no_twin",
+                f"Degraded items and repeats without the item they are a copy of in the same task: "
+                f"{self._n_without_twin:,}. They do not enter worker tests.",
+            )

@@ -1,0 +1,142 @@
+"""What a file holds once it is read and checked: sources, systems and outputs, and HITs where they came with it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.contracts.protocol import Screen, find_highlights
+from campaigns.design.composition import Kind
+
+Codes = NDArray[np.int64]
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A source's name and its fields; an empty field is left out."""
+
+    name: str
+    fields: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Existing:
+    """What a campaign holds already, to which a file is added."""
+
+    fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of each source, by name
+    outputs: frozenset[tuple[str, str]] = frozenset()  # names of source and system
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something a person should know about a file that was imported."""
+
+    code: str
+    message: str
+
+    def to_json(self) -> dict[str, str]:
+        """Return the notice as a JSON object."""
+        return {"code": self.code, "message": self.message}
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Sources and outputs. Output i is `texts[i]`, of system `system[i]` for source `source[i]`."""
+
+    sources: list[SourceText]
+    systems: list[str]
+    source: Codes
+    system: Codes
+    texts: list[str]
+    notices: tuple[Notice, ...] = ()
+
+    def outputs(self) -> Iterator[tuple[int, int, str]]:
+        """Yield source, system and text of each output, in the order of the file."""
+        return zip(self.source.tolist(), self.system.tolist(), self.texts, strict=True)
+
+
+@dataclass(frozen=True)
+class GivenItem:
+    """One position of a HIT that came with a file. `output` is an index into the contents' outputs."""
+
+    kind: Kind
+    output: int
+    text: str
+    twin_position: int | None = None
+
+
+@dataclass(frozen=True)
+class GivenHit:
+    """A HIT that came with a file: its items in order, and how many workers are asked for."""
+
+    items: tuple[GivenItem, ...]
+    n_workers: int = 1
+
+    def count(self, kind: Kind) -> int:
+        """Return how many items are of a kind."""
+        return sum(item.kind is kind for item in self.items)
+
+
+def notices_of(contents: Contents, screen: Screen, *, is_sample: bool = False) -> list[Notice]:
+    """Return what a person should know about sources and outputs in which nothing is wrong.
+
+    `is_sample`: the outputs are those that HITs came with, so that nobody expects one of each system for each source.
+    """
+    found = [*contents.notices]
+    for each in screen.fields:
+        if each.marks and (n_unmarked := _count_unmarked(contents.sources, each.name, each.marks)):
+            marked = next((other.label for other in screen.fields if other.name == each.marks), each.marks)
+            found.append(
+                Notice(
+                    "unmarked",
+                    f"{_n(n_unmarked, 'source')}: the {marked.lower()} does not stand in the {each.label.lower()}, so "
+                    "nothing is highlighted for workers.",
+                )
+            )
+    if n_same := _count_same_as_reference(contents, screen.reference_field):
+        found.append(
+            Notice("same_as_reference", f"{_n(n_same, 'output')} {_is(n_same)} identical to the source's reference.")
+        )
+    if lacking := [] if is_sample else _lacking(contents):
+        names = ", ".join(f"“{name}” for {_n(n, 'source')}" for name, n in lacking[:_SHOWN])
+        more = f" and {len(lacking) - _SHOWN:,} more" if len(lacking) > _SHOWN else ""
+        found.append(
+            Notice("incomplete", f"Not every system has an output for every source. There is none of: {names}{more}.")
+        )
+    return found
+
+
+def _count_unmarked(sources: Sequence[SourceText], name: str, marks: str) -> int:
+    """Count the sources that have a text to mark, other than yes or no, which does not stand in the field."""
+    n = 0
+    for source in sources:
+        marked = source.fields.get(marks, "").strip()
+        # Would it be marked if the field were it?
+        if marked and find_highlights(marked, marked) and marked not in source.fields.get(name, ""):
+            n += 1
+    return n
+
+
+def _count_same_as_reference(contents: Contents, reference_field: str) -> int:
+    if not reference_field:
+        return 0
+    references = [source.fields.get(reference_field) for source in contents.sources]
+    return sum(references[source] == text for source, _, text in contents.outputs())
+
+
+def _lacking(contents: Contents) -> list[tuple[str, int]]:
+    """Return the systems without an output for some of the sources, and for how many, the most lacking first."""
+    counts = np.bincount(contents.system, minlength=len(contents.systems))
+    lacking = Counter(dict(zip(contents.systems, (len(contents.sources) - counts).tolist(), strict=True)))
+    return [(name, n) for name, n in lacking.most_common() if n]
+
+
+def _n(n: int, word: str) -> str:
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
+
+
+def _is(n: int) -> str:
+    return "is" if n == 1 else "are"

@@ -1,0 +1,108 @@
+"""What the columns of a file are likely to mean, by their names."""
+
+import re
+from collections.abc import Sequence
+
+from campaigns.contracts.protocol import Field, Screen
+from campaigns.importing.layout import (
+    FIELD,
+    OUTPUT,
+    SOURCE,
+    SYSTEM,
+    SYSTEM_OUTPUT,
+    FileLayout,
+    is_in_output_object,
+)
+from evalsite.lib.tables import Preview
+
+_SOURCES = (
+    "source_id", "source", "id", "item_id", "item", "segment_id", "segment", "seg_id", "sentence_id", "doc_id",
+    "document_id", "question_id", "qid", "passage_id", "example_id", "example", "uid", "uuid", "key", "index", "row",
+)  # fmt: skip
+_SYSTEMS = ("system", "system_id", "system_name", "sys", "model", "model_id", "model_name", "engine")
+_OUTPUTS = (
+    "output", "system_output", "model_output", "text", "prediction", "hypothesis", "hyp", "response", "generated",
+    "generated_text", "candidate", "completion", "translation", "summary", "answer", "question", "target",
+)  # fmt: skip
+# What other collections call the texts that screens show, by the names of the fields.
+_FIELDS = {
+    "passage": ("context", "paragraph", "article", "text"),
+    "question": ("query", "q"),
+    "answer": ("answers", "gold_answer", "answer_text"),
+    "reference": ("ref", "reference_answer", "gold", "gold_answer", "reference_translation", "reference_summary"),
+    "source": ("source_text", "src", "source_sentence", "src_text"),
+    "document": ("article", "doc", "source_text", "text", "body"),
+}
+# Columns beside the outputs of a wide file that tell something of the source.
+_NOTES = {
+    "dataset", "split", "corpus", "domain", "topic", "title", "url", "link", "language", "lang", "date", "time",
+    "category", "type", "kind", "comment", "comments", "note", "notes", "author", "licence", "license", "length",
+}  # fmt: skip
+_NUMBER = re.compile(r"\s*[+-]?[\d.,]+\s*%?\s*")
+
+
+def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
+    """Return what a table's columns are taken for, for a person to mend.
+
+    Capitals, spaces and punctuation do not matter. A field's own name wins over every synonym, and an earlier synonym
+    over a later one. Where no column names systems, the texts that are left are taken for a system's outputs each.
+    """
+    columns = tuple(dict.fromkeys(name for name in preview.columns if name))
+    roles = {column: SYSTEM_OUTPUT for column in columns if is_in_output_object(column)}
+    free = [column for column in columns if column not in roles]
+    for each in screen.fields:
+        _take(free, roles, FIELD + each.name, (each.name,))
+    is_long = SYSTEM_OUTPUT not in roles.values() and _take(free, roles, SYSTEM, _SYSTEMS)
+    unique = [] if is_long else [column for column in free if _is_unique(preview, column)]
+    if not _take(unique, roles, SOURCE, _SOURCES):
+        _take(free, roles, SOURCE, _SOURCES)
+    free = [column for column in free if column not in roles]
+    if is_long:
+        _take(free, roles, OUTPUT, ("output", screen.output_label, *_OUTPUTS))
+    for each in screen.fields:
+        if FIELD + each.name not in roles.values():
+            _take(free, roles, FIELD + each.name, (each.label, *_FIELDS.get(each.name, ())))
+    texts = [column for column in free if _is_text(preview, column, screen.fields)]
+    if is_long and OUTPUT not in roles.values() and len(texts) == 1:
+        roles[texts[0]] = OUTPUT
+    elif not is_long and SYSTEM_OUTPUT not in roles.values():
+        roles |= dict.fromkeys(texts, SYSTEM_OUTPUT)
+    return FileLayout(preview.format, columns, {column: roles[column] for column in columns if column in roles})
+
+
+def _take(free: list[str], roles: dict[str, str], role: str, names: Sequence[str]) -> bool:
+    """Give the role to the free column that has the first name there is; tell whether there is one."""
+    for name in names:
+        for column in free:
+            if _plain(column) == _plain(name):
+                roles[column] = role
+                free.remove(column)
+                return True
+    return False
+
+
+def _is_unique(preview: Preview, column: str) -> bool:
+    """Tell whether the first rows are told apart by a column: one source a row has an id of its own."""
+    cells = _cells(preview, column)
+    return len(set(cells)) == len(cells)
+
+
+def _is_text(preview: Preview, column: str, fields: Sequence[Field]) -> bool:
+    """Tell whether a column may hold a system's outputs: it has cells, not all numbers, and is not about the source."""
+    cells = [cell for cell in _cells(preview, column) if cell.strip()]
+    about_source = {
+        *_NOTES,
+        *map(_plain, _SOURCES),
+        "reference",
+        *(_plain(name) for each in fields for name in _FIELDS.get(each.name, ())),
+    }
+    return bool(cells) and _plain(column) not in about_source and not all(_NUMBER.fullmatch(cell) for cell in cells)
+
+
+def _cells(preview: Preview, column: str) -> list[str]:
+    place = preview.columns.index(column)
+    return [row[place] for row in preview.rows if place < len(row)]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).casefold()

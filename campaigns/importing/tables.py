@@ -1,0 +1,308 @@
+"""Sources and outputs from tables: one output a row (long), or one source a row with a column for each system (wide).
+
+Every bad cell is named, by row and column; nothing is returned of a file in which anything is wrong.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.contracts.protocol import Field, Screen
+from campaigns.importing.contents import Codes, Contents, Existing, Notice, SourceText
+from campaigns.importing.layout import FileLayout, system_name
+from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, read_columns
+from evalsite.lib.tables.errors import shorten
+
+LONGEST_NAME = 200
+MAX_SYSTEMS = 1_000
+Progress = Callable[[float], None]
+
+
+def read_contents(
+    path: str | Path,
+    layout: FileLayout,
+    screen: Screen,
+    *,
+    name: str | None = None,
+    existing: Existing | None = None,
+    on_progress: Progress | None = None,
+) -> Contents:
+    """Return what a table holds; raise TableError that names every bad cell.
+
+    `screen` is the campaign's, without the layout's new fields. `existing`: what the file is added to. Then a source
+    that is there already needs no fields, but must have no others, and an output that is there already is refused.
+    Without a column of source ids sources get numbers: in wide form each row is one, in long form rows with the same
+    fields are.
+    """
+    problems = CellProblems()
+    outputs = list(layout.systems) if layout.shape == "wide" else [layout.system, layout.output]
+    wanted = [column for column in (layout.source, *layout.fields(screen).values(), *outputs) if column]
+    table = read_columns(path, wanted, name, on_progress=on_progress, problems=problems)
+    return _Reader(table, layout, screen, existing or Existing(), problems).contents()
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """The source of each row; of each source the row on which it begins, ascending, and its name."""
+
+    of_row: Codes
+    first: Codes
+    names: list[str]
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """As in `Contents`, each with its row."""
+
+    systems: list[str]
+    source: Codes
+    system: Codes
+    texts: list[str]
+    row: Codes
+
+
+class _Reader:
+    """One table on its way to sources and outputs; what is wrong is gathered in `problems`."""
+
+    def __init__(
+        self, table: Table, layout: FileLayout, screen: Screen, existing: Existing, problems: CellProblems
+    ) -> None:
+        self._table = table
+        self._layout = layout
+        self._fields = layout.fields(screen)
+        self._screen = layout.extended(screen)
+        self._existing = existing
+        self._problems = problems
+
+    def contents(self) -> Contents:
+        """Check everything; return the contents or raise TableError."""
+        sources = self._sources()
+        for each in self._screen.fields:
+            self._check_field(each, sources)
+        outputs = self._wide_outputs(sources) if self._layout.shape == "wide" else self._long_outputs(sources)
+        self._check_outputs_are_new(sources, outputs)
+        self._problems.raise_for(self._table)
+        return Contents(
+            sources=[
+                SourceText(name, self._texts(row)) for name, row in zip(sources.names, sources.first, strict=True)
+            ],
+            systems=outputs.systems,
+            source=outputs.source,
+            system=outputs.system,
+            texts=outputs.texts,
+            notices=tuple(Notice(warning.code, warning.message) for warning in self._table.warnings),
+        )
+
+    # --- Sources
+
+    def _sources(self) -> _Sources:
+        """Tell the sources apart, by id or else by their fields."""
+        if self._layout.source:
+            column = self._table.text[self._layout.source]
+            self._check_names(column, self._layout.source, "source id")
+            of_row, first = _in_order(column.codes)
+            return _Sources(of_row, first, [column.labels[code] for code in column.codes[first]])
+        if self._layout.shape == "wide":
+            of_row = first = np.arange(self._table.n_rows)
+        else:
+            of_row = np.zeros(self._table.n_rows, np.int64)
+            for column in (self._table.text[name] for name in self._fields.values()):
+                of_row, first = _in_order(of_row * len(column.labels) + column.codes)
+        return _Sources(of_row, first, [str(number) for number in range(1, len(first) + 1)])
+
+    def _texts(self, row: int) -> dict[str, str]:
+        """Return the fields of the source that begins on a row."""
+        cells = {name: _cell(self._table.text[column], row) for name, column in self._fields.items()}
+        return {each.name: cells[each.name] for each in self._screen.fields if cells.get(each.name)}
+
+    def _check_field(self, field: Field, sources: _Sources) -> None:
+        """Add problems of a field: required and empty, not the same in all rows of a source, not as it was before."""
+        known = self._existing.fields
+        is_known = np.array([name in known for name in sources.names], bool)
+        label, name = field.label.lower(), self._fields.get(field.name)
+        if name is None:
+            if field.is_required:
+                self._add(
+                    sources.first[~is_known],
+                    self._layout.source,
+                    "new_source",
+                    lambda row, _: (
+                        f"this source is new, and no column gives its {label}. Correct the id, or choose the column."
+                    ),
+                )
+            return
+        column = self._table.text[name]
+        own = column.codes[sources.first]
+        if field.is_required:
+            self._add(
+                sources.first[_is_empty(column)[own] & ~is_known],
+                name,
+                "empty_field",
+                lambda row, _: f"the {label} is empty, and every source needs one. Write it, or leave the source out.",
+            )
+        differs = np.flatnonzero(column.codes != own[sources.of_row])
+        self._problems.add(
+            differs,
+            name,
+            "field_differs",
+            lambda row, other: (
+                f"the {label} is not that of row {other}, which has the same source id. Give the source one "
+                f"{label}, or each source an id of its own."
+            ),
+            sources.first[sources.of_row[differs]],
+        )
+        before = [known.get(source, {}).get(field.name, "") for source in sources.names]
+        changed = [k for k, old in enumerate(before) if old and column.labels[own[k]] not in ("", old)]
+        self._add(
+            sources.first[changed],
+            name,
+            "field_changed",
+            lambda row, _: f"the campaign has another {label} for this source. Give it the same, or another source id.",
+        )
+
+    # --- Outputs
+
+    def _long_outputs(self, sources: _Sources) -> _Outputs:
+        systems, texts = self._table.text[self._layout.system], self._table.text[self._layout.output]
+        self._check_names(systems, self._layout.system, "system's name")
+        if len(systems.labels) > MAX_SYSTEMS:
+            raise TableError(self._table.file, [_too_many_systems(self._layout.system, len(systems.labels))])
+        self._add(
+            np.flatnonzero(_is_empty(texts)[texts.codes]),
+            self._layout.output,
+            "empty_output",
+            lambda row, _: "the output is empty. Write it, or delete the row.",
+        )
+        system, first = _in_order(systems.codes)
+        _, first_of_pair, pair = np.unique(sources.of_row * len(first) + system, return_index=True, return_inverse=True)
+        again = np.flatnonzero(first_of_pair[pair] != np.arange(len(pair)))
+        self._problems.add(
+            again,
+            self._layout.system,
+            "duplicate_output",
+            lambda row, other: (
+                f"“{shorten(_cell(systems, row))}” has an output for this source in row {other} already. Delete one of "
+                "them."
+            ),
+            first_of_pair[pair[again]],
+        )
+        return _Outputs(
+            systems=[_cell(systems, row) for row in first],
+            source=sources.of_row,
+            system=system,
+            texts=[texts.labels[code] for code in texts.codes],
+            row=np.arange(self._table.n_rows),
+        )
+
+    def _wide_outputs(self, sources: _Sources) -> _Outputs:
+        again = np.flatnonzero(sources.first[sources.of_row] != np.arange(self._table.n_rows))
+        self._problems.add(
+            again,
+            self._layout.source,
+            "duplicate_source",
+            lambda row, other: (
+                f"source “{shorten(sources.names[sources.of_row[row]])}” is in row {other} already. Each row is a "
+                "source of its own: delete one of them, or correct the id."
+            ),
+            sources.first[sources.of_row[again]],
+        )
+        columns = self._layout.systems
+        texts = [self._table.text[name] for name in columns]
+        for name, column in zip(columns, texts, strict=True):
+            self._add(
+                np.flatnonzero(_is_empty(column)[column.codes]),
+                name,
+                "empty_output",
+                lambda row, _: (
+                    "the output is empty. Write it; or, if this system has none for this source, give the outputs one "
+                    "a row and leave this one out."
+                ),
+            )
+            if len(system_name(name)) > LONGEST_NAME:
+                problem = Problem(
+                    1, name, f"a system's name has at most {LONGEST_NAME} characters. Shorten it.", "long_name"
+                )
+                raise TableError(self._table.file, [problem])
+        n_rows, n_systems = self._table.n_rows, len(columns)
+        return _Outputs(
+            systems=list(columns.values()),
+            source=np.repeat(sources.of_row, n_systems),
+            system=np.tile(np.arange(n_systems), n_rows),
+            texts=[column.labels[column.codes[row]] for row in range(n_rows) for column in texts],
+            row=np.repeat(np.arange(n_rows), n_systems),
+        )
+
+    def _check_outputs_are_new(self, sources: _Sources, outputs: _Outputs) -> None:
+        """Add a problem for each output that the campaign has already."""
+        known = self._existing.outputs
+        if not known:
+            return
+        pairs = zip(outputs.source.tolist(), outputs.system.tolist(), outputs.row.tolist(), strict=True)
+        bad: dict[int, list[int]] = {}
+        for source, system, row in pairs:
+            if (sources.names[source], outputs.systems[system]) in known:
+                bad.setdefault(system, []).append(row)
+        columns = list(self._layout.systems) or [self._layout.system] * len(outputs.systems)
+        for system, rows in bad.items():
+            self._add(np.array(rows), columns[system], "known_output", _known_output(outputs.systems[system]))
+
+    # --- Problems
+
+    def _add(self, rows: NDArray[Any], column: str, code: str, describe: Callable[[int, int | None], str]) -> None:
+        self._problems.add(rows, column, code, describe)
+
+    def _check_names(self, column: TextColumn, name: str, what: str) -> None:
+        """Add a problem for each cell that is empty or too long for a name."""
+        lengths = np.array([len(label) for label in column.labels])[column.codes]
+        self._add(
+            np.flatnonzero(lengths == 0),
+            name,
+            "empty_name",
+            lambda row, _: f"the {what} is empty. Write it, or delete the row.",
+        )
+        self._add(
+            np.flatnonzero(lengths > LONGEST_NAME),
+            name,
+            "long_name",
+            lambda row, _: (
+                f"the {what} “{shorten(_cell(column, row))}” has {lengths[row]:,} characters, and at most "
+                f"{LONGEST_NAME} are kept. Shorten it, or choose another column."
+            ),
+        )
+
+
+def _in_order(codes: NDArray[np.integer]) -> tuple[Codes, Codes]:
+    """Return the codes numbered anew, from 0, in the order in which they first occur, and where each first occurs."""
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return place[inverse], first[order].astype(np.int64)
+
+
+def _cell(column: TextColumn, row: int) -> str:
+    return column.labels[column.codes[row]]
+
+
+def _is_empty(column: TextColumn) -> NDArray[np.bool_]:
+    """Tell of each label whether it is empty."""
+    return np.array([not label for label in column.labels], bool)
+
+
+def _known_output(system: str) -> Callable[[int, int | None], str]:
+    return lambda row, _: (
+        f"the campaign has an output of “{shorten(system)}” for this source already. Delete it here, or replace "
+        "what is there with this file."
+    )
+
+
+def _too_many_systems(column: str, n: int) -> Problem:
+    message = (
+        f"there are {n:,} systems, and at most {MAX_SYSTEMS:,} are compared. Is this the column of systems? "
+        "Choose another one."
+    )
+    return Problem(None, column, message, "too_many_systems")

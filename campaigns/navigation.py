@@ -1,0 +1,58 @@
+"""The pages of one campaign, as tabs and breadcrumbs. The pages of other apps are known by name only."""
+
+from typing import Any
+
+from django.urls import NoReverseMatch, reverse
+
+from campaigns.models import Campaign
+from campaigns.protocols import get_protocol
+from campaigns.queries import Role, has_role
+
+_TABS = (
+    ("overview", "Overview", "campaigns:campaign"),
+    ("data", "Data", "campaigns:data"),
+    ("systems", "Systems", "campaigns:systems"),
+    ("screen", "Screen", "campaigns:screen"),
+    ("criteria", "Criteria", "campaigns:criteria"),
+    ("instructions", "Instructions", "campaigns:instructions"),
+    ("design", "HITs", "campaigns:design"),
+    ("settings", "Settings", "campaigns:settings"),
+    ("raters", "Raters", "monitoring:raters"),
+    ("preview", "Preview", "monitoring:preview"),
+    ("progress", "Progress", "monitoring:progress"),
+    ("workers", "Workers", "analysis:campaign_workers"),
+    ("results", "Results", "analysis:campaign_results"),
+    ("members", "Members", "campaigns:members"),
+)
+
+
+def campaign_tabs(campaign: Campaign, current: str) -> list[dict[str, Any]]:
+    """Return what components/tabs.html draws; `current` names the tab that shows."""
+    tabs = []
+    for key, title, name in _TABS:
+        if key == "screen" != current and not get_protocol(campaign.protocol).has_open_screen:
+            continue
+        if url := url_of(campaign, name):
+            tabs.append({"title": title, "url": url, "current": key == current})
+    return tabs
+
+
+def url_of(campaign: Campaign, name: str) -> str | None:
+    """Return the address of a campaign's page; None if this site has no such page."""
+    try:
+        return reverse(name, args=[campaign.public_id])
+    except NoReverseMatch:
+        return None
+
+
+def campaign_context(campaign: Campaign, current: str) -> dict[str, Any]:
+    """Return what campaigns/frame.html needs, and whether the user may change things: at all, and still."""
+    can_edit = has_role(campaign, Role.EDITOR)
+    return {
+        "campaign": campaign,
+        "tabs": campaign_tabs(campaign, current),
+        "crumbs": [{"title": "Campaigns", "url": reverse("campaigns:list")}],
+        "is_owner": has_role(campaign, Role.OWNER),
+        "can_edit": can_edit,
+        "can_change": can_edit and not campaign.is_launched,
+    }

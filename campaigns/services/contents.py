@@ -1,0 +1,120 @@
+"""Putting sources, outputs and HITs that came with a file into a campaign, and taking out what is there.
+
+Each is called inside a transaction that holds the campaign's lock.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from campaigns.data_queries import output_keys, source_keys
+from campaigns.design.composition import Kind, Layout
+from campaigns.importing.contents import Contents, GivenHit, SourceText
+from campaigns.models import Campaign, Hit, Output, Source, System
+from campaigns.services.hit_rows import ItemRow, delete_hits, insert_items
+from campaigns.services.rows import insert_rows
+
+OnProgress = Callable[[int, int, str], None]
+
+_CHUNK = 2000
+_HUMAN = "human"
+
+
+def clear_contents(campaign: Campaign) -> None:
+    """Take out all HITs, outputs, systems and sources."""
+    delete_hits(campaign)
+    # Not `delete()`, which would fetch every row to look for others that point to it: there are none left.
+    for rows in (Output.objects.filter(source__campaign=campaign), campaign.systems.all(), campaign.sources.all()):
+        rows._raw_delete(rows.db)
+
+
+def add_contents(campaign: Campaign, contents: Contents, on_progress: OnProgress, human: Sequence[str] = ()) -> None:
+    """Add sources, systems and outputs to what is there.
+
+    Fields that a source lacked are added to it. If no system is marked as human, the first is that is called as one
+    of `human`, or “human”.
+    """
+    source_ids = _add_sources(campaign, contents.sources)
+    system_ids = _add_systems(campaign, contents.systems)
+    _mark_human(campaign, human)
+    insert_rows(Output, ("source_id", "system_id", "text"), _output_rows(contents, source_ids, system_ids, on_progress))
+
+
+def _output_rows(
+    contents: Contents, source_ids: Sequence[int], system_ids: Sequence[int], on_progress: OnProgress
+) -> Iterator[tuple[int, int, str]]:
+    for n_done, (source, system, text) in enumerate(contents.outputs()):
+        if n_done % _CHUNK == 0:
+            on_progress(n_done, len(contents.texts), "Storing the outputs")
+        yield source_ids[source], system_ids[system], text
+
+
+def _add_sources(campaign: Campaign, sources: Sequence[SourceText]) -> list[int]:
+    """Return the key of each source, once the new ones are stored and the others have their further fields."""
+    keys = source_keys(campaign)
+    known = [source for source in sources if source.name in keys]
+    new = [source for source in sources if source.name not in keys]
+    stored = Source.objects.bulk_create(
+        (Source(campaign=campaign, name=source.name, fields=source.fields) for source in new), batch_size=_CHUNK
+    )
+    keys |= {source.name: source.pk for source in stored}
+    for chunk in _chunks(known):
+        by_name = {source.name: source.fields for source in chunk}
+        changed = []
+        for row in campaign.sources.filter(name__in=by_name):
+            if not by_name[row.name].keys() <= row.fields.keys():
+                row.fields = by_name[row.name] | row.fields
+                changed.append(row)
+        Source.objects.bulk_update(changed, ["fields"])
+    return [keys[source.name] for source in sources]
+
+
+def _chunks(sources: Sequence[SourceText]) -> Iterator[Sequence[SourceText]]:
+    # SQLite takes at most 999 values in one query.
+    return (sources[begin : begin + 500] for begin in range(0, len(sources), 500))
+
+
+def _add_systems(campaign: Campaign, names: Sequence[str]) -> list[int]:
+    """Return the key of each system, once those that are new are stored."""
+    keys: dict[str, int] = dict(campaign.systems.values_list("name", "pk"))
+    new = [System(campaign=campaign, name=name) for name in names if name not in keys]
+    keys |= {system.name: system.pk for system in System.objects.bulk_create(new)}
+    return [keys[name] for name in names]
+
+
+def _mark_human(campaign: Campaign, human: Sequence[str]) -> None:
+    systems = list(campaign.systems.order_by("pk"))
+    if any(system.is_human for system in systems):
+        return
+    found = [system for system in systems if system.name in human]
+    found += [system for system in systems if system.name.casefold() == _HUMAN]
+    if found:
+        campaign.systems.filter(pk=found[0].pk).update(is_human=True)
+
+
+def add_given_hits(campaign: Campaign, contents: Contents, hits: Sequence[GivenHit]) -> None:
+    """Store HITs of the contents' outputs as they are given, and their mix; the campaign is ready then."""
+    keys = output_keys(campaign)
+    names = [(contents.sources[source].name, contents.systems[system]) for source, system, _ in contents.outputs()]
+    stored = Hit.objects.bulk_create(
+        Hit(campaign=campaign, number=number, n_places_left=hit.n_workers) for number, hit in enumerate(hits, start=1)
+    )
+    insert_items(_item_rows(stored, hits, [keys[name] for name in names]))
+    largest = max(hits, key=lambda hit: len(hit.items))
+    mix: Mapping[str, object] = {
+        "n_ordinary": largest.count(Kind.ORDINARY),
+        "n_degraded": largest.count(Kind.DEGRADED),
+        "n_repeat": largest.count(Kind.REPEAT),
+        "n_reference": largest.count(Kind.REFERENCE),
+        "layout": Layout.POOLED.value,
+        "has_anchor": False,
+        "n_hits": None,
+        "workers_per_hit": max(hit.n_workers for hit in hits),
+        "has_given_hits": True,
+        "status": Campaign.Status.READY,
+    }
+    Campaign.objects.filter(pk=campaign.pk).update(**mix)
+
+
+def _item_rows(stored: Sequence[Hit], hits: Sequence[GivenHit], output_ids: Sequence[int]) -> Iterator[ItemRow]:
+    for row, hit in zip(stored, hits, strict=True):
+        for position, item in enumerate(hit.items, start=1):
+            yield row.pk, position, int(item.kind), output_ids[item.output], item.twin_position, item.text

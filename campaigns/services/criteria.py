@@ -1,0 +1,93 @@
+"""Adding, changing, ordering and deleting criteria. All raise DomainError `frozen` after launch."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from campaigns.models import Campaign, Criterion
+from campaigns.services.campaigns import lock_for_change
+from evalsite.lib.errors import DomainError
+
+MOST = 30
+
+
+@transaction.atomic
+def add_criterion(*, campaign: Campaign, fields: Mapping[str, Any]) -> Criterion:
+    """Add a criterion: last, unless `fields` has its `order`.
+
+    Adding the same one twice adds it once. Raises DomainError `name_taken`, or `too_many`.
+    """
+    lock_for_change(campaign)
+    if same := campaign.criteria.filter(**{name: fields[name] for name in fields if name != "order"}).first():
+        return same
+    _check_name(campaign, fields["name"])
+    if campaign.criteria.count() >= MOST:
+        raise DomainError("too_many", f"A campaign has at most {MOST} criteria.")
+    last = campaign.criteria.aggregate(last=Max("order", default=-1))["last"]
+    criterion = Criterion.objects.create(campaign=campaign, **{"order": last + 1, **fields})
+    _number(campaign)
+    return criterion
+
+
+@transaction.atomic
+def change_criterion(*, campaign: Campaign, criterion: Criterion, changes: Mapping[str, Any]) -> None:
+    """Set fields of a criterion; raise DomainError `name_taken` by another one."""
+    lock_for_change(campaign)
+    if "name" in changes:
+        _check_name(campaign, changes["name"], criterion)
+    if changes:
+        campaign.criteria.filter(pk=criterion.pk).update(**changes)
+
+
+@transaction.atomic
+def delete_criterion(*, campaign: Campaign, criterion_id: int) -> dict[str, Any] | None:
+    """Delete a criterion; return the fields that `add_criterion` makes it again from, None if it is gone already."""
+    lock_for_change(campaign)
+    criterion = campaign.criteria.filter(pk=criterion_id).first()
+    if criterion is None:
+        return None
+    names = ("order", "name", "statement", "left_label", "right_label", "is_negative", "is_in_worker_test")
+    fields = {name: getattr(criterion, name) for name in names}
+    criterion.delete()
+    return fields
+
+
+@transaction.atomic
+def order_criteria(*, campaign: Campaign, order: Sequence[int]) -> None:
+    """Put the criteria in the order of these ids; raise DomainError `bad_order` if they are not the campaign's own."""
+    lock_for_change(campaign)
+    criteria = {criterion.pk: criterion for criterion in campaign.criteria.all()}
+    if sorted(order) != sorted(criteria):
+        raise DomainError("bad_order", "Criteria were added or deleted meanwhile. Reload the page and try again.")
+    _save_order([criteria[pk] for pk in order])
+
+
+@transaction.atomic
+def move_criterion(*, campaign: Campaign, criterion_id: int, step: int) -> None:
+    """Move a criterion by `step` places, down if positive; at an end it stays there."""
+    lock_for_change(campaign)
+    criteria = list(campaign.criteria.all())
+    place = next((place for place, criterion in enumerate(criteria) if criterion.pk == criterion_id), None)
+    if place is None:
+        raise DomainError("bad_order", "This criterion was deleted meanwhile. Reload the page.")
+    criteria.insert(max(0, place + step), criteria.pop(place))
+    _save_order(criteria)
+
+
+def _number(campaign: Campaign) -> None:
+    """Number the criteria from 0: the newest of two with one number comes first, where it stood before its undo."""
+    _save_order(sorted(campaign.criteria.all(), key=lambda criterion: (criterion.order, -criterion.pk)))
+
+
+def _save_order(criteria: Sequence[Criterion]) -> None:
+    for order, criterion in enumerate(criteria):
+        criterion.order = order
+    Criterion.objects.bulk_update(criteria, ["order"])
+
+
+def _check_name(campaign: Campaign, name: str, criterion: Criterion | None = None) -> None:
+    others = campaign.criteria.exclude(pk=criterion.pk) if criterion else campaign.criteria.all()
+    if others.filter(name=name).exists():
+        raise DomainError("name_taken", f"Another criterion is called “{name}”. Criteria need different names.")

@@ -1,0 +1,81 @@
+"""Changing what a campaign's HITs consist of."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from campaigns.models import Campaign
+from campaigns.protocols import get_protocol
+from campaigns.services.campaigns import lock_for_change, mark_unbuilt, new_seed
+from evalsite.jobs.models import Job
+from evalsite.lib.errors import DomainError
+
+# What HITs follow from, and what they do not.
+COMPOSITION = frozenset(
+    {
+        "n_ordinary",
+        "n_degraded",
+        "n_repeat",
+        "n_reference",
+        "layout",
+        "has_anchor",
+        "leftover",
+        "n_hits",
+        "seed",
+    }
+)
+WORKERS = frozenset({"workers_per_hit", "hits_per_worker"})
+
+
+@transaction.atomic
+def change_design(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campaign:
+    """Change fields of the design (`COMPOSITION`, `WORKERS`) and return the campaign as it is then.
+
+    A mix that makes no HIT is kept: fields arrive one at a time, and 70 ordinary items become 11 before 10 repeats
+    become 3. `preview_totals` says what is wrong with it and `build_hits` refuses it. Another composition makes the
+    HITs out of date; another number of workers changes how many places they have.
+
+    Raises DomainError: `frozen` after the launch, `given_hits` for the composition of HITs that came with a file.
+    """
+    if unknown := changes.keys() - COMPOSITION - WORKERS:
+        raise ValueError(f"not of the design: {sorted(unknown)}")
+    locked = lock_for_change(campaign)
+    changed = {name: value for name, value in changes.items() if getattr(locked, name) != value}
+    is_recomposed = not COMPOSITION.isdisjoint(changed)
+    if is_recomposed and locked.has_given_hits:
+        raise DomainError("given_hits", "These HITs came with the file and stay as they are.")
+    for name, value in changed.items():
+        setattr(locked, name, value)
+    if changed:
+        locked.save(update_fields=list(changed))
+    if "workers_per_hit" in changed:
+        locked.hits.update(n_places_left=locked.workers_per_hit)
+    if is_recomposed:
+        # What a build said of the former design would be read as being about this one.
+        Campaign.objects.filter(pk=locked.pk, build_job__status=Job.Status.FAILED).update(build_job=None)
+        mark_unbuilt(locked)
+    return locked
+
+
+def use_preset(*, campaign: Campaign) -> Campaign:
+    """Take the mix and layout of the campaign's protocol; raise DomainError as `change_design` does."""
+    return change_design(campaign=campaign, changes=preset_of(campaign))
+
+
+def draw_seed(*, campaign: Campaign) -> Campaign:
+    """Take a new seed, at random; raise DomainError as `change_design` does."""
+    return change_design(campaign=campaign, changes={"seed": new_seed()})
+
+
+def preset_of(campaign: Campaign) -> dict[str, Any]:
+    """Return the fields of the design that the campaign's protocol presets."""
+    mix = get_protocol(campaign.protocol).mix
+    return {
+        "n_ordinary": mix.n_ordinary,
+        "n_degraded": mix.n_degraded,
+        "n_repeat": mix.n_repeat,
+        "n_reference": mix.n_reference,
+        "layout": mix.layout.value,
+        "has_anchor": mix.has_anchor,
+    }

@@ -1,0 +1,112 @@
+"""Building a campaign's HITs."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+
+import numpy as np
+from django.db import transaction
+
+from campaigns.building.material import Material, make_plan
+from campaigns.building.texts import write_texts
+from campaigns.design.plan import Hits
+from campaigns.hit_queries import preview_totals, read_material
+from campaigns.models import Campaign, Hit
+from campaigns.services.campaigns import lock_for_change
+from campaigns.services.hit_rows import ItemRow, delete_hits, insert_items
+from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
+from evalsite.jobs.services import enqueue
+from evalsite.lib.errors import DomainError
+
+OnProgress = Callable[[int, int, str], None]
+
+# How often building starts over when somebody changes the campaign meanwhile.
+_ATTEMPTS = 3
+_REPORT_EVERY = 1000
+
+
+@transaction.atomic
+def build_hits(*, campaign: Campaign, user: User) -> Job:
+    """Queue the building of a campaign's HITs; of two clicks, the second gets the first one's job.
+
+    Raises DomainError: `frozen` after the launch, `given_hits` if they came with a file, or, with the numbers, why
+    the design cannot be built.
+    """
+    locked = lock_for_change(campaign)
+    _check_own(locked)
+    preview_totals(locked)
+    if locked.build_job and not locked.build_job.is_finished:
+        return locked.build_job
+    locked.build_job = enqueue("campaigns.build_hits", owner=user, args={"campaign": locked.pk})
+    locked.save(update_fields=["build_job"])
+    return locked.build_job
+
+
+@transaction.atomic
+def use_own_hits(*, campaign: Campaign) -> None:
+    """Let the design decide instead of the HITs that came with a file; they stay until new ones are built.
+
+    Raises DomainError `frozen`.
+    """
+    locked = lock_for_change(campaign)
+    locked.has_given_hits = False
+    locked.status = Campaign.Status.DRAFT
+    locked.save(update_fields=["has_given_hits", "status"])
+
+
+def execute_build(
+    *, campaign: Campaign, on_progress: OnProgress, saving: Callable[[], AbstractContextManager[None]]
+) -> None:
+    """Build the HITs from what the campaign holds and put them in the place of those it has.
+
+    `saving` opens the transaction that stores them. They are made before it and stored only if nothing has changed
+    meanwhile; else building starts over. A campaign that has been launched is left as it is. Raises DomainError if
+    they cannot be built, or `changing` if the campaign is changed again and again.
+    """
+    for _ in range(_ATTEMPTS):
+        current = Campaign.objects.get(pk=campaign.pk)
+        if current.is_launched:  # an earlier attempt of this job has built them
+            return
+        _check_own(current)
+        on_progress(0, 0, "Reading the outputs")
+        material = read_material(current)
+        plan = make_plan(material)
+        texts = write_texts(material, plan, lambda done, total: on_progress(done, total, "Degrading texts"))
+        with saving():
+            locked = lock_for_change(current)
+            _check_own(locked)
+            if read_material(locked).is_same(material):
+                _replace_hits(locked, material, plan.hits, texts, on_progress)
+                return
+    raise DomainError("changing", "The campaign was changed while its HITs were being built. Build them again.")
+
+
+def _check_own(campaign: Campaign) -> None:
+    if campaign.has_given_hits:
+        raise DomainError("given_hits", "These HITs came with the file. Choose to build new ones first.")
+
+
+def _replace_hits(
+    campaign: Campaign, material: Material, hits: Hits, texts: list[str], on_progress: OnProgress
+) -> None:
+    """Store the HITs, all their places free, in the place of the campaign's former ones; it is ready then."""
+    delete_hits(campaign)
+    n_hits = int(hits.hit[-1]) + 1
+    stored = Hit.objects.bulk_create(
+        Hit(campaign=campaign, number=number, n_places_left=campaign.workers_per_hit) for number in range(1, n_hits + 1)
+    )
+    insert_items(_item_rows(material, hits, texts, np.array([hit.pk for hit in stored]), on_progress))
+    campaign.status = Campaign.Status.READY
+    campaign.save(update_fields=["status"])
+
+
+def _item_rows(
+    material: Material, hits: Hits, texts: list[str], hit_ids: np.ndarray, on_progress: OnProgress
+) -> Iterator[ItemRow]:
+    """Yield the items' rows, in order of HIT and position."""
+    columns = (hit_ids[hits.hit], hits.position, hits.kind, material.output_ids[hits.output], hits.twin_position)
+    rows = zip(*(column.tolist() for column in columns), texts, strict=True)
+    for n_done, (hit, position, kind, output, twin, text) in enumerate(rows):
+        if n_done % _REPORT_EVERY == 0:
+            on_progress(n_done, len(texts), "Storing the HITs")
+        yield hit, position, kind, output, twin if twin > 0 else None, text

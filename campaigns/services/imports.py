@@ -1,0 +1,209 @@
+"""Taking files of sources and outputs in: uploading, saying what columns mean, importing."""
+
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Literal
+
+from django.core.files import File
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.utils import timezone
+
+from campaigns.contracts.protocol import Screen
+from campaigns.data_queries import is_importing, read_existing, version_of
+from campaigns.importing.appraise import Batch, check_screen, is_batch, read_batch
+from campaigns.importing.contents import Contents, notices_of
+from campaigns.importing.guessing import guess_layout
+from campaigns.importing.layout import APPRAISE, MAX_COLUMNS, FileLayout, check_layout, missing_fields
+from campaigns.importing.tables import read_contents
+from campaigns.models import Campaign, Upload
+from campaigns.protocols import get_protocol
+from campaigns.services.campaigns import frozen, lock_for_change, mark_unbuilt
+from campaigns.services.contents import OnProgress, add_contents, add_given_hits, clear_contents
+from evalsite.accounts.models import User
+from evalsite.jobs.services import enqueue
+from evalsite.lib.errors import DomainError
+from evalsite.lib.tables import Problem, TableError, preview
+
+Mode = Literal["replace", "add"]
+_CHUNK = 1 << 20
+
+
+def upload_outputs(*, campaign: Campaign, user: User, upload: UploadedFile) -> Upload:
+    """Keep an uploaded file and guess what its columns mean.
+
+    Raises TableError if it is no table at all, or a faulty batch of Appraise; DomainError `frozen` after the launch,
+    `live` where workers meet the systems themselves, `wrong_protocol` for batches that the campaign cannot show.
+    Nothing is kept then. The rows of a table are checked by the import.
+    """
+    if campaign.is_launched:
+        raise frozen()
+    if get_protocol(campaign.protocol).is_live:
+        raise DomainError(
+            "live", "In this protocol workers meet the systems themselves: there are no outputs to import."
+        )
+    name = Path(upload.name or "outputs").name
+    with tempfile.NamedTemporaryFile(prefix="outputs-") as copy:
+        for chunk in upload.chunks(_CHUNK):
+            copy.write(chunk)
+        copy.flush()
+        layout, summary = _look_at(Path(copy.name), name, Screen.from_json(campaign.screen))
+        copy.seek(0)
+        kept = Upload(
+            campaign=campaign,
+            name=name[-255:],
+            size=upload.size or 0,
+            layout=layout.to_json(),
+            summary=summary,
+            uploaded_by=user,
+        )
+        kept.file.save(str(kept.pk), File(copy), save=False)
+    try:
+        kept.save(force_insert=True)
+    except BaseException:
+        kept.file.delete(save=False)
+        raise
+    return kept
+
+
+def _look_at(path: Path, name: str, screen: Screen) -> tuple[FileLayout, dict[str, Any]]:
+    """Return the guessed layout of a file and, of batches, what they hold."""
+    if is_batch(path):
+        check_screen(screen)
+        batch = read_batch(path, screen, name=name)
+        return FileLayout(APPRAISE), _summary(batch.contents, screen, batch)
+    found = preview(path, name)
+    if len(found.columns) > MAX_COLUMNS:
+        message = f"there are {len(found.columns):,} columns, and at most {MAX_COLUMNS} are read. Leave some out."
+        raise TableError(name, [Problem(1, None, message, "too_many_columns")])
+    return guess_layout(found, screen), {}
+
+
+@transaction.atomic
+def map_columns(*, upload: Upload, layout: FileLayout) -> None:
+    """Say what the columns of an uploaded table mean; raise DomainError `bad_mapping` or `import_running`."""
+    campaign = upload.campaign
+    is_open = get_protocol(campaign.protocol).has_open_screen
+    check_layout(layout, Screen.from_json(campaign.screen), is_open=is_open)
+    locked = Upload.objects.select_for_update().get(pk=upload.pk)
+    if locked.job and not locked.job.is_finished:
+        raise DomainError("import_running", "The file is being imported. Wait until that has finished.")
+    if layout.to_json() != locked.layout:
+        locked.layout, locked.problems = layout.to_json(), None
+        locked.save(update_fields=["layout", "problems"])
+    upload.layout, upload.problems = locked.layout, locked.problems
+
+
+@transaction.atomic
+def start_import(*, upload: Upload, user: User, mode: Mode = "replace") -> Upload:
+    """Queue the import of an uploaded file, which takes the place of what the campaign holds or is added to it.
+
+    Of two clicks on one button, the second gets the first one's job. Raises DomainError `frozen`, `import_running`
+    for another file, `bad_mapping`, or for adding `given_hits` where HITs came with a file.
+    """
+    campaign = lock_for_change(upload.campaign)
+    locked = Upload.objects.select_for_update().get(pk=upload.pk)
+    if locked.job and not locked.job.is_finished:
+        return locked
+    if is_importing(campaign, besides=locked):
+        raise DomainError("import_running", "Another file is being imported. Wait until that has finished.")
+    layout = FileLayout.from_json(locked.layout)
+    if not layout.has_hits:
+        _check_mapping(campaign, layout, mode)
+    if mode == "add" and (layout.has_hits or campaign.has_given_hits):
+        raise DomainError("given_hits", "HITs that come with a file stand alone. Replace what is there instead.")
+    locked.problems, locked.imported_at = None, None
+    locked.job = enqueue("campaigns.import", owner=user, args={"upload": str(locked.pk), "mode": mode})
+    locked.save(update_fields=["problems", "imported_at", "job"])
+    return locked
+
+
+def _check_mapping(campaign: Campaign, layout: FileLayout, mode: Mode) -> None:
+    screen = Screen.from_json(campaign.screen)
+    check_layout(layout, screen, is_open=get_protocol(campaign.protocol).has_open_screen)
+    missing = missing_fields(layout, screen)
+    if mode == "replace" and missing:
+        labels = ", ".join(field.label.lower() for field in missing)
+        raise DomainError("bad_mapping", f"Choose the column that holds: {labels}. Workers are shown it.")
+    if mode == "add" and not layout.source:
+        raise DomainError("bad_mapping", "Choose the column of source ids: it tells which sources are there already.")
+
+
+def execute_import(
+    *, upload: Upload, mode: Mode, on_progress: OnProgress, saving: Callable[[], AbstractContextManager[None]]
+) -> None:
+    """Read and check an uploaded file and store what it holds; an import that is done is left as it is.
+
+    `saving` opens the transaction that stores everything or nothing. Raises TableError, after keeping the problems
+    with the upload, if anything is wrong with the file; DomainError `frozen` or `changing` if the campaign was launched
+    or changed meanwhile.
+    """
+    if upload.imported_at:
+        return
+    campaign, layout = upload.campaign, FileLayout.from_json(upload.layout)
+    screen, version = Screen.from_json(campaign.screen), version_of(campaign)
+    try:
+        contents, batch = _read(upload, layout, screen, mode, on_progress)
+    except TableError as error:
+        upload.problems = {"rows": [[p.row, p.column, p.message] for p in error.problems], "n_more": error.n_more}
+        with saving():
+            upload.save(update_fields=["problems"])
+        raise
+    with saving():
+        locked = lock_for_change(campaign)
+        if locked.screen != campaign.screen or (mode == "add" and version_of(locked) != version):
+            raise DomainError("changing", "The campaign was changed while the file was being read. Import it again.")
+        _store(locked, layout, contents, batch, mode, on_progress)
+        upload.summary = {"mode": mode, **_summary(contents, layout.extended(screen), batch)}
+        upload.layout = layout.settled(screen).to_json()
+        upload.imported_at, upload.problems = timezone.now(), None
+        upload.save(update_fields=["summary", "layout", "imported_at", "problems"])
+
+
+def _read(
+    upload: Upload, layout: FileLayout, screen: Screen, mode: Mode, on_progress: OnProgress
+) -> tuple[Contents, Batch | None]:
+    """Return what the file holds; as a batch too if it is one."""
+    path = Path(upload.file.path)
+    on_progress(0, 0, "Reading the file")
+    if layout.has_hits:
+        batch = read_batch(path, screen, name=upload.name)
+        return batch.contents, batch
+    contents = read_contents(
+        path,
+        layout,
+        screen,
+        name=upload.name,
+        existing=read_existing(upload.campaign) if mode == "add" else None,
+        on_progress=lambda share: on_progress(round(100 * share), 100, "Reading the file, per cent"),
+    )
+    return contents, None
+
+
+def _store(
+    campaign: Campaign, layout: FileLayout, contents: Contents, batch: Batch | None, mode: Mode, on_progress: OnProgress
+) -> None:
+    human = list(campaign.systems.filter(is_human=True).values_list("name", flat=True))
+    if mode == "replace":
+        clear_contents(campaign)
+    screen = Screen.from_json(campaign.screen)
+    add_contents(campaign, contents, on_progress, human)
+    changes = {"screen": layout.extended(screen).to_json(), "has_given_hits": batch is not None}
+    Campaign.objects.filter(pk=campaign.pk).update(**changes)
+    if batch is not None:
+        add_given_hits(campaign, contents, batch.hits)
+    else:
+        mark_unbuilt(campaign)
+
+
+def _summary(contents: Contents, screen: Screen, batch: Batch | None) -> dict[str, Any]:
+    """Return what a file held: counts and notices."""
+    return {
+        "n_sources": len(contents.sources),
+        "n_systems": len(contents.systems),
+        "n_outputs": len(contents.texts),
+        "n_hits": len(batch.hits) if batch else 0,
+        "notices": [notice.to_json() for notice in notices_of(contents, screen, is_sample=batch is not None)],
+    }

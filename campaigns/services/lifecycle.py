@@ -1,0 +1,176 @@
+"""The life of a campaign: draft → ready → running ⇄ paused → closed; and its copies."""
+
+import re
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.core.files.storage import default_storage
+from django.db import connection, transaction
+from django.utils import timezone
+
+from campaigns.checklist import checklist, missing
+from campaigns.models import LONGEST_NAME, Campaign, Hit, HitItem, Membership, Output, Source
+from campaigns.services.campaigns import lock_for_change, new_seed
+from evalsite.accounts.models import User
+from evalsite.jobs.services import enqueue
+from evalsite.lib.errors import DomainError
+
+Status = Campaign.Status
+# What a copy does not take over, or gets anew.
+_OWN = {
+    "id",
+    "public_id",
+    "name",
+    "status",
+    "replicates",
+    "created_at",
+    "launched_at",
+    "closed_at",
+    "seed",
+    "build_job",
+}
+
+
+@transaction.atomic
+def launch_campaign(*, campaign: Campaign) -> None:
+    """Give HITs out; once launched, do nothing. Raises DomainError `not_ready`, naming all that is missing."""
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if locked.is_launched:
+        return
+    lacks = missing(checklist(locked))
+    if lacks:
+        text = " ".join(f"{step.title}: {step.text}" for step in lacks)
+        raise DomainError("not_ready", f"The campaign cannot be launched yet. {text}")
+    _move(locked, Status.RUNNING, {Status.READY}, launched_at=timezone.now())
+
+
+def pause_campaign(*, campaign: Campaign) -> None:
+    """Give no more HITs out; who has one may finish it. Raises DomainError `wrong_status`."""
+    _move(campaign, Status.PAUSED, {Status.RUNNING})
+
+
+def resume_campaign(*, campaign: Campaign) -> None:
+    """Give HITs out again; raise DomainError `wrong_status`."""
+    _move(campaign, Status.RUNNING, {Status.PAUSED})
+
+
+@transaction.atomic
+def close_campaign(*, campaign: Campaign) -> None:
+    """End a campaign for good and have it analysed; who has a HIT may finish it. Raises DomainError `wrong_status`."""
+    if _move(campaign, Status.CLOSED, {Status.RUNNING, Status.PAUSED}, closed_at=timezone.now()):
+        enqueue("analysis.campaign", args={"campaign": campaign.pk})
+
+
+def _move(campaign: Campaign, to: Status, since: Iterable[Status], **fields: Any) -> bool:
+    """Change the status in one UPDATE that names what it expects; return False if a second click finds it done."""
+    is_moved = bool(Campaign.objects.filter(pk=campaign.pk, status__in=since).update(status=to, **fields))
+    if not is_moved:
+        campaign.refresh_from_db(fields=["status"])
+        if campaign.status != to:
+            raise DomainError(
+                "wrong_status", f"The campaign is {campaign.status} now, so this cannot be done. Look at it again."
+            )
+    campaign.refresh_from_db(fields=["status", *fields])
+    return is_moved
+
+
+@transaction.atomic
+def duplicate_campaign(
+    *, campaign: Campaign, owner: User, as_replication: bool, public_id: UUID | None = None
+) -> Campaign:
+    """Make a draft with the same data, settings, criteria and systems, a new seed and no HITs but given ones.
+
+    As a replication it knows the campaign that it is a run of. A `public_id` that the owner has a campaign of gives
+    that campaign: a form sent twice makes one. The rows are copied inside the database: seconds for 100,000 outputs.
+    """
+    if public_id and (made := owner.campaigns.filter(public_id=public_id).first()):
+        return made
+    fields = {field.name: getattr(campaign, field.name) for field in Campaign._meta.fields if field.name not in _OWN}
+    copy = Campaign.objects.create(
+        **fields,
+        public_id=public_id or uuid4(),
+        name=_name_of_copy(campaign, as_replication),
+        replicates=campaign if as_replication else None,
+        seed=new_seed(),
+    )
+    Membership.objects.create(campaign=copy, user=owner, role=Membership.Role.OWNER)
+    for model in ("criteria", "systems"):
+        rows = list(getattr(campaign, model).all())
+        for row in rows:
+            row.pk, row.campaign = None, copy
+        getattr(copy, model).bulk_create(rows)
+    _copy_rows(_COPY_OUTPUTS, campaign, copy)
+    if campaign.has_given_hits:
+        _copy_rows(_COPY_HITS, campaign, copy)
+        if campaign.status != Status.DRAFT:
+            Campaign.objects.filter(pk=copy.pk).update(status=Status.READY)
+    copy.refresh_from_db()
+    return copy
+
+
+def _name_of_copy(campaign: Campaign, as_replication: bool) -> str:
+    base = re.sub(r" \((run \d+|changed)\)$", "", campaign.name)
+    end = f" (run {campaign.replications.count() + 2})" if as_replication else " (changed)"
+    return base[: LONGEST_NAME - len(end)] + end
+
+
+# Names are unique in a campaign, so they tell which copy belongs to which original. `old` and `new` are campaigns.
+_COPY_OUTPUTS = (
+    """
+    INSERT INTO campaigns_source (campaign_id, name, fields)
+    SELECT %(new)s, name, fields FROM campaigns_source WHERE campaign_id = %(old)s ORDER BY id
+    """,
+    """
+    INSERT INTO campaigns_output (source_id, system_id, text)
+    SELECT new_source.id, new_system.id, output.text
+    FROM campaigns_output output
+    JOIN campaigns_source source ON source.id = output.source_id
+    JOIN campaigns_source new_source ON new_source.campaign_id = %(new)s AND new_source.name = source.name
+    JOIN campaigns_system system ON system.id = output.system_id
+    JOIN campaigns_system new_system ON new_system.campaign_id = %(new)s AND new_system.name = system.name
+    WHERE source.campaign_id = %(old)s ORDER BY output.id
+    """,
+)
+_COPY_HITS = (
+    """
+    INSERT INTO campaigns_hit (campaign_id, number, n_places_left)
+    SELECT %(new)s, number, %(places)s FROM campaigns_hit WHERE campaign_id = %(old)s ORDER BY number
+    """,
+    """
+    INSERT INTO campaigns_hititem (hit_id, position, kind, output_id, twin_position, text)
+    SELECT new_hit.id, item.position, item.kind, new_output.id, item.twin_position, item.text
+    FROM campaigns_hititem item
+    JOIN campaigns_hit hit ON hit.id = item.hit_id
+    JOIN campaigns_hit new_hit ON new_hit.campaign_id = %(new)s AND new_hit.number = hit.number
+    JOIN campaigns_output output ON output.id = item.output_id
+    JOIN campaigns_source source ON source.id = output.source_id
+    JOIN campaigns_source new_source ON new_source.campaign_id = %(new)s AND new_source.name = source.name
+    JOIN campaigns_system system ON system.id = output.system_id
+    JOIN campaigns_system new_system ON new_system.campaign_id = %(new)s AND new_system.name = system.name
+    JOIN campaigns_output new_output ON new_output.source_id = new_source.id AND new_output.system_id = new_system.id
+    WHERE hit.campaign_id = %(old)s ORDER BY item.id
+    """,
+)
+
+
+def _copy_rows(statements: Iterable[str], old: Campaign, new: Campaign) -> None:
+    with connection.cursor() as cursor:
+        for statement in statements:
+            named = {"old": old.pk, "new": new.pk, "places": new.workers_per_hit}
+            cursor.execute(statement, {name: named[name] for name in named if f"%({name})s" in statement})
+
+
+@transaction.atomic
+def delete_campaign(*, campaign: Campaign) -> None:
+    """Delete a campaign that no worker has seen, with all that it holds; raise DomainError `frozen` for others."""
+    locked = lock_for_change(campaign)
+    files = list(locked.uploads.values_list("file", flat=True))
+    HitItem.objects.filter(hit__campaign=locked)._raw_delete(using=connection.alias)
+    Hit.objects.filter(campaign=locked)._raw_delete(using=connection.alias)
+    Output.objects.filter(source__campaign=locked)._raw_delete(using=connection.alias)
+    Source.objects.filter(campaign=locked)._raw_delete(using=connection.alias)
+    locked.delete()
+    for name in files:
+        transaction.on_commit(partial(default_storage.delete, name))

@@ -1,0 +1,23 @@
+"""Rows of one table, in bulk.
+
+A write lock stops everybody else on SQLite, and a campaign may have 100,000 outputs. So these pass the models by, which
+takes a fraction of the time of `bulk_create`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from django.db import connection, models
+
+
+def insert_rows(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Store rows of plain values; the columns go by their names in the database."""
+    table, names = model._meta.db_table, ", ".join(columns)
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            places = ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", cast(Any, rows))

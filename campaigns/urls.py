@@ -1,0 +1,59 @@
+"""Addresses of the set-up pages."""
+
+from django.urls import include, path
+
+from campaigns.views import (
+    campaigns,
+    criteria,
+    data,
+    design,
+    instructions,
+    lifecycle,
+    members,
+    screen,
+    settings,
+    systems,
+)
+
+app_name = "campaigns"
+
+_OF_ONE = [
+    path("", campaigns.campaign, name="campaign"),
+    path("data/", data.data, name="data"),
+    path("data/upload/", data.upload, name="upload"),
+    path("data/example-<slug:shape>.csv", data.example, name="example"),
+    path("data/<uuid:upload_id>/", data.columns, name="columns"),
+    path("systems/", systems.systems, name="systems"),
+    path("systems/<int:system_id>/", systems.system, name="system"),
+    path("criteria/", criteria.criteria, name="criteria"),
+    path("criteria/order/", criteria.order, name="criteria_order"),
+    path("criteria/undo/", criteria.undo, name="criteria_undo"),
+    path("criteria/<int:criterion_id>/", criteria.criterion, name="criterion"),
+    path("criteria/<int:criterion_id>/delete/", criteria.delete, name="criterion_delete"),
+    path("screen/", screen.screen, name="screen"),
+    path("screen/add/", screen.add_field, name="field_add"),
+    path("screen/place/", screen.place_field, name="field_place"),
+    path("instructions/", instructions.instructions, name="instructions"),
+    path("hits/", design.design, name="design"),
+    path("hits/build/", design.build, name="build"),
+    path("hits/preset/", design.preset, name="design_preset"),
+    path("hits/seed/", design.seed, name="design_seed"),
+    path("hits/own/", design.own_hits, name="own_hits"),
+    path("hits/<int:number>/", design.hit, name="hit"),
+    path("settings/", settings.settings, name="settings"),
+    path("members/", members.members, name="members"),
+    path("members/<int:membership_id>/", members.member, name="member"),
+    path("members/<int:membership_id>/remove/", members.remove, name="member_remove"),
+    path("launch/", lifecycle.launch, name="launch"),
+    path("pause/", lifecycle.pause, name="pause"),
+    path("resume/", lifecycle.resume, name="resume"),
+    path("close/", lifecycle.close, name="close"),
+    path("duplicate/", lifecycle.duplicate, name="duplicate"),
+    path("delete/", lifecycle.delete, name="delete"),
+]
+
+urlpatterns = [
+    path("", campaigns.list_campaigns, name="list"),
+    path("new/", campaigns.new, name="new"),
+    path("<uuid:public_id>/", include(_OF_ONE)),
+]

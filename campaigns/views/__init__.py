@@ -1,0 +1,1 @@
+"""The set-up pages, a module for each noun."""

@@ -1,0 +1,54 @@
+"""Saving forms of which any part may be sent, by static/js/autosave.js or by the button of a browser without script."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect
+
+from campaigns.forms.partial import PartialForm
+from campaigns.queries import Role
+from evalsite.lib.errors import DomainError
+
+REFUSED = 422
+
+
+def sent(request: HttpRequest) -> QueryDict | None:
+    """Return what was sent to a form; None for a form that is only looked at."""
+    return request.POST if request.method == "POST" else None
+
+
+def role_for(request: HttpRequest) -> Role:
+    """Return the role that a page of settings needs: any to look at it, an editor's to change it."""
+    return Role.EDITOR if request.method == "POST" else Role.VIEWER
+
+
+def save_form(
+    request: HttpRequest,
+    form: PartialForm,
+    save: Callable[[dict[str, Any]], object],
+    *,
+    to: str = "",
+    reload: str = "",
+) -> HttpResponse | None:
+    """Hand the fields that were sent to `save`, and answer; None if a page must show the form again, as REFUSED.
+
+    The script (header `X-Autosave: 1`) is answered in JSON, `{"saved", "errors"}`, with `reload`, the selectors of
+    what it should fetch anew; a browser is sent to `to`, or back to the page. DomainErrors of `save` become errors of
+    the form.
+    """
+    is_script = request.headers.get("X-Autosave") == "1"
+    if form.is_valid():
+        try:
+            save(form.changes())
+        except DomainError as error:
+            form.refuse(error)
+    if not form.errors:
+        if is_script:
+            return JsonResponse({"saved": True, "errors": {}, **({"reload": reload} if reload else {})})
+        messages.success(request, "Saved.")
+        return redirect(to or request.path)
+    if is_script:
+        return JsonResponse({"saved": False, "errors": form.errors}, status=REFUSED)
+    return None

@@ -1,0 +1,127 @@
+"""Sources and outputs: what is there, uploading files, saying what their columns mean, importing them."""
+
+from pathlib import Path
+from typing import Any, cast, get_args
+from uuid import UUID
+
+from django.conf import settings as django_settings
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_GET, require_http_methods
+
+from campaigns.contracts.protocol import Screen
+from campaigns.data_queries import get_upload_of, list_sources, list_uploads
+from campaigns.forms.data import ColumnsForm, UploadForm
+from campaigns.importing.examples import Shape, example_csv, example_table
+from campaigns.importing.layout import FileLayout
+from campaigns.models import Campaign, Upload
+from campaigns.navigation import campaign_context
+from campaigns.presenters import data as shown
+from campaigns.protocols import get_protocol
+from campaigns.queries import Role, contents_of, get_campaign_for, list_systems
+from campaigns.services.imports import map_columns, start_import, upload_outputs
+from campaigns.views.autosave import REFUSED, sent
+from evalsite.accounts.requests import SignedInRequest
+from evalsite.jobs.queries import job_state
+from evalsite.lib.errors import DomainError
+from evalsite.lib.tables import TableError, preview
+
+_SOURCES_PER_PAGE, _PREVIEW_ROWS = 10, 3
+
+
+@require_GET
+def data(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Show what the campaign holds, and which files were uploaded."""
+    campaign = get_campaign_for(request.user, public_id)
+    screen, contents = Screen.from_json(campaign.screen), contents_of(campaign)
+    page = Paginator(list_sources(campaign), _SOURCES_PER_PAGE).get_page(request.GET.get("page"))
+    context = campaign_context(campaign, "data") | {
+        "stats": shown.counts_shown(contents, has_given_hits=campaign.has_given_hits),
+        "contents": contents,
+        "systems": shown.systems_shown(list_systems(campaign), contents.n_sources),
+        "page_obj": page,
+        "sources": shown.sources_shown(page, screen),
+        "output_label": screen.output_label,
+        "uploads": shown.uploads_listed(campaign, list_uploads(campaign)),
+        "is_live": get_protocol(campaign.protocol).is_live,
+    }
+    return render(request, "campaigns/data.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+def upload(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Take a file of sources and outputs in."""
+    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
+    form = UploadForm(sent(request), request.FILES or None)
+    context = campaign_context(campaign, "data") | {
+        "form": form,
+        "max_mb": django_settings.MAX_UPLOAD_MB,
+        "examples": [(shape, *example_table(Screen.from_json(campaign.screen), shape)) for shape in get_args(Shape)],
+    }
+    if request.method == "POST" and form.is_valid():
+        try:
+            kept = upload_outputs(campaign=campaign, user=request.user, upload=form.cleaned_data["file"])
+            return redirect("campaigns:columns", public_id, kept.pk)
+        except TableError as error:
+            context |= {"problems": error.problems, "n_problems": len(error.problems) + error.n_more}
+        except DomainError as error:
+            form.add_error(None, error.message)
+    return render(request, "campaigns/upload.html", context, status=REFUSED if form.is_bound else 200)
+
+
+@require_http_methods(["GET", "POST"])
+def columns(request: SignedInRequest, public_id: UUID, upload_id: UUID) -> HttpResponse:
+    """Say what an uploaded file's columns mean and import it; then its progress, and what is wrong with it."""
+    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
+    found = get_upload_of(campaign, upload_id)
+    layout = FileLayout.from_json(found.layout)
+    form = ColumnsForm(
+        layout,
+        Screen.from_json(campaign.screen),
+        sent(request),
+        is_open=get_protocol(campaign.protocol).has_open_screen,
+        can_add=not layout.has_hits and not campaign.has_given_hits and campaign.sources.exists(),
+    )
+    if request.method == "POST" and form.is_valid():
+        try:
+            if not layout.has_hits:
+                map_columns(upload=found, layout=form.layout())
+            if "import" in request.POST:
+                start_import(upload=found, user=request.user, mode=form.cleaned_data.get("mode") or "replace")
+            return redirect("campaigns:columns", public_id, upload_id)
+        except DomainError as error:
+            form.add_error(None, error.message)
+    context = _columns_page(campaign, found, form)
+    return render(request, "campaigns/columns.html", context, status=REFUSED if form.is_bound else 200)
+
+
+def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[str, Any]:
+    """Return what the page of one uploaded file shows."""
+    state, layout = shown.state_of(found), FileLayout.from_json(found.layout)
+    context = campaign_context(campaign, "data") | shown.problems_shown(found) | shown.summary_shown(found)
+    context |= {"upload": found, "form": form, "state": state, "shape": shown.shape_words(layout), "layout": layout}
+    if found.job and state in ("importing", "failed"):
+        context["job_state"] = job_state(found.job)
+    if state == "importing" or layout.has_hits:
+        return context
+    try:
+        sample = preview(Path(found.file.path), found.name, _PREVIEW_ROWS)
+        context["rows"] = list(form.rows(sample.rows, sample.columns))
+    except TableError as error:
+        context |= {"problems": error.problems, "n_problems": len(error.problems), "is_lost": True}
+    return context
+
+
+@require_GET
+def example(request: SignedInRequest, public_id: UUID, shape: str) -> HttpResponse:
+    """Send a small file in one of the two shapes, with the fields of the campaign."""
+    campaign = get_campaign_for(request.user, public_id)
+    if shape not in get_args(Shape):
+        raise Http404
+    table = example_csv(Screen.from_json(campaign.screen), cast(Shape, shape))
+    response = HttpResponse(table, content_type="text/csv; charset=utf-8")
+    name = f"example-{campaign.protocol}-{shape}.csv"
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
+    return response

@@ -1,0 +1,33 @@
+"""Instructions and consent text."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from campaigns.forms.instructions import InstructionsForm
+from campaigns.navigation import campaign_context
+from campaigns.protocols import get_protocol
+from campaigns.queries import get_campaign_for
+from campaigns.services.campaigns import change_campaign, default_instructions
+from campaigns.views.autosave import REFUSED, role_for, save_form, sent
+from evalsite.accounts.requests import SignedInRequest
+
+
+@require_http_methods(["GET", "POST"])
+def instructions(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Write what workers read, and show it as they will see it."""
+    campaign = get_campaign_for(request.user, public_id, role_for(request))
+    form = InstructionsForm(sent(request), initial={"instructions": campaign.instructions, "consent": campaign.consent})
+    if request.method == "POST":
+        answer = save_form(
+            request, form, lambda changes: change_campaign(campaign=campaign, changes=changes), reload="#as-shown"
+        )
+        if answer:
+            return answer
+    context = campaign_context(campaign, "instructions")
+    if not context["can_change"]:
+        form.freeze()
+    context |= {"form": form, "default": default_instructions(get_protocol(campaign.protocol))}
+    return render(request, "campaigns/instructions.html", context, status=REFUSED if form.is_bound else 200)

@@ -1,0 +1,124 @@
+"""What the columns of a file are taken for."""
+
+import pytest
+
+from campaigns.contracts.protocol import Screen
+from campaigns.importing.guessing import guess_layout
+from campaigns.importing.layout import FileLayout, check_layout, missing_fields, system_name
+from campaigns.protocols import get_protocol
+from evalsite.lib.errors import DomainError
+from evalsite.lib.tables import Preview
+
+
+def screen_of(protocol: str) -> Screen:
+    return get_protocol(protocol).screen
+
+
+def guess(protocol: str, columns: str, *rows: list[str]) -> dict[str, str]:
+    names = columns.split()
+    shown = list(rows) or [[f"{name} {n}" for name in names] for n in range(2)]
+    return dict(guess_layout(Preview("csv", names, shown), screen_of(protocol)).roles)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "columns", "source", "output"),
+    [
+        ("qg", "source_id passage answer system output", "source_id", "output"),
+        ("qg", "ID Context Gold_Answer Model Question", "ID", "Question"),
+        ("qg", "passage answer model generated", "", "generated"),
+        ("mrc-adequacy", "qid question reference model prediction", "qid", "prediction"),
+        ("mrc-adequacy", "id question gold model answer", "id", "answer"),
+        ("mrc-fluency", "source query ref_answer system answer", "source", "answer"),
+        ("da-translation", "segment_id source ref system translation", "segment_id", "translation"),
+        ("da-translation", "id src reference sys hyp", "id", "hyp"),
+        ("da-summary", "doc_id article ref system summary", "doc_id", "summary"),
+        ("custom", "source system text", "", "text"),
+        ("qg", "id passage system wording", "id", "wording"),
+    ],
+)
+def test_one_output_a_row(protocol: str, columns: str, source: str, output: str) -> None:
+    roles = guess(protocol, columns)
+    layout = FileLayout("csv", tuple(columns.split()), roles)
+    assert (layout.shape, layout.source, layout.output) == ("long", source, output)
+    assert layout.system in ("system", "sys", "model", "Model")
+    assert [field.name for field in missing_fields(layout, screen_of(protocol))] in ([], ["reference"])
+
+
+@pytest.mark.parametrize(
+    ("columns", "systems"),
+    [
+        ("id passage answer alder birch", ["alder", "birch"]),
+        ("id passage answer outputs.alder outputs.GPT-3.5 reference", ["alder", "GPT-3.5"]),
+        ("passage answer dataset split language alder reference", ["alder"]),
+        ("source id passage answer alder", ["alder"]),
+    ],
+)
+def test_one_source_a_row(columns: str, systems: list[str]) -> None:
+    layout = FileLayout("csv", tuple(columns.split()), guess("qg", columns))
+    assert layout.shape == "wide"
+    assert list(layout.systems.values()) == systems
+
+
+def test_numbers_and_empty_columns_are_no_outputs() -> None:
+    rows = [["1", "p", "0.5", "12 %", "", "text"], ["2", "q", "7", "1,000", "", ""]]
+    assert guess("qg", "id passage score share nothing alder", *rows) == {
+        "id": "source",
+        "passage": "field:passage",
+        "alder": "system-output",
+    }
+
+
+def test_of_several_ids_one_that_tells_sources_apart_is_taken() -> None:
+    rows = [["SQuAD", "1", "p", "o"], ["SQuAD", "2", "q", "o2"]]
+    assert guess("qg", "source id passage alder", *rows)["id"] == "source"
+
+
+def test_a_fields_own_name_wins_over_an_id() -> None:
+    roles = guess("da-translation", "source system output")
+    assert roles["source"] == "field:source"
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [("outputs.GPT-4", "GPT-4"), ("Outputs.GPT-3.5", "GPT-3.5"), ("T5.large", "T5.large"), ("outputs", "outputs")],
+)
+def test_a_system_is_called_as_its_column(column: str, name: str) -> None:
+    assert system_name(column) == name
+
+
+def test_a_layout_survives_being_stored() -> None:
+    layout = FileLayout("csv", ("a", "b"), {"a": "new", "b": "source"}, {"a": "Hint"})
+    assert FileLayout.from_json(layout.to_json()) == layout
+
+
+def test_new_fields_get_names_that_are_free() -> None:
+    layout = FileLayout("csv", ("Source", "output", "!"), dict.fromkeys(("Source", "output", "!"), "new"))
+    extended = layout.extended(screen_of("custom"))
+    assert extended.field_names == ("source", "source_2", "output_2", "field")
+    assert layout.settled(screen_of("custom")).extended(extended) == extended
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [
+        {"a": "source"},
+        {"a": "output", "b": "source"},
+        {"a": "system", "b": "source"},
+        {"a": "system", "b": "output"},
+        {"a": "system-output", "b": "output"},
+        {"a": "system", "b": "output", "c": "source", "d": "source"},
+        {"a": "system", "b": "output", "c": "field:hint"},
+        {"a": "system", "b": "output", "c": "source", "z": "field:passage"},
+        {"outputs.a": "system-output", "a": "system-output"},
+        {"a": "system", "b": "output", "c": "new"},
+    ],
+    ids=[
+        "no outputs", "no system", "no output", "nothing tells sources apart", "both shapes", "two ids",
+        "no such field", "no such column", "one system twice", "a closed screen",
+    ],
+)  # fmt: skip
+def test_columns_that_give_no_outputs_are_refused(roles: dict[str, str]) -> None:
+    layout = FileLayout("csv", ("a", "b", "c", "d", "outputs.a"), roles)
+    with pytest.raises(DomainError) as caught:
+        check_layout(layout, screen_of("qg"), is_open=False)
+    assert caught.value.code == "bad_mapping"

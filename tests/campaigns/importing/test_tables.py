@@ -1,0 +1,224 @@
+"""Sources and outputs from tables in long and wide form."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from campaigns.contracts.protocol import Field, Screen
+from campaigns.importing.contents import Contents, Existing, notices_of
+from campaigns.importing.guessing import guess_layout
+from campaigns.importing.layout import FileLayout
+from campaigns.importing.tables import MAX_SYSTEMS, read_contents
+from evalsite.lib.tables import TableError, preview
+from evalsite.lib.tables.writing import neutralise, write_csv
+
+SCREEN = Screen(
+    fields=(Field("passage", "Passage", marks="answer"), Field("answer", "Answer", is_required=False, is_shown=False)),
+    output_label="Question",
+)
+LONG = FileLayout(
+    "csv",
+    ("id", "passage", "answer", "system", "output"),
+    {"id": "source", "passage": "field:passage", "answer": "field:answer", "system": "system", "output": "output"},
+)
+
+Data = dict[str, tuple[dict[str, str], dict[str, str]]]  # by source: its fields, its outputs by system
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str], Path]:
+    def write_file(content: str) -> Path:
+        path = tmp_path / "outputs.csv"
+        path.write_text(content)
+        return path
+
+    return write_file
+
+
+def data_of(contents: Contents) -> Data:
+    """Return what contents hold, whatever their order."""
+    data: Data = {source.name: (source.fields, {}) for source in contents.sources}
+    for source, system, text in contents.outputs():
+        data[contents.sources[source].name][1][contents.systems[system]] = text
+    return data
+
+
+def refusal(path: Path, layout: FileLayout = LONG, existing: Existing | None = None) -> list[tuple]:
+    with pytest.raises(TableError) as caught:
+        read_contents(path, layout, SCREEN, existing=existing)
+    return [(problem.row, problem.column, problem.code) for problem in caught.value.problems]
+
+
+# --- Long and wide say the same
+
+WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=8)
+TEXTS = st.lists(WORDS, min_size=1, max_size=4).map(" ".join).filter(lambda text: not text.startswith("'"))
+NAMES = WORDS.filter(lambda name: not name.startswith("'") and "." not in name)
+COLUMNS = {"id", "passage", "answer", "system", "output"}
+
+
+@st.composite
+def data_sets(draw: st.DrawFn) -> Data:
+    """Return a few sources with an output of each of a few systems."""
+    systems = draw(st.lists(NAMES.filter(lambda name: name not in COLUMNS), min_size=1, max_size=4, unique=True))
+    sources = draw(st.lists(TEXTS, min_size=1, max_size=4, unique=True))
+    return {
+        source: (
+            {"passage": draw(TEXTS), **({"answer": draw(TEXTS)} if draw(st.booleans()) else {})},
+            {system: draw(TEXTS) for system in systems},
+        )
+        for source in sources
+    }
+
+
+def long_rows(data: Data) -> list[list[str]]:
+    return [
+        [source, fields["passage"], fields.get("answer", ""), system, output]
+        for source, (fields, outputs) in data.items()
+        for system, output in outputs.items()
+    ]
+
+
+def wide_rows(data: Data) -> list[list[str]]:
+    return [
+        [source, fields["passage"], fields.get("answer", ""), *outputs.values()]
+        for source, (fields, outputs) in data.items()
+    ]
+
+
+@given(data=data_sets(), shuffled=st.randoms())
+def test_long_and_wide_hold_the_same(data: Data, shuffled, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("shapes")
+    systems = list(next(iter(data.values()))[1])
+    outputs = dict.fromkeys(map(neutralise, systems), "system-output")
+    roles = {"id": "source", "passage": "field:passage", "answer": "field:answer", **outputs}
+    wide = FileLayout("csv", tuple(roles), roles)
+    rows = long_rows(data)
+    shuffled.shuffle(rows)
+    table(folder / "long.csv", LONG.columns, rows)
+    table(folder / "wide.csv", ["id", "passage", "answer", *systems], wide_rows(data))
+    with (folder / "wide.jsonl").open("w") as lines:
+        for source, (fields, outputs) in data.items():
+            lines.write(json.dumps({"id": source, **fields, "outputs": outputs}) + "\n")
+    nested = guess_layout(preview(folder / "wide.jsonl"), SCREEN)
+
+    assert data_of(read_contents(folder / "long.csv", LONG, SCREEN)) == data
+    assert data_of(read_contents(folder / "wide.csv", wide, SCREEN)) == data
+    assert data_of(read_contents(folder / "wide.jsonl", nested, SCREEN)) == data
+
+
+def table(path: Path, header, rows) -> None:
+    stream = io.StringIO()
+    write_csv(stream, header, rows)
+    path.write_text(stream.getvalue(), newline="")
+
+
+# --- Sources without ids
+
+
+def test_in_long_form_rows_with_the_same_fields_are_one_source(write) -> None:
+    path = write("passage,system,output\nSky,a,1?\nGrass,a,2?\nSky,b,3?\nGrass,b,4?\n")
+    layout = guess_layout(preview(path), SCREEN)
+    assert data_of(read_contents(path, layout, SCREEN)) == {
+        "1": ({"passage": "Sky"}, {"a": "1?", "b": "3?"}),
+        "2": ({"passage": "Grass"}, {"a": "2?", "b": "4?"}),
+    }
+
+
+def test_in_wide_form_each_row_is_a_source(write) -> None:
+    path = write("passage,alder\nSky,1?\nSky,2?\n")
+    layout = guess_layout(preview(path), SCREEN)
+    assert data_of(read_contents(path, layout, SCREEN)) == {
+        "1": ({"passage": "Sky"}, {"alder": "1?"}),
+        "2": ({"passage": "Sky"}, {"alder": "2?"}),
+    }
+
+
+# --- What is wrong
+
+
+def test_all_that_is_wrong_is_named_at_once_in_the_order_of_the_file(write) -> None:
+    path = write(
+        "id,passage,answer,system,output\n"
+        "s1,Sky,,a,1?\n"
+        "s1,Sea,,b,\n"
+        ",Sun,,a,3?\n"
+        "s2,,,a,4?\n"
+        f"s2,,,{'x' * 201},5?\n"
+        "s1,Sky,,a,6?\n"
+        "s2,,,,7?\n"
+    )
+    assert refusal(path) == [
+        (3, "passage", "field_differs"),
+        (3, "output", "empty_output"),
+        (4, "id", "empty_name"),
+        (5, "passage", "empty_field"),
+        (6, "system", "long_name"),
+        (7, "system", "duplicate_output"),
+        (8, "system", "empty_name"),
+    ]
+
+
+def test_the_fifty_first_problem_is_counted(write) -> None:
+    path = write("id,passage,answer,system,output\n" + "".join(f"s{n},Sky,,a,\n" for n in range(60)))
+    with pytest.raises(TableError) as caught:
+        read_contents(path, LONG, SCREEN)
+    assert (len(caught.value.problems), caught.value.n_more) == (50, 10)
+
+
+def test_a_column_of_texts_is_not_taken_for_systems(write) -> None:
+    rows = "".join(f"s{n},Sky,,text {n},o\n" for n in range(MAX_SYSTEMS + 1))
+    assert refusal(write("id,passage,answer,system,output\n" + rows)) == [(None, "system", "too_many_systems")]
+
+
+def test_the_other_row_is_named(write) -> None:
+    with pytest.raises(TableError) as caught:
+        read_contents(write("id,passage,answer,system,output\ns1,Sky,,a,1?\n\ns1,Sky,,a,2?\n"), LONG, SCREEN)
+    assert caught.value.problems[0].row == 4
+    assert "row 2" in caught.value.problems[0].message
+
+
+# --- Adding to what is there
+
+EXISTING = Existing({"s1": {"passage": "Sky", "answer": "blue"}}, frozenset({("s1", "a")}))
+
+
+def test_a_known_source_needs_no_fields(write) -> None:
+    path = write("id,passage,answer,system,output\ns1,,,b,1?\ns2,Sea,,b,2?\n")
+    assert data_of(read_contents(path, LONG, SCREEN, existing=EXISTING)) == {
+        "s1": ({}, {"b": "1?"}),
+        "s2": ({"passage": "Sea"}, {"b": "2?"}),
+    }
+
+
+def test_what_is_there_already_or_differs_is_refused(write) -> None:
+    path = write("id,passage,answer,system,output\ns1,Sea,blue,b,1?\ns1,Sea,blue,a,2?\ns2,,,a,3?\n")
+    assert refusal(path, existing=EXISTING) == [
+        (2, "passage", "field_changed"),
+        (3, "system", "known_output"),
+        (4, "passage", "empty_field"),
+    ]
+
+
+def test_in_wide_form_the_systems_column_is_named(write) -> None:
+    layout = FileLayout("csv", ("id", "b", "a"), {"id": "source", "a": "system-output", "b": "system-output"})
+    path = write("id,b,a\ns1,1?,2?\ns2,3?,4?\n")
+    assert refusal(path, layout, EXISTING) == [(2, "a", "known_output"), (3, "id", "new_source")]
+
+
+# --- Notices
+
+
+def test_yes_and_no_and_no_answer_need_not_stand_in_the_passage(write) -> None:
+    path = write(
+        "id,passage,answer,system,output\ns1,Sky,yes,a,1?\ns2,Sky,No,a,2?\ns3,Sky,,a,3?\ns4,Sky,Sky,a,4?\n"
+        "s5,Sky,Sea,a,5?\n"
+    )
+    notices = notices_of(read_contents(path, LONG, SCREEN), SCREEN)
+    assert [notice.code for notice in notices] == ["unmarked"]
+    assert notices[0].message.startswith("1 source:")

@@ -1,0 +1,37 @@
+"""What an admin sees of campaigns: to look, and to give one a new owner."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from campaigns.models import Campaign
+from evalsite.accounts.models import User
+
+
+@pytest.fixture
+def admin_client(db: None) -> Client:
+    client = Client()
+    client.force_login(User.objects.create_superuser("admin@example.org"))
+    return client
+
+
+def test_admins_look_and_do_not_change(admin_client: Client, running: Campaign) -> None:
+    page = reverse("admin:campaigns_campaign_change", args=[running.pk])
+    assert (
+        admin_client.get(reverse("admin:campaigns_campaign_changelist"), {"q": "owner@example.org"})
+        .context["cl"]
+        .result_list.get()
+        == running
+    )
+    assert 'name="status"' not in admin_client.get(page).text
+    assert admin_client.post(reverse("admin:campaigns_campaign_delete", args=[running.pk])).status_code == 403
+    assert admin_client.get(reverse("admin:campaigns_campaign_add")).status_code == 403
+
+
+def test_admins_give_an_orphan_an_owner(admin_client: Client, campaign: Campaign, stranger: User) -> None:
+    campaign.memberships.all().delete()
+    prefix = "memberships"
+    sent = {f"{prefix}-TOTAL_FORMS": "1", f"{prefix}-INITIAL_FORMS": "0", f"{prefix}-0-user": stranger.pk}
+    sent |= {f"{prefix}-0-role": "owner", f"{prefix}-0-campaign": campaign.pk}
+    admin_client.post(reverse("admin:campaigns_campaign_change", args=[campaign.pk]), sent)
+    assert campaign.memberships.get().user == stranger

@@ -1,0 +1,188 @@
+"""The page of criteria."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.django import TestCase
+
+from campaigns.models import Campaign, Criterion
+from campaigns.services.criteria import MOST, add_criterion, move_criterion, order_criteria
+from evalsite.accounts.models import User
+from evalsite.lib.errors import DomainError
+from tests.campaigns.cast import make_campaign
+
+FIELDS = {"name": "style", "statement": "The question has style.", "left_label": "no", "right_label": "yes"}
+NAMES = ["understandability", "relevancy", "answerability", "appropriateness"]
+
+
+def url(campaign: Campaign, name: str = "criteria", *args: int) -> str:
+    return reverse(f"campaigns:{name}", args=[campaign.public_id, *args])
+
+
+def names(campaign: Campaign) -> list[str]:
+    return list(campaign.criteria.values_list("name", flat=True))
+
+
+def first(campaign: Campaign) -> Criterion:
+    return campaign.criteria.all()[0]
+
+
+def test_add(owner_client: Client, campaign: Campaign) -> None:
+    assert owner_client.post(url(campaign), FIELDS | {"is_negative": "on"}).status_code == 302
+    added = campaign.criteria.get(name="style")
+    assert names(campaign) == [*NAMES, "style"]
+    assert (added.left_label, added.right_label) == ("no", "yes")
+    assert added.is_negative
+
+
+def test_adding_twice_adds_once(owner_client: Client, campaign: Campaign) -> None:
+    for _ in range(2):
+        assert owner_client.post(url(campaign), FIELDS).status_code == 302
+    assert names(campaign) == [*NAMES, "style"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "code"),
+    [
+        ({"name": ""}, "name", "required"),
+        ({"statement": ""}, "statement", "required"),
+        ({"statement": "x" * 501}, "statement", "max_length"),
+        ({"name": "relevancy"}, "name", "name_taken"),
+    ],
+)
+def test_what_cannot_be_added(owner_client: Client, campaign: Campaign, changed: dict, field: str, code: str) -> None:
+    response = owner_client.post(url(campaign), FIELDS | changed)
+    assert response.status_code == 422
+    assert response.context["new"].has_error(field, code)
+    assert names(campaign) == NAMES
+
+
+def test_there_is_an_end_to_criteria(campaign: Campaign) -> None:
+    for n in range(MOST - len(NAMES)):
+        add_criterion(campaign=campaign, fields=FIELDS | {"name": f"c{n}"})
+    with pytest.raises(DomainError) as error:
+        add_criterion(campaign=campaign, fields=FIELDS)
+    assert error.value.code == "too_many"
+
+
+def test_one_field_sent_changes_one_field(owner_client: Client, campaign: Campaign) -> None:
+    before = first(campaign)
+    to = url(campaign, "criterion", before.pk)
+    answer = owner_client.post(to, {"is_negative": "true"}, headers={"X-Autosave": "1"})
+    assert answer.json() == {"saved": True, "errors": {}}
+    after = first(campaign)
+    assert after.is_negative
+    assert (after.name, after.statement, after.is_in_worker_test) == (before.name, before.statement, True)
+    owner_client.post(to, {"is_negative": "false"}, headers={"X-Autosave": "1"})
+    assert not first(campaign).is_negative
+
+
+def test_a_whole_form_without_script_clears_boxes_too(owner_client: Client, campaign: Campaign) -> None:
+    criterion = first(campaign)
+    # An empty box is sent by the hidden field before it, a ticked one by both.
+    sent = FIELDS | {"is_negative": ["false", "on"], "is_in_worker_test": "false"}
+    assert owner_client.post(url(campaign, "criterion", criterion.pk), sent).status_code == 302
+    criterion.refresh_from_db()
+    assert (criterion.name, criterion.is_negative, criterion.is_in_worker_test) == ("style", True, False)
+
+
+def test_a_change_that_cannot_be_says_where(owner_client: Client, campaign: Campaign) -> None:
+    to = url(campaign, "criterion", first(campaign).pk)
+    answer = owner_client.post(to, {"name": "relevancy"}, headers={"X-Autosave": "1"})
+    assert answer.status_code == 422
+    assert answer.json()["errors"].keys() == {"name"}
+    response = owner_client.post(to, {"statement": ""})
+    assert response.status_code == 422
+    assert response.context["rows"][0].has_error("statement", "required")
+    assert names(campaign) == NAMES
+
+
+def test_delete_and_undo_leave_all_as_it_was(owner_client: Client, campaign: Campaign) -> None:
+    second = campaign.criteria.all()[1]
+    Criterion.objects.filter(pk=second.pk).update(is_negative=True, left_label="never")
+    before = list(campaign.criteria.values_list("order", "name", "statement", "left_label", "is_negative"))
+    assert owner_client.post(url(campaign, "criterion_delete", second.pk)).status_code == 302
+    assert names(campaign) == [NAMES[0], *NAMES[2:]]
+    assert owner_client.get(url(campaign)).context["deleted"]["name"] == second.name
+    for _ in range(2):
+        assert owner_client.post(url(campaign, "criteria_undo")).status_code == 302
+    after = list(campaign.criteria.values_list("order", "name", "statement", "left_label", "is_negative"))
+    assert after == before
+    assert owner_client.get(url(campaign)).context["deleted"] is None
+
+
+def test_deleting_twice_is_deleting_once(owner_client: Client, campaign: Campaign) -> None:
+    gone = url(campaign, "criterion_delete", first(campaign).pk)
+    for _ in range(2):
+        assert owner_client.post(gone).status_code == 302
+    owner_client.post(url(campaign, "criteria_undo"))
+    assert names(campaign) == NAMES
+
+
+def test_an_undo_whose_name_is_taken_is_refused(owner_client: Client, campaign: Campaign) -> None:
+    owner_client.post(url(campaign, "criterion_delete", first(campaign).pk))
+    owner_client.post(url(campaign), FIELDS | {"name": NAMES[0]})
+    response = owner_client.post(url(campaign, "criteria_undo"))
+    assert response.status_code == 422
+    assert response.context["error"].code == "name_taken"
+
+
+def test_up_and_down(owner_client: Client, campaign: Campaign) -> None:
+    move = url(campaign, "criteria_order")
+    assert owner_client.post(move, {"criterion": first(campaign).pk, "step": "1"}).status_code == 302
+    assert names(campaign) == [NAMES[1], NAMES[0], *NAMES[2:]]
+    owner_client.post(move, {"criterion": campaign.criteria.get(name=NAMES[0]).pk, "step": "-1"})
+    assert names(campaign) == NAMES
+    owner_client.post(move, {"criterion": first(campaign).pk, "step": "-1"})
+    assert names(campaign) == NAMES
+
+
+def test_a_new_order_at_once(owner_client: Client, campaign: Campaign) -> None:
+    order = list(reversed(campaign.criteria.values_list("pk", flat=True)))
+    answer = owner_client.post(url(campaign, "criteria_order"), {"order": order}, headers={"X-Autosave": "1"})
+    assert answer.status_code == 204
+    assert names(campaign) == NAMES[::-1]
+
+
+@pytest.mark.parametrize("sent", [{}, {"order": ["1", "2"]}, {"order": ["x"]}, {"criterion": "1"}, {"step": "1"}])
+def test_orders_that_are_none(owner_client: Client, campaign: Campaign, sent: dict) -> None:
+    response = owner_client.post(url(campaign, "criteria_order"), sent)
+    assert response.status_code == 422
+    assert response.context["error"].code == "bad_order"
+    assert names(campaign) == NAMES
+
+
+def test_criteria_are_frozen_after_launch(owner_client: Client, running: Campaign) -> None:
+    pk = first(running).pk
+    for to, sent in [
+        (url(running), FIELDS),
+        (url(running, "criterion", pk), {"statement": "Other."}),
+        (url(running, "criterion_delete", pk), {}),
+        (url(running, "criteria_order"), {"criterion": pk, "step": "1"}),
+    ]:
+        response = owner_client.post(to, sent)
+        assert response.status_code == 422
+        assert "frozen" in response.text
+    assert names(running) == NAMES
+    assert first(running).statement == "The question is easy to understand."
+
+
+class Orders(TestCase):
+    """Whatever is moved, no criterion is lost and numbers stay 0, 1, 2, …"""
+
+    @given(
+        st.lists(st.tuples(st.integers(0, 3), st.sampled_from([-1, 1])), max_size=8), st.permutations(list(range(4)))
+    )
+    def test_moves(self, moves: list[tuple[int, int]], order: list[int]) -> None:
+        owner, _ = User.objects.get_or_create(email="owner@example.org")
+        campaign = make_campaign(owner, "qg")
+        expected = [criterion.pk for criterion in campaign.criteria.all()]
+        for place, step in moves:
+            move_criterion(campaign=campaign, criterion_id=expected[place], step=step)
+            expected.insert(max(0, place + step), expected.pop(place))
+        assert list(campaign.criteria.values_list("pk", flat=True)) == expected
+        order_criteria(campaign=campaign, order=[expected[place] for place in order])
+        assert [expected.index(pk) for pk in campaign.criteria.values_list("pk", flat=True)] == order
+        assert list(campaign.criteria.values_list("order", flat=True)) == [0, 1, 2, 3]

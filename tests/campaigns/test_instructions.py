@@ -1,0 +1,62 @@
+"""The page of instructions and consent text."""
+
+from django.test import Client
+from django.urls import reverse
+
+from campaigns.models import Campaign
+
+
+def url(campaign: Campaign) -> str:
+    return reverse("campaigns:instructions", args=[campaign.public_id])
+
+
+def test_what_is_saved_is_shown_as_workers_will_see_it(owner_client: Client, campaign: Campaign) -> None:
+    sent = {"instructions": "Rate **each**.\r\n\r\n- so", "consent": "I am [18](https://example.org)."}
+    assert owner_client.post(url(campaign), sent).status_code == 302
+    saved = Campaign.objects.get()
+    assert saved.instructions == "Rate **each**.\n\n- so"
+    text = owner_client.get(url(campaign)).text
+    assert "<strong>each</strong>" in text
+    assert 'rel="noopener noreferrer"' in text
+
+
+def test_one_of_two_texts_leaves_the_other(owner_client: Client, campaign: Campaign) -> None:
+    answer = owner_client.post(url(campaign), {"consent": "Do you agree?"}, headers={"X-Autosave": "1"})
+    assert answer.json() == {"saved": True, "errors": {}, "reload": "#as-shown"}
+    saved = Campaign.objects.get()
+    assert (saved.instructions, saved.consent) == (campaign.instructions, "Do you agree?")
+
+
+def test_nothing_harmful_is_shown(owner_client: Client, campaign: Campaign) -> None:
+    bad = "<script>alert(1)</script> ![x](https://example.org/x.png) [y](javascript:alert(2)) </textarea><b>"
+    owner_client.post(url(campaign), {"instructions": bad, "consent": bad})
+    text = owner_client.get(url(campaign)).text
+    assert "<script>alert" not in text
+    assert '<img src="https' not in text
+    assert 'href="javascript' not in text
+    assert "</textarea><b>" not in text
+
+
+def test_back_to_the_default(owner_client: Client, campaign: Campaign) -> None:
+    response = owner_client.get(url(campaign))
+    assert response.context["default"] == campaign.instructions
+    assert "data-confirm" not in response.text
+    owner_client.post(url(campaign), {"instructions": "Mine"})
+    response = owner_client.get(url(campaign))
+    assert "data-confirm" in response.text
+    owner_client.post(url(campaign), {"instructions": response.context["default"]})
+    assert Campaign.objects.get().instructions == campaign.instructions
+
+
+def test_too_long(owner_client: Client, campaign: Campaign) -> None:
+    response = owner_client.post(url(campaign), {"instructions": "x" * 50_001})
+    assert response.status_code == 422
+    assert response.context["form"].has_error("instructions", "max_length")
+
+
+def test_instructions_are_frozen_after_launch(owner_client: Client, running: Campaign) -> None:
+    for field in ("instructions", "consent"):
+        response = owner_client.post(url(running), {field: "Other"})
+        assert response.status_code == 422
+        assert response.context["form"].has_error("__all__", "frozen")
+    assert Campaign.objects.get().instructions == running.instructions

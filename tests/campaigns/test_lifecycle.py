@@ -1,0 +1,237 @@
+"""Launching, pausing, resuming, closing, duplicating and deleting."""
+
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.core.files.base import ContentFile
+from django.test import Client
+from django.urls import reverse
+
+from campaigns.design.composition import Kind
+from campaigns.models import Campaign, Criterion, Hit, HitItem, Output, Source, System, Upload
+from campaigns.services.lifecycle import close_campaign, delete_campaign, duplicate_campaign, launch_campaign
+from evalsite.lib.errors import DomainError
+from tests.campaigns.cast import SYSTEMS, add_outputs, make_campaign
+
+
+def post(client: Client, name: str, campaign: Campaign, **sent: object):
+    return client.post(reverse(f"campaigns:{name}", args=[campaign.public_id]), sent)
+
+
+def test_launch(owner_client: Client, ready: Campaign) -> None:
+    assert post(owner_client, "launch", ready).status_code == 302
+    ready.refresh_from_db()
+    assert ready.is_open
+    assert ready.is_launched
+
+
+def test_launching_twice_is_launching_once(owner_client: Client, ready: Campaign) -> None:
+    post(owner_client, "launch", ready)
+    before = Campaign.objects.get()
+    assert post(owner_client, "launch", ready).status_code == 302
+    after = Campaign.objects.get()
+    assert (after.status, after.launched_at) == (before.status, before.launched_at)
+
+
+def test_a_launch_is_refused_with_all_that_is_missing(owner_client: Client, campaign: Campaign) -> None:
+    response = post(owner_client, "launch", campaign)
+    assert response.status_code == 409
+    assert response.context["refused"].code == "not_ready"
+    for title in ("Outputs", "Human system", "HITs"):
+        assert title in response.context["refused"].message
+    assert not Campaign.objects.get().is_launched
+
+
+def test_hits_that_are_out_of_date_are_not_launched(ready: Campaign) -> None:
+    Campaign.objects.update(status=Campaign.Status.DRAFT)
+    with pytest.raises(DomainError, match="Build them again"):
+        launch_campaign(campaign=ready)
+
+
+@pytest.mark.parametrize(
+    ("verb", "before", "after"),
+    [
+        ("pause", "running", "paused"),
+        ("resume", "paused", "running"),
+        ("close", "running", "closed"),
+        ("close", "paused", "closed"),
+        # a second click
+        ("pause", "paused", "paused"),
+        ("resume", "running", "running"),
+        ("close", "closed", "closed"),
+    ],
+)
+def test_changes_of_status(owner_client: Client, running: Campaign, verb: str, before: str, after: str) -> None:
+    Campaign.objects.update(status=before)
+    assert post(owner_client, verb, running).status_code == 302
+    assert Campaign.objects.get().status == after
+
+
+@pytest.mark.parametrize(
+    ("verb", "before"),
+    [
+        *(("pause", before) for before in ("draft", "ready", "closed")),
+        *(("resume", before) for before in ("draft", "ready", "closed")),
+        *(("close", before) for before in ("draft", "ready")),
+    ],
+)
+def test_changes_that_cannot_be(owner_client: Client, ready: Campaign, verb: str, before: str) -> None:
+    Campaign.objects.update(status=before)
+    response = post(owner_client, verb, ready)
+    assert response.status_code == 409
+    assert response.context["refused"].code == "wrong_status"
+    assert Campaign.objects.get().status == before
+
+
+def test_closing_keeps_the_first_time(running: Campaign) -> None:
+    close_campaign(campaign=running)
+    closed_at = Campaign.objects.get().closed_at
+    assert closed_at
+    close_campaign(campaign=running)
+    assert Campaign.objects.get().closed_at == closed_at
+
+
+# --- Copies
+
+
+def contents(campaign: Campaign) -> dict[str, object]:
+    """Return all that a copy takes over, without ids."""
+    outputs = Output.objects.filter(source__campaign=campaign).order_by("source__name", "system__name")
+    return {
+        "sources": list(campaign.sources.values_list("name", "fields")),
+        "systems": list(campaign.systems.values_list("name", "is_human")),
+        "outputs": list(outputs.values_list("source__name", "system__name", "text")),
+        "criteria": list(campaign.criteria.values_list("order", "name", "statement", "is_negative", "left_label")),
+        "settings": [
+            getattr(campaign, name)
+            for name in ("protocol", "screen", "instructions", "mix", "alpha", "reward", "workers_per_hit", "platform")
+        ],
+    }
+
+
+def test_a_replication_run_has_all_but_seed_hits_and_status(owner_client: Client, running: Campaign) -> None:
+    Campaign.objects.update(reward="1.50", alpha=0.01, consent="Do you agree?")
+    response = post(owner_client, "duplicate", running, as_replication="1", public_id=uuid4())
+    copy = Campaign.objects.get(replicates=running)
+    assert response["Location"] == reverse("campaigns:campaign", args=[copy.public_id])
+    running.refresh_from_db()
+    assert contents(copy) == contents(running)
+    assert (copy.status, copy.launched_at, copy.hits.count()) == ("draft", None, 0)
+    assert copy.seed != running.seed
+    assert copy.name == "Autumn questions (run 2)"
+    assert copy.memberships.get().role == "owner"
+    assert len(contents(running)["outputs"]) == 3 * len(SYSTEMS)  # type: ignore[arg-type]
+
+
+def test_a_changed_version_replicates_nothing(owner_client: Client, ready: Campaign) -> None:
+    post(owner_client, "duplicate", ready, as_replication="0", public_id=uuid4())
+    copy = Campaign.objects.exclude(pk=ready.pk).get()
+    assert copy.replicates is None
+    assert copy.name == "Autumn questions (changed)"
+
+
+def test_what_is_changed_in_a_copy_stays_in_it(owner, ready: Campaign) -> None:
+    before = contents(ready)
+    copy = duplicate_campaign(campaign=ready, owner=owner, as_replication=True)
+    System.objects.filter(campaign=copy).update(is_human=False)
+    Output.objects.filter(source__campaign=copy).update(text="other")
+    Criterion.objects.filter(campaign=copy).delete()
+    Source.objects.filter(campaign=copy).update(fields={})
+    assert contents(ready) == before
+
+
+def test_runs_are_numbered_and_names_do_not_grow(owner, ready: Campaign) -> None:
+    second = duplicate_campaign(campaign=ready, owner=owner, as_replication=True)
+    third = duplicate_campaign(campaign=ready, owner=owner, as_replication=True)
+    assert (second.name, third.name) == ("Autumn questions (run 2)", "Autumn questions (run 3)")
+    assert duplicate_campaign(campaign=third, owner=owner, as_replication=False).name == "Autumn questions (changed)"
+    ready.name = "x" * 200
+    assert len(duplicate_campaign(campaign=ready, owner=owner, as_replication=True).name) == 200
+
+
+def test_a_copy_sent_twice_is_made_once(owner_client: Client, ready: Campaign) -> None:
+    sent = {"as_replication": "1", "public_id": uuid4()}
+    first, second = (post(owner_client, "duplicate", ready, **sent) for _ in range(2))
+    assert first["Location"] == second["Location"]
+    assert Campaign.objects.count() == 2
+
+
+def test_a_viewer_may_copy_and_owns_the_copy(colleague, viewer_client: Client, ready: Campaign) -> None:
+    post(viewer_client, "duplicate", ready, as_replication="1")
+    assert Campaign.objects.get(replicates=ready).memberships.get().user == colleague
+
+
+def test_a_copy_of_no_kind_is_refused(owner_client: Client, ready: Campaign) -> None:
+    response = post(owner_client, "duplicate", ready)
+    assert response.status_code == 422
+    assert response.context["refused"].code == "bad_copy"
+
+
+def test_hits_that_came_with_the_file_are_copied(owner, running: Campaign) -> None:
+    running.has_given_hits, running.workers_per_hit = True, 3
+    running.save()
+    given = add_items(running)
+    copy = duplicate_campaign(campaign=running, owner=owner, as_replication=True)
+    assert copy.status == Campaign.Status.READY
+    assert items_of(copy) == items_of(running) != []
+    assert len(items_of(copy)) == len(given)
+    assert set(copy.hits.values_list("n_places_left", flat=True)) == {3}
+    assert not HitItem.objects.filter(hit__campaign=copy).exclude(output__source__campaign=copy).exists()
+
+
+def add_items(campaign: Campaign) -> list[HitItem]:
+    outputs = list(Output.objects.filter(source__campaign=campaign))
+    return HitItem.objects.bulk_create(
+        HitItem(
+            hit=hit,
+            position=position,
+            kind=Kind.REPEAT if position == 3 else Kind.ORDINARY,
+            output=outputs[1 if position == 3 else position],
+            twin_position=1 if position == 3 else None,
+            text=f"{hit.number}/{position}",
+        )
+        for hit in campaign.hits.all()
+        for position in (1, 2, 3)
+    )
+
+
+def items_of(campaign: Campaign) -> list[tuple]:
+    names = ("hit__number", "position", "kind", "twin_position", "text", "output__source__name", "output__system__name")
+    return list(HitItem.objects.filter(hit__campaign=campaign).order_by("hit__number", "position").values_list(*names))
+
+
+# --- Deleting
+
+
+def test_delete_takes_everything_of_the_campaign_and_nothing_else(
+    owner, owner_client: Client, ready: Campaign, settings, django_capture_on_commit_callbacks
+) -> None:
+    other = make_campaign(owner, "mrc-fluency")
+    add_outputs(other, 2, ["a", "b"])
+    add_items(ready)
+    upload = Upload(campaign=ready, name="outputs.csv", size=1, uploaded_by=owner)
+    upload.file.save("outputs.csv", ContentFile(b"x"))
+    path = Path(upload.file.path)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert post(owner_client, "delete", ready)["Location"] == reverse("campaigns:list")
+    assert list(Campaign.objects.all()) == [other]
+    assert not path.exists()
+    assert not Hit.objects.exists()
+    assert (Source.objects.count(), Output.objects.count(), System.objects.count()) == (2, 4, 2)
+    assert post(owner_client, "delete", ready).status_code == 404
+
+
+@pytest.mark.parametrize("status", ["running", "paused", "closed"])
+def test_a_launched_campaign_is_not_deleted(owner_client: Client, running: Campaign, status: str) -> None:
+    Campaign.objects.update(status=status)
+    response = post(owner_client, "delete", running)
+    assert response.status_code == 409
+    assert response.context["refused"].code == "frozen"
+    assert Campaign.objects.exists()
+
+
+def test_delete_takes_a_constant_number_of_queries(owner, ready: Campaign, django_assert_max_num_queries) -> None:
+    add_outputs(ready, 600, SYSTEMS[:3])
+    with django_assert_max_num_queries(30):
+        delete_campaign(campaign=ready)
