@@ -6,7 +6,7 @@ wider of the two.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -62,6 +62,25 @@ class Cluster(NamedTuple):
     end: int
 
 
+class Piece(NamedTuple):
+    """Clusters from `start` to `end`, the last of them from `ink_end` on spaces, and the widths of both stretches."""
+
+    start: int
+    end: int
+    ink_end: int
+    ink: float
+    space: float
+
+
+class Paragraph(NamedTuple):
+    """Clusters with their levels of embedding, in pieces between which a line may end."""
+
+    clusters: Sequence[Cluster]
+    levels: Sequence[int]
+    pieces: tuple[Piece, ...]
+    is_rtl: bool
+
+
 class Run(NamedTuple):
     """Clusters of one font (None: placeholders) and one direction, and the stretches of them to highlight."""
 
@@ -96,23 +115,36 @@ def lay_out(
     text: str, style: Style, highlights: Sequence[tuple[int, int]] = (), direction: Direction = "auto"
 ) -> Layout:
     """Set `text` in lines; raise TextTooTallError if they are too many."""
+    paragraphs, missing = _prepare(text, style.font_size, style.is_bold, direction)
+    lines: list[Line] = []
+    most = (MAX_HEIGHT_PX - 2 * style.padding) // style.line_height
+    for paragraph in paragraphs:
+        for first, last in _break_lines(paragraph, style):
+            runs = _make_runs(paragraph.clusters[first:last], paragraph.levels[first:last], highlights)
+            lines.append(Line(tuple(runs), paragraph.is_rtl))
+        if len(lines) > most:
+            raise TextTooTallError(f"The text has more than {most} lines of {style.width} px.")
+    return Layout(style, tuple(lines), dict(missing))
+
+
+@lru_cache(maxsize=128)
+def _prepare(
+    text: str, font_size: int, is_bold: bool, direction: Direction
+) -> tuple[tuple[Paragraph, ...], Mapping[str, int]]:
+    """Return what does not depend on the width of the image, so that a text for several screens is measured once."""
     region = fonts.find_region(text)
     missing: Counter[str] = Counter()
-    lines: list[Line] = []
+    paragraphs: list[Paragraph] = []
     default = _starts_rtl(text) if direction == "auto" else direction == "rtl"
-    most = (MAX_HEIGHT_PX - 2 * style.padding) // style.line_height
     for start, paragraph in _split_paragraphs(text):
-        clusters, lost = _choose_fonts(paragraph, start, region, style.is_bold)
+        clusters, lost = _choose_fonts(paragraph, start, region, is_bold)
         missing.update(lost)
         classes = [bidi.class_of(cluster.source) for cluster in clusters]
         is_rtl = bidi.is_rtl(classes, default) if direction == "auto" else default
         levels = bidi.find_levels([cluster.source for cluster in clusters], classes, int(is_rtl))
-        for first, last in _break_lines(clusters, levels, style):
-            runs = _make_runs(clusters[first:last], levels[first:last], highlights)
-            lines.append(Line(tuple(runs), is_rtl))
-        if len(lines) > most:
-            raise TextTooTallError(f"The text has more than {most} lines of {style.width} px.")
-    return Layout(style, tuple(lines), dict(missing))
+        pieces = tuple(_measure_pieces(clusters, levels, font_size))
+        paragraphs.append(Paragraph(clusters, levels, pieces, is_rtl))
+    return tuple(paragraphs), missing
 
 
 def _split_paragraphs(text: str) -> Iterator[tuple[int, str]]:
@@ -181,37 +213,49 @@ def measure_run(text: str, font: str | None, is_rtl: bool, size: int) -> float:
     return fonts.measure(font, size, text, is_rtl)
 
 
-def _break_lines(clusters: Sequence[Cluster], levels: Sequence[int], style: Style) -> Iterator[tuple[int, int]]:
+def _measure_pieces(clusters: Sequence[Cluster], levels: Sequence[int], size: int) -> Iterator[Piece]:
+    """Yield the pieces between which a line may end."""
+    for start, end in find_pieces([cluster.source for cluster in clusters]):
+        yield _measure_piece(clusters, levels, size, start, end)
+
+
+def _measure_piece(clusters: Sequence[Cluster], levels: Sequence[int], size: int, start: int, end: int) -> Piece:
+    ink_end = end
+    while ink_end > start and break_class(clusters[ink_end - 1].source) & SPACE:
+        ink_end -= 1
+    ink = _measure(clusters[start:ink_end], levels[start:ink_end], size)
+    return Piece(start, end, ink_end, ink, _measure(clusters[ink_end:end], levels[ink_end:end], size))
+
+
+def _break_lines(paragraph: Paragraph, style: Style) -> Iterator[tuple[int, int]]:
     """Yield first and last cluster of each line, without the spaces at its end; an empty paragraph has one line."""
     line_start = line_end = 0
     width = 0.0
-    for start, end in _split_wide_pieces(clusters, levels, style):
-        ink_end = end
-        while ink_end > start and break_class(clusters[ink_end - 1].source) & SPACE:
-            ink_end -= 1
-        ink = _measure(clusters[start:ink_end], levels[start:ink_end], style.font_size)
-        if width + ink > style.room and start > line_start:
+    for piece in _split_wide_pieces(paragraph, style):
+        if width + piece.ink > style.room and piece.start > line_start:
             yield line_start, line_end
-            line_start, width = start, 0.0
-        width += ink + _measure(clusters[ink_end:end], levels[ink_end:end], style.font_size)
-        line_end = ink_end
+            line_start, width = piece.start, 0.0
+        width += piece.ink + piece.space
+        line_end = piece.ink_end
     yield line_start, line_end
 
 
-def _split_wide_pieces(clusters: Sequence[Cluster], levels: Sequence[int], style: Style) -> Iterator[tuple[int, int]]:
+def _split_wide_pieces(paragraph: Paragraph, style: Style) -> Iterator[Piece]:
     """Yield the pieces between which a line may end; those wider than a line are cut between clusters."""
-    for start, end in find_pieces([cluster.source for cluster in clusters]):
-        if end - start == 1 or _measure(clusters[start:end], levels[start:end], style.font_size) <= style.room:
-            yield start, end
+    clusters, levels = paragraph.clusters, paragraph.levels
+    for piece in paragraph.pieces:
+        start, end = piece.start, piece.end
+        if end - start == 1 or piece.ink + piece.space <= style.room:
+            yield piece
             continue
         width, first = 0.0, start
         for k in range(start, end):
             more = _measure(clusters[k : k + 1], levels[k : k + 1], style.font_size)
             if width + more > style.room and k > first:
-                yield first, k
+                yield _measure_piece(clusters, levels, style.font_size, first, k)
                 width, first = 0.0, k
             width += more
-        yield first, end
+        yield _measure_piece(clusters, levels, style.font_size, first, end)
 
 
 def _make_runs(clusters: Sequence[Cluster], levels: Sequence[int], highlights: Sequence[tuple[int, int]]) -> list[Run]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.images import DARK, LIGHT, RenderedImage, TextTooTallError, fonts, render
+from annotation.images import DARK, LIGHT, RenderedImage, TextTooTallError, fonts, layout, render
 from annotation.images.layout import Style
 from tests.annotation.images.pixels import PADDING, decode, ink_box, rows_of
 from tests.services import missing
@@ -74,6 +74,7 @@ def test_without_raqm_words_are_all_there_in_the_right_order(monkeypatch):
     def forget():
         fonts.load.cache_clear()
         fonts.measure.cache_clear()
+        layout._prepare.cache_clear()
 
     monkeypatch.setattr(fonts, "can_shape", lambda: False)
     forget()

@@ -1,0 +1,91 @@
+"""The files of the export page, by name: what each is made of, streamed."""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from annotation.encoding import as_records, csv_pieces, json_pieces, parquet_pieces
+from annotation.exports import (
+    ASSIGNMENT_COLUMNS,
+    CODE_COLUMN,
+    FINISHED,
+    ITEM_COLUMNS,
+    RATING_COLUMNS,
+    NameWorker,
+    hashed_name,
+    iter_assignments,
+    iter_events,
+    iter_items,
+    iter_ratings,
+    real_name,
+)
+from campaigns.models import Campaign
+
+_CSV, _JSON_LINES = "text/csv; charset=utf-8", "application/jsonl; charset=utf-8"
+_PARQUET = "application/vnd.apache.parquet"
+
+_NUMBERS = {"assignment": pa.int64(), "hit": pa.int64(), "position": pa.int32(), "score": pa.int32()}
+_TIMES = {"rated_at": pa.timestamp("ms", tz="UTC"), "seconds": pa.float64()}
+_RATING_SCHEMA = pa.schema([(name, (_NUMBERS | _TIMES).get(name, pa.string())) for name in RATING_COLUMNS])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What somebody asked for: assignments in which states, workers by their own ids or by keyed hashes."""
+
+    states: Collection[str] = FINISHED
+    has_real_ids: bool = False
+
+    @property
+    def names(self) -> NameWorker:
+        """How workers are named."""
+        return real_name if self.has_real_ids else hashed_name
+
+
+@dataclass(frozen=True)
+class Download:
+    """A kind of file: its media type, and what yields its bytes."""
+
+    content_type: str
+    pieces: Callable[[Campaign, Choice], Iterator[bytes]]
+
+
+def _ratings(campaign: Campaign, choice: Choice) -> Iterator[tuple]:
+    return iter_ratings(campaign, states=choice.states, names=choice.names)
+
+
+def _ratings_csv(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+    return csv_pieces(RATING_COLUMNS, _ratings(campaign, choice))
+
+
+def _ratings_json(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+    return json_pieces(as_records(RATING_COLUMNS, _ratings(campaign, choice)))
+
+
+def _ratings_parquet(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+    return parquet_pieces(_RATING_SCHEMA, _ratings(campaign, choice))
+
+
+def _assignments_csv(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+    """Completion codes prove that somebody worked, so they go where the real ids go."""
+    columns = (*ASSIGNMENT_COLUMNS, CODE_COLUMN) if choice.has_real_ids else ASSIGNMENT_COLUMNS
+    return csv_pieces(columns, iter_assignments(campaign, names=choice.names, with_codes=choice.has_real_ids))
+
+
+def _items_csv(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+    return csv_pieces(ITEM_COLUMNS, iter_items(campaign))
+
+
+def _events_json(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+    return json_pieces(iter_events(campaign, names=choice.names))
+
+
+DOWNLOADS = {
+    "ratings.csv": Download(_CSV, _ratings_csv),
+    "ratings.jsonl": Download(_JSON_LINES, _ratings_json),
+    "ratings.parquet": Download(_PARQUET, _ratings_parquet),
+    "assignments.csv": Download(_CSV, _assignments_csv),
+    "items.csv": Download(_CSV, _items_csv),
+    "events.jsonl": Download(_JSON_LINES, _events_json),
+}

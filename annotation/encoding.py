@@ -1,0 +1,85 @@
+"""Rows as files, in pieces that can be sent as they are made: CSV, JSON Lines, Parquet."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from evalsite.lib.tables.writing import neutralise
+
+_ROWS_OF_TEXT, _ROWS_OF_PARQUET = 1_000, 50_000
+_COMPRESSION = "zstd"
+
+
+def csv_pieces(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    """Yield a table as CSV (RFC 4180, UTF-8) whose cells no spreadsheet takes for formulas."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(columns)
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, _ROWS_OF_TEXT)):
+        writer.writerows([neutralise(cell) for cell in row] for row in chunk)
+        yield buffer.getvalue().encode()
+        buffer.seek(0)
+        buffer.truncate()
+    yield buffer.getvalue().encode()
+
+
+def json_pieces(records: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    """Yield records as JSON Lines."""
+    dump = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+    remaining = iter(records)
+    while chunk := list(islice(remaining, _ROWS_OF_TEXT)):
+        yield "".join(dump(record) + "\n" for record in chunk).encode()
+
+
+def as_records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield each row as a record."""
+    return (dict(zip(columns, row, strict=True)) for row in rows)
+
+
+class _Pipe(io.RawIOBase):
+    """What was written and not yet taken. A Parquet file is written from its beginning to its end."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._n_written = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        piece = bytes(data)
+        self._pieces.append(piece)
+        self._n_written += len(piece)
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._n_written
+
+    def take(self) -> bytes:
+        """Return what was written since the last time."""
+        taken, self._pieces = b"".join(self._pieces), []
+        return taken
+
+
+def parquet_pieces(schema: pa.Schema, rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    """Yield a table as Parquet, one row group at a time."""
+    pipe = _Pipe()
+    remaining = iter(rows)
+    with pa.parquet.ParquetWriter(pipe, schema, compression=_COMPRESSION) as writer:
+        while chunk := list(islice(remaining, _ROWS_OF_PARQUET)):
+            columns = [_array(cells, kind) for cells, kind in zip(zip(*chunk, strict=True), schema.types, strict=True)]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+            yield pipe.take()
+    yield pipe.take()
+
+
+def _array(cells: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Return cells as a column; times come as text."""
+    return pa.array(cells).cast(kind) if pa.types.is_timestamp(kind) else pa.array(cells, kind)

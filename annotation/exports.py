@@ -1,0 +1,207 @@
+"""Everything that workers left, as rows, at any moment of a campaign.
+
+Rows come in chunks of whole assignments, each read by a few queries: memory does not grow with the campaign, nothing is
+locked, and no cursor stays open on either database.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from django.utils.crypto import salted_hmac
+
+from annotation.models import Assignment, Event, Rating, Worker
+from annotation.progress import shown_seconds
+from campaigns.design.composition import Kind
+from campaigns.models import Campaign, HitItem
+from evalsite.lib.tables.writing import write_csv
+
+State = Assignment.State
+NameWorker = Callable[[Worker], str]
+
+FINISHED: tuple[str, ...] = (State.FINISHED,)
+ALL_STATES: tuple[str, ...] = tuple(State.values)
+
+RATING_COLUMNS = (
+    *("worker", "assignment", "hit", "position", "source", "system", "kind", "criterion", "score"),
+    *("state", "rated_at", "seconds"),
+)
+ASSIGNMENT_COLUMNS = (
+    *("assignment", "worker", "hit", "state", "items_rated", "items", "accessible"),
+    *("started", "last_rated", "ended", "seconds", "feedback"),
+)
+CODE_COLUMN = "completion_code"
+ITEM_COLUMNS = ("hit", "position", "kind", "twin_position", "source", "system", "text")
+
+_KINDS = {kind.value: kind.name.lower() for kind in Kind}
+_ASSIGNMENTS_AT_ONCE, _HITS_AT_ONCE = 100, 100
+_HASH_LENGTH = 12
+
+
+def hashed_name(worker: Worker) -> str:
+    """Return a name that does not tell who the worker is: the same for the same worker in every export of this server.
+
+    Its digits begin with those of the replication package, where this worker's key is the label.
+    """
+    digest = salted_hmac("evalsite.worker", worker.key, algorithm="sha256").hexdigest()
+    return f"w-{digest[:_HASH_LENGTH]}"
+
+
+def real_name(worker: Worker) -> str:
+    """Return the name by which the platform knows the worker: for owners only."""
+    return worker.name
+
+
+# --- Ratings
+
+
+def iter_ratings(
+    campaign: Campaign, *, states: Collection[str] = FINISHED, names: NameWorker = hashed_name
+) -> Iterator[tuple[Any, ...]]:
+    """Yield every rating of assignments in these states as a row of RATING_COLUMNS.
+
+    Rows are ordered by assignment, position and criterion. `rated_at` and `seconds` are of the item, the same for all
+    criteria; `seconds`: how long it was shown, as the browser told, else the time since the item before.
+    """
+    criteria = dict(campaign.criteria.values_list("pk", "name"))
+    order = {criterion: place for place, criterion in enumerate(criteria)}
+    for assignments in _assignment_chunks(campaign, states):
+        items = _items_of([assignment.hit_id for assignment in assignments])
+        shown = _shown_seconds_of(assignments)
+        found: dict[int, list[tuple[int, int, int, int, datetime]]] = {each.pk: [] for each in assignments}
+        ratings = Rating.objects.filter(assignment__in=assignments).order_by()
+        for assignment, item, criterion, score, at in ratings.values_list(
+            "assignment", "item", "criterion", "score", "rated_at"
+        ).iterator():
+            found[assignment].append((items[item][0], order[criterion], item, score, at))
+        for each in assignments:
+            rows = sorted(found[each.pk])
+            yield from _rating_rows(each, rows, items, list(criteria.values()), shown, names(each.worker))
+
+
+def _rating_rows(
+    assignment: Assignment,
+    rows: Iterable[tuple[int, int, int, int, datetime]],
+    items: dict[int, tuple[int, str, str, str]],
+    criteria: list[str],
+    shown: dict[tuple[int, int], float],
+    worker: str,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the sorted ratings of one assignment; each is position, place of the criterion, item, score and time."""
+    beginning = (worker, assignment.pk, assignment.hit.number)
+    item_before, timing, rated_before = None, ("", 0.0), assignment.started_at
+    for position, place, item, score, at in rows:
+        if item != item_before:
+            since = max((at - rated_before).total_seconds(), 0.0)
+            timing = utc_text(at), round(shown.get((assignment.pk, item), since), 3)
+            item_before, rated_before = item, at
+        _, source, system, kind = items[item]
+        yield *beginning, position, source, system, kind, criteria[place], score, assignment.state, *timing
+
+
+def _assignment_chunks(campaign: Campaign, states: Collection[str]) -> Iterator[list[Assignment]]:
+    """Yield the assignments in these states by id, some at a time, with workers and HITs."""
+    found = Assignment.objects.filter(campaign=campaign, state__in=states).select_related("worker", "hit")
+    last = 0
+    while chunk := list(found.filter(pk__gt=last).order_by("pk")[:_ASSIGNMENTS_AT_ONCE]):
+        yield chunk
+        last = chunk[-1].pk
+
+
+def _items_of(hits: Iterable[int]) -> dict[int, tuple[int, str, str, str]]:
+    """Return position, source, system and kind of each item of some HITs, by item."""
+    items = HitItem.objects.filter(hit__in=set(hits)).order_by()
+    rows = items.values_list("pk", "position", "output__source__name", "output__system__name", "kind").iterator()
+    return {item: (position, source, system, _KINDS[kind]) for item, position, source, system, kind in rows}
+
+
+def _shown_seconds_of(assignments: Iterable[Assignment]) -> dict[tuple[int, int], float]:
+    """Return how long items were shown, by assignment and item, where the browser told."""
+    events = Event.objects.filter(assignment__in=assignments, kind=Event.Kind.RATED, item__isnull=False).order_by()
+    rows = events.values_list("assignment", "item", "data").iterator()
+    found = ((assignment, item, shown_seconds(data)) for assignment, item, data in rows)
+    return {(assignment, item): seconds for assignment, item, seconds in found if seconds is not None}
+
+
+def write_ratings_csv(
+    campaign: Campaign,
+    target: Path | TextIO,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+) -> None:
+    """Write the long table to a path or an open text file, as `manage.py analyse` reads it."""
+    rows = iter_ratings(campaign, states=states, names=names)
+    if isinstance(target, Path):
+        with target.open("w", encoding="utf-8", newline="") as stream:
+            write_csv(stream, RATING_COLUMNS, rows)
+    else:
+        write_csv(target, RATING_COLUMNS, rows)
+
+
+# --- The rest
+
+
+def iter_assignments(
+    campaign: Campaign, *, names: NameWorker = hashed_name, with_codes: bool = False
+) -> Iterator[tuple[Any, ...]]:
+    """Yield every assignment as a row of ASSIGNMENT_COLUMNS, and its completion code if asked for.
+
+    `seconds` are those from the start to the last rating.
+    """
+    for assignments in _assignment_chunks(campaign, ALL_STATES):
+        for each in assignments:
+            code = (each.completion_code,) if with_codes else ()
+            yield (
+                each.pk,
+                names(each.worker),
+                each.hit.number,
+                each.state,
+                each.n_rated,
+                each.n_items,
+                each.is_accessible,
+                utc_text(each.started_at),
+                utc_text(each.seen_at),
+                utc_text(each.ended_at) if each.ended_at else None,
+                round((each.seen_at - each.started_at).total_seconds(), 3),
+                each.feedback,
+                *code,
+            )
+
+
+def iter_items(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
+    """Yield every item of every HIT, with its text as shown, as a row of ITEM_COLUMNS."""
+    last = -1
+    hits = campaign.hits.order_by("number")
+    while chunk := list(hits.filter(number__gt=last)[:_HITS_AT_ONCE]):
+        items = HitItem.objects.filter(hit__in=chunk).order_by("hit__number", "position")
+        rows = items.values_list(
+            "hit__number", "position", "kind", "twin_position", "output__source__name", "output__system__name", "text"
+        )
+        for hit, position, kind, *rest in rows.iterator():
+            yield hit, position, _KINDS[kind], *rest
+        last = chunk[-1].number
+
+
+def iter_events(campaign: Campaign, *, names: NameWorker = hashed_name) -> Iterator[dict[str, Any]]:
+    """Yield every event of every assignment, in order: what happened when, and what the browser told of an item."""
+    for assignments in _assignment_chunks(campaign, ALL_STATES):
+        worker = {each.pk: names(each.worker) for each in assignments}
+        events = Event.objects.filter(assignment__in=assignments).order_by("assignment", "pk")
+        rows = events.values_list("assignment", "assignment__hit__number", "item__position", "kind", "at", "data")
+        for assignment, hit, position, kind, at, data in rows.iterator():
+            yield {
+                "assignment": assignment,
+                "worker": worker[assignment],
+                "hit": hit,
+                "position": position,
+                "event": kind,
+                "at": utc_text(at),
+                "data": data,
+            }
+
+
+def utc_text(at: datetime) -> str:
+    """Return a time as ISO 8601 in UTC, to the millisecond."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

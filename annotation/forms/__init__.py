@@ -1,0 +1,1 @@
+"""The shape of what is sent to the pages."""

@@ -1,0 +1,39 @@
+"""What the lists of assignments and of feedback are filtered by."""
+
+from typing import Any
+
+from django import forms
+
+from annotation.models import Assignment
+
+_LARGEST_HIT = 2**31 - 1
+
+
+class AssignmentFilter(forms.Form):
+    """Which assignments to list; empty fields do not filter."""
+
+    state = forms.ChoiceField(required=False, choices=[("", "all"), *Assignment.State.choices])
+    worker = forms.CharField(required=False, max_length=255, widget=forms.TextInput(attrs={"type": "search"}))
+    hit = forms.IntegerField(label="HIT", required=False, min_value=1, max_value=_LARGEST_HIT)
+    code = forms.CharField(
+        label="Completion code",
+        required=False,
+        max_length=40,
+        widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off", "spellcheck": "false"}),
+    )
+
+    def clean_code(self) -> str:
+        """Return the code without what crept in when it was copied."""
+        return "".join(c for c in self.cleaned_data["code"] if c.isalnum())
+
+    def filters(self) -> dict[str, Any]:
+        """Return the filters of a valid form."""
+        return {name: value for name, value in self.cleaned_data.items() if value not in ("", None)}
+
+
+class FeedbackFilter(forms.Form):
+    """Which feedback to list."""
+
+    search = forms.CharField(
+        label="Words", required=False, max_length=200, widget=forms.TextInput(attrs={"type": "search"})
+    )

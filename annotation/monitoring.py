@@ -1,0 +1,137 @@
+"""What the lists of the monitoring pages show. The caller has fetched the campaign for its user."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, F, Q, QuerySet, Value
+from django.db.models.functions import Replace
+from django.shortcuts import get_object_or_404
+
+from annotation.models import Assignment, Invitation
+from campaigns.contracts.platform import CampaignRef, CrowdPlatform
+from campaigns.models import Campaign
+from campaigns.platforms import get_platform
+from evalsite.lib.errors import DomainError
+
+State = Assignment.State
+
+
+def list_assignments(
+    campaign: Campaign, *, state: str = "", worker: str = "", hit: int | None = None, code: str = ""
+) -> QuerySet[Assignment]:
+    """Return the assignments that match, newest first, with HITs and workers.
+
+    `worker` is a part of a worker's name, `code` a whole completion code; capitals do not matter.
+    """
+    found = Assignment.objects.filter(campaign=campaign).select_related("hit", "worker")
+    if state:
+        found = found.filter(state=state)
+    if worker:
+        # The campaign's id, which a link platform puts before each name, must not match.
+        name = Replace(F("worker__key"), Value(f"{campaign.public_id}:"), Value(""))
+        found = found.annotate(worker_name=name).filter(worker_name__icontains=worker)
+    if hit is not None:
+        found = found.filter(hit__number=hit)
+    if code:
+        found = found.filter(completion_code__iexact=code)
+    return found.order_by("-pk")
+
+
+def get_assignment_of(campaign: Campaign, assignment_id: int) -> Assignment:
+    """Return an assignment of the campaign; raise Http404 for any other."""
+    return get_object_or_404(Assignment, pk=assignment_id, campaign=campaign)
+
+
+def list_feedback(campaign: Campaign, *, search: str = "") -> QuerySet[Assignment]:
+    """Return the assignments with feedback that holds `search`, last ended first, with HITs and workers."""
+    found = Assignment.objects.filter(campaign=campaign).exclude(feedback="").select_related("hit", "worker")
+    if search:
+        found = found.filter(feedback__icontains=search)
+    return found.order_by("-ended_at", "-pk")
+
+
+@dataclass(frozen=True)
+class Access:
+    """How workers come to a campaign: by its open link, by links of their own, or by neither.
+
+    At most `max_workers` may take part (None: no limit); `n_workers` do.
+    """
+
+    is_open: bool
+    has_personal_links: bool
+    max_workers: int | None
+    n_workers: int
+
+    @property
+    def n_left(self) -> int | None:
+        """How many more workers may come; None for no limit."""
+        return None if self.max_workers is None else max(self.max_workers - self.n_workers, 0)
+
+
+def get_access(campaign: Campaign) -> Access:
+    """Return how workers come to the campaign, which its platform tells. One query."""
+    platform, ref = get_platform(campaign.platform), ref_of(campaign)
+    workers = Assignment.objects.filter(campaign=campaign).aggregate(n=Count("worker", distinct=True))
+    return Access(
+        is_open=_lets_in_anybody(platform, ref),
+        has_personal_links=_makes_personal_links(platform, ref),
+        max_workers=platform.max_workers(ref),
+        n_workers=workers["n"],
+    )
+
+
+def ref_of(campaign: Campaign) -> CampaignRef:
+    """Return what the campaign's platform may know of it."""
+    return CampaignRef(campaign.public_id, campaign.platform_settings)
+
+
+def _lets_in_anybody(platform: CrowdPlatform, ref: CampaignRef) -> bool:
+    """Return whether somebody who comes without any parameters is a worker."""
+    try:
+        return not platform.identify(ref, {}).is_preview
+    except DomainError:
+        return False
+
+
+def _makes_personal_links(platform: CrowdPlatform, ref: CampaignRef) -> bool:
+    try:
+        platform.invite(ref, "rater")
+    except DomainError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class InvitedRater:
+    """An invited rater: their name, the query of their link, and how far they are."""
+
+    name: str
+    query: str
+    n_finished: int = 0
+    is_active: bool = False
+
+
+def list_invitations(campaign: Campaign) -> QuerySet[Invitation]:
+    """Return the invitations, oldest first, with their workers."""
+    return Invitation.objects.filter(campaign=campaign).select_related("worker").order_by("pk")
+
+
+def raters_of(campaign: Campaign, invitations: Sequence[Invitation]) -> list[InvitedRater]:
+    """Return the raters of some invitations, in their order, and how far each is. One query."""
+    workers = [invitation.worker_id for invitation in invitations]
+    counted = Assignment.objects.filter(campaign=campaign, worker__in=workers).order_by().values("worker")
+    counted = counted.annotate(
+        n_finished=Count("pk", filter=Q(state=State.FINISHED)), n_active=Count("pk", filter=Q(state=State.ACTIVE))
+    )
+    found = {row["worker"]: (row["n_finished"], row["n_active"] > 0) for row in counted}
+    return [
+        InvitedRater(name, query, *found.get(worker, (0, False)))
+        for worker, (name, query) in zip(workers, links_of(campaign, invitations), strict=True)
+    ]
+
+
+def links_of(campaign: Campaign, invitations: Sequence[Invitation]) -> list[tuple[str, str]]:
+    """Return the name and the query of the link of each invited rater. No query of the database."""
+    platform, ref = get_platform(campaign.platform), ref_of(campaign)
+    names = [invitation.worker.name for invitation in invitations]
+    return [(name, platform.invite(ref, name)[1]) for name in names]

@@ -1,0 +1,78 @@
+"""The export page: which files there are, and what is in each."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.urls import reverse
+
+from annotation.progress import Totals
+from campaigns.models import Campaign, Membership
+
+Role = Membership.Role
+
+
+_FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
+_REAL = "?ids=real"
+_RATINGS = (
+    "One row a rating, in the columns that “manage.py analyse” and the analysis pages read: worker, assignment, HIT, "
+    "position, source, system, kind, criterion, score as the worker gave it; then the assignment’s state, the time of "
+    "rating (UTC) and the seconds on the item."
+)
+
+
+def downloads(campaign: Campaign, totals: Totals, n_criteria: int) -> list[dict[str, Any]]:
+    """Return the files of the export page in groups: what is in each, how many rows, and their addresses."""
+    n_items = totals.n_items_wanted // max(campaign.workers_per_hit, 1)
+    n_ratings = f"{totals.n_items_finished * n_criteria:,} ratings"
+    n_assignments = f"{totals.n_assignments:,} rows"
+    all_text = "active, returned and expired ones too: filter by state"
+    assignments = "Assignments: state, times, feedback"
+    events = "Events: start, each item (time shown, first touch, moves), end"
+    groups = [
+        {
+            "title": "Ratings",
+            "text": _RATINGS,
+            "rows": [
+                _row(campaign, "Of finished HITs", n_ratings, "ratings", _FORMATS),
+                _row(campaign, "Of all assignments", all_text, "ratings", _FORMATS, "?states=all"),
+            ],
+        },
+        {
+            "title": "What else happened",
+            "text": "",
+            "rows": [
+                _row(campaign, assignments, n_assignments, "assignments", ["csv"]),
+                _row(campaign, events, "one JSON object a line", "events", ["jsonl"]),
+            ],
+        },
+        {
+            "title": "What workers were shown",
+            "text": "Every item of every HIT with kind, twin and the text as shown: what a replication needs.",
+            "rows": [_row(campaign, "Items of all HITs", f"{n_items:,} rows", "items", ["csv"])],
+        },
+    ]
+    if campaign.my_role == Role.OWNER:
+        groups.append(
+            {
+                "title": "Workers by their own ids",
+                "text": "Everywhere else a worker is a keyed hash. These files may name people: not for publication.",
+                "rows": [
+                    _row(campaign, "Ratings of finished HITs", n_ratings, "ratings", _FORMATS, _REAL),
+                    _row(campaign, f"{assignments}, completion code", n_assignments, "assignments", ["csv"], _REAL),
+                ],
+            }
+        )
+    return groups
+
+
+def _row(
+    campaign: Campaign, title: str, note: str, name: str, suffixes: Iterable[str], query: str = ""
+) -> dict[str, Any]:
+    links = [
+        {
+            "format": _FORMATS[suffix],
+            "url": reverse("monitoring:export_file", args=[campaign.public_id, f"{name}.{suffix}"]) + query,
+        }
+        for suffix in suffixes
+    ]
+    return {"title": title, "note": note, "links": links}

@@ -1,0 +1,71 @@
+"""What the pages of a running campaign share, and their lists."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.urls import reverse
+
+from annotation.models import Assignment
+from annotation.monitoring import InvitedRater
+from campaigns.models import Campaign, Membership
+from campaigns.navigation import campaign_context
+
+Role = Membership.Role
+_PARTS = (
+    ("progress", "Progress"),
+    ("assignments", "Assignments"),
+    ("feedback", "Feedback"),
+    ("export", "Export"),
+)
+_S_PER_MIN = 60
+
+
+def frame(campaign: Campaign, part: str) -> dict[str, Any]:
+    """Return what monitoring/frame.html needs; `part` names the page of the progress tab that shows."""
+    parts = [
+        {"title": title, "url": reverse(f"monitoring:{name}", args=[campaign.public_id]), "current": name == part}
+        for name, title in _PARTS
+    ]
+    return campaign_context(campaign, "progress") | {"parts": parts, "can_edit": can_edit(campaign)}
+
+
+def raters_frame(campaign: Campaign) -> dict[str, Any]:
+    """Return what every state of the raters' page needs."""
+    return campaign_context(campaign, "raters") | {"can_edit": can_edit(campaign)}
+
+
+def can_edit(campaign: Campaign) -> bool:
+    """Return whether the user that the campaign was fetched for may act, not only look."""
+    return campaign.my_role in (Role.OWNER, Role.EDITOR)
+
+
+def assignments_shown(assignments: Iterable[Assignment]) -> list[dict[str, Any]]:
+    """Return assignments as rows of their table."""
+    return [
+        {
+            "assignment": each,
+            "is_active": each.state == Assignment.State.ACTIVE,
+            "minutes": f"{(each.seen_at - each.started_at).total_seconds() / _S_PER_MIN:.1f}",
+        }
+        for each in assignments
+    ]
+
+
+def raters_shown(raters: Iterable[InvitedRater], arrival: str) -> list[dict[str, Any]]:
+    """Return invited raters with their whole links and how far each is, in words."""
+    return [{"name": each.name, "link": f"{arrival}?{each.query}", "state": _state_text(each)} for each in raters]
+
+
+def _state_text(rater: InvitedRater) -> str:
+    finished = f"{rater.n_finished} finished" if rater.n_finished else ""
+    active = "at work" if rater.is_active else ""
+    return ", ".join(filter(None, (active, finished))) or "not started"
+
+
+def invited_text(n_new: int, n_names: int) -> str:
+    """Return what to say after an invitation of names of which some were new."""
+    n_known = n_names - n_new
+    if not n_new:
+        return "Nobody new: all of them have their links already."
+    known = f" {n_known} had one already." if n_known else ""
+    return f"{n_new} rater{'' if n_new == 1 else 's'} now {'has' if n_new == 1 else 'have'} a link.{known}"

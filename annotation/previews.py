@@ -1,0 +1,50 @@
+"""The items of which a researcher sees a preview: of the HITs once they are built, of the first outputs before."""
+
+from dataclasses import dataclass
+
+from django.http import Http404
+
+from annotation.queries import ShownItem, shown_items
+from campaigns.models import Campaign, HitItem, Output
+
+# The HIT of a preview before there are HITs, and how many outputs it has at most.
+SAMPLE_HIT, SAMPLE_SIZE = 0, 20
+
+
+@dataclass(frozen=True)
+class PreviewItem:
+    """One item, its place, and how many items and HITs there are beside it."""
+
+    item: ShownItem
+    hit: int
+    n_items: int
+    n_hits: int
+
+
+def first_hit(campaign: Campaign) -> int | None:
+    """Return the number of the HIT that a preview begins with; None if there is nothing to show."""
+    number = campaign.hits.values_list("number", flat=True).first()
+    if number is not None:
+        return number
+    return SAMPLE_HIT if Output.objects.filter(source__campaign=campaign).exists() else None
+
+
+def get_preview_item(campaign: Campaign, hit: int, position: int) -> PreviewItem:
+    """Return an item of a HIT, or of the sample while there are no HITs; raise Http404. At most three queries."""
+    if hit == SAMPLE_HIT:
+        return _sample_item(campaign, position)
+    items = HitItem.objects.filter(hit__campaign=campaign, hit__number=hit)
+    shown = shown_items(items.filter(position=position))
+    if not shown:
+        raise Http404("There is no such item.")
+    return PreviewItem(shown[0], hit, items.count(), campaign.hits.count())
+
+
+def _sample_item(campaign: Campaign, position: int) -> PreviewItem:
+    outputs = Output.objects.filter(source__campaign=campaign)
+    n_items = min(outputs.count(), SAMPLE_SIZE)
+    if not 1 <= position <= n_items:
+        raise Http404("There is no such item.")
+    output = outputs.select_related("source")[position - 1]
+    item = ShownItem(output.pk, position, output.text, output.source_id, output.source.fields)
+    return PreviewItem(item, SAMPLE_HIT, n_items, 0)

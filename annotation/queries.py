@@ -1,0 +1,99 @@
+"""What a worker's page shows. A token is the access: whoever has it is the assignment's worker."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from annotation.models import Assignment
+from annotation.tokens import read_token
+from campaigns.models import Campaign, Criterion, HitItem
+from evalsite.lib.errors import DomainError
+
+
+@dataclass(frozen=True)
+class ShownItem:
+    """What a worker's page may know of an item: neither its kind nor its system."""
+
+    id: int
+    position: int
+    text: str
+    source_id: int
+    fields: Mapping[str, str]
+
+
+def shown_items(items: QuerySet[HitItem]) -> list[ShownItem]:
+    """Return items as a worker is shown them. One query."""
+    rows = items.values_list("pk", "position", "text", "output__source", "output__source__fields")
+    sources: dict[int, Mapping[str, str]] = {}
+    return [
+        ShownItem(pk, position, text, source, sources.setdefault(source, fields))
+        for pk, position, text, source, fields in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Page:
+    """The item that is to be rated next, and the one after it. `item` is None once all are rated."""
+
+    assignment: Assignment
+    item: ShownItem | None
+    next_item: ShownItem | None
+    criteria: list[Criterion]
+
+    @property
+    def campaign(self) -> Campaign:
+        """The assignment's campaign."""
+        return self.assignment.campaign
+
+    @property
+    def position(self) -> int:
+        """Position of the item, from 1."""
+        return self.assignment.position
+
+    @property
+    def n_items(self) -> int:
+        """Size of the HIT."""
+        return self.assignment.n_items
+
+
+def get_assignment(token: str) -> Assignment:
+    """Return the assignment of a token, with its campaign, HIT and worker. One query.
+
+    Raises DomainError `bad_token`.
+    """
+    try:
+        return Assignment.objects.select_related("campaign", "hit", "worker").get(pk=read_token(token))
+    except Assignment.DoesNotExist:
+        raise DomainError("bad_token", "This address leads nowhere. Open the link that you were sent again.") from None
+
+
+def get_page(assignment: Assignment) -> Page:
+    """Return what the worker is to rate now: no query, but for a HIT that this process has not shown yet."""
+    items = items_of(assignment)
+    position = assignment.position
+    return Page(assignment, items.get(position), items.get(position + 1), criteria_of(assignment.campaign))
+
+
+def items_of(assignment: Assignment) -> Mapping[int, ShownItem]:
+    """Return the items of an assignment's HIT by position. They are frozen, and asked for once a process."""
+    return _frozen_items(assignment.campaign.public_id, assignment.hit_id)
+
+
+# Of a process that shows so many HITs at once; one of 100 items takes some 100 kB.
+@lru_cache(maxsize=128)
+def _frozen_items(public_id: UUID, hit_id: int) -> Mapping[int, ShownItem]:
+    items = HitItem.objects.filter(hit__campaign__public_id=public_id, hit=hit_id)
+    return {item.position: item for item in shown_items(items)}
+
+
+def criteria_of(campaign: Campaign) -> list[Criterion]:
+    """Return a campaign's criteria in order. Once it is launched they are frozen, and are asked for once a process."""
+    return _frozen_criteria(campaign.public_id) if campaign.is_launched else list(campaign.criteria.all())
+
+
+@lru_cache(maxsize=256)
+def _frozen_criteria(public_id: UUID) -> list[Criterion]:
+    return list(Criterion.objects.filter(campaign__public_id=public_id))

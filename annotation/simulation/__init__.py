@@ -1,0 +1,1 @@
+"""A crowd whose truth is known, working through a campaign on its real pages."""

@@ -1,0 +1,206 @@
+"""One simulated worker's visits: opens the pages, reads their forms and sends them, as a browser would.
+
+All that they do they do over HTTP. They survive a server that goes away: whatever was not answered, they open the page
+again and go on where it stands, as somebody would who reloads.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from urllib.parse import urljoin, urlsplit
+
+from annotation.simulation.crowd import Item, SimulatedWorker
+from annotation.simulation.pages import Form, Page, read_page
+from evalsite.lib.http import Client, RefusedError, RequestError, Response
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
+# How often a worker finds the same page again before giving up.
+PATIENCE_PAGES = 8
+
+
+class VisitError(Exception):
+    """A worker could not go on; the message says where and why."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the simulator knows of an assignment and no page tells: its items by position, its sliders by criterion."""
+
+    assignment_id: int
+    items: Mapping[int, Item]
+    sliders: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Acknowledged:
+    """Ratings that the server has answered for: they must be in the database, once."""
+
+    assignment_id: int
+    position: int
+    scores: tuple[int, ...]
+
+
+@dataclass
+class Visitor:
+    """A worker at work. After `work` the lists tell what came of it.
+
+    `arrival` is the address of their link, path and query; `look_up` returns the task of the page at a path; after
+    `max_hits` HITs they stop; they try again for `patience_s` when the server does not answer.
+    """
+
+    client: Client
+    worker: SimulatedWorker
+    arrival: str
+    look_up: Callable[[str], Task]
+    max_hits: int | None = None
+    patience_s: float = 60.0
+    on_rated: Callable[[], None] = lambda: None
+    sleep: Callable[[float], None] = time.sleep
+
+    acknowledged: list[Acknowledged] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list)
+    n_requests: int = 0
+    n_retries: int = 0
+    has_left: bool = False
+    farewell: str = ""
+
+    _page: Page = field(init=False, default_factory=Page)
+    _address: str = field(init=False, default="")
+    _task: Task | None = field(init=False, default=None)
+    _task_address: str = field(init=False, default="")
+
+    def work(self) -> None:
+        """Arrive, then rate until there is no more to do; raise VisitError if they cannot go on."""
+        self._open(self.arrival)
+        n_idle = 0
+        while True:
+            before = self._mark()
+            if not self._step():
+                return
+            if self._mark() != before:
+                n_idle = 0
+                continue
+            n_idle += 1
+            if n_idle == PATIENCE_PAGES:
+                raise VisitError(f"{self._path}: the same page came {n_idle} times. It says: {self._page.message}")
+            self.sleep(_pause(n_idle))
+
+    def _mark(self) -> tuple[str, dict[str, str], str]:
+        """Return what tells one page of the way from another."""
+        form = self._page.item or self._page.feedback
+        return self._address, form.hidden if form else {}, self._page.code
+
+    @property
+    def _path(self) -> str:
+        return urlsplit(self._address).path
+
+    def _step(self) -> bool:
+        """Do what the page asks for; return False when there is nothing more to do."""
+        page = self._page
+        if page.item:
+            return self._rate(page.item)
+        if page.feedback:
+            note = f"Simulated feedback on HIT {self._item(1).hit}." if self._is_talkative() else ""
+            self._send(page.feedback, {"feedback": note})
+            return True
+        if page.code and page.code not in self.codes:
+            self.codes.append(page.code)
+        if self.max_hits is not None and len(self.codes) >= self.max_hits:
+            return False
+        if page.onward is None:
+            self.farewell = page.message
+            return False
+        self._send(page.onward, page.onward.boxes)
+        return True
+
+    def _rate(self, form: Form) -> bool:
+        task = self._current_task()
+        position = int(form.hidden["position"])
+        if self._leaves_at(position, task):
+            self.has_left = True
+            return False
+        if set(form.sliders) != set(task.sliders):
+            raise VisitError(f"{self._path}: the sliders are {sorted(form.sliders)}, not {sorted(task.sliders)}.")
+        response = self.worker.rate(task.items[position])
+        scores = dict(zip(task.sliders, map(str, response.scores), strict=True))
+        telemetry = {name: str(response.telemetry[name]) for name in form.hidden if name in response.telemetry}
+        before = self._mark()
+        if self._send_once(form, telemetry | scores) and self._mark() != before:
+            self.acknowledged.append(Acknowledged(task.assignment_id, position, response.scores))
+            self.on_rated()
+        return True
+
+    def _leaves_at(self, position: int, task: Task) -> bool:
+        """Return whether the worker leaves before this item: somewhere in the middle of their first HIT."""
+        share = self.worker.leaves_after
+        if share is None or self.codes:
+            return False
+        return position > 1 + int(share * (len(task.items) - 1))
+
+    def _is_talkative(self) -> bool:
+        return (self.worker.index + len(self.codes)) % 4 == 0
+
+    def _item(self, position: int) -> Item:
+        return self._current_task().items[position]
+
+    def _current_task(self) -> Task:
+        if self._task is None or self._task_address != self._address:
+            self._task, self._task_address = self.look_up(self._path), self._address
+        return self._task
+
+    # --- Over the wire
+
+    def _open(self, address: str) -> None:
+        """Open an address, again and again until the server answers."""
+        self._insist("GET", address)
+
+    def _send(self, form: Form, values: Mapping[str, str]) -> None:
+        """Send a form again and again until the server answers, as a browser does that reloads what a form gave."""
+        self._insist("POST", urljoin(self._address, form.action), form.hidden | dict(values))
+
+    def _send_once(self, form: Form, values: Mapping[str, str]) -> bool:
+        """Send a form; if no answer comes, open the page anew, to see what the server has, and return False."""
+        response = self._ask("POST", urljoin(self._address, form.action), form.hidden | dict(values))
+        if response is None:
+            self._open(self._address)
+            return False
+        self._show(response)
+        return True
+
+    def _insist(self, method: str, address: str, data: Mapping[str, str] | None = None) -> None:
+        end = time.monotonic() + self.patience_s
+        for n_before in count():
+            response = self._ask(method, address, data)
+            if response is not None:
+                self._show(response)
+                return
+            if time.monotonic() > end:
+                raise VisitError(f"{urlsplit(address).path}: no answer for {self.patience_s:.0f} s.")
+            self.sleep(_pause(n_before))
+
+    def _ask(self, method: str, address: str, data: Mapping[str, str] | None = None) -> Response | None:
+        """Return the answer, or None if there was none worth having: the line was cut or the server at fault."""
+        self.n_requests += 1
+        try:
+            response = self.client.request(method, address, data=data)
+        except RefusedError as error:
+            raise VisitError(f"{urlsplit(address).path}: {error}") from None
+        except RequestError:
+            self.n_retries += 1
+            return None
+        # A paused campaign is unavailable too, and says so on a page of its own.
+        if response.status_code >= 500 and "Retry-After" not in response.headers:
+            self.n_retries += 1
+            return None
+        return response
+
+    def _show(self, response: Response) -> None:
+        self._page = read_page(response.text)
+        if response.request.method == "GET":
+            self._address = str(response.url)
+
+
+def _pause(n_before: int) -> float:
+    """Return how long to wait after so many pauses."""
+    return min(FIRST_PAUSE_S * 2 ** min(n_before, 10), LONGEST_PAUSE_S)

@@ -1,0 +1,152 @@
+"""The images that a worker reads: what is drawn on each, its opaque name, its salt.
+
+Every image is drawn when a browser asks for it and kept by that browser alone. Measured: an output or a question takes
+1 ms, a passage of 750 characters 8 ms (16 ms at 2×), and a HIT's passage is asked for once; of a cache on disk, a copy
+with its own salt would still cost a third of that, and it would seldom be found, since most HITs have one worker. A
+page fetches the images of the next item, so nobody waits for them.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from string import ascii_lowercase
+from typing import Literal, NamedTuple
+
+from django.utils.crypto import salted_hmac
+
+from annotation.images import DARK, LIGHT, TextTooTallError, Theme, measure, render
+from annotation.models import Assignment
+from annotation.queries import ShownItem
+from campaigns.contracts.protocol import Block, Screen, blocks_of
+from campaigns.design.composition import Layout
+from campaigns.models import Campaign
+
+# Widths of texts in CSS pixels, the widest first, and the widest screen that each is for (None: any).
+WIDTHS: tuple[tuple[int, int | None], ...] = ((720, None), (328, 599))
+_NARROWEST = WIDTHS[-1][0]
+_STEM_LENGTH = 24
+
+ThemeName = Literal["light", "dark"]
+THEMES: dict[ThemeName, Theme] = {"light": LIGHT, "dark": DARK}
+Scale = Literal[1, 2]
+SCALES: tuple[Scale, ...] = (1, 2)
+
+
+class Variant(NamedTuple):
+    """One look of an image: for which screens, theme and pixels."""
+
+    width: int
+    theme: ThemeName
+    scale: Scale
+
+
+# By the letter that ends an image's name.
+VARIANTS = dict(
+    zip(ascii_lowercase, (Variant(*each) for each in product((w for w, _ in WIDTHS), THEMES, SCALES)), strict=False)
+)
+LETTERS = {variant: letter for letter, variant in VARIANTS.items()}
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one image shows: a block's text or, if that is too tall for an image, a part of it.
+
+    `key` names the place in the HIT where it stands, the same for all variants.
+    """
+
+    key: str
+    text: str
+    highlights: tuple[tuple[int, int], ...] = ()
+
+
+# What the names of the images of a part begin with; a letter for the variant ends them.
+Stem = Callable[[Part], str]
+
+
+def blocks_with_parts(campaign: Campaign, item: ShownItem) -> list[tuple[Block, list[Part]]]:
+    """Return what the worker is shown of an item, and the images of each block.
+
+    Where all items of a HIT have one source, its images are the same ones throughout, so that a browser loads them
+    once; elsewhere those of a copy must differ from its twin's.
+    """
+    is_shared = campaign.layout == Layout.BY_SOURCE
+    found = []
+    for block in blocks_of(Screen.from_json(campaign.screen), item.fields, item.text):
+        place = f"source {item.source_id}" if is_shared and not block.is_output else f"item {item.position}"
+        found.append((block, _split(block, f"{place} {block.name}")))
+    return found
+
+
+def _split(block: Block, key: str) -> list[Part]:
+    """Return the parts of a block that are not too tall, as few as halving gives."""
+    parts: list[Part] = []
+    pending = [(0, len(block.text))]
+    while pending:
+        start, end = pending.pop()
+        text = block.text[start:end]
+        if not _fits(text) and end - start > 1:
+            middle = start + _find_break(text)
+            pending += [(middle, end), (start, middle)]
+            continue
+        marked = [(max(first - start, 0), min(last, end) - start) for first, last in block.highlights]
+        inside = tuple((first, last) for first, last in marked if first < last)
+        parts.append(Part(f"{key} {len(parts)}", text, inside))
+    return parts
+
+
+def _fits(text: str) -> bool:
+    try:
+        size_of(text, _NARROWEST)
+    except TextTooTallError:
+        return False
+    return True
+
+
+def _find_break(text: str) -> int:
+    """Return where to cut a text: after the last line break or space of its first half, else in its middle."""
+    middle = len(text) // 2
+    return max(text.rfind("\n", 0, middle), text.rfind(" ", 0, middle)) + 1 or middle
+
+
+@lru_cache(maxsize=1024)
+def size_of(text: str, width: int) -> tuple[int, int]:
+    """Return width and height of a text's image in CSS pixels; raise TextTooTallError."""
+    return measure(text, width_px=width)
+
+
+def stems(scope: str) -> Stem:
+    """Return how the images of a scope are called: names that say nothing to those without our secret key."""
+
+    def stem_of(part: Part) -> str:
+        digest = salted_hmac("annotation.image", f"{scope} {part.key}", algorithm="sha256")
+        return digest.hexdigest()[:_STEM_LENGTH]
+
+    return stem_of
+
+
+def stems_in(assignment: Assignment) -> Stem:
+    """Return how the images of an assignment are called."""
+    return stems(f"assignment {assignment.pk}")
+
+
+def find_image(items: Iterable[ShownItem], campaign: Campaign, stem_of: Stem, name: str) -> tuple[Part, Variant] | None:
+    """Return what the image called `name` shows, if it is one of these items'."""
+    variant = VARIANTS.get(name[-1:])
+    parts = (part for item in items for _, parts in blocks_with_parts(campaign, item) for part in parts)
+    part = next((part for part in parts if stem_of(part) == name[:-1]), None)
+    return (part, variant) if part and variant else None
+
+
+def draw(part: Part, variant: Variant, *, secret: str = "") -> bytes:
+    """Return the image as PNG; another `secret` gives other bytes of the same look."""
+    salt = salted_hmac("annotation.image.salt", f"{secret} {variant}", algorithm="sha256").digest() if secret else b""
+    image = render(
+        part.text,
+        width_px=variant.width,
+        scale=variant.scale,
+        theme=THEMES[variant.theme],
+        highlights=part.highlights,
+        salt=salt,
+    )
+    return image.png

@@ -1,0 +1,1 @@
+"""Addresses of the worker pages and of the monitoring pages."""

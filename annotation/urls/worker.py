@@ -1,0 +1,15 @@
+"""Addresses of the worker pages. An item's images lie beside it: its page names them by relative addresses."""
+
+from django.urls import path
+
+from annotation.views import images, worker
+
+app_name = "rate"
+urlpatterns = [
+    path("c/<uuid:public_id>/", worker.welcome, name="welcome"),
+    path("<str:token>/", worker.hit, name="hit"),
+    path("<str:token>/feedback/", worker.feedback, name="feedback"),
+    path("<str:token>/return/", worker.return_hit, name="return"),
+    path("<str:token>/next/", worker.next_hit, name="next"),
+    path("<str:token>/<str:name>.png", images.image, name="image"),
+]

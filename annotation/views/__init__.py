@@ -1,0 +1,1 @@
+"""The pages of workers, and those of researchers who watch them."""

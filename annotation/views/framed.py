@@ -1,0 +1,90 @@
+"""How the worker pages are answered: without sign-in, session or cookie, in the frames of their platform only."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from csp.constants import NONE, SELF
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from annotation.presenters import worker as presenters
+from campaigns.contracts.platform import CrowdPlatform
+from campaigns.models import Campaign
+from campaigns.platforms import get_platform, list_platforms
+from evalsite.lib.errors import DomainError
+
+View = Callable[..., HttpResponse]
+_RETRY_AFTER_S = 600
+
+
+def for_workers(*methods: str) -> Callable[[View], View]:
+    """Make a view one for workers: `methods` only; what cannot be done becomes a page that says so.
+
+    There is no sign-in and there are no cookies, which browsers refuse in a platform's frame; so a CSRF token would
+    protect nothing either: the token in the address is what a stranger does not have.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def answer_calmly(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            try:
+                return view(request, *args, **kwargs)
+            except DomainError as error:
+                return stop_page(error.code, text=error.message)
+
+        framed = xframe_options_exempt(require_http_methods(methods)(answer_calmly))
+        return login_not_required(csrf_exempt(framed))
+
+    return decorate
+
+
+def page(
+    template: str, context: dict[str, Any], *, campaign: Campaign | None = None, status: int = 200
+) -> HttpResponse:
+    """Answer with a page that is not kept anywhere. A page of no known campaign may be framed by every platform."""
+    response = HttpResponse(render_to_string(template, context), status=status)
+    return protect(response, campaign)
+
+
+def stop_page(code: str, *, campaign: Campaign | None = None, text: str = "", **more: Any) -> HttpResponse:
+    """Answer with why a worker cannot go on. `more`: the completion codes they have, the form that leads on."""
+    status, context = presenters.stop(code, text)
+    response = page("rate/stop.html", context | more, campaign=campaign, status=status)
+    if status == 503:
+        response["Retry-After"] = str(_RETRY_AFTER_S)
+    return response
+
+
+def see_other(url: str, campaign: Campaign) -> HttpResponse:
+    """Answer a form with the address of what it led to."""
+    return protect(HttpResponse(status=303, headers={"Location": url}), campaign)
+
+
+def protect(response: HttpResponse, campaign: Campaign | None) -> HttpResponse:
+    """Set the headers of a worker page."""
+    platforms = [get_platform(campaign.platform)] if campaign else [platform() for platform in list_platforms()]
+    response._csp_replace = _policy(platforms)  # type: ignore[attr-defined]
+    response["Cache-Control"] = "no-store"
+    response["Referrer-Policy"] = "no-referrer"  # the address is the worker's key to their work
+    response["X-Robots-Tag"] = "noindex"
+    return response
+
+
+def _policy(platforms: list[CrowdPlatform]) -> dict[str, list[str]]:
+    """Return where a page may be framed and send its forms, and that it loads from here alone."""
+    return {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "connect-src": [NONE],
+        "font-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF, *(source for platform in platforms for source in platform.form_action)],
+        "frame-ancestors": [SELF, *(source for platform in platforms for source in platform.frame_ancestors)],
+    }

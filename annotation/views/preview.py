@@ -1,0 +1,86 @@
+"""What workers will see, shown to the members of a campaign. Nothing is saved."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from annotation.presenters import preview as bar
+from annotation.presenters import worker as presenters
+from annotation.previews import first_hit, get_preview_item
+from annotation.queries import criteria_of
+from annotation.text_images import draw, find_image, stems
+from campaigns.queries import get_campaign_for
+from evalsite.accounts.requests import SignedInRequest
+
+_EXAMPLE_CODE = "EXAMPLE"
+_stem_of = stems("preview")
+
+
+@require_safe
+def preview(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Show the instructions as a worker meets them."""
+    campaign = get_campaign_for(request.user, public_id)
+    hit = first_hit(campaign)
+    context = presenters.terms(campaign, campaign.hit_size) | {
+        "can_start": hit is not None,
+        "form": {"method": "get", "action": bar.item_url(campaign, hit, 1) if hit is not None else ""},
+        "preview": bar.frame(campaign, "welcome", hit),
+    }
+    return _show(request, "rate/welcome.html", context)
+
+
+@require_safe
+def preview_item(request: SignedInRequest, public_id: UUID, hit: int, position: int) -> HttpResponse:
+    """Show one item as a worker meets it."""
+    campaign = get_campaign_for(request.user, public_id)
+    found = get_preview_item(campaign, hit, position)
+    frame = bar.frame(campaign, "item", hit, found)
+    context = presenters.item(
+        campaign,
+        found.item,
+        None,
+        criteria_of(campaign),
+        n_items=found.n_items,
+        stem_of=_stem_of,
+        is_text=campaign.is_accessible,
+    )
+    following = frame["next_url"] or reverse("monitoring:preview_end", args=[public_id])
+    context |= {"form": {"method": "get", "action": following, "hidden": {}}, "preview": frame}
+    return _show(request, "rate/item.html", context)
+
+
+@require_safe
+def preview_image(request: SignedInRequest, public_id: UUID, hit: int, position: int, name: str) -> HttpResponse:
+    """Send an image of an item."""
+    campaign = get_campaign_for(request.user, public_id)
+    found = find_image([get_preview_item(campaign, hit, position).item], campaign, _stem_of, name)
+    if found is None:
+        raise Http404("There is no such image.")
+    response = HttpResponse(draw(*found), content_type="image/png")
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+@require_safe
+def preview_end(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Show the page for feedback, or the one with the completion code once it was sent."""
+    campaign = get_campaign_for(request.user, public_id)
+    is_sent = "feedback" in request.GET
+    context = {
+        "n_items": campaign.hit_size,
+        "form": {"method": "get", "action": ""},
+        "longest_feedback": presenters.LONGEST_FEEDBACK,
+        "code": _EXAMPLE_CODE,
+        "preview": bar.frame(campaign, "end", first_hit(campaign)),
+    }
+    return _show(request, "rate/finished.html" if is_sent else "rate/feedback.html", context)
+
+
+def _show(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    response = render(request, template, context)
+    response["Cache-Control"] = "no-store"
+    return response

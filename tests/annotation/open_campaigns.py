@@ -1,0 +1,47 @@
+"""Running campaigns with small HITs, made straight through the models."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from annotation.models import Assignment
+from annotation.services.ratings import save_item
+from campaigns.design.composition import Kind
+from campaigns.models import Campaign, Hit, HitItem
+from evalsite.accounts.models import User
+from tests.campaigns.cast import add_outputs, make_campaign
+
+
+def open_campaign(owner: User, *, n_hits: int = 2, size: int = 3, **settings: Any) -> Campaign:
+    """Return a running campaign with HITs of ordinary items; `settings` are fields of Campaign."""
+    campaign = make_campaign(owner, "mrc-adequacy")
+    outputs = add_outputs(campaign, n_sources=n_hits, systems=[f"system-{k}" for k in range(size)])
+    settings = {"status": Campaign.Status.RUNNING, "launched_at": timezone.now(), **settings}
+    for name, value in settings.items():
+        setattr(campaign, name, value)
+    campaign.save()
+    for number in range(n_hits):
+        hit = Hit.objects.create(campaign=campaign, number=number + 1, n_places_left=campaign.workers_per_hit)
+        HitItem.objects.bulk_create(
+            HitItem(hit=hit, position=k + 1, kind=Kind.ORDINARY, output=output, text=output.text)
+            for k, output in enumerate(outputs[number * size : (number + 1) * size])
+        )
+    return campaign
+
+
+def scores_for(campaign: Campaign, score: int = 50) -> dict[int, int]:
+    """Return the same score for every criterion."""
+    return dict.fromkeys(campaign.criteria.values_list("pk", flat=True), score)
+
+
+def rate_items(assignment: Assignment, n_items: int | None = None) -> Assignment:
+    """Rate the next items of an assignment, all that are left by default."""
+    scores = scores_for(assignment.campaign)
+    for _ in range(assignment.n_items - assignment.n_rated if n_items is None else n_items):
+        assignment = save_item(assignment_id=assignment.pk, position=assignment.position, scores=scores)
+    return assignment
+
+
+def places_left(campaign: Campaign) -> list[int]:
+    """Return the free places of each HIT, in order."""
+    return list(campaign.hits.order_by("number").values_list("n_places_left", flat=True))

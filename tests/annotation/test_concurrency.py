@@ -1,0 +1,138 @@
+"""Many workers at once: real threads, real transactions, no HIT given to more workers than asked."""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from annotation.models import Assignment
+from annotation.services.assignments import expire_leases, finish_assignment, start_assignment
+from annotation.services.ratings import save_item
+from campaigns.models import Campaign
+from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
+from evalsite.lib.errors import DomainError
+from tests.annotation.open_campaigns import open_campaign, places_left, rate_items, scores_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+State = Assignment.State
+N_WORKERS = 12
+
+
+def at_once(n: int, act: Callable[[int], object]) -> None:
+    """Call `act(k)` in n threads that start together; what one raises fails the test."""
+    barrier, faults = threading.Barrier(n), []
+
+    def run(k: int) -> None:
+        try:
+            barrier.wait()
+            act(k)
+        except Exception as error:
+            faults.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+
+
+def test_each_place_is_given_out_once(owner: User) -> None:
+    campaign = open_campaign(owner, n_hits=4, workers_per_hit=2)
+
+    def start(k: int) -> None:
+        with suppress(DomainError):
+            start_assignment(campaign=campaign, worker_key=f"worker-{k}")
+
+    at_once(N_WORKERS, start)
+    assert places_left(campaign) == [0, 0, 0, 0]
+    assert sorted(campaign.assignments.values_list("hit__number", flat=True)) == [1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_one_worker_in_many_tabs_gets_one_hit(owner: User) -> None:
+    campaign = open_campaign(owner, n_hits=4)
+    at_once(N_WORKERS, lambda _: start_assignment(campaign=campaign, worker_key="ann"))
+    assert Assignment.objects.count() == 1
+
+
+def test_one_item_sent_many_times_is_kept_once(owner: User) -> None:
+    assignment = start_assignment(campaign=open_campaign(owner), worker_key="ann")
+    scores = scores_for(assignment.campaign)
+    at_once(N_WORKERS, lambda _: save_item(assignment_id=assignment.pk, position=1, scores=scores))
+    assert assignment.ratings.count() == 1
+
+
+def test_of_many_who_finish_at_once_the_last_ends_the_campaign(owner: User) -> None:
+    campaign = open_campaign(owner, n_hits=N_WORKERS)
+    done = [rate_items(start_assignment(campaign=campaign, worker_key=f"worker-{k}")) for k in range(N_WORKERS)]
+    at_once(N_WORKERS, lambda k: finish_assignment(assignment_id=done[k].pk))
+    campaign.refresh_from_db()
+    assert campaign.status == campaign.Status.CLOSED
+    assert Job.objects.filter(kind="analysis.campaign").count() == 1
+
+
+def test_a_cap_of_workers_holds_in_a_rush(owner: User) -> None:
+    settings = {"access": "open", "max_workers": 3}
+    campaign = open_campaign(owner, n_hits=N_WORKERS, platform_settings=settings)
+
+    def start(k: int) -> None:
+        with suppress(DomainError):
+            start_assignment(campaign=campaign, worker_key=f"worker-{k}")
+
+    at_once(N_WORKERS, start)
+    assert Assignment.objects.count() == 3
+
+
+def _make_late(campaign: Campaign) -> None:
+    campaign.assignments.update(leased_until=timezone.now() - timedelta(minutes=1))
+
+
+@pytest.mark.parametrize("round_", range(5))
+def test_a_worker_who_comes_back_late_in_many_tabs_goes_on(owner: User, round_: int) -> None:
+    campaign = open_campaign(owner)
+    assignment = start_assignment(campaign=campaign, worker_key="ann")
+    _make_late(campaign)
+    at_once(N_WORKERS, lambda _: start_assignment(campaign=campaign, worker_key="ann"))
+    assert campaign.assignments.get().pk == assignment.pk
+    assert places_left(campaign) == [0, 1]
+
+
+@pytest.mark.parametrize("settings", [{}, {"platform_settings": {"max_workers": 2 * N_WORKERS}}], ids=["", "capped"])
+def test_many_who_come_back_late_while_others_come_never_wait_for_each_other_in_a_circle(
+    owner: User, settings: dict
+) -> None:
+    campaign = open_campaign(owner, n_hits=N_WORKERS, **settings)
+    late = [start_assignment(campaign=campaign, worker_key=f"late-{k}") for k in range(N_WORKERS)]
+    for assignment in late[::3]:
+        rate_items(assignment)
+    _make_late(campaign)
+
+    def act(k: int) -> None:
+        with suppress(DomainError):
+            if k % 4 == 0:
+                start_assignment(campaign=campaign, worker_key=f"late-{k}")
+            elif k % 4 == 1:
+                start_assignment(campaign=campaign, worker_key=f"new-{k}")
+            elif k % 4 == 2:
+                expire_leases()
+            elif late[k].n_rated:
+                finish_assignment(assignment_id=late[k].pk)
+            else:
+                rate_items(late[k])
+
+    at_once(N_WORKERS, act)
+    check_places(campaign)
+
+
+def check_places(campaign: Campaign) -> None:
+    """Each HIT's free places are those wanted less those held by active or finished workers."""
+    for hit in campaign.hits.all():
+        held = hit.assignments.filter(state__in=[State.ACTIVE, State.FINISHED]).count()
+        assert hit.n_places_left == campaign.workers_per_hit - held >= 0

@@ -1,0 +1,303 @@
+"""Taking data out: what is in each file, and that the analysis reads it."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from analysis.ratings.loading import LoadedRatings, load_ratings
+from annotation.encoding import csv_pieces, parquet_pieces
+from annotation.exports import (
+    ALL_STATES,
+    ASSIGNMENT_COLUMNS,
+    ITEM_COLUMNS,
+    RATING_COLUMNS,
+    hashed_name,
+    iter_assignments,
+    iter_items,
+    iter_ratings,
+    real_name,
+    write_ratings_csv,
+)
+from annotation.models import Assignment, Event, Rating
+from campaigns.models import Campaign, System
+from evalsite.accounts.models import User
+from tests.annotation.cast import build, launch, make_worker, rate, rate_hit
+from tests.campaigns.cast import add_member, make_campaign
+
+FILES = ["ratings.csv", "ratings.jsonl", "ratings.parquet", "assignments.csv", "items.csv", "events.jsonl"]
+State = Assignment.State
+
+
+@pytest.fixture
+def campaign(owner: User, rng: np.random.Generator) -> Campaign:
+    """Four finished HITs of 10 items, and one more that is half done."""
+    campaign = launch(make_campaign(owner))
+    first, *others = build(campaign, n_hits=5)
+    rate_hit(first, make_worker(campaign, "late"), rng, state=State.ACTIVE, n_rated=4)
+    for k, hit in enumerate(others):
+        rate_hit(hit, make_worker(campaign, f"rater-{k % 2}"), rng)
+    return campaign
+
+
+@pytest.fixture
+def criteria(campaign: Campaign) -> list[str]:
+    return list(campaign.criteria.values_list("name", flat=True))
+
+
+def file_of(campaign: Campaign, name: str, query: str = "") -> str:
+    return reverse("monitoring:export_file", args=[campaign.public_id, name]) + query
+
+
+def sent(client: Client, campaign: Campaign, name: str, query: str = "") -> bytes:
+    response = client.get(file_of(campaign, name, query))
+    assert response.status_code == 200
+    assert response.streaming
+    return response.getvalue()
+
+
+def rows_in(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+
+
+# --- Ratings
+
+
+def test_every_rating_of_finished_hits_is_a_row_in_order(campaign: Campaign, criteria: list[str]) -> None:
+    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in iter_ratings(campaign)]
+
+    stored = Rating.objects.filter(assignment__state=State.FINISHED)
+    assert len(rows) == stored.count() == 4 * 10 * len(criteria)
+    given = {
+        (r.assignment_id, r.item.position, r.criterion.name): (r.score, r.item.output.system.name)
+        for r in stored.select_related("item__output__system", "criterion")
+    }
+    assert {(r["assignment"], r["position"], r["criterion"]): (r["score"], r["system"]) for r in rows} == given
+    keys = [(r["assignment"], r["position"], criteria.index(r["criterion"])) for r in rows]
+    assert keys == sorted(keys)
+    assert {r["kind"] for r in rows} == {"ordinary", "degraded", "repeat"}
+    assert {r["state"] for r in rows} == {"finished"}
+
+
+def test_all_states_bring_the_half_done_ones(campaign: Campaign, criteria: list[str]) -> None:
+    rows = list(iter_ratings(campaign, states=ALL_STATES))
+    assert len(rows) == Rating.objects.count() == (4 * 10 + 4) * len(criteria)
+    assert {row[RATING_COLUMNS.index("state")] for row in rows} == {"finished", "active"}
+
+
+def test_seconds_are_what_the_browser_told_else_since_the_item_before(campaign: Campaign, criteria) -> None:
+    assignment = campaign.assignments.filter(state=State.FINISHED).first()
+    told, lost = assignment.events.filter(kind="rated")[:2]
+    Event.objects.filter(pk=told.pk).update(data={"shown_ms": 1234})
+    Event.objects.filter(pk=lost.pk).update(data={})
+
+    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in iter_ratings(campaign)]
+
+    seconds = {r["position"]: r["seconds"] for r in rows if r["assignment"] == assignment.pk}
+    assert seconds[1] == 1.234
+    assert seconds[2] == pytest.approx((lost.at - told.at).total_seconds(), abs=1e-3)
+    assert all(r["rated_at"].endswith("Z") for r in rows)
+
+
+def test_rows_come_by_few_queries_however_many_there_are(owner: User, campaign: Campaign, rng) -> None:
+    large = make_campaign(owner)
+    build(large, n_hits=90, n_systems=3)
+    rate(large, 10, rng)
+    counts = []
+    for each in (campaign, large):
+        with CaptureQueriesContext(connection) as queries:
+            assert sum(1 for _ in iter_ratings(each))
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def test_chunks_lose_nothing_at_their_ends(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    ratings, items, assignments = (list(rows(campaign)) for rows in (iter_ratings, iter_items, iter_assignments))
+    for size in (1, 2, 4, 5):
+        monkeypatch.setattr("annotation.exports._ASSIGNMENTS_AT_ONCE", size)
+        monkeypatch.setattr("annotation.exports._HITS_AT_ONCE", size)
+        assert list(iter_ratings(campaign)) == ratings
+        assert list(iter_items(campaign)) == items
+        assert list(iter_assignments(campaign)) == assignments
+
+
+# --- What the analysis makes of it
+
+
+def load(path: Path, criteria: list[str]) -> LoadedRatings:
+    loaded = load_ratings(path, criteria=criteria)
+    assert loaded.warnings == []
+    return loaded
+
+
+@pytest.mark.parametrize("name", ["ratings.csv", "ratings.jsonl", "ratings.parquet"])
+def test_the_analysis_reads_every_format_as_the_same_ratings(
+    owner_client: Client, campaign: Campaign, criteria: list[str], tmp_path: Path, name: str
+) -> None:
+    written = tmp_path / "written.csv"
+    write_ratings_csv(campaign, written)
+    path = tmp_path / name
+    path.write_bytes(sent(owner_client, campaign, name))
+
+    loaded = load(path, criteria)
+
+    assert loaded.fingerprint == load(written, criteria).fingerprint
+    assert loaded.ratings.scores.size == 4 * 10 * len(criteria)
+    assert len(loaded.workers) == 2
+    assert len(loaded.assignments) == 4
+    assert loaded.systems == ["human", *(f"system-{letter}" for letter in "abcde")]
+
+
+def test_names_that_look_like_formulas_survive(owner_client: Client, campaign: Campaign, criteria, tmp_path) -> None:
+    System.objects.filter(campaign=campaign, name="system-a").update(name="=cmd|' /C calc'!A0")
+    content = sent(owner_client, campaign, "ratings.csv")
+    assert b",'=cmd" in content
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(content)
+    assert "=cmd|' /C calc'!A0" in load(path, criteria).systems
+
+
+def test_the_command_line_analyses_the_export(campaign: Campaign, rng, tmp_path: Path, capsys) -> None:
+    path = tmp_path / "ratings.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        write_ratings_csv(campaign, stream)
+    call_command("analyse", path, protocol=campaign.protocol, format="json")
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["workers"]
+
+
+# --- Who is who
+
+
+def test_workers_are_keyed_hashes_the_same_in_every_file(owner_client: Client, campaign: Campaign) -> None:
+    ratings = rows_in(sent(owner_client, campaign, "ratings.csv"))
+    assignments = rows_in(sent(owner_client, campaign, "assignments.csv"))
+    events = [json.loads(line) for line in sent(owner_client, campaign, "events.jsonl").splitlines()]
+    hashed = {hashed_name(make_worker(campaign, f"rater-{k}")) for k in (0, 1)}
+
+    assert {row["worker"] for row in ratings} == hashed
+    assert {row["worker"] for row in assignments} == {event["worker"] for event in events} > hashed
+    for name in FILES:
+        content = sent(owner_client, campaign, name, "?states=all")
+        assert b"rater-" not in content
+        assert b"CODE0" not in content
+
+
+def test_real_ids_are_for_owners_who_ask(
+    owner_client: Client, colleague: User, colleague_client: Client, campaign: Campaign
+) -> None:
+    add_member(campaign, colleague, "editor")
+
+    assert {r["worker"] for r in rows_in(sent(owner_client, campaign, "ratings.csv", "?ids=real"))} == {
+        "rater-0",
+        "rater-1",
+    }
+    [row] = [r for r in rows_in(sent(owner_client, campaign, "assignments.csv", "?ids=real")) if r["hit"] == "2"]
+    assert (row["worker"], row["completion_code"][:7]) == ("rater-0", "CODE002")
+    assert colleague_client.get(file_of(campaign, "ratings.csv", "?ids=real")).status_code == 403
+    assert "ids=real" not in colleague_client.get(reverse("monitoring:export", args=[campaign.public_id])).text
+    assert real_name(make_worker(campaign, "rater-0")) == "rater-0"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_members_take_files_out_and_strangers_do_not(
+    colleague: User, colleague_client: Client, stranger_client: Client, campaign: Campaign, name: str
+) -> None:
+    add_member(campaign, colleague, "viewer")
+    response = colleague_client.get(file_of(campaign, name))
+    assert response.status_code == 200
+    assert name.split(".")[1] in response["Content-Disposition"]
+    assert response["Cache-Control"] == "private, no-store"
+    assert stranger_client.get(file_of(campaign, name)).status_code == 404
+    assert colleague_client.post(file_of(campaign, name)).status_code == 405
+
+
+@pytest.mark.parametrize(("name", "query"), [("scores.csv", ""), ("ratings.csv", "?states=x"), ("items.csv", "?ids=x")])
+def test_what_there_is_not_is_not_found(owner_client: Client, campaign: Campaign, name: str, query: str) -> None:
+    assert owner_client.get(file_of(campaign, name, query)).status_code == 404
+
+
+# --- The other files
+
+
+def test_items_hold_what_workers_were_shown(owner_client: Client, campaign: Campaign) -> None:
+    rows = rows_in(sent(owner_client, campaign, "items.csv"))
+
+    assert tuple(rows[0]) == ITEM_COLUMNS
+    assert len(rows) == 5 * 10
+    first = campaign.hits.get(number=1).items.get(position=7)
+    assert rows[6] == {
+        "hit": "1",
+        "position": "7",
+        "kind": "degraded",
+        "twin_position": "1",
+        "source": first.output.source.name,
+        "system": first.output.system.name,
+        "text": first.text,
+    }
+
+
+def test_assignments_tell_state_times_and_feedback(owner_client: Client, campaign: Campaign) -> None:
+    campaign.assignments.filter(hit__number=2).update(feedback="=SUM(1)\nand “more”")
+
+    rows = rows_in(sent(owner_client, campaign, "assignments.csv"))
+
+    assert tuple(rows[0]) == ASSIGNMENT_COLUMNS
+    assert (rows[0]["state"], rows[0]["items_rated"], rows[0]["ended"]) == ("active", "4", "")
+    assert rows[1]["feedback"] == "'=SUM(1)\nand “more”"
+    assert float(rows[1]["seconds"]) > 0
+
+
+def test_events_are_json_lines_in_order(owner_client: Client, campaign: Campaign) -> None:
+    events = [json.loads(line) for line in sent(owner_client, campaign, "events.jsonl").splitlines()]
+
+    assert len(events) == Event.objects.count()
+    assert [event["event"] for event in events[:5]] == ["started", "rated", "rated", "rated", "rated"]
+    assert events[1]["data"]["n_moves"] > 0
+
+
+def test_a_campaign_without_ratings_gives_empty_tables(owner: User, owner_client: Client, tmp_path: Path) -> None:
+    empty = make_campaign(owner)
+    assert sent(owner_client, empty, "ratings.csv").decode().splitlines() == [",".join(RATING_COLUMNS)]
+    assert sent(owner_client, empty, "ratings.jsonl") == b""
+    table = parquet.read_table(io.BytesIO(sent(owner_client, empty, "ratings.parquet")))
+    assert (table.num_rows, table.column_names) == (0, list(RATING_COLUMNS))
+
+
+def test_parquet_has_numbers_and_times_as_such(owner_client: Client, campaign: Campaign) -> None:
+    table = parquet.read_table(io.BytesIO(sent(owner_client, campaign, "ratings.parquet")))
+    kinds = dict(zip(table.column_names, map(str, table.schema.types), strict=True))
+    assert kinds["score"] == "int32"
+    assert kinds["rated_at"] == "timestamp[ms, tz=UTC]"
+
+
+def test_the_page_tells_how_many_rows_there_are(owner_client: Client, campaign: Campaign, criteria: list[str]) -> None:
+    groups = owner_client.get(reverse("monitoring:export", args=[campaign.public_id])).context["groups"]
+    notes = {row["title"]: row["note"] for group in groups for row in group["rows"]}
+    assert notes["Of finished HITs"] == f"{40 * len(criteria)} ratings"
+    assert notes["Items of all HITs"] == "50 rows"
+
+
+def test_pieces_are_made_as_they_are_asked_for() -> None:
+    """Memory does not grow with the table: the first piece leaves before the last row is read."""
+    n_read = 0
+
+    def rows():
+        nonlocal n_read
+        for n_read in range(1, 120_001):
+            yield (n_read,)
+
+    next(csv_pieces(["n"], rows()))
+    assert n_read == 1_000
+    next(parquet_pieces(pa.schema([("n", pa.int64())]), rows()))
+    assert n_read == 50_000

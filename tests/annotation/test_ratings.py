@@ -1,0 +1,117 @@
+"""Keeping what a worker rates: once, in order, whole."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.models import Assignment, Event
+from annotation.queries import get_assignment, get_page
+from annotation.services.assignments import expire_leases, return_assignment, start_assignment
+from annotation.services.ratings import save_item
+from annotation.tokens import read_token, token_of
+from evalsite.accounts.models import User
+from evalsite.lib.errors import DomainError
+from tests.annotation.open_campaigns import open_campaign, rate_items, scores_for
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def assignment(owner: User) -> Assignment:
+    return start_assignment(campaign=open_campaign(owner), worker_key="ann")
+
+
+def refused(code: str):
+    return pytest.raises(DomainError, check=lambda error: error.code == code)
+
+
+def test_scores_are_kept_as_given(assignment: Assignment) -> None:
+    scores = scores_for(assignment.campaign, 73)
+    after = save_item(assignment_id=assignment.pk, position=1, scores=scores, telemetry={"n_moves": 2})
+    assert after.position == 2
+    assert [(rating.item.position, rating.score) for rating in assignment.ratings.all()] == [(1, 73)]
+    rated = assignment.events.get(kind=Event.Kind.RATED)
+    assert rated.item is not None
+    assert (rated.item.position, rated.data) == (1, {"n_moves": 2})
+
+
+def test_an_item_that_is_sent_twice_is_kept_once_as_first_given(assignment: Assignment) -> None:
+    for score in (10, 90):
+        after = save_item(assignment_id=assignment.pk, position=1, scores=scores_for(assignment.campaign, score))
+        assert after.position == 2
+    assert list(assignment.ratings.values_list("score", flat=True)) == [10]
+
+
+@pytest.mark.parametrize("position", [2, 3, 4])
+def test_no_item_can_be_skipped(assignment: Assignment, position: int) -> None:
+    with refused("not_next"):
+        save_item(assignment_id=assignment.pk, position=position, scores=scores_for(assignment.campaign))
+
+
+@pytest.mark.parametrize("score", [-1, 101])
+def test_a_score_lies_between_0_and_100(assignment: Assignment, score: int) -> None:
+    with refused("bad_scores"):
+        save_item(assignment_id=assignment.pk, position=1, scores=scores_for(assignment.campaign, score))
+    assert assignment.ratings.count() == 0
+
+
+@pytest.mark.parametrize("scores", [{}, {0: 50}])
+def test_every_criterion_is_rated_and_no_other(assignment: Assignment, scores: dict[int, int]) -> None:
+    with refused("bad_scores"):
+        save_item(assignment_id=assignment.pk, position=1, scores=scores)
+
+
+def test_nothing_follows_the_last_item(assignment: Assignment) -> None:
+    rate_items(assignment)
+    with refused("not_next"):
+        save_item(assignment_id=assignment.pk, position=4, scores=scores_for(assignment.campaign))
+
+
+def test_a_returned_hit_takes_no_more(assignment: Assignment) -> None:
+    return_assignment(assignment_id=assignment.pk)
+    with refused("returned"):
+        save_item(assignment_id=assignment.pk, position=1, scores=scores_for(assignment.campaign))
+
+
+def test_what_comes_after_the_lease_is_kept_and_goes_on_if_the_place_is_free(assignment: Assignment) -> None:
+    expire_leases(now=timezone.now() + timedelta(hours=2))
+    after = rate_items(assignment, 1)
+    assert (after.state, after.position) == (Assignment.State.ACTIVE, 2)
+    assert after.hit.n_places_left == 0
+
+
+def test_what_comes_after_the_place_has_gone_is_kept_but_does_not_count(assignment: Assignment) -> None:
+    expire_leases(now=timezone.now() + timedelta(hours=2))
+    start_assignment(campaign=assignment.campaign, worker_key="ben")
+    after = rate_items(assignment, 1)
+    assert (after.state, after.ratings.count()) == (Assignment.State.EXPIRED, 1)
+
+
+def test_tokens_cannot_be_forged(assignment: Assignment) -> None:
+    token = token_of(assignment)
+    assert read_token(token) == assignment.pk
+    assert get_assignment(token) == assignment
+    for forged in ("", "1", token[:-1], token.replace(str(assignment.pk), str(assignment.pk + 1), 1)):
+        with refused("bad_token"):
+            read_token(forged)
+
+
+def test_the_page_shows_the_item_to_be_rated_and_knows_the_next(assignment: Assignment) -> None:
+    page = get_page(rate_items(assignment, 1))
+    assert page.item is not None
+    assert page.next_item is not None
+    assert (page.position, page.item.position, page.next_item.position, page.n_items) == (2, 2, 3, 3)
+    assert get_page(rate_items(assignment)).item is None
+
+
+@pytest.mark.parametrize("size", [3, 30])
+def test_queries_do_not_grow_with_the_hit(
+    owner: User, size: int, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    assignment = start_assignment(campaign=open_campaign(owner, size=size), worker_key="ann")
+    scores = scores_for(assignment.campaign)
+    get_page(assignment)  # the HIT and the criteria, once a process
+    with django_assert_num_queries(6):  # four, and the savepoint that the test's own transaction makes of this one
+        get_page(save_item(assignment_id=assignment.pk, position=1, scores=scores))

@@ -1,0 +1,170 @@
+"""The images of worker pages: who may have them, what they are called, how they fit the page."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from annotation import text_images
+from annotation.images import DARK, LIGHT
+from annotation.models import Assignment
+from annotation.queries import get_page
+from annotation.services.assignments import start_assignment
+from annotation.text_images import VARIANTS, WIDTHS, Part, blocks_with_parts, draw, size_of, stems_in
+from annotation.tokens import token_of
+from campaigns.contracts.protocol import Block
+from campaigns.models import Campaign
+from evalsite.accounts.models import User
+from tests.annotation.open_campaigns import open_campaign, rate_items
+
+NAME = re.compile(r"([0-9a-f]{24}[a-z])\.png")
+
+
+def _start(campaign: Campaign, name: str = "ann") -> Assignment:
+    return start_assignment(campaign=campaign, worker_key=f"{campaign.public_id}:{name}")
+
+
+def _hit_url(assignment: Assignment) -> str:
+    return reverse("rate:hit", args=[token_of(assignment)])
+
+
+def _names(client: Client, assignment: Assignment) -> list[str]:
+    return NAME.findall(client.get(_hit_url(assignment)).text)
+
+
+@pytest.mark.django_db
+def test_every_image_of_a_page_is_there_and_as_large_as_the_page_says(owner: User, client: Client) -> None:
+    assignment = _start(open_campaign(owner))
+    html = client.get(_hit_url(assignment)).text
+    sizes = re.findall(r'(?:srcset|src)="([^"]+)"(?: srcset="([^"]+)")? width="(\d+)" height="(\d+)"', html)
+    assert len(sizes) == 2 * 3 * len(WIDTHS) * 2, "this item and the next, three blocks each, in two themes"
+    for first, second, width, height in sizes:
+        for part in filter(None, (each.strip() for each in f"{first}, {second}".split(","))):
+            name, *scale = part.split()
+            response = client.get(_hit_url(assignment) + name)
+            assert (response.status_code, response["Content-Type"]) == (200, "image/png")
+            factor = 2 if scale == ["2x"] else 1
+            assert Image.open(io.BytesIO(response.content)).size == (int(width) * factor, int(height) * factor)
+
+
+@pytest.mark.django_db
+def test_only_images_of_the_last_this_and_the_next_item_are_served(owner: User, client: Client) -> None:
+    assignment = _start(open_campaign(owner, size=6))
+    seen = []
+    for _ in range(6):
+        seen.append(_names(client, assignment))
+        assignment = rate_items(assignment, 1)
+    rest = client.get
+    statuses = [rest(f"{_hit_url(assignment)}{names[0]}.png").status_code for names in seen]
+    assert statuses == [404, 404, 404, 404, 404, 200], "seven comes next: only the sixth is near"
+
+
+@pytest.mark.django_db
+def test_names_of_another_assignment_lead_nowhere(owner: User, client: Client) -> None:
+    campaign = open_campaign(owner, n_hits=1, workers_per_hit=2)
+    ann, ben = _start(campaign), _start(campaign, "ben")
+    assert not set(_names(client, ann)) & set(_names(client, ben))
+    name = _names(client, ann)[0]
+    assert client.get(f"{_hit_url(ann)}{name}.png").status_code == 200
+    assert client.get(f"{_hit_url(ben)}{name}.png").status_code == 404
+    for wrong in (name[:-1], f"{name[:-1]}z", name[1:], name.upper(), "x"):
+        assert client.get(f"{_hit_url(ann)}{wrong}.png").status_code == 404
+
+
+@pytest.mark.django_db
+def test_a_source_shared_by_a_whole_hit_is_loaded_once(owner: User, client: Client) -> None:
+    campaign = open_campaign(owner, layout="by-source")
+    assignment = _start(campaign)
+    first = _names(client, assignment)
+    second = _names(client, rate_items(assignment, 1))
+    assert set(first) & set(second)
+    pooled = _start(open_campaign(owner))
+    before, after = set(_names(client, pooled)), set(_names(client, rate_items(pooled, 1)))
+    ahead = {name for name in before if name in after}
+    assert len(ahead) == len(after) / 2, "those that were loaded ahead, and no others"
+
+
+@pytest.mark.django_db
+def test_accessible_mode_has_real_text_and_no_images(owner: User, client: Client) -> None:
+    campaign = open_campaign(owner, is_accessible=True)
+    campaign.screen["fields"][1]["marks"] = "question"
+    campaign.save()
+    source = campaign.sources.first()
+    source.fields = {"question": "<b> & co", "reference": "see <b> & co, there"}
+    source.save()
+    page = client.get(_hit_url(_start(campaign))).text
+    assert "<img" not in page
+    assert "see <mark>&lt;b&gt; &amp; co</mark>, there" in page
+    assert 'dir="auto"' in page
+
+
+@pytest.mark.django_db
+def test_what_assignments_began_with_is_kept(owner: User, client: Client) -> None:
+    """Accessible mode is recorded with the data, so a later change of the setting changes no assignment."""
+    campaign = open_campaign(owner)
+    assignment = _start(campaign)
+    campaign.is_accessible = True
+    campaign.save()
+    assert "<img" in client.get(_hit_url(assignment)).text
+
+
+def test_colours_are_those_of_the_page() -> None:
+    css = (Path(settings.BASE_DIR) / "static/css/tokens.css").read_text()
+    for tokens, theme in zip(css.split("@media not print")[:2], (LIGHT, DARK), strict=True):
+        colours = dict(re.findall(r"--(surface|ink|mark): (#[0-9a-f]{6});", tokens))
+        assert colours == {"surface": theme.background, "ink": theme.text, "mark": theme.highlight}
+
+
+def test_every_variant_has_a_letter() -> None:
+    assert len(VARIANTS) == len(WIDTHS) * 2 * 2
+
+
+def test_another_secret_is_another_file_of_the_same_look() -> None:
+    variant = VARIANTS["a"]
+    part = Part("item 1 output", "Where was the treaty signed?", ((4, 7),))
+    one, other, again = (draw(part, variant, secret=secret) for secret in ("1", "2", "1"))
+    assert one == again
+    assert one != other
+    assert Image.open(io.BytesIO(one)).size == Image.open(io.BytesIO(other)).size
+
+
+def test_a_text_too_tall_for_an_image_becomes_several() -> None:
+    text = "\n".join(f"Line {n} of a long document." for n in range(1000))
+    end = len(text)
+    block = Block("document", "Document", text, ((0, 4), (end // 2 - 40, end // 2 + 40), (end - 3, end)))
+    parts = text_images._split(block, "item 1 document")
+    assert len(parts) > 1
+    assert "".join(part.text for part in parts) == text
+    assert len({part.key for part in parts}) == len(parts)
+    marked = "".join(part.text[first:last] for part in parts for first, last in part.highlights)
+    assert marked == "".join(text[first:last] for first, last in block.highlights)
+    for part in parts:
+        size_of(part.text, WIDTHS[-1][0])
+
+
+@hypothesis_settings(max_examples=25)
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=60), st.integers(1, 900))
+def test_no_text_is_lost_in_parts(text: str, times: int) -> None:
+    whole = f"{text}\n" * times
+    parts = text_images._split(Block("text", "Text", whole), "key")
+    assert "".join(part.text for part in parts) == whole
+
+
+@pytest.mark.django_db
+def test_blocks_in_the_order_of_the_screen(owner: User) -> None:
+    assignment = _start(open_campaign(owner))
+    item = get_page(assignment).item
+    assert item is not None
+    found = blocks_with_parts(assignment.campaign, item)
+    assert [block.label for block, _ in found] == ["Question", "Answer A", "Answer B"]
+    assert [block.is_output for block, _ in found] == [False, False, True]
+    stems = [stems_in(assignment)(part) for _, parts in found for part in parts]
+    assert len(set(stems)) == 3
