@@ -1,4 +1,4 @@
-"""Ratings files that researchers upload, and the analyses made of them."""
+"""Ratings files, uploaded or taken from a campaign, and the analyses made of them."""
 
 import uuid
 from typing import Any
@@ -7,6 +7,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from campaigns.models import Campaign
+
 
 def ratings_path(ratings_file: "RatingsFile", name: str) -> str:
     """Return where an uploaded file is kept; its own name is data, not a path."""
@@ -14,7 +16,10 @@ def ratings_path(ratings_file: "RatingsFile", name: str) -> str:
 
 
 class RatingsFile(models.Model):
-    """A file of ratings, as uploaded, and what its columns mean."""
+    """A file of ratings, as uploaded, and what its columns mean; or a snapshot of a campaign's ratings.
+
+    A snapshot holds the ratings of `n_assignments` finished assignments, whoever its owner is; all members see it.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="ratings_files")
@@ -26,10 +31,20 @@ class RatingsFile(models.Model):
     columns = models.JSONField("column names of the file, in order", default=list)
     mapping = models.JSONField("column of the long table → column of the file", default=dict)
     uploaded_at = models.DateTimeField(default=timezone.now)
+    campaign = models.ForeignKey(Campaign, null=True, blank=True, on_delete=models.PROTECT, related_name="snapshots")
+    n_assignments = models.PositiveIntegerField("finished assignments of the campaign in it", null=True, blank=True)
+    my_role: str  # of the user that a query fetched it for
 
     class Meta:
         ordering = ["-uploaded_at"]
         indexes = [models.Index(fields=["owner", "-uploaded_at"])]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(campaign=None, n_assignments=None)
+                | models.Q(campaign__isnull=False, n_assignments__isnull=False),
+                name="analysis_ratingsfile_counted_iff_snapshot",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.title
@@ -57,6 +72,7 @@ class AnalysisRun(models.Model):
     report: Any = models.JSONField(null=True, blank=True)
     problems = models.JSONField("what is wrong with the file", null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    my_role: str  # of the user that a query fetched it for
 
     class Meta:
         ordering = ["-created_at"]

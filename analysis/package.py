@@ -8,7 +8,6 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-from django.utils.crypto import salted_hmac
 from numpy.typing import NDArray
 
 from analysis.exports import dump_json, file_name, report_tables
@@ -32,31 +31,6 @@ With evalsite {version} this command prints summary.json, byte for byte:
 
 Workers are named by a number and a keyed hash.
 """
-
-
-def anonymise(workers: Sequence[str]) -> dict[str, str]:
-    """Return for each worker a name that does not tell who they are: a number and a keyed hash.
-
-    The hash is the same for the same worker in every export of one server. The numbers keep the workers' order, on
-    which the order of sums, and so the last bit of a result, depends.
-    """
-    width = len(str(len(workers)))
-    return {
-        worker: f"w{k:0{width}d}-{salted_hmac('evalsite.worker', worker, algorithm='sha256').hexdigest()[:10]}"
-        for k, worker in enumerate(sorted(workers), start=1)
-    }
-
-
-def anonymous_report(report: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the report with its workers renamed, and without the texts that may name one."""
-    settings = report["settings"]
-    excluded = {names.get(worker, "?"): reason for worker, reason in settings["excluded"].items()}
-    return {
-        **report,
-        "worker_table": [row | {"worker": names[row["worker"]]} for row in report["worker_table"]],
-        "warnings": [warning | {"examples": []} for warning in report["warnings"]],
-        "settings": settings | {"excluded": excluded},
-    }
 
 
 def write_package(path: Path, study: Study, document: dict[str, Any], names: Mapping[str, str]) -> None:

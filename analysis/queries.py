@@ -1,42 +1,101 @@
-"""Reading ratings files and runs: first whether this user may, then what a page shows."""
+"""Reading ratings files and runs: first whether this user may, then what a page shows.
+
+An uploaded file is its owner's alone. A campaign's snapshots belong to all its members, in their roles; viewers get the
+workers' names as hashes only.
+"""
 
 from pathlib import Path
 from uuid import UUID
 
-from django.db.models import Count, Max, QuerySet
+from django.core.exceptions import PermissionDenied
+from django.db.models import Case, Count, Max, OuterRef, QuerySet, Subquery, Value, When
 from django.shortcuts import get_object_or_404
 
+from analysis.anonymity import anonymise, anonymous_report, anonymous_settings
 from analysis.models import AnalysisRun, RatingsFile
+from campaigns.models import Membership
 from evalsite.accounts.models import User
 from evalsite.lib.tables import TableError, preview
 
+Role = Membership.Role
 # What a list never reads: they are large.
 _LARGE = ("report", "problems", "parent__report", "parent__problems")
+# Of a queryset with `_role_of`.
+_IS_SEEN: dict[str, bool] = {"my_role__isnull": False}
 _ROWS_LOOKED_AT, _MOST_CRITERIA = 500, 40
 
 
+def _role_of(user: User, file: str = "") -> dict[str, Case]:
+    """Return `my_role`, the user's role for a ratings file, NULL for a stranger; `file` is the path to it and `__`."""
+    member = user.memberships.filter(campaign=OuterRef(f"{file}campaign")).values("role")
+    is_own_upload = When(**{f"{file}campaign": None, f"{file}owner": user}, then=Value(Role.OWNER))
+    return {"my_role": Case(is_own_upload, default=Subquery(member))}
+
+
+def _check(role: str, to_change: bool) -> None:
+    if to_change and role == Role.VIEWER:
+        raise PermissionDenied("This needs the role of editor; you are viewer.")
+
+
 def list_ratings_files_for(user: User) -> QuerySet[RatingsFile]:
-    """Return the user's own ratings files, newest first, with `n_runs` and `last_run_at`."""
-    files = RatingsFile.objects.filter(owner=user)
-    counted = files.annotate(n_runs=Count("runs"), last_run_at=Max("runs__created_at"))
+    """Return the ratings files that the user may see, newest first, with `n_runs` and `last_run_at`."""
+    files = RatingsFile.objects.annotate(**_role_of(user)).filter(**_IS_SEEN)
+    counted = files.select_related("campaign").annotate(n_runs=Count("runs"), last_run_at=Max("runs__created_at"))
     return counted.order_by("-uploaded_at")  # grouping drops the default order
 
 
-def get_ratings_file_for(user: User, ratings_file_id: UUID) -> RatingsFile:
-    """Return the user's own ratings file; raise Http404 for everybody else's."""
-    return get_object_or_404(RatingsFile, pk=ratings_file_id, owner=user)
+def get_ratings_file_for(user: User, ratings_file_id: UUID, *, to_change: bool = False) -> RatingsFile:
+    """Return the user's own ratings file, or a snapshot of a campaign of theirs. One query.
+
+    Raises Http404 for a stranger, PermissionDenied for a viewer who wants to change something.
+    """
+    files = RatingsFile.objects.select_related("campaign").annotate(**_role_of(user))
+    file = get_object_or_404(files, pk=ratings_file_id, **_IS_SEEN)
+    _check(file.my_role, to_change)
+    return file
 
 
-def get_run_for(user: User, run_id: UUID) -> AnalysisRun:
-    """Return a run of the user's own ratings file; raise Http404 for everybody else's. One query."""
-    runs = AnalysisRun.objects.select_related("ratings_file", "job")
-    return get_object_or_404(runs, pk=run_id, ratings_file__owner=user)
+def get_upload_for(user: User, ratings_file_id: UUID) -> RatingsFile:
+    """Return the user's own uploaded ratings file; raise Http404 for any other's, and for a campaign's snapshot."""
+    return get_object_or_404(RatingsFile, pk=ratings_file_id, owner=user, campaign=None)
 
 
-def get_finished_run_for(user: User, run_id: UUID) -> AnalysisRun:
-    """Return a run that has its report; raise Http404 for a stranger's or an unfinished one. One query."""
-    runs = AnalysisRun.objects.select_related("ratings_file")
-    return get_object_or_404(runs, pk=run_id, ratings_file__owner=user, report__isnull=False)
+def runs_seen_by(user: User) -> QuerySet[AnalysisRun]:
+    """Return every run that the user may see, with its ratings file and campaign, and `my_role`."""
+    runs = AnalysisRun.objects.annotate(**_role_of(user, "ratings_file__")).filter(**_IS_SEEN)
+    return runs.select_related("ratings_file__campaign")
+
+
+def get_run_for(user: User, run_id: UUID, *, to_change: bool = False) -> AnalysisRun:
+    """Return a run of ratings that the user may see, as they may see it. One query.
+
+    Raises Http404 for a stranger, PermissionDenied for a viewer who wants to change something.
+    """
+    run = get_object_or_404(runs_seen_by(user).select_related("job"), pk=run_id)
+    _check(run.my_role, to_change)
+    return as_seen(run)
+
+
+def get_finished_run_for(user: User, run_id: UUID, *, to_change: bool = False) -> AnalysisRun:
+    """Return a run that has its report, as `get_run_for` does; raise Http404 for an unfinished one too. One query."""
+    run = get_object_or_404(runs_seen_by(user), pk=run_id, report__isnull=False)
+    _check(run.my_role, to_change)
+    return as_seen(run)
+
+
+def find_finished_run_for(user: User, run_id: UUID | None) -> AnalysisRun | None:
+    """Return a finished run as the user may see it, None if there is none such. One query at most."""
+    run = runs_seen_by(user).filter(pk=run_id, report__isnull=False).first() if run_id else None
+    return as_seen(run) if run else None
+
+
+def as_seen(run: AnalysisRun) -> AnalysisRun:
+    """Return a run, fetched by `runs_seen_by`, with its workers renamed if its reader is a viewer. Never save it."""
+    if run.my_role == Role.VIEWER:
+        run.settings = anonymous_settings(run.settings)
+        if run.report is not None:
+            run.report = anonymous_report(run.report, anonymise([row["worker"] for row in run.report["worker_table"]]))
+    return run
 
 
 def get_run_of(ratings_file: RatingsFile, run_id: UUID) -> AnalysisRun:
@@ -55,8 +114,10 @@ def list_comparable(run: AnalysisRun) -> QuerySet[AnalysisRun]:
 
 
 def newest_run_of(ratings_file: RatingsFile) -> AnalysisRun | None:
-    """Return the latest run of a ratings file, without its report."""
-    return ratings_file.runs.defer(*_LARGE[:2]).first()
+    """Return the latest run of a ratings file, or of all snapshots of its campaign, without its report."""
+    if ratings_file.campaign_id is None:
+        return ratings_file.runs.defer(*_LARGE[:2]).first()
+    return AnalysisRun.objects.filter(ratings_file__campaign=ratings_file.campaign_id).defer(*_LARGE[:2]).first()
 
 
 def criteria_in(ratings_file: RatingsFile) -> list[str]:

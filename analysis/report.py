@@ -1,8 +1,8 @@
 """The results of an analysis as one JSON document, in names."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.ratings.loading import LoadedRatings
 from analysis.settings import AnalysisSettings
-from analysis.stats.correlation import Correlation, correlate, share_same_conclusions
+from analysis.stats.correlation import correlate, share_same_conclusions
 from analysis.stats.pipeline import Analysis, Progress, analyse
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Kind
@@ -90,35 +90,47 @@ def _system(study: Study, code: int) -> dict[str, Any]:
     }
 
 
-def compare_runs(original: Study, replication: Study) -> dict[str, Any]:
-    """Return how far a replication agrees with the original run, over the systems that both rate.
+def compare_runs(original: dict[str, Any], replication: dict[str, Any]) -> dict[str, Any]:
+    """Return how far a replication agrees with the original run, over the systems that both rate; of two summaries.
 
     `systems` lists them as the original ranks them; correlations that are undefined are None.
     """
-    theirs = {replication.loaded.systems[code] for code in replication.order}
-    names = [original.loaded.systems[code] for code in original.order]
-    common = [name for name in names if name in theirs]
-    first = [original.loaded.systems.index(name) for name in common]
-    second = [replication.loaded.systems.index(name) for name in common]
-    shared = [name for name in original.settings.criterion_names if name in replication.settings.criterion_names]
+    first = {row["system"]: row for row in original["systems"]}
+    second = {row["system"]: row for row in replication["systems"]}
+    common = [name for name in first if name in second]
+    criteria = [criterion["criteria"] for criterion in (*first.values(), *second.values())]
+    shared = [name for name in (criteria[0] if criteria else ()) if all(name in each for each in criteria)]
 
-    def of_criterion(name: str) -> dict[str, float | None]:
-        k = original.settings.criterion_names.index(name)
-        j = replication.settings.criterion_names.index(name)
-        scores, other = original.analysis.systems.criterion_z, replication.analysis.systems.criterion_z
-        return _correlation(correlate(scores[first, k], other[second, j]))
+    def correlation(criterion: str | None = None) -> dict[str, float | None]:
+        mine, theirs = ([_z(rows[name], criterion) for name in common] for rows in (first, second))
+        found = correlate(_floats(mine), _floats(theirs))
+        return {name: _number(value) for name, value in asdict(found).items()}
 
-    p_original = original.analysis.tests.p_value[np.ix_(first, first)]
-    p_replication = replication.analysis.tests.p_value[np.ix_(second, second)]
+    p_original, p_replication = (_p_between(common, each["significance"]) for each in (original, replication))
     return {
         "systems": common,
-        "overall": _correlation(correlate(original.analysis.systems.z[first], replication.analysis.systems.z[second])),
-        "criteria": {name: of_criterion(name) for name in shared},
+        "overall": correlation(),
+        "criteria": {name: correlation(name) for name in shared},
         "same_conclusions": {
             f"{alpha:g}": _number(share_same_conclusions(p_original, p_replication, range(len(common)), alpha))
             for alpha in CONCLUSION_ALPHAS
         },
     }
+
+
+def _z(row: dict[str, Any], criterion: str | None) -> float | None:
+    score: float | None = row["z"] if criterion is None else row["criteria"][criterion]["z"]
+    return score
+
+
+def _p_between(systems: Sequence[str], significance: dict[str, Any]) -> NDArray[np.float64]:
+    """Return the p-values of these systems, in their order, NaN where a pair was not tested."""
+    places = [significance["order"].index(name) for name in systems]
+    return _floats(significance["p"][i][j] for i in places for j in places).reshape(len(systems), len(systems))
+
+
+def _floats(values: Iterable[float | None]) -> NDArray[np.float64]:
+    return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
 def report(study: Study, *, n_bootstrap: int = N_BOOTSTRAP) -> dict[str, Any]:
@@ -247,14 +259,6 @@ def explain(study: Study) -> list[str]:
     if study.settings.unit == "output" and (ratings.source < 0).any():
         notes.append("Where the source is not known, each item counts as an output of its own.")
     return notes
-
-
-def _correlation(value: Correlation) -> dict[str, float | None]:
-    return {
-        "pearson": _number(value.pearson),
-        "spearman": _number(value.spearman),
-        "kendall": _number(value.kendall),
-    }
 
 
 def _square(matrix: NDArray[np.float64], order: Sequence[int]) -> list[list[float | None]]:

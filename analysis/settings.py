@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from campaigns.contracts.protocol import CriterionSpec
 from campaigns.protocols import get_protocol, list_protocols
 from evalsite.lib.errors import DomainError
 
+CUSTOM = "custom"
+"""The protocol whose criteria are whatever was rated."""
 KINDS = {kind.name.lower(): kind for kind in Kind}
 _LONGEST_NAME = 100
 _FIELDS = {"protocol", "criteria", "worker_test", "unit", "standardised_kinds", "excluded"}
@@ -109,11 +111,12 @@ def from_criteria(names: Sequence[str]) -> AnalysisSettings:
 
 
 def custom_settings(names: Sequence[str]) -> AnalysisSettings:
-    """Return the settings of a protocol of one's own with these criteria; with none, one to be renamed."""
-    return AnalysisSettings("custom", tuple(CriterionSpec(name, "") for name in names or ["score"]), "paired-wilcoxon")
+    """Return the presets of the protocol of one's own with these criteria; with none, its own, to be renamed."""
+    presets = from_protocol(CUSTOM)
+    return replace(presets, criteria=tuple(CriterionSpec(name, "") for name in names)) if names else presets
 
 
-def from_json(data: Any, name: str = "custom") -> AnalysisSettings:
+def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     """Return the settings that a JSON object spells out.
 
     Only `criteria` is required: names, or objects with `name`, `statement`, `is_negative`, `is_in_worker_test`.

@@ -2,8 +2,12 @@
 
 from itertools import count
 
+from analysis.campaign_queries import ANALYSE
 from analysis.models import AnalysisRun
+from analysis.services.campaigns import analyse_campaign
 from analysis.services.runs import N_STAGES, execute_run
+from campaigns.models import Campaign
+from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext, job_handler
 
 
@@ -14,5 +18,16 @@ def run_analysis(ctx: JobContext, run: str) -> None:
     execute_run(
         run=AnalysisRun.objects.select_related("ratings_file").get(pk=run),
         on_stage=lambda stage: ctx.progress(min(next(stages), N_STAGES - 1), N_STAGES, stage),
+        saving=ctx.saving,
+    )
+
+
+@job_handler(ANALYSE)
+def analyse_campaign_ratings(ctx: JobContext, campaign: int, user: int | None = None) -> None:
+    """Start the analysis of what a campaign's workers have rated, asked for by a user or by the last HIT's end."""
+    ctx.progress(0, 0, "Collecting the ratings")
+    analyse_campaign(
+        campaign=Campaign.objects.get(pk=campaign),
+        user=User.objects.filter(pk=user).first() if user else None,
         saving=ctx.saving,
     )

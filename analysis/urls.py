@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis import views
+from analysis import campaign_views, views
 
 app_name = "analysis"
 urlpatterns = [
@@ -17,4 +17,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/downloads/", views.downloads, name="downloads"),
     path("runs/<uuid:run_id>/workers.csv", views.workers_csv, name="workers_csv"),
     path("runs/<uuid:run_id>/files/<path:name>", views.run_file, name="run_file"),
+    path("campaigns/<uuid:public_id>/", campaign_views.results, name="campaign_results"),
+    path("campaigns/<uuid:public_id>/workers/", campaign_views.workers, name="campaign_workers"),
+    path("campaigns/<uuid:public_id>/jobs/<uuid:job_id>/", campaign_views.job, name="campaign_job"),
 ]

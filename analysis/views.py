@@ -10,11 +10,14 @@ from django.conf import settings as django_settings
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis import presenters
+from analysis.anonymity import anonymise, anonymous_report
+from analysis.campaign_queries import get_standing, settings_of
 from analysis.exports import file_name
 from analysis.forms import (
     ChangeForm,
@@ -26,13 +29,15 @@ from analysis.forms import (
     criteria_initial,
 )
 from analysis.models import AnalysisRun
-from analysis.package import anonymise, anonymous_report
 from analysis.queries import (
+    Role,
     criteria_in,
+    find_finished_run_for,
     get_finished_run_for,
     get_ratings_file_for,
     get_run_for,
     get_run_of,
+    get_upload_for,
     list_comparable,
     list_ratings_files_for,
     list_runs_of,
@@ -40,10 +45,11 @@ from analysis.queries import (
 )
 from analysis.services.ratings_files import map_columns, upload_ratings
 from analysis.services.runs import change_run, exclude_worker, include_worker, start_run
-from analysis.settings import AnalysisSettings, custom_settings, from_criteria, from_json, from_protocol
+from analysis.settings import CUSTOM, AnalysisSettings, custom_settings, from_criteria, from_json, from_protocol
 from analysis.tables import workers_table
 from analysis.words import WORKER_TESTS
 from campaigns.contracts.protocol import CriterionSpec
+from campaigns.models import Campaign
 from campaigns.protocols import list_protocols
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.queries import job_state
@@ -95,11 +101,13 @@ def ratings_file(request: SignedInRequest, ratings_file_id: UUID) -> HttpRespons
     """Show a ratings file and its runs."""
     file = get_ratings_file_for(request.user, ratings_file_id)
     page = Paginator(list_runs_of(file), _FILES_PER_PAGE).get_page(request.GET.get("page"))
+    can_change = file.my_role != Role.VIEWER
     context = {
         "file": file,
         "page_obj": page,
-        "runs": presenters.runs_listed(page),
-        "crumbs": presenters.crumbs(),
+        "runs": presenters.runs_listed(page, with_names=can_change),
+        "can_change": can_change,
+        "crumbs": presenters.crumbs(file)[:-1],
     }
     return render(request, "analysis/ratings_file.html", context)
 
@@ -107,7 +115,7 @@ def ratings_file(request: SignedInRequest, ratings_file_id: UUID) -> HttpRespons
 @require_http_methods(["GET", "POST"])
 def columns(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     """Say which column of the file is which."""
-    file = get_ratings_file_for(request.user, ratings_file_id)
+    file = get_upload_for(request.user, ratings_file_id)
     form = MappingForm(file.columns, _sent(request), initial=file.mapping)
     if request.method == "POST" and form.is_valid():
         try:
@@ -128,10 +136,10 @@ def columns(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     """Choose a protocol, or edit it or an earlier run's, and start the analysis."""
-    file = get_ratings_file_for(request.user, ratings_file_id)
+    file = get_ratings_file_for(request.user, ratings_file_id, to_change=True)
     parent = get_run_of(file, _uuid(request.GET["run"])) if "run" in request.GET else None
     found = criteria_in(file)
-    presets = from_json(parent.settings) if parent else _presets(request.GET.get("protocol"), found)
+    presets = from_json(parent.settings) if parent else _presets(request.GET.get("protocol"), found, file.campaign)
     form = ProtocolForm(_sent(request), initial=ProtocolForm.initial_of(presets))
     criteria = CriteriaFormSet(_sent(request), initial=criteria_initial(presets), prefix="criteria")
     if request.method == "POST" and form.is_valid() and criteria.is_valid():
@@ -154,12 +162,15 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     return render(request, "analysis/protocol.html", context, status=_status(request))
 
 
-def _presets(slug: str | None, criteria: list[str]) -> AnalysisSettings:
-    """Return the protocol asked for, or the one that has the file's criteria; raise Http404 if there is none such."""
-    if slug is None:
-        return from_criteria(criteria)
+def _presets(slug: str | None, criteria: list[str], campaign: Campaign | None) -> AnalysisSettings:
+    """Return the presets of the protocol asked for, or else of the campaign, or of a protocol with the file's criteria.
+
+    Raises Http404 if there is no such protocol.
+    """
     try:
-        return custom_settings(criteria) if slug == "custom" else from_protocol(slug)
+        if slug is None:
+            return settings_of(campaign) if campaign else from_criteria(criteria)
+        return custom_settings(criteria) if slug == CUSTOM else from_protocol(slug)
     except DomainError as error:
         raise Http404(error.message) from None
 
@@ -168,7 +179,7 @@ def _chosen_settings(
     presets: AnalysisSettings, criteria: tuple[CriterionSpec, ...], changes: dict[str, Any]
 ) -> AnalysisSettings:
     """Return what was chosen; under the protocol's name only if its criteria are the protocol's."""
-    name = presets.protocol if criteria == presets.criteria else "custom"
+    name = presets.protocol if criteria == presets.criteria else CUSTOM
     return replace(presets, protocol=name, criteria=criteria, **changes)
 
 
@@ -182,7 +193,7 @@ def _uuid(text: str) -> UUID:
 @require_http_methods(["GET", "POST"])
 def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     """Show a run: its progress, what is wrong with its file, or its ranking. Sent settings make a run of their own."""
-    found = get_run_for(request.user, run_id)
+    found = get_run_for(request.user, run_id, to_change=request.method == "POST")
     if found.report is None:
         return _waiting(request, found)
     form = ChangeForm(_sent(request), initial=presenters.settings_of(found))
@@ -193,7 +204,7 @@ def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
             form.add_error(None, error.message)
     before = _compared_with(request, found)
     changed = presenters.what_changed(found, before) if before else None
-    context = presenters.frame(found, "run", newest_run_of(found.ratings_file)) | {
+    context = _frame(found, "run") | {
         "ranking": presenters.ranking(found.report, changed),
         "report": found.report,
         "changed": changed,
@@ -204,14 +215,25 @@ def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     return render(request, "analysis/run.html", context, status=_status(request))
 
 
-def _waiting(request: HttpRequest, found: AnalysisRun) -> HttpResponse:
+def _frame(found: AnalysisRun, page: str) -> dict[str, Any]:
+    """Return what all pages of a finished run share."""
+    campaign = found.ratings_file.campaign
+    standing = get_standing(campaign) if campaign else None
+    return presenters.frame(found, page, newest_run_of(found.ratings_file), standing)
+
+
+def _waiting(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     """Show the progress of a run, its failure, or the problems of its file; there is nothing to change yet."""
     problems = found.problems or {"rows": [], "n_more": 0}
     rows = [{"row": row, "column": column, "message": text} for row, column, text in problems["rows"]]
+    state, campaign = job_state(found.job) if found.job else None, found.ratings_file.campaign
+    if state and campaign and found.job:  # where every member may ask
+        state |= {"url": reverse("analysis:campaign_job", args=[campaign.public_id, found.job.pk])}
     context = {
         "run": found,
         "run_words": presenters.run_words(found),
-        "job_state": job_state(found.job) if found.job else None,
+        "job_state": state,
+        "may_retry": found.job and found.job.owner_id == request.user.pk,
         "problems": rows,
         "n_problems": len(rows) + problems["n_more"],
         "crumbs": presenters.crumbs(found.ratings_file),
@@ -225,7 +247,7 @@ def _compared_with(request: SignedInRequest, found: AnalysisRun) -> AnalysisRun 
     if chosen == "none" or (not chosen and not found.parent_id):
         return None
     if not chosen:
-        return found.parent if found.parent and found.parent.report else None
+        return find_finished_run_for(request.user, found.parent_id)
     other = get_finished_run_for(request.user, _uuid(chosen))
     if other.ratings_file_id != found.ratings_file_id:
         raise Http404("Only analyses of the same ratings are compared.")
@@ -241,7 +263,7 @@ def significance(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     value = request.GET.get("value", "p")
     if criterion not in names or value not in presenters.HEAT_VALUES:
         raise Http404
-    context = presenters.frame(found, "significance", newest_run_of(found.ratings_file)) | {
+    context = _frame(found, "significance") | {
         "heat": presenters.heatmap(found.report, criterion, value),
         "file": file_name(f"significance-{criterion}"),
         "criteria": names,
@@ -255,7 +277,7 @@ def significance(request: SignedInRequest, run_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     """Show the worker table, filtered and sorted as asked; analyse again without a worker, or with one again."""
-    found = get_finished_run_for(request.user, run_id)
+    found = get_finished_run_for(request.user, run_id, to_change=request.method == "POST")
     refused = None
     if request.method == "POST":
         sent = ExclusionForm(request.POST)
@@ -269,7 +291,7 @@ def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
         raise Http404
     rows = presenters.worker_rows(found.report, state=state, order=order, search=search)
     page = Paginator(rows, _WORKERS_PER_PAGE).get_page(request.GET.get("page"))
-    context = presenters.frame(found, "workers", newest_run_of(found.ratings_file)) | {
+    context = _frame(found, "workers") | {
         "page_obj": page,
         "rows": presenters.workers_shown(page, refused),
         "refused": refused,
@@ -298,8 +320,8 @@ def downloads(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     """List everything that can be downloaded."""
     found = get_finished_run_for(request.user, run_id)
     folder = Path(django_settings.MEDIA_ROOT) / found.folder
-    context = presenters.frame(found, "downloads", newest_run_of(found.ratings_file)) | {
-        "groups": presenters.downloads(found, folder)
+    context = _frame(found, "downloads") | {
+        "groups": presenters.downloads(found, folder, names_workers=found.my_role != Role.VIEWER)
     }
     return render(request, "analysis/downloads.html", context)
 
@@ -329,10 +351,11 @@ def run_file(request: SignedInRequest, run_id: UUID, name: str) -> FileResponse:
 
 @require_GET
 def workers_csv(request: SignedInRequest, run_id: UUID) -> HttpResponse:
-    """Send the worker table; workers by their own ids only if the owner asks (`?ids=own`)."""
-    found = get_finished_run_for(request.user, run_id)
+    """Send the worker table; workers by their own ids only if somebody asks who may see them (`?ids=own`)."""
+    by_own_ids = request.GET.get("ids") == "own"
+    found = get_finished_run_for(request.user, run_id, to_change=by_own_ids)
     report = found.report
-    if request.GET.get("ids") != "own":
+    if not by_own_ids and found.my_role != Role.VIEWER:  # a viewer's is anonymous already
         report = anonymous_report(report, anonymise([row["worker"] for row in report["worker_table"]]))
     response = HttpResponse(workers_table(report).to_csv(), content_type="text/csv; charset=utf-8")
     name = _download_name(found, "workers.csv")

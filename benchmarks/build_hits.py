@@ -1,6 +1,7 @@
 """Seconds and peak memory of building HITs, against shuffling as many numbers.
 
     python benchmarks/build_hits.py [--quick]
+    python benchmarks/build_hits.py --database [--quick]
 
 A plan must at least put as many items in random order and name their HIT and position, so the floor is
 `Generator.permutation` of as many indices and building those two arrays, measured in turn with the plan in the same
@@ -8,6 +9,12 @@ run. Outputs of 20 systems become HITs of 70 ordinary, 10 degraded, 10 repeat an
 the texts of all degraded items are made, each with its own generator and donors, and the same outputs become HITs of
 one source each. Every plan is checked; `errors` counts the broken rules. Each size is measured in a process of its
 own, so that its peak memory is its own.
+
+With `--database` the whole job is measured: outputs of a campaign on SQLite, or the database of DATABASE_URL, become
+HITs that are stored there. It must at least store the items, so the floor is storing the same rows with the driver
+alone (`executemany`, or COPY on PostgreSQL), in turn with the job. `write_lock_seconds` is how long the job's
+transaction takes, in which nobody else writes to SQLite; `models_seconds` is what Django's `bulk_create` takes for the
+same items.
 """
 
 import argparse
@@ -18,8 +25,12 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -34,7 +45,7 @@ from campaigns.design.seeds import draw_donors, generator
 SIZES, QUICK_SIZES = (10**4, 10**5, 10**6), (10**4, 10**5)
 N_SYSTEMS = 20
 BY_SOURCE = Mix(N_SYSTEMS, 6, 3, layout=Layout.BY_SOURCE, has_anchor=True)
-REPEATS = 5
+REPEATS, DATABASE_REPEATS = 5, 3
 
 
 def write_texts(n_outputs: int) -> list[str]:
@@ -117,6 +128,156 @@ def measure(n_outputs: int) -> dict[str, float]:
     }
 
 
+# --- The whole job, with the database
+
+
+def set_up() -> None:
+    """Start Django on the database of the environment."""
+    import django
+
+    os.environ["DJANGO_SETTINGS_MODULE"] = "evalsite.settings"
+    os.environ["LOG_LEVEL"] = "ERROR"
+    django.setup()
+
+
+def fill_database(n_outputs: int) -> int:
+    """Make a campaign with this many outputs; return its key."""
+    from django.core.management import call_command
+
+    from campaigns.models import Output, Source, System
+    from campaigns.services.campaigns import create_campaign
+    from evalsite.accounts.models import User
+
+    call_command("migrate", verbosity=0)
+    owner, _ = User.objects.get_or_create(email="owner@example.org")
+    campaign = create_campaign(owner=owner, protocol="mrc-adequacy")
+    systems = System.objects.bulk_create(System(campaign=campaign, name=f"system {k}") for k in range(N_SYSTEMS))
+    texts = iter(write_texts(n_outputs))
+    fields = {"question": "What was it?", "reference": ""}
+    sources = Source.objects.bulk_create(
+        Source(campaign=campaign, name=f"source {k}", fields=fields | {"reference": text})
+        for k, text in enumerate(write_texts(n_outputs // N_SYSTEMS))
+    )
+    Output.objects.bulk_create(
+        (Output(source=source, system=system, text=next(texts)) for source in sources for system in systems),
+        batch_size=5000,
+    )
+    return int(campaign.pk)
+
+
+def run_build(campaign_id: int) -> tuple[float, float]:
+    """Queue and run the job; return its seconds and those of its transaction."""
+    from evalsite.jobs import handlers
+    from evalsite.jobs.models import Job
+    from evalsite.jobs.running import run_job
+
+    locked = 0.0
+    saving = handlers.JobContext.saving
+
+    @contextmanager
+    def timed(self: handlers.JobContext) -> Iterator[None]:
+        nonlocal locked
+        begin = time.perf_counter()
+        with saving(self):
+            yield
+        locked += time.perf_counter() - begin
+
+    handlers.JobContext.saving = timed  # type: ignore[method-assign]
+    job = Job.objects.create(kind="campaigns.build_hits", args={"campaign": campaign_id})
+    start = time.perf_counter()
+    run_job(job.pk)
+    seconds = time.perf_counter() - start
+    handlers.JobContext.saving = saving  # type: ignore[method-assign]
+    job.refresh_from_db()
+    assert job.status == Job.Status.SUCCEEDED, job.error_message
+    return seconds, locked
+
+
+def store_bare(rows: list[tuple[Any, ...]], columns: str) -> None:
+    """Store the items' rows with the driver alone: the floor."""
+    from django.db import connection, transaction
+
+    with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY campaigns_hititem ({columns}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            marks = ", ".join(["?"] * len(rows[0]))
+            cursor.connection.executemany(f"INSERT INTO campaigns_hititem ({columns}) VALUES ({marks})", rows)
+
+
+def store_models(rows: list[tuple[Any, ...]], columns: list[str]) -> None:
+    """Store the items' rows as models."""
+    from django.db import transaction
+
+    from campaigns.models import HitItem
+
+    with transaction.atomic():
+        HitItem.objects.bulk_create((HitItem(**dict(zip(columns, row, strict=True))) for row in rows), batch_size=5000)
+
+
+def measure_database(campaign_id: int) -> dict[str, float]:
+    """Return median seconds of the job, of the floor and of the models, taken in turn, and the job's peak memory."""
+    from django.db import connection
+
+    from campaigns.models import HitItem
+
+    columns = ["hit_id", "position", "kind", "output_id", "twin_position", "text"]
+    taken: dict[str, list[float]] = {"seconds": [], "floor_seconds": [], "write_lock_seconds": []}
+    errors, models_seconds, job_mb = 0, 0.0, 0.0
+    first: list[tuple[Any, ...]] = []
+    for repeat in range(DATABASE_REPEATS):
+        seconds, locked = run_build(campaign_id)
+        job_mb = job_mb or peak_mb()
+        items = HitItem.objects.filter(hit__campaign=campaign_id)
+        rows = list(items.order_by("hit", "position").values_list(*columns))
+        first = first or rows
+        errors += sum(a[1:] != b[1:] for a, b in zip(first, rows, strict=True))  # the same HITs every time
+        items._raw_delete(connection.alias)
+        start = time.perf_counter()
+        store_bare(rows, ", ".join(columns))
+        middle = time.perf_counter()
+        taken["floor_seconds"].append(middle - start)
+        taken["seconds"].append(seconds)
+        taken["write_lock_seconds"].append(locked)
+        if repeat == 0:
+            items._raw_delete(connection.alias)
+            start = time.perf_counter()
+            store_models(rows, columns)
+            models_seconds = time.perf_counter() - start
+    return {
+        "n_items": len(first),
+        **{name: statistics.median(times) for name, times in taken.items()},
+        "ratio": statistics.median(a / b for a, b in zip(taken["seconds"], taken["floor_seconds"], strict=True)),
+        "models_seconds": models_seconds,
+        "peak_mb": job_mb,
+        "errors": errors,
+    }
+
+
+def run_database(sizes: tuple[int, ...]) -> dict[int, dict[str, float]]:
+    """Measure every size and print the table. Filling the database and measuring are processes of their own."""
+    measured = {}
+    with tempfile.TemporaryDirectory(prefix="evalsite-benchmark-") as folder:
+        environment = {**os.environ, "EVALSITE_DATA": folder}
+        for n in sizes:
+
+            def run(*arguments: str) -> Any:
+                command = [sys.executable, __file__, *arguments]
+                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT, env=environment)
+                return json.loads(done.stdout)
+
+            measured[n] = row = run("--measure-database", str(run("--fill", str(n))))
+            print(
+                f"{n:>9,} outputs, {row['n_items']:9,} items: {row['seconds']:6.2f} s, of these "
+                f"{row['write_lock_seconds']:5.2f} s in its transaction; floor {row['floor_seconds']:5.2f} s, ratio "
+                f"{row['ratio']:4.1f}; as models {row['models_seconds']:5.2f} s; peak {row['peak_mb']:4.0f} MB",
+                flush=True,
+            )
+    return measured
+
+
 def peak_mb() -> float:
     """Return the peak resident memory of this process, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
@@ -127,13 +288,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--measure", type=int, metavar="N_OUTPUTS", help=argparse.SUPPRESS)
+    parser.add_argument("--database", action="store_true", help="the whole job, with SQLite or DATABASE_URL")
+    parser.add_argument("--fill", type=int, metavar="N_OUTPUTS", help=argparse.SUPPRESS)
+    parser.add_argument("--measure-database", type=int, metavar="CAMPAIGN", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
         print(json.dumps(measure(options.measure)))
-        return
+    elif options.fill:
+        set_up()
+        print(fill_database(options.fill))
+    elif options.measure_database:
+        set_up()
+        print(json.dumps(measure_database(options.measure_database)))
+    elif options.database:
+        measured = run_database(QUICK_SIZES[:1] if options.quick else QUICK_SIZES)
+        vendor = "PostgreSQL" if os.environ.get("DATABASE_URL", "").startswith("postgres") else "SQLite"
+        print_result("build_hits_database", measured, database=vendor)
+    else:
+        print_result("build_hits", run_plans(QUICK_SIZES if options.quick else SIZES))
 
+
+def run_plans(sizes: tuple[int, ...]) -> dict[int, dict[str, float]]:
+    """Measure every size and print the table, each in a process of its own."""
     measured: dict[int, dict[str, float]] = {}
-    for n in QUICK_SIZES if options.quick else SIZES:
+    for n in sizes:
         command = [sys.executable, __file__, "--measure", str(n)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
         measured[n] = row = json.loads(done.stdout)
@@ -143,11 +321,17 @@ def main() -> None:
             f"{row['by_source_seconds']:6.3f} s; peak {row['plan_peak_mb']:4.0f} MB, with texts {row['peak_mb']:4.0f}",
             flush=True,
         )
+    return measured
+
+
+def print_result(name: str, measured: dict[int, dict[str, float]], **about: str) -> None:
+    """Print the one JSON object, with the values of the largest size."""
     largest = max(measured)
     print(
         json.dumps(
             {
-                "benchmark": "build_hits",
+                "benchmark": name,
+                **about,
                 "n_outputs": largest,
                 **{key: round(value, 4) for key, value in measured[largest].items()},
                 "errors": sum(int(row["errors"]) for row in measured.values()),

@@ -1,8 +1,10 @@
 """Each gate of `make test` refuses a seeded violation."""
 
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,16 +12,21 @@ from django.conf import settings
 
 ROOT = Path(settings.BASE_DIR)
 TOOLS = Path(sys.executable).parent
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+
+
+def copy_sources(to):
+    for name in ("evalsite", "campaigns", "annotation", "analysis", "benchmarks"):
+        shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__", "*.?tf"))
+    for name in ("pyproject.toml", "manage.py"):
+        shutil.copy(ROOT / name, to / name)
+    return to
 
 
 @pytest.fixture
 def checkout(tmp_path):
     """A copy of the sources that a test may spoil."""
-    for name in ("evalsite", "campaigns", "annotation", "analysis", "benchmarks"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.?tf"))
-    for name in ("pyproject.toml", "manage.py"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    return tmp_path
+    return copy_sources(tmp_path)
 
 
 def passes(checkout, *command):
@@ -27,25 +34,69 @@ def passes(checkout, *command):
     return subprocess.run(tool, cwd=checkout, capture_output=True).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("file", "violation"),
-    [
-        ("evalsite/jobs/models.py", "import campaigns.protocols"),
-        ("analysis/stats/scores.py", "import django"),
-        ("analysis/stats/scores.py", "import analysis.settings"),
-        ("analysis/queries.py", "import analysis.services.runs"),
-        ("analysis/report.py", "import analysis.models"),
-        ("campaigns/protocols/qg/plugin.py", "import campaigns.protocols.dialogue.plugin"),
-        ("campaigns/protocols/qg/plugin.py", "import evalsite.jobs.models"),
-        ("analysis/services/runs.py", "import httpx"),
-        ("campaigns/design/plan.py", "import campaigns.contracts.protocol"),
-        ("annotation/images/layout.py", "import django"),
-    ],
-)
-def test_import_contracts_refuse_an_import_that_goes_up_or_out(checkout, file, violation):
-    with (checkout / file).open("a") as source:
-        source.write(f"\n{violation}\n")
-    assert not passes(checkout, "lint-imports", "--no-cache")
+# The beginning of a contract's name, a module, and what it must not import.
+VIOLATIONS = [
+    ("Apps import downwards", "evalsite.jobs.models", "campaigns.protocols"),
+    ("Statistics know", "analysis.stats.scores", "django"),
+    ("Statistics know", "analysis.stats.scores", "analysis.settings"),
+    ("HIT building knows", "campaigns.design.plan", "campaigns.contracts.protocol"),
+    ("Text images know", "annotation.images.layout", "django"),
+    ("Inside the analysis", "analysis.queries", "analysis.services.runs"),
+    ("The command line", "analysis.report", "analysis.models"),
+    ("Inside the campaigns", "campaigns.queries", "campaigns.services.hits"),
+    ("Inside the campaigns", "campaigns.services.systems", "campaigns.forms.systems"),
+    ("Inside the campaigns", "campaigns.models", "campaigns.checklist"),
+    ("Inside the annotation", "annotation.services.ratings", "annotation.presenters.worker"),
+    ("Inside the annotation", "annotation.queries", "annotation.services.assignments"),
+    ("Reading files and building HITs", "campaigns.importing.contents", "campaigns.models"),
+    ("Reading files and building HITs", "campaigns.building.texts", "django"),
+    ("Plug-ins import", "campaigns.protocols.qg.plugin", "evalsite.jobs"),
+    ("Plug-ins import", "campaigns.platforms.link.plugin", "campaigns.queries"),
+    ("Plug-ins do not know", "campaigns.protocols.qg.plugin", "campaigns.protocols.dialogue.plugin"),
+    ("Plug-ins do not know", "campaigns.platforms.link.plugin", "campaigns.protocols.custom.plugin"),
+    ("Only evalsite.lib.http", "analysis.services.runs", "httpx"),
+    ("Only evalsite.lib.http", "evalsite.lib.env", "httpx"),
+    ("Only evalsite.lib.http", "annotation.simulation.visitor", "httpx"),
+]
+# Modules of the exhaustive contracts that stand in no layer.
+STRAYS = [("Inside the campaigns", "campaigns.stray"), ("Inside the annotation", "annotation.stray")]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What the linter says of sources with all violations at once, by contract."""
+    checkout = copy_sources(tmp_path_factory.mktemp("violations"))
+    for _, module, imported in VIOLATIONS:
+        with (checkout / f"{module.replace('.', '/')}.py").open("a") as source:
+            source.write(f"\nimport {imported}\n")
+    for _, module in STRAYS:
+        (checkout / f"{module.replace('.', '/')}.py").write_text('"""Nowhere."""\n')
+    done = subprocess.run(
+        [str(TOOLS / "lint-imports"), "--no-cache"], cwd=checkout, capture_output=True, text=True, encoding="utf-8"
+    )
+    assert done.returncode == 1
+    _, *sections = re.split(r"\n(.+)\n-{4,}\n", done.stdout)
+    return dict(zip(sections[::2], sections[1::2], strict=True))
+
+
+def said_of(found, contract):
+    return next((text for name, text in found.items() if name.startswith(contract)), "")
+
+
+@pytest.mark.parametrize(("contract", "module", "imported"), VIOLATIONS)
+def test_import_contracts_refuse_an_import_that_goes_up_or_out(found, contract, module, imported):
+    line = rf"^- +{re.escape(module)} -> {re.escape(imported)} \(l\."
+    assert re.search(line, said_of(found, contract), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("contract", "module"), STRAYS)
+def test_import_contracts_refuse_a_module_without_a_place(found, contract, module):
+    assert f"- {module}\n" in said_of(found, contract)
+
+
+def test_every_import_contract_has_a_violation():
+    seeded = {contract for contract, _, _ in VIOLATIONS}
+    assert all(any(each["name"].startswith(contract) for contract in seeded) for each in CONTRACTS)
 
 
 def test_import_contracts_hold_as_the_sources_are(checkout):

@@ -10,7 +10,23 @@ import pytest
 HERE = Path(__file__).parent
 FILES = {
     "jobs": ["test_running.py", "test_claims.py", "test_sweep.py", "test_worker.py", "test_views.py"],
-    "analysis": ["test_runs.py", "test_downloads.py", "test_uploads.py", "test_workers.py"],
+    "annotation": [
+        "test_assignments.py",
+        "test_ratings.py",
+        "test_concurrency.py",
+        "test_progress_pages.py",
+        "test_raters_links.py",
+        "test_exports_files.py",
+    ],
+    "campaigns": ["test_hits.py", "test_design_views.py"],
+    "analysis": [
+        "test_runs.py",
+        "test_downloads.py",
+        "test_uploads.py",
+        "test_workers.py",
+        "test_campaign_snapshots.py",
+        "test_campaign_workers.py",
+    ],
 }
 
 

@@ -1,25 +1,40 @@
 """What the templates of the analysis pages show, worked out from a report."""
 
+from analysis.presenters.campaigns import SHOWN_WORKERS, live_rows, replication
 from analysis.presenters.changes import what_changed
 from analysis.presenters.downloads import downloads
-from analysis.presenters.frames import crumbs, frame, run_words, runs_listed, runs_named, settings_of
+from analysis.presenters.frames import (
+    crumbs,
+    frame,
+    run_words,
+    runs_listed,
+    runs_named,
+    settings_of,
+    standing_words,
+    stats_of,
+)
 from analysis.presenters.heatmaps import HEAT_VALUES, heatmap
 from analysis.presenters.ranking import ranking
 from analysis.presenters.workers import STATES, WORKER_ORDERS, worker_rows, workers_shown
 
 __all__ = [
     "HEAT_VALUES",
+    "SHOWN_WORKERS",
     "STATES",
     "WORKER_ORDERS",
     "crumbs",
     "downloads",
     "frame",
     "heatmap",
+    "live_rows",
     "ranking",
+    "replication",
     "run_words",
     "runs_listed",
     "runs_named",
     "settings_of",
+    "standing_words",
+    "stats_of",
     "what_changed",
     "worker_rows",
     "workers_shown",

@@ -18,7 +18,7 @@ _TABLES = {
 _FIGURES = {"boxes": "Box plots of z per system", "workers": "p of every worker"}
 
 
-def downloads(run: AnalysisRun, folder: Path) -> list[dict[str, Any]]:
+def downloads(run: AnalysisRun, folder: Path, *, names_workers: bool = True) -> list[dict[str, Any]]:
     """Return what can be downloaded, in groups of rows of links; what is missing in the folder is left out."""
     heatmaps = {
         f"significance-{comparison['name']}": comparison["name"] for comparison in (run.report or {})["comparisons"]
@@ -60,7 +60,7 @@ def downloads(run: AnalysisRun, folder: Path) -> list[dict[str, Any]]:
                 {
                     "title": "Workers by their own ids",
                     "note": "not for publication",
-                    "links": [{"format": "CSV", "url": f"{workers}?ids=own", "size": ""}],
+                    "links": [{"format": "CSV", "url": f"{workers}?ids=own", "size": ""}] if names_workers else [],
                 },
             ],
         },

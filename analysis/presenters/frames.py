@@ -5,6 +5,8 @@ from typing import Any
 
 from django.urls import reverse
 
+from analysis.anonymity import anonymous_settings
+from analysis.campaign_queries import Standing
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.presenters.changes import settings_changes
 from analysis.words import protocol_title, worker_test_name
@@ -13,11 +15,34 @@ _TABS = {"run": "Ranking", "significance": "Significance", "workers": "Workers",
 
 
 def crumbs(ratings_file: RatingsFile | None = None) -> list[dict[str, str]]:
-    """Return the way back from a page of a ratings file, or of its runs."""
+    """Return the way back from a page of a ratings file, or of its runs: through its campaign if it has one."""
+    if ratings_file and ratings_file.campaign:
+        campaign, title = ratings_file.campaign, assignments_words(ratings_file)
+        return [
+            {"title": "Campaigns", "url": reverse("campaigns:list")},
+            {"title": campaign.name, "url": reverse("campaigns:campaign", args=[campaign.public_id])},
+            {"title": "Results", "url": reverse("analysis:campaign_results", args=[campaign.public_id])},
+            {"title": title.capitalize(), "url": reverse("analysis:ratings_file", args=[ratings_file.pk])},
+        ]
     way = [{"title": "Analyses", "url": reverse("analysis:ratings")}]
     if ratings_file:
         way.append({"title": ratings_file.title, "url": reverse("analysis:ratings_file", args=[ratings_file.pk])})
     return way
+
+
+def assignments_words(snapshot: RatingsFile) -> str:
+    """Return what a campaign's snapshot holds."""
+    return f"ratings of {snapshot.n_assignments:,} assignment{'' if snapshot.n_assignments == 1 else 's'}"
+
+
+def standing_words(standing: Standing, snapshot: RatingsFile) -> dict[str, Any]:
+    """Return how much of its campaign a snapshot holds, and whether more will come."""
+    is_interim = standing.is_interim(snapshot)
+    return {
+        "is_interim": is_interim,
+        "label": "interim" if is_interim else "final",
+        "words": f"{snapshot.n_assignments:,} of {standing.n_wanted:,} assignments",
+    }
 
 
 def run_words(run: AnalysisRun) -> str:
@@ -28,8 +53,14 @@ def run_words(run: AnalysisRun) -> str:
     return ", ".join(words + ([f"{excluded} excluded"] if excluded else []))
 
 
-def runs_listed(runs: Iterable[AnalysisRun]) -> list[dict[str, Any]]:
-    """Return each run with how it was analysed, what it changed of the run that it was made from, and its state."""
+def runs_listed(runs: Iterable[AnalysisRun], *, with_names: bool = True) -> list[dict[str, Any]]:
+    """Return each run with how it was analysed, what it changed of the run that it was made from, and its state.
+
+    Without names, excluded workers are hashes.
+    """
+    rows = list(runs)
+    for run in [] if with_names else [each for row in rows for each in (row, row.parent) if each]:
+        run.settings = anonymous_settings(run.settings)
     return [
         {
             "run": run,
@@ -38,7 +69,7 @@ def runs_listed(runs: Iterable[AnalysisRun]) -> list[dict[str, Any]]:
             "changes": settings_changes(run.parent, run) if run.parent else None,
             "state": _state(run),
         }
-        for run in runs
+        for run in rows
     ]
 
 
@@ -53,41 +84,51 @@ def _state(run: AnalysisRun) -> str:
     return run.job.get_status_display().lower() if run.job else "queued"
 
 
-def frame(run: AnalysisRun, page: str, newest: AnalysisRun | None) -> dict[str, Any]:
-    """Return what all pages of a finished run share; `newest` is the latest run of the same ratings."""
-    report = run.report or {}
-    summary = report["summary"]
-    workers, test = summary["workers"], summary["worker_test"]
-    excluded = len(report["settings"]["excluded"])
+def frame(run: AnalysisRun, page: str, newest: AnalysisRun | None, standing: Standing | None = None) -> dict[str, Any]:
+    """Return what all pages of a finished run share.
+
+    `newest` is the latest run of the same ratings or campaign; `standing` is the campaign's.
+    """
+    summary = (run.report or {})["summary"]
     return {
         "run": run,
         "protocol": protocol_title(summary["protocol"]),
         "run_words": run_words(run),
         "newest": newest if newest and newest.pk != run.pk else None,
+        "standing": standing_words(standing, run.ratings_file) if standing else None,
+        "can_change": run.my_role != "viewer",
         "crumbs": crumbs(run.ratings_file),
         "tabs": [
             {"title": title, "url": reverse(f"analysis:{name}", args=[run.pk]), "current": name == page}
             for name, title in _TABS.items()
         ],
-        "stats": [
-            {"label": "Systems", "value": f"{len(summary['systems']):,}"},
-            {
-                "label": "Workers passed",
-                "value": f"{workers['passed']:,}",
-                "note": f"of {workers['total']:,}" + (f", {excluded} excluded by hand" if excluded else ""),
-            },
-            {
-                "label": f"Worker test: {worker_test_name(test['preset'])}",
-                "value": f"p < {test['alpha']:g}",
-                "note": "to pass",
-            },
-            {
-                "label": "Ratings that count",
-                "value": f"{sum(row['n'] for row in summary['systems']):,}",
-                "note": "averaged by output" if summary["unit"] == "output" else "",
-            },
-        ],
+        "stats": stats_of(run),
     }
+
+
+def stats_of(run: AnalysisRun) -> list[dict[str, str]]:
+    """Return the numbers that matter of a finished run, as components/stats.html shows them."""
+    report = run.report or {}
+    summary, excluded = report["summary"], len(report["settings"]["excluded"])
+    workers, test = summary["workers"], summary["worker_test"]
+    return [
+        {"label": "Systems", "value": f"{len(summary['systems']):,}"},
+        {
+            "label": "Workers passed",
+            "value": f"{workers['passed']:,}",
+            "note": f"of {workers['total']:,}" + (f", {excluded} excluded by hand" if excluded else ""),
+        },
+        {
+            "label": f"Worker test: {worker_test_name(test['preset'])}",
+            "value": f"p < {test['alpha']:g}",
+            "note": "to pass",
+        },
+        {
+            "label": "Ratings that count",
+            "value": f"{sum(row['n'] for row in summary['systems']):,}",
+            "note": "averaged by output" if summary["unit"] == "output" else "",
+        },
+    ]
 
 
 def settings_of(run: AnalysisRun) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import hashlib
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
 
 from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
@@ -42,7 +43,12 @@ def upload_ratings(*, owner: User, upload: UploadedFile, title: str = "") -> Rat
             columns=columns,
             mapping=guess_mapping(columns),
         )
-        ratings_file.file.save(name, File(copy), save=False)
+        return keep_file(ratings_file, copy)
+
+
+def keep_file(ratings_file: RatingsFile, content: IO[bytes]) -> RatingsFile:
+    """Store a new ratings file with its content; leave nothing behind if that fails."""
+    ratings_file.file.save(ratings_file.name, File(content), save=False)
     try:
         ratings_file.save(force_insert=True)
     except BaseException:

@@ -12,9 +12,10 @@ from django.conf import settings as django_settings
 from django.db import transaction
 from django.utils import timezone
 
+from analysis.anonymity import anonymise, anonymous_report
 from analysis.exports import write_report
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.package import anonymise, anonymous_report, write_package
+from analysis.package import write_package
 from analysis.ratings.loading import load_ratings
 from analysis.report import report, run_study
 from analysis.settings import AnalysisSettings, from_json

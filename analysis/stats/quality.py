@@ -88,8 +88,23 @@ def run_worker_test(
     return WorkerTests(p, n_compared, verdict)
 
 
-def _pairs(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> tuple[Floats, Codes]:
-    """Return degraded − ordinary of every twin pair and criterion that has both ratings, and its worker."""
+def twin_differences(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> tuple[Floats, Codes]:
+    """Return degraded − ordinary of every twin pair and criterion that has both ratings, and its worker.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : float64, (n_items, n_criteria)
+        Scores after reversal, of the criteria that enter.
+    twin : int64, (n_items,)
+        From `ratings.match_twins`.
+
+    Returns
+    -------
+    difference : float64, (n_pairs,)
+        Points, −100 to 100; below zero where the degraded item was rated lower.
+    worker : int, (n_pairs,)
+    """
     degraded = np.flatnonzero((ratings.kind == Kind.DEGRADED) & (twin >= 0))
     difference = scores[degraded] - scores[twin[degraded]]
     worker = np.broadcast_to(ratings.worker[degraded, None], difference.shape)
@@ -98,14 +113,14 @@ def _pairs(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> tuple[F
 
 
 def _paired_wilcoxon(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> _Outcome:
-    difference, worker = _pairs(ratings, scores, twin)
+    difference, worker = twin_differences(ratings, scores, twin)
     n = np.bincount(worker, minlength=ratings.n_workers)
     return _Outcome(wilcoxon_less(difference, worker, ratings.n_workers), n)
 
 
 def _paired_t(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> _Outcome:
     """Student's paired t, df = n − 1. A single pair cannot pass; equal differences below zero give p = 0."""
-    difference, worker = _pairs(ratings, scores, twin)
+    difference, worker = twin_differences(ratings, scores, twin)
     n = np.bincount(worker, minlength=ratings.n_workers)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.bincount(worker, weights=difference, minlength=ratings.n_workers) / n

@@ -15,8 +15,8 @@ from django.conf import settings as django_settings
 from django.test import Client
 from django.urls import reverse
 
+from analysis.anonymity import anonymise, anonymous_report
 from analysis.models import AnalysisRun
-from analysis.package import anonymise, anonymous_report
 from analysis.services.runs import exclude_worker
 from analysis.settings import custom_settings, from_protocol
 from tests.analysis.conftest import CAREFUL, finish, ratings_csv

@@ -17,19 +17,25 @@ RESULT_MS = 60_000
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a fresh installation on SQLite that one researcher may sign in to."""
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A fresh installation on SQLite that one researcher may sign in to."""
     user = {"DJANGO_SUPERUSER_EMAIL": EMAIL, "DJANGO_SUPERUSER_PASSWORD": PASSWORD, "DJANGO_SUPERUSER_NAME": "Olu"}
     with Site(tmp_path_factory.mktemp("site"), DJANGO_SETTINGS_MODULE="evalsite.settings", **user) as site:
         site.manage("migrate", "--verbosity", "0")
         site.manage("collectstatic", "--noinput", "--verbosity", "0")
         site.manage("createsuperuser", "--noinput")
-        port = free_port()
-        site.start("-m", "gunicorn", "evalsite.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", "4")
-        url = f"http://127.0.0.1:{port}"
-        wait_until(lambda: _answers(url), 30, "the server answers")
-        yield url
+        yield site
         assert "Traceback" not in site.log()
+
+
+@pytest.fixture(scope="module")
+def address(site: Site) -> str:
+    """The address at which the installation is served."""
+    port = free_port()
+    site.start("-m", "gunicorn", "evalsite.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", "4")
+    url = f"http://127.0.0.1:{port}"
+    wait_until(lambda: _answers(url), 30, "the server answers")
+    return url
 
 
 def _answers(url: str) -> bool:
@@ -47,7 +53,7 @@ def signed_in(browser: Browser, address: str) -> Iterator[Page]:
     page.get_by_label("E-mail").fill(EMAIL)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Analyses")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Campaigns")
     yield page
     context.close()
 

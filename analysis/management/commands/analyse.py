@@ -62,7 +62,7 @@ class Command(BaseCommand):
             self.stderr.write(f"{stage} …")
 
     def _print(self, study: Study, original: Study | None, options: dict[str, Any]) -> None:
-        replication = compare_runs(original, study) if original else None
+        replication = compare_runs(summarise(original), summarise(study)) if original else None
         extra = {"replication": replication} if replication else {}
         wants_tables = options["format"] != "json"
         document = report(study) | extra if options["out"] or wants_tables else None

@@ -1,41 +1,33 @@
-"""`manage.py demo`: example ratings, an account that may see them, and a server to see them on."""
+"""`manage.py demo`: example campaigns, an account that may see them, and a server to see them on."""
 
 import os
 import secrets
 import socket
 import sys
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings as django_settings
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
-from analysis.models import AnalysisRun
-from analysis.services.ratings_files import upload_ratings
-from analysis.services.runs import start_run
-from analysis.settings import from_protocol
+from analysis.examples import load_examples
 from evalsite.accounts.models import User
-from evalsite.jobs.running import run_job
+from evalsite.lib.errors import DomainError
 
 EMAIL = "demo@evalsite.example"
-TITLE = "Example: a simulated crowd"
-RATINGS = Path(django_settings.BASE_DIR) / "examples" / "ratings.csv"
 
 
 class Command(BaseCommand):
     """Safe to run again: what is there already is kept."""
 
-    help = "Load the example and serve it on this machine, web and worker in one process."
+    help = "Load the examples and serve them on this machine, web and worker in one process."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare where to serve."""
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
         parser.add_argument("--port", type=int, default=8000, help="port to listen on")
-        parser.add_argument("--no-serve", action="store_true", help="load the example, print and end")
+        parser.add_argument("--no-serve", action="store_true", help="load the examples, print and end")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrate, load, print address and sign-in, become the server."""
@@ -45,9 +37,12 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
         password = secrets.token_urlsafe(9)
-        run = load_example(password)
+        try:
+            load_examples(_account(password), self._tell)
+        except DomainError as error:
+            raise CommandError(str(error)) from None
         self.stdout.write(
-            f"\n  evalsite   http://{host}:{port}{reverse('analysis:run', args=[run.pk])}\n"
+            f"\n  evalsite   http://{host}:{port}{reverse('campaigns:list')}\n"
             f"  sign in    {EMAIL}\n"
             f"  password   {password}   (new at each start)\n\n"
         )
@@ -65,6 +60,10 @@ class Command(BaseCommand):
             ]
             os.execv(sys.executable, [sys.executable, "-m", *serve])
 
+    def _tell(self, what: str) -> None:
+        self.stderr.write(f"  {what} …")
+        self.stderr.flush()
+
 
 def _refuse_taken(host: str, port: int) -> None:
     with socket.socket() as probe:
@@ -77,17 +76,9 @@ def _refuse_taken(host: str, port: int) -> None:
             ) from None
 
 
-def load_example(password: str) -> AnalysisRun:
-    """Return the analysis of the example ratings, made if it is not there yet; set the demo account's password."""
+def _account(password: str) -> User:
+    """Return the demo's account, with a new password."""
     user, _ = User.objects.get_or_create(email=EMAIL, defaults={"name": "Demo"})
     user.set_password(password)
     user.save(update_fields=["password"])
-    run = AnalysisRun.objects.filter(ratings_file__owner=user, ratings_file__title=TITLE, report__isnull=False).first()
-    if run is None:
-        upload = SimpleUploadedFile(RATINGS.name, RATINGS.read_bytes())
-        file = upload_ratings(owner=user, upload=upload, title=TITLE)
-        run = start_run(ratings_file=file, user=user, settings=from_protocol("mrc-adequacy"))
-        assert run.job is not None
-        run_job(run.job.pk)
-        run.refresh_from_db()
-    return run
+    return user

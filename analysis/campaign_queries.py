@@ -1,0 +1,101 @@
+"""Reading what was made of a campaign's ratings. Every function wants a campaign that the user may see."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+from django.shortcuts import get_object_or_404
+
+from analysis.models import AnalysisRun, RatingsFile
+from analysis.queries import as_seen, runs_seen_by
+from analysis.settings import AnalysisSettings
+from annotation.models import Assignment
+from campaigns.contracts.protocol import CriterionSpec
+from campaigns.models import Campaign
+from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
+
+ANALYSE = "analysis.campaign"
+"""The kind of job that takes a snapshot of a campaign's ratings and has it analysed."""
+
+_LARGE = ("report", "problems", "parent__report", "parent__problems")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How many assignments of a campaign are finished, of how many that will be."""
+
+    n_finished: int
+    n_wanted: int
+
+    def is_interim(self, ratings_file: RatingsFile) -> bool:
+        """Return whether ratings have come, or will, that a snapshot does not hold."""
+        return (ratings_file.n_assignments or 0) < self.n_wanted
+
+
+def get_standing(campaign: Campaign) -> Standing:
+    """Return how far a campaign is. A closed one wants no more than it has. Two queries at most."""
+    state = Assignment.State
+    found = Assignment.objects.filter(campaign=campaign).aggregate(
+        finished=Count("pk", filter=Q(state=state.FINISHED)), active=Count("pk", filter=Q(state=state.ACTIVE))
+    )
+    n_wanted = found["finished"] + found["active"]
+    if campaign.status != Campaign.Status.CLOSED:
+        n_wanted = max(n_wanted, campaign.hits.count() * campaign.workers_per_hit)
+    return Standing(found["finished"], n_wanted)
+
+
+def settings_of(campaign: Campaign) -> AnalysisSettings:
+    """Return how a campaign wants its ratings analysed. One query; raises DomainError `bad_settings`."""
+    criteria = tuple(
+        CriterionSpec(criterion.name, criterion.statement, criterion.is_negative, criterion.is_in_worker_test)
+        for criterion in campaign.criteria.all()
+    )
+    return AnalysisSettings(campaign.protocol, criteria, campaign.worker_test, campaign.alpha)
+
+
+def newest_snapshot_of(campaign: Campaign) -> RatingsFile | None:
+    """Return the latest snapshot of a campaign's ratings."""
+    return campaign.snapshots.order_by("-uploaded_at").first()
+
+
+def list_campaign_runs(campaign: Campaign) -> QuerySet[AnalysisRun]:
+    """Return the runs over all snapshots of a campaign, newest first, without their reports."""
+    runs = AnalysisRun.objects.filter(ratings_file__campaign=campaign)
+    return runs.select_related("job", "parent", "ratings_file").defer(*_LARGE)
+
+
+def find_latest_result(user: User, campaign_id: int | None) -> AnalysisRun | None:
+    """Return the newest finished run of a campaign, as the user may see it; None to a stranger. One query at most."""
+    if campaign_id is None:
+        return None
+    found = runs_seen_by(user).filter(ratings_file__campaign=campaign_id, report__isnull=False).first()
+    return as_seen(found) if found else None
+
+
+def find_job(campaign: Campaign) -> Job | None:
+    """Return the job that a campaign's results wait for, or whose failure nothing has come after. Two queries."""
+    job = _analyse_jobs(campaign).first()
+    run = list_campaign_runs(campaign).first()
+    if job and not job.is_finished:
+        return job
+    if run and run.job and run.job.status != Job.Status.SUCCEEDED:
+        return run.job
+    is_failure_new = job and job.status == Job.Status.FAILED and (run is None or run.created_at < job.created_at)
+    return job if is_failure_new else None
+
+
+def _analyse_jobs(campaign: Campaign) -> QuerySet[Job]:
+    return Job.objects.filter(kind=ANALYSE, args__campaign=campaign.pk).order_by("-created_at")
+
+
+def find_waiting_job(campaign: Campaign) -> Job | None:
+    """Return the job that will take a snapshot of the campaign's ratings, if one waits to begin."""
+    return _analyse_jobs(campaign).filter(status=Job.Status.QUEUED).first()
+
+
+def get_job_of(campaign: Campaign, job_id: UUID) -> Job:
+    """Return a job of the campaign's analysis; raise Http404 for any other."""
+    runs = AnalysisRun.objects.filter(ratings_file__campaign=campaign)
+    is_ours = Q(kind=ANALYSE, args__campaign=campaign.pk) | Q(pk__in=runs.values("job"))
+    return get_object_or_404(Job, is_ours, pk=job_id)

@@ -1,0 +1,109 @@
+"""The pages of what a campaign's ratings mean."""
+
+from typing import Any
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from analysis import presenters
+from analysis.campaign_queries import (
+    find_job,
+    find_latest_result,
+    get_job_of,
+    get_standing,
+    list_campaign_runs,
+    settings_of,
+)
+from analysis.live import list_live_workers
+from analysis.services.campaigns import request_analysis
+from analysis.words import WORKER_TESTS, worker_test_name
+from campaigns.models import Campaign
+from campaigns.navigation import campaign_context
+from campaigns.queries import Role, get_campaign_for
+from evalsite.accounts.requests import SignedInRequest
+from evalsite.jobs.models import Job
+from evalsite.jobs.queries import job_state
+from evalsite.lib.errors import DomainError
+
+_RUNS_PER_PAGE, _WORKERS_PER_PAGE = 25, 500
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def results(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Show what a campaign's ratings mean so far; sent, analyse what has come since."""
+    role = Role.EDITOR if request.method == "POST" else Role.VIEWER
+    campaign = get_campaign_for(request.user, public_id, role)
+    refused = None
+    if request.method == "POST":
+        try:
+            request_analysis(campaign=campaign, user=request.user)
+            return redirect("analysis:campaign_results", campaign.public_id)
+        except DomainError as error:
+            refused = error.message
+    standing, latest = get_standing(campaign), find_latest_result(request.user, campaign.pk)
+    page = Paginator(list_campaign_runs(campaign), _RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    can_change = campaign.my_role != Role.VIEWER
+    context: dict[str, Any] = campaign_context(campaign, "results") | {
+        "standing": standing,
+        "latest": latest,
+        "page_obj": page,
+        "runs": presenters.runs_listed(page, with_names=can_change),
+        "job_state": _job_state(campaign, find_job(campaign)),
+        "can_change": can_change,
+        "refused": refused,
+    }
+    if latest:
+        original = find_latest_result(request.user, campaign.replicates_id)
+        context |= {
+            "held": presenters.standing_words(standing, latest.ratings_file),
+            "stats": presenters.stats_of(latest),
+            "ranking": presenters.ranking(latest.report or {}, None),
+            "original": original,
+            "replication": presenters.replication(original, latest) if original else None,
+        }
+    return render(request, "analysis/campaign_results.html", context, status=409 if refused else 200)
+
+
+def _job_state(campaign: Campaign, job: Job | None) -> dict[str, Any] | None:
+    """Return what the page shows of a job, to be asked for where every member may ask."""
+    if job is None:
+        return None
+    return job_state(job) | {"url": reverse("analysis:campaign_job", args=[campaign.public_id, job.pk])}
+
+
+@require_safe
+@never_cache
+def job(request: SignedInRequest, public_id: UUID, job_id: UUID) -> HttpResponse:
+    """Answer with the state of a job of the campaign's analysis."""
+    campaign = get_campaign_for(request.user, public_id)
+    return JsonResponse(_job_state(campaign, get_job_of(campaign, job_id)))
+
+
+@require_safe
+def workers(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Show the campaign's workers as they are now."""
+    campaign = get_campaign_for(request.user, public_id)
+    show, search = request.GET.get("show", ""), request.GET.get("search", "").strip()
+    if show not in presenters.SHOWN_WORKERS:
+        raise Http404
+    context: dict[str, Any] = campaign_context(campaign, "workers") | {
+        "show": show,
+        "shown": presenters.SHOWN_WORKERS,
+        "search": search,
+        "test": worker_test_name(campaign.worker_test),
+        "compared": WORKER_TESTS[campaign.worker_test].compared,
+        "with_names": campaign.my_role != Role.VIEWER,
+    }
+    try:
+        everyone = list_live_workers(campaign, settings_of(campaign), timezone.now())
+    except DomainError as error:
+        return render(request, "analysis/campaign_workers.html", context | {"refused": error.message})
+    rows = presenters.live_rows(everyone, with_names=context["with_names"], show=show, search=search)
+    context |= {"everyone": everyone, "page_obj": Paginator(rows, _WORKERS_PER_PAGE).get_page(request.GET.get("page"))}
+    return render(request, "analysis/campaign_workers.html", context)

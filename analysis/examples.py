@@ -1,0 +1,155 @@
+"""The example campaigns: one finished, one running, one draft, made by the services that the pages call."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from analysis.campaign_queries import find_job
+from annotation.models import Assignment
+from annotation.services.assignments import release_assignment
+from annotation.simulation.running import door, make_crowd, run_crowd
+from campaigns.models import Campaign
+from campaigns.services.campaigns import create_campaign
+from campaigns.services.design import change_design
+from campaigns.services.hits import build_hits
+from campaigns.services.imports import start_import, upload_outputs
+from campaigns.services.lifecycle import launch_campaign
+from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
+from evalsite.jobs.running import run_job
+from evalsite.lib.errors import DomainError
+
+FOLDER = Path(settings.BASE_DIR) / "examples"
+SEED = 11
+CARELESS = 0.25
+_PATIENCE_S = 120.0
+
+Tell = Callable[[str], object]
+Status = Campaign.Status
+
+
+@dataclass(frozen=True)
+class Example:
+    """A campaign that the demo shows.
+
+    `folder` holds outputs.csv and quality.json, the systems' true quality. `becomes` is how far it gets: of a running
+    one `n_hits` are finished, and `n_left` more workers have left in the middle of theirs.
+    """
+
+    name: str
+    protocol: str
+    folder: str
+    becomes: Literal["finished", "running", "draft"]
+    workers_per_hit: int = 1
+    n_hits: int = 0
+    n_left: int = 0
+
+
+FINISHED = Example("Example: answers to questions", "mrc-adequacy", "mrc", "finished")
+RUNNING = Example("Example: generated questions", "qg", "qg", "running", workers_per_hit=2, n_hits=14, n_left=2)
+DRAFT = Example("Example: do the answers read well?", "mrc-fluency", "mrc", "draft")
+EXAMPLES = (DRAFT, RUNNING, FINISHED)  # the newest stands first in the list of campaigns
+
+
+def load_examples(user: User, tell: Tell) -> list[Campaign]:
+    """Make the example campaigns of a user that are not there yet, and carry on with those that are not far enough.
+
+    What somebody has changed or rated in them stays. `tell` hears what is being done.
+    """
+    return [load_example(user, example, tell) for example in EXAMPLES]
+
+
+def load_example(user: User, example: Example, tell: Tell) -> Campaign:
+    """Return one example campaign, as far as it is to get."""
+    campaign = user.campaigns.filter(name=example.name).first()
+    if campaign is None:
+        campaign = create_campaign(owner=user, protocol=example.protocol, name=example.name)
+    if not campaign.systems.exists():
+        tell(f"{example.name}: importing the outputs")
+        _import(campaign, user, example)
+    if example.becomes != "draft":
+        _launch(campaign, user, example, tell)
+        _rate(campaign, example, tell)
+    if example.becomes == "finished":
+        _analyse(campaign, example, tell)
+    return campaign
+
+
+def _import(campaign: Campaign, user: User, example: Example) -> None:
+    path = FOLDER / example.folder / "outputs.csv"
+    upload = upload_outputs(campaign=campaign, user=user, upload=SimpleUploadedFile(path.name, path.read_bytes()))
+    _finish(start_import(upload=upload, user=user).job)
+    campaign.refresh_from_db()
+
+
+def _launch(campaign: Campaign, user: User, example: Example, tell: Tell) -> None:
+    if campaign.status == Status.DRAFT:
+        tell(f"{example.name}: building HITs")
+        change_design(campaign=campaign, changes={"seed": SEED, "workers_per_hit": example.workers_per_hit})
+        _finish(build_hits(campaign=campaign, user=user))
+        campaign.refresh_from_db()
+    if campaign.status == Status.READY:
+        launch_campaign(campaign=campaign)
+        campaign.refresh_from_db()
+
+
+def _rate(campaign: Campaign, example: Example, tell: Tell) -> None:
+    """Have simulated workers, each for one HIT, rate what is still to be rated."""
+    if not campaign.is_open:
+        return
+    assignments = Assignment.objects.filter(campaign=campaign)
+    if example.becomes == "finished":  # a start that was broken off leaves HITs with workers who will not come back
+        for left in assignments.filter(state=Assignment.State.ACTIVE):
+            release_assignment(assignment=left)
+    n_places = campaign.hits.count() * campaign.workers_per_hit
+    n_finished = assignments.filter(state=Assignment.State.FINISHED).count()
+    n_wanted = (example.n_hits or n_places) - n_finished
+    if n_wanted <= 0:
+        return
+    n_workers = n_wanted + example.n_left
+    tell(f"{example.name}: {n_workers} simulated workers rate {campaign.hit_size} items each")
+    # Another seed for those who follow, or the same people would come again.
+    crowd = make_crowd(
+        campaign,
+        seed=SEED + n_finished,
+        n_workers=n_workers,
+        careless=CARELESS,
+        leaving=example.n_left / n_workers,
+        quality=_read_quality(example),
+    )
+    with door(None) as client:
+        outcome = run_crowd(campaign, crowd, client, max_hits=1)
+    if outcome.errors:
+        raise DomainError("simulation_failed", f"{example.name}: {outcome.errors[0]}")
+    campaign.refresh_from_db()
+
+
+def _read_quality(example: Example) -> Mapping[str, float]:
+    quality: dict[str, float] = json.loads((FOLDER / example.folder / "quality.json").read_text("utf-8"))
+    return quality
+
+
+def _analyse(campaign: Campaign, example: Example, tell: Tell) -> None:
+    """Run the jobs that the end of the last HIT has queued: here, not once the server has started."""
+    while job := find_job(campaign):
+        tell(f"{example.name}: analysing the ratings")
+        _finish(job)
+
+
+def _finish(job: Job | None) -> None:
+    """Run a job to its end, or wait for the worker that was faster; raise DomainError if it fails."""
+    assert job is not None
+    run_job(job.pk)
+    job.refresh_from_db()
+    end = time.monotonic() + _PATIENCE_S
+    while not job.is_finished and time.monotonic() < end:
+        time.sleep(0.2)
+        job.refresh_from_db()
+    if job.status != Job.Status.SUCCEEDED:
+        raise DomainError(job.error_code or "unfinished", job.error_message or f"{job} has not finished.")

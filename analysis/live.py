@@ -1,0 +1,124 @@
+"""The workers of a campaign as they are now, computed from the database whenever a HIT has ended."""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+from django.core.cache import cache
+
+from analysis.finished_ratings import read_finished
+from analysis.settings import AnalysisSettings
+from analysis.stats.conduct import describe_conduct
+from analysis.stats.quality import Verdict, run_worker_test
+from analysis.stats.ratings import match_twins
+from analysis.stats.scores import reverse_negative
+from annotation.models import Assignment
+from campaigns.models import Campaign
+
+State = Assignment.State
+_KEPT_S = 24 * 3600
+
+
+@dataclass(frozen=True)
+class Conducted:
+    """What a worker's finished HITs say of them. Undefined numbers are None."""
+
+    verdict: str
+    p: float | None
+    n_items: int
+    n_compared: int
+    difference: float | None
+    share_repeated: float | None
+    longest_run: int
+    sd: float | None
+    median_s: float | None
+    share_fast: float | None
+
+
+UNTRIED = Conducted(Verdict.UNTESTED.name.lower(), None, 0, 0, None, None, 0, None, None, None)
+
+
+@dataclass
+class LiveWorker:
+    """A worker of a campaign: their HITs by how they ended, what they are doing, and what their ratings say."""
+
+    name: str
+    finished: list[int] = field(default_factory=list)  # ids of assignments
+    n_left: int = 0
+    n_active: int = 0
+    seen_at: datetime | None = None
+    conduct: Conducted = UNTRIED
+
+
+def list_live_workers(campaign: Campaign, settings: AnalysisSettings, now: datetime) -> list[LiveWorker]:
+    """Return everyone who began a HIT of the campaign, by name. Six queries; one if no HIT has ended since.
+
+    What the ratings of a worker say is kept until the worker finishes another HIT: finished assignments never change.
+    """
+    workers = _workers_of(campaign, now)
+    key = _cache_key(campaign, settings)
+    known: dict[int, tuple[list[int], Conducted]] = cache.get(key) or {}
+    stale = [pk for pk, worker in workers.items() if worker.finished and known.get(pk, ([],))[0] != worker.finished]
+    if stale:
+        for pk, conduct in _conduct_of(campaign, settings, stale).items():
+            known[pk] = workers[pk].finished, conduct
+        cache.set(key, known, _KEPT_S)
+    for pk, worker in workers.items():
+        if worker.finished:
+            worker.conduct = known[pk][1]
+    return sorted(workers.values(), key=lambda worker: worker.name)
+
+
+def _cache_key(campaign: Campaign, settings: AnalysisSettings) -> str:
+    told = json.dumps(settings.to_json(), sort_keys=True).encode()
+    return f"analysis.live:{campaign.public_id}:{hashlib.sha256(told).hexdigest()}"
+
+
+def _workers_of(campaign: Campaign, now: datetime) -> dict[int, LiveWorker]:
+    """Return each worker by id, without what their ratings say. One query."""
+    workers: dict[int, LiveWorker] = {}
+    found = Assignment.objects.filter(campaign=campaign).order_by("pk").select_related("worker")
+    for assignment in found.only("state", "seen_at", "leased_until", "worker__key").iterator():
+        worker = workers.setdefault(assignment.worker_id, LiveWorker(assignment.worker.name))
+        if assignment.state == State.FINISHED:
+            worker.finished.append(assignment.pk)
+        elif assignment.state == State.ACTIVE and assignment.leased_until > now:
+            worker.n_active += 1
+        else:
+            worker.n_left += 1
+        worker.seen_at = max(worker.seen_at or assignment.seen_at, assignment.seen_at)
+    return workers
+
+
+def _conduct_of(campaign: Campaign, settings: AnalysisSettings, workers: list[int]) -> dict[int, Conducted]:
+    """Return what the ratings of these workers' finished HITs say of each."""
+    found = read_finished(campaign, workers)
+    ratings = found.ratings
+    design = settings.design([])
+    scores = reverse_negative(ratings.scores, design.is_negative)
+    twin = match_twins(ratings)
+    tests = run_worker_test(
+        ratings, scores, twin, preset=design.preset, alpha=design.alpha, criteria=design.is_in_worker_test
+    )
+    conduct = describe_conduct(ratings, scores[:, design.is_in_worker_test], twin, found.seconds)
+    return {
+        pk: Conducted(
+            verdict=Verdict(int(tests.verdict[k])).name.lower(),
+            p=_number(tests.p_value[k]),
+            n_items=int(conduct.n_items[k]),
+            n_compared=int(tests.n_compared[k]),
+            difference=_number(conduct.difference[k]),
+            share_repeated=_number(conduct.share_repeated[k]),
+            longest_run=int(conduct.longest_run[k]),
+            sd=_number(conduct.sd[k]),
+            median_s=_number(conduct.median_s[k]),
+            share_fast=_number(conduct.share_fast[k]),
+        )
+        for k, pk in enumerate(found.worker_ids)
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,95 @@
+"""What the pages of a campaign's results and workers show."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from analysis.anonymity import anonymise
+from analysis.live import Conducted, LiveWorker
+from analysis.models import AnalysisRun
+from analysis.presenters.numbers import number, p_text
+from analysis.report import compare_runs
+from analysis.stats.quality import Verdict
+
+SHOWN_WORKERS = {
+    "": "all",
+    "passed": "passed",
+    "failed": "failed",
+    "untested": "untested",
+    "suspicious": "suspicious",
+    "active": "rating now",
+}
+# A worker is suspicious whose ratings so often repeat the one before, spread so little, or come so fast.
+MOST_REPEATED, LEAST_SD, MOST_FAST = 0.5, 5.0, 0.5
+
+
+def replication(original: AnalysisRun, run: AnalysisRun) -> dict[str, Any]:
+    """Return how far a finished run agrees with one of the campaign that it replicates, as the page shows it."""
+    found = compare_runs((original.report or {})["summary"], (run.report or {})["summary"])
+    correlations = {"Overall": found["overall"], **(found["criteria"] if len(found["criteria"]) > 1 else {})}
+    return {
+        "systems": found["systems"],
+        "rows": [
+            {"name": name, "values": [number(value) for value in values.values()]}
+            for name, values in correlations.items()
+        ],
+        "same": [
+            {"label": f"Same conclusions at p < {alpha}", "value": "–" if share is None else f"{share:.0%}"}
+            for alpha, share in found["same_conclusions"].items()
+        ],
+    }
+
+
+def live_rows(workers: Iterable[LiveWorker], *, with_names: bool, show: str, search: str) -> list[dict[str, Any]]:
+    """Return the workers that match, those who need a look first. Without names, workers are hashes."""
+    everyone = list(workers)
+    hashes = {} if with_names else anonymise({worker.name for worker in everyone})
+    rows = [_live_row(worker, hashes.get(worker.name, worker.name)) for worker in everyone]
+    wanted = search.casefold()
+    found = [row for row in rows if wanted in row["name"].casefold() and (not show or show in row["tags"])]
+    return sorted(found, key=lambda row: (-len(row["reasons"]), row["verdict"] != _FAILED, -(row["p"] or 0)))
+
+
+_FAILED = Verdict.FAILED.name.lower()
+
+
+def _live_row(worker: LiveWorker, name: str) -> dict[str, Any]:
+    conduct = worker.conduct
+    reasons = _reasons(conduct)
+    tags = {conduct.verdict} | ({"suspicious"} if reasons else set()) | ({"active"} if worker.n_active else set())
+    return {
+        "name": name,
+        "verdict": conduct.verdict,
+        "p": conduct.p,
+        "p_text": p_text(conduct.p),
+        "n_finished": len(worker.finished),
+        "n_left": worker.n_left,
+        "n_items": conduct.n_items,
+        "n_compared": conduct.n_compared,
+        "difference": number(conduct.difference, 1, sign=True),
+        "repeated": _percent(conduct.share_repeated),
+        "longest_run": conduct.longest_run,
+        "sd": number(conduct.sd, 1),
+        "median_s": number(conduct.median_s, 1),
+        "fast": _percent(conduct.share_fast),
+        "is_active": bool(worker.n_active),
+        "seen_at": worker.seen_at,
+        "reasons": reasons,
+        "tags": tags,
+    }
+
+
+def _reasons(conduct: Conducted) -> list[str]:
+    """Return what is suspicious of a worker, in words."""
+    return [
+        words
+        for words, is_so in {
+            "repeats scores": (conduct.share_repeated or 0) > MOST_REPEATED,
+            "little spread": conduct.sd is not None and conduct.sd < LEAST_SD,
+            "very fast": (conduct.share_fast or 0) > MOST_FAST,
+        }.items()
+        if is_so
+    ]
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.0%}"

@@ -1,0 +1,124 @@
+"""Analysing what a campaign's workers have rated so far."""
+
+import hashlib
+import io
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import IO, Any
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from analysis.campaign_queries import ANALYSE, find_waiting_job, get_standing, newest_snapshot_of, settings_of
+from analysis.models import AnalysisRun, RatingsFile
+from analysis.ratings.columns import COLUMNS
+from analysis.services.ratings_files import keep_file
+from analysis.services.runs import start_run
+from annotation.exports import RATING_COLUMNS, iter_ratings, real_name
+from campaigns.models import Campaign, Membership
+from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
+from evalsite.jobs.services import enqueue
+from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.writing import write_csv
+
+_CHUNK = 1 << 20
+_ASSIGNMENT = COLUMNS.index("assignment")
+assert RATING_COLUMNS[: len(COLUMNS)] == COLUMNS
+_ENDED_WELL = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.SUCCEEDED)
+
+
+@transaction.atomic
+def request_analysis(*, campaign: Campaign, user: User) -> Job:
+    """Queue the analysis of the ratings so far; of two clicks on one button, the second gets the first one's job.
+
+    Raises DomainError `no_ratings`, `bad_settings`, or `nothing_new` if the last snapshot holds the same ratings and
+    was analysed by the same settings.
+    """
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if job := find_waiting_job(locked):
+        return job
+    n_finished, settings = get_standing(locked).n_finished, settings_of(locked)
+    if not n_finished:
+        raise _no_ratings()
+    snapshot = newest_snapshot_of(locked)
+    if snapshot and snapshot.n_assignments == n_finished and _same_run(snapshot, settings.to_json()):
+        raise DomainError("nothing_new", "Nothing was rated since the latest analysis, and the settings are the same.")
+    return enqueue(ANALYSE, owner=user, args={"campaign": campaign.pk, "user": user.pk})
+
+
+def analyse_campaign(
+    *,
+    campaign: Campaign,
+    user: User | None = None,
+    saving: Callable[[], AbstractContextManager[None]] = transaction.atomic,
+) -> AnalysisRun:
+    """Take a snapshot of the ratings of finished assignments and start its analysis by the campaign's settings.
+
+    Ratings that the last snapshot holds already, and settings by which it was analysed, give the run that there is.
+    `saving` opens the transaction that stores both. Without a user, the run is the campaign owner's.
+    Raises DomainError `no_ratings` or `bad_settings`.
+    """
+    settings = settings_of(campaign)
+    with tempfile.NamedTemporaryFile(prefix="snapshot-") as copy:
+        n_assignments = _write_snapshot(copy, campaign)
+        if not n_assignments:
+            raise _no_ratings()
+        with saving():
+            Campaign.objects.select_for_update().get(pk=campaign.pk)  # of two jobs at once, one makes the snapshot
+            snapshot = _keep_snapshot(campaign, copy, n_assignments)
+            same = _same_run(snapshot, settings.to_json())
+            return same or start_run(ratings_file=snapshot, user=user or snapshot.owner, settings=settings)
+
+
+def _no_ratings() -> DomainError:
+    return DomainError("no_ratings", "No HIT is finished yet, so there is nothing to analyse.")
+
+
+def _same_run(snapshot: RatingsFile, settings: dict[str, object]) -> AnalysisRun | None:
+    """Return the run of a snapshot, made from no other, that had these settings and did not fail."""
+    runs = snapshot.runs.filter(parent=None, settings=settings, job__status__in=_ENDED_WELL)
+    return runs.defer("report", "problems").first()
+
+
+def _write_snapshot(copy: IO[bytes], campaign: Campaign) -> int:
+    """Write the ratings as CSV, workers by the platform's names; return of how many assignments they are."""
+    assignments = set()
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for row in iter_ratings(campaign, names=real_name):
+            assignments.add(row[_ASSIGNMENT])
+            yield row[: len(COLUMNS)]
+
+    text = io.TextIOWrapper(copy, encoding="utf-8", newline="")
+    write_csv(text, COLUMNS, rows())
+    text.detach()  # flushes, and leaves the file open
+    return len(assignments)
+
+
+def _keep_snapshot(campaign: Campaign, copy: IO[bytes], n_assignments: int) -> RatingsFile:
+    """Return the last snapshot if its bytes are these, else a new one."""
+    copy.seek(0)
+    digest = hashlib.sha256()
+    while chunk := copy.read(_CHUNK):
+        digest.update(chunk)
+    sha256 = digest.hexdigest()
+    last = newest_snapshot_of(campaign)
+    if last and last.sha256 == sha256:
+        return last
+    size = copy.tell()
+    copy.seek(0)
+    owner = Membership.objects.filter(campaign=campaign, role=Membership.Role.OWNER).order_by("pk")[0].user
+    snapshot = RatingsFile(
+        campaign=campaign,
+        owner=owner,
+        title=campaign.name,
+        name=f"{slugify(campaign.name)[:50] or 'campaign'}-{n_assignments}-assignments.csv",
+        size=size,
+        sha256=sha256,
+        columns=list(COLUMNS),
+        mapping={column: column for column in COLUMNS},
+        n_assignments=n_assignments,
+    )
+    return keep_file(snapshot, copy)

@@ -1,0 +1,222 @@
+"""Requests a second of a worker's item and save, against the least that a Django view can do.
+
+    python benchmarks/rating_cycle.py [--quick]
+
+Ours: one POST keeps an item's scores and answers with the page of the next item. The floor: a view that reads one row,
+inserts one and renders a page of 5 KB. The same server (gunicorn, one process, four threads), the same middleware and
+database (SQLite, or that of DATABASE_URL) and the same four clients, in turn, in the same run. Two kinds of HIT: 100
+items with one slider, 20 items of one source with four. `ratio` is the floor's throughput over ours in the latter.
+`errors` counts answers that are no page, and ratings that are missing or too many in the end.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import platform
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+N_CLIENTS = 4
+ROUNDS, QUICK_ROUNDS = 7, 3
+N_PER_ROUND, QUICK_N_PER_ROUND = 60, 20
+SHAPES = {"mrc-adequacy": 100, "qg": 20}
+PASSAGE = "The harbour was rebuilt in stone after the flood, and the market moved to its northern side. " * 6
+
+Request = tuple[str, str]
+
+
+@contextmanager
+def serving(port: int) -> Iterator[int]:
+    """Run the server; yield the id of its process."""
+    command = [sys.executable, "-m", "gunicorn", "evalsite.wsgi", "--bind", f"127.0.0.1:{port}", "--log-level", "error"]
+    server = subprocess.Popen([*command, "--workers", "1", "--threads", str(N_CLIENTS)], cwd=ROOT)
+    try:
+        for _ in range(300):
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            time.sleep(0.1)
+        yield server.pid
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def prepare(protocol: str, n_hits: int) -> tuple[Any, list[list[Request]]]:
+    """Make a running campaign and assignments; return it and, for each client, the requests that rate them."""
+    from django.urls import reverse
+    from django.utils import timezone
+
+    from annotation.services.assignments import start_assignment
+    from annotation.tokens import token_of
+    from campaigns.models import Campaign, Hit, HitItem, Output, Source, System
+    from campaigns.services.campaigns import create_campaign
+    from evalsite.accounts.models import User
+
+    size = SHAPES[protocol]
+    user, _ = User.objects.get_or_create(email="owner@example.org")
+    campaign = create_campaign(owner=user, protocol=protocol)
+    Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.RUNNING, launched_at=timezone.now())
+    campaign.refresh_from_db()
+    names = [field["name"] for field in campaign.screen["fields"]]
+    systems = System.objects.bulk_create(System(campaign=campaign, name=f"system-{k}") for k in range(size))
+    scores = {f"score_{pk}": 50 for pk in campaign.criteria.values_list("pk", flat=True)}
+    requests: list[list[Request]] = [[] for _ in range(N_CLIENTS)]
+    for number in range(n_hits * N_CLIENTS):
+        source = Source.objects.create(campaign=campaign, name=f"source-{number}", fields=dict.fromkeys(names, PASSAGE))
+        outputs = Output.objects.bulk_create(
+            Output(source=source, system=system, text=f"Where was harbour {number} rebuilt after flood number {k}?")
+            for k, system in enumerate(systems)
+        )
+        hit = Hit.objects.create(campaign=campaign, number=number + 1)
+        HitItem.objects.bulk_create(
+            HitItem(hit=hit, position=k + 1, kind=0, output=output, text=output.text)
+            for k, output in enumerate(outputs)
+        )
+        assignment = start_assignment(campaign=campaign, worker_key=f"worker-{number}")
+        path = reverse("rate:hit", args=[token_of(assignment)])
+        telemetry = {"shown_ms": 9000, "first_touch_ms": 4000, "n_moves": 4, "n_focus_lost": 0, "n_pastes": 0}
+        requests[number % N_CLIENTS] += [
+            (path, urlencode({"position": k + 1, **scores, **telemetry})) for k in range(size)
+        ]
+    return campaign, requests
+
+
+def post_all(port: int, requests: list[list[Request]]) -> tuple[float, int, int]:
+    """Let every client post its requests at once; return seconds, bytes of a page, errors."""
+    errors, sizes = [], []
+
+    def client(mine: list[Request]) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        for path, body in mine:
+            connection.request("POST", path, body, {"Content-Type": "application/x-www-form-urlencoded"})
+            response = connection.getresponse()
+            sizes.append(len(response.read()))
+            if response.status != 200:
+                errors.append(response.status)
+        connection.close()
+
+    threads = [threading.Thread(target=client, args=(mine,)) for mine in requests]
+    start = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return time.perf_counter() - start, max(sizes), len(errors)
+
+
+def measure(port: int, protocol: str, rounds: int, n_per_round: int) -> dict[str, float]:
+    """Return requests a second of ours and of the floor, their ratio, page sizes and errors."""
+    from annotation.models import Rating
+    from benchmarks.floor.models import Text
+
+    n_requests = n_per_round * (rounds + 1)
+    campaign, requests = prepare(protocol, -(-n_requests // SHAPES[protocol]))
+    text = Text.objects.create(text="A row of a table")
+    floor_round = [[(f"/floor/{text.pk}/", "score=50")] * n_per_round] * N_CLIENTS
+    ours, floor, sizes, errors = [], [], [0, 0], 0
+    for k in range(rounds + 1):
+        part = [mine[k * n_per_round : (k + 1) * n_per_round] for mine in requests]
+        seconds, sizes[0], bad = post_all(port, part)
+        floor_seconds, sizes[1], floor_bad = post_all(port, floor_round)
+        errors += bad + floor_bad
+        if k:  # the first round warms up
+            ours.append(n_per_round * N_CLIENTS / seconds)
+            floor.append(n_per_round * N_CLIENTS / floor_seconds)
+    n_criteria = campaign.criteria.count()
+    errors += abs(Rating.objects.filter(assignment__campaign=campaign).count() - n_requests * N_CLIENTS * n_criteria)
+    return {
+        "requests_per_s": statistics.median(ours),
+        "floor_requests_per_s": statistics.median(floor),
+        "ratio": statistics.median(b / a for a, b in zip(ours, floor, strict=True)),
+        "bytes": sizes[0],
+        "floor_bytes": sizes[1],
+        "errors": errors,
+    }
+
+
+def peak_mb(pid: int) -> float:
+    """Return the peak memory of the server's largest process."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    status = [Path(f"/proc/{each}/status").read_text() for each in [str(pid), *children]]
+    return max(int(text.split("VmHWM:")[1].split()[0]) for text in status) / 1000
+
+
+def in_new_site(act: Callable[[], None]) -> None:
+    """Call `act` with a data folder of its own, migrated, under the benchmark's settings."""
+    with tempfile.TemporaryDirectory(prefix="rating-cycle-") as folder:
+        os.environ |= {"EVALSITE_DATA": folder, "DJANGO_SETTINGS_MODULE": "benchmarks.floor.settings"}
+        os.environ |= {"JOBS_IN_PROCESS": "false", "LOG_LEVEL": "WARNING"}
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", run_syncdb=True, verbosity=0)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        act()
+
+
+def main() -> None:
+    """Measure every kind of HIT and print the table and, last, one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="few rounds of few items only")
+    options = parser.parse_args()
+    rounds = QUICK_ROUNDS if options.quick else ROUNDS
+    n_per_round = QUICK_N_PER_ROUND if options.quick else N_PER_ROUND
+    in_new_site(lambda: run(rounds, n_per_round))
+
+
+def run(rounds: int, n_per_round: int) -> None:
+    """Serve, measure, print."""
+    import django
+    from django.db import connection
+
+    port = free_port()
+    measured: dict[str, dict[str, float]] = {}
+    with serving(port) as pid:
+        for protocol in SHAPES:
+            measured[protocol] = row = measure(port, protocol, rounds, n_per_round)
+            print(
+                f"{protocol:>12}: {row['requests_per_s']:6.0f} items/s of {row['bytes'] / 1000:.1f} kB, floor "
+                f"{row['floor_requests_per_s']:6.0f}/s of {row['floor_bytes'] / 1000:.1f} kB, ratio {row['ratio']:.2f}",
+                flush=True,
+            )
+        memory = peak_mb(pid)
+    last = measured["qg"]
+    result = {
+        "benchmark": "rating_cycle",
+        **{name: round(value, 2) for name, value in last.items()},
+        "errors": sum(row["errors"] for row in measured.values()),
+        "peak_mb": round(memory, 1),
+        "sizes": list(SHAPES.values()),
+        "ratios": {protocol: round(row["ratio"], 2) for protocol, row in measured.items()},
+        "clients": N_CLIENTS,
+        "database": connection.vendor,
+        "versions": {"python": platform.python_version(), "django": django.__version__},
+        "cores": os.cpu_count(),
+    }
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""The worker table of a campaign, live: the same numbers as the final report's, seen while HITs still end."""
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from analysis.campaign_queries import settings_of
+from analysis.finished_ratings import read_finished
+from analysis.live import LiveWorker, list_live_workers
+from analysis.stats.ratings import match_twins
+from annotation.models import Assignment, Rating
+from campaigns.models import Campaign, HitItem
+from evalsite.accounts.models import User
+from tests.analysis.campaigns import analysed, rate_rest, rated_campaign
+from tests.annotation.cast import launch, make_worker, rate_hit
+from tests.campaigns.cast import add_member, make_campaign
+
+State = Assignment.State
+
+
+@pytest.fixture(autouse=True)
+def empty_cache():
+    cache.clear()
+
+
+def page_of(campaign: Campaign, query: str = "") -> str:
+    return reverse("analysis:campaign_workers", args=[campaign.public_id]) + query
+
+
+def live(campaign: Campaign) -> dict[str, LiveWorker]:
+    return {w.name: w for w in list_live_workers(campaign, settings_of(campaign), timezone.now())}
+
+
+def give_all(campaign: Campaign, worker: str, **values) -> None:
+    """Rewrite what a worker left, as no page can."""
+    Rating.objects.filter(assignment__campaign=campaign, assignment__worker__key__endswith=worker).update(**values)
+
+
+@pytest.mark.parametrize("test", ["paired-wilcoxon", "unpaired-ranksum", "paired-t"])
+def test_p_and_verdict_are_those_of_the_final_report(owner: User, test: str) -> None:
+    campaign = rated_campaign(owner, n_hits=7, worker_test=test, negative="relevancy")
+    campaign.criteria.filter(name="answerability").update(is_in_worker_test=False)
+
+    report = analysed(campaign).report
+
+    found = live(campaign)
+    assert {row["worker"] for row in report["worker_table"]} == set(found)
+    for row in report["worker_table"]:
+        worker = found[row["worker"]]
+        assert worker.conduct.p == pytest.approx(row["p"], rel=1e-9)
+        assert (worker.conduct.verdict, worker.conduct.n_compared) == (row["verdict"], row["n_compared"])
+        assert len(worker.finished) == row["n_assignments"]
+    assert {row["verdict"] for row in report["worker_table"]} == {"passed", "failed"}
+
+
+def test_ratings_come_in_order_with_their_twins(owner: User) -> None:
+    campaign = rated_campaign(owner, workers_per_hit=2, n_hits=3)
+    found = read_finished(campaign, list(Assignment.objects.values_list("worker_id", flat=True)))
+    ratings = found.ratings
+    assert ratings.scores.shape == (3 * 2 * 10, 4)
+    assert not np.isnan(ratings.scores).any()
+    assert (np.diff(ratings.worker) >= 0).all() and (np.diff(ratings.assignment) >= 0).all()
+    twins = HitItem.objects.filter(hit__number=1, twin_position__isnull=False).values_list("position", "twin_position")
+    twin = match_twins(ratings)
+    first = np.flatnonzero(ratings.assignment == 0)
+    assert {(row - first[0] + 1, twin[row] - first[0] + 1) for row in first if twin[row] >= 0} == set(twins)
+    assert found.seconds.min() >= 4.9 and found.seconds.max() <= 30.1
+
+
+def test_only_finished_hits_count(owner: User) -> None:
+    campaign = rated_campaign(owner, n_rated=3)
+    before = live(campaign)
+    rest = campaign.hits.get(number=4)
+    rate_hit(rest, make_worker(campaign, "worker-000"), np.random.default_rng(1), n_rated=4, state=State.ACTIVE)
+    rate_hit(rest, make_worker(campaign, "newcomer"), np.random.default_rng(1), n_rated=4, state=State.RETURNED)
+
+    after = live(campaign)
+
+    assert after["worker-000"].conduct == before["worker-000"].conduct
+    assert after["worker-000"].n_active == 1
+    assert (after["newcomer"].n_left, after["newcomer"].conduct.verdict) == (1, "untested")
+    assert after["newcomer"].conduct.p is None
+
+
+def test_a_lease_that_has_ended_is_nobody_rating_now(owner: User) -> None:
+    campaign = rated_campaign(owner, n_rated=3)
+    hit = campaign.hits.get(number=4)
+    long_ago = timezone.now() - timedelta(days=2)
+    rate_hit(hit, make_worker(campaign, "asleep"), np.random.default_rng(1), n_rated=1, state=State.ACTIVE,
+             started_at=long_ago)  # fmt: skip
+    assert (live(campaign)["asleep"].n_active, live(campaign)["asleep"].n_left) == (0, 1)
+
+
+def test_the_table_changes_when_a_hit_ends_and_reads_only_what_is_new(owner: User, django_assert_num_queries) -> None:
+    campaign = rated_campaign(owner, n_rated=3)
+    settings, now = settings_of(campaign), timezone.now()
+    with django_assert_num_queries(6):
+        list_live_workers(campaign, settings, now)
+    with django_assert_num_queries(1):
+        before = list_live_workers(campaign, settings, now)
+    rate_rest(campaign)
+    with django_assert_num_queries(6):
+        after = list_live_workers(campaign, settings, now)
+    changed = [a.name for a, b in zip(after, before, strict=True) if a.conduct != b.conduct]
+    assert changed == ["worker-000"]
+    cache.clear()
+    assert list_live_workers(campaign, settings, now) == after
+
+
+def test_another_alpha_gives_other_verdicts_at_once(owner: User) -> None:
+    campaign = rated_campaign(owner)
+    before = live(campaign)
+    campaign.alpha = 1e-12
+    assert "passed" in {worker.conduct.verdict for worker in before.values()}
+    assert {worker.conduct.verdict for worker in live(campaign).values()} == {"failed"}
+
+
+# --- The page
+
+
+def test_suspicious_workers_come_first_with_the_reason(owner: User, owner_client: Client) -> None:
+    campaign = rated_campaign(owner)
+    give_all(campaign, "worker-001", score=100)
+
+    rows = list(owner_client.get(page_of(campaign)).context["page_obj"])
+
+    assert rows[0]["name"] == "worker-001"
+    assert rows[0]["reasons"] == ["repeats scores", "little spread"]
+    assert (rows[0]["repeated"], rows[0]["longest_run"], rows[0]["sd"], rows[0]["p_text"]) == (
+        "100%",
+        40,
+        "0.0",
+        "> .9999",
+    )
+
+
+def test_who_clicks_through_is_very_fast(owner: User, owner_client: Client) -> None:
+    campaign = rated_campaign(owner)
+    start = timezone.now()
+    give_all(campaign, "worker-001", rated_at=start)
+    Assignment.objects.filter(worker__key__endswith="worker-001").update(started_at=start)
+    row = next(r for r in owner_client.get(page_of(campaign)).context["page_obj"] if r["name"] == "worker-001")
+    assert (row["reasons"], row["median_s"], row["fast"]) == (["very fast"], "0.0", "100%")
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("", {"worker-000", "worker-001", "worker-002", "now"}),
+        ("?show=suspicious", {"worker-001"}),
+        ("?show=active", {"now"}),
+        ("?show=untested", {"now"}),
+        ("?search=-002", {"worker-002"}),
+        ("?show=active&search=x", set()),
+    ],
+)
+def test_the_table_shows_who_is_looked_for(owner: User, owner_client: Client, query: str, names: set[str]) -> None:
+    campaign = rated_campaign(owner, n_rated=3)
+    give_all(campaign, "worker-001", score=100)
+    hit = campaign.hits.get(number=4)
+    rate_hit(hit, make_worker(campaign, "now"), np.random.default_rng(1), n_rated=1, state=State.ACTIVE)
+    page = owner_client.get(page_of(campaign, query))
+    assert {row["name"] for row in page.context["page_obj"]} == names
+
+
+def test_an_unknown_filter_is_not_found(owner: User, owner_client: Client) -> None:
+    assert owner_client.get(page_of(rated_campaign(owner), "?show=rich")).status_code == 404
+
+
+def test_before_anybody_rates_the_page_says_what_to_do(owner: User, owner_client: Client) -> None:
+    campaign = make_campaign(owner)
+    assert 'class="empty"' in owner_client.get(page_of(campaign)).text
+    launch(campaign)
+    assert 'class="empty"' in owner_client.get(page_of(campaign)).text
+
+
+def test_criteria_that_cannot_be_tested_are_told(owner: User, owner_client: Client) -> None:
+    campaign = rated_campaign(owner)
+    campaign.criteria.update(is_in_worker_test=False)
+    page = owner_client.get(page_of(campaign))
+    assert page.status_code == 200
+    assert 'role="alert"' in page.text
+
+
+def test_a_viewer_sees_hashes_and_an_editor_names(
+    owner: User, colleague: User, colleague_client: Client, owner_client: Client
+) -> None:
+    campaign = rated_campaign(owner)
+    add_member(campaign, colleague)
+    assert "worker-000" not in colleague_client.get(page_of(campaign)).text
+    assert "worker-000" in owner_client.get(page_of(campaign)).text
+
+
+@pytest.mark.parametrize("n_hits", [3, 9])
+def test_the_page_asks_the_database_the_same_few_times(
+    owner: User, owner_client: Client, django_assert_num_queries, n_hits: int
+) -> None:
+    campaign = rated_campaign(owner, n_hits=n_hits, n_workers=n_hits)
+    with django_assert_num_queries(10):
+        owner_client.get(page_of(campaign))
+    with django_assert_num_queries(5):
+        owner_client.get(page_of(campaign))
+
+
+@pytest.mark.parametrize("name", ["campaign_results", "campaign_workers"])
+def test_other_methods_are_refused(owner: User, owner_client: Client, name: str) -> None:
+    url = reverse(f"analysis:{name}", args=[make_campaign(owner).public_id])
+    assert owner_client.delete(url).status_code == 405

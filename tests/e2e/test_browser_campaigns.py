@@ -1,0 +1,233 @@
+"""Whole campaigns in a browser: from the upload of outputs, over HITs rated by hand, to the ranked systems.
+
+A simulated crowd, whose truth is known, rates what is left; the results must have the systems in their true order and
+the careless workers out.
+"""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.jobs.processes import ROOT, Site
+
+JOB_MS, ANALYSIS_MS = 60_000, 120_000
+PHONE = {"width": 360, "height": 740}
+
+
+# --- What a researcher does
+
+
+def new_campaign(tab: Page, protocol: str, name: str) -> str:
+    """Make a draft; return its address."""
+    tab.goto("/campaigns/")
+    tab.get_by_role("link", name="New campaign").first.click()
+    tab.get_by_label(protocol, exact=False).check()
+    tab.get_by_label("Name").fill(name)
+    tab.get_by_role("button", name="Make it").click()
+    found = re.search(r".*/campaigns/[0-9a-f-]{36}/", tab.url)
+    assert found
+    return found.group()
+
+
+def import_outputs(tab: Page, campaign: str, path: Path) -> None:
+    """Upload a file and import it as its columns are guessed."""
+    tab.goto(f"{campaign}data/upload/")
+    tab.locator("input[type=file]").set_input_files(path)
+    tab.get_by_role("button", name="Upload").click()
+    expect(tab.locator(".columns-table")).to_be_visible()
+    tab.get_by_role("button", name="Import", exact=True).click()
+    expect(tab.get_by_text("Imported").first).to_be_visible(timeout=JOB_MS)
+
+
+def build_hits(tab: Page, campaign: str, n_hits: int, choose: int | None = None) -> None:
+    """Build the HITs, as many as use each output once or as chosen."""
+    tab.goto(f"{campaign}hits/")
+    if choose:
+        tab.get_by_label("Number of HITs").fill(str(choose))
+        expect(tab.locator(".saving-status").first).to_have_text("Saved")
+    tab.get_by_role("button", name="Build HITs").click()
+    expect(tab.get_by_text(f"{n_hits} HITs are built.")).to_be_visible(timeout=JOB_MS)
+
+
+def set_option(tab: Page, campaign: str, label: str, value: str) -> None:
+    """Choose an option of the settings page, which saves it by itself."""
+    tab.goto(f"{campaign}settings/")
+    tab.get_by_label(label).select_option(value)
+    expect(tab.locator(".saving-status").first).to_have_text("Saved")
+
+
+def launch(tab: Page, campaign: str) -> None:
+    tab.goto(campaign)
+    tab.get_by_role("button", name="Launch").click()
+    tab.locator("dialog").get_by_role("button", name="Launch").click()
+    expect(tab.get_by_role("heading", name="Running", exact=True)).to_be_visible()
+
+
+def personal_links(tab: Page, campaign: str, names: list[str]) -> list[str]:
+    tab.goto(f"{campaign}raters/")
+    tab.locator("textarea[name=names]").fill("\n".join(names))
+    tab.get_by_role("button", name="Make links").click()
+    expect(tab.get_by_role("row", name=names[-1])).to_be_visible()
+    return [tab.get_by_role("row", name=name).locator("code").inner_text() for name in names]
+
+
+# --- What a worker does
+
+
+def begin(page: Page, link: str) -> None:
+    page.goto(link)
+    page.get_by_role("button", name="I understand").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Item 1 of")
+
+
+def rate_with_mouse(page: Page, first: int, last: int, n_items: int) -> None:
+    """Rate the items from `first` to `last`, each slider at a place of its own."""
+    for position in range(first, last + 1):
+        expect(page.get_by_role("heading", level=1)).to_have_text(f"Item {position} of {n_items}")
+        for k, slider in enumerate(page.locator("[data-slider] input").all()):
+            click_at(page, slider, 0.2 + 0.6 * ((position * 7 + k * 3) % 10) / 10)
+        page.locator("[data-rating-next]").click()
+
+
+def click_at(page: Page, slider: Locator, share: float) -> None:
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+
+
+def rate_by_keyboard(page: Page, n_items: int) -> None:
+    """Rate every item with Tab, arrows and Enter alone."""
+    for position in range(1, n_items + 1):
+        expect(page.get_by_role("heading", level=1)).to_have_text(f"Item {position} of {n_items}")
+        page.keyboard.press("Tab")  # past the instructions
+        for k in range(page.locator("[data-slider]").count()):
+            page.keyboard.press("Tab")
+            page.keyboard.press(("ArrowRight", "PageUp", "End", "Home")[(position + k) % 4])
+        page.keyboard.press("Enter")
+
+
+def finish(page: Page) -> str:
+    """Send the feedback; return the completion code."""
+    page.get_by_label("Was anything unclear").fill("All clear, thank you.")
+    page.get_by_role("button", name="Finish").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you")
+    code = page.locator("#code").inner_text()
+    assert re.fullmatch(r"[A-Z2-9]{10}", code)
+    page.reload()
+    expect(page.locator("#code")).to_have_text(code)
+    return code
+
+
+# --- The rest of the crowd, and what comes of it
+
+
+def simulate(site: Site, address: str, campaign: str, systems: list[str], *options: str) -> list[str]:
+    """Let a crowd finish a campaign whose systems are of falling quality; return the careless workers' names."""
+    quality = site.folder / "quality.json"
+    quality.write_text(json.dumps({name: 2.0 - 4.0 * k / (len(systems) - 1) for k, name in enumerate(systems)}))
+    public_id = campaign.rstrip("/").rpartition("/")[2]
+    crowd = ("simulate", public_id, "--url", address, "--quality", str(quality), "--threads", "1", "--verbose")
+    told = site.manage(*crowd, *options)
+    assert "0 errors" in told
+    return re.findall(r"(simulated-\d+) \(", told)
+
+
+def ranked_systems(tab: Page, campaign: str) -> list[str]:
+    """Wait for the results, which come by themselves; return the systems, best first."""
+    tab.goto(f"/analysis/campaigns/{campaign.rstrip('/').rpartition('/')[2]}/")
+    expect(tab.get_by_role("heading", name="Ranking")).to_be_visible(timeout=ANALYSIS_MS)
+    expect(tab.get_by_text("Final")).to_be_visible()
+    return tab.locator(".ranked-table tbody th.cell-name").all_inner_texts()
+
+
+def verdicts(tab: Page) -> dict[str, str]:
+    """Return each worker's verdict, from the results page."""
+    tab.get_by_role("link", name="Workers of these results").click()
+    rows = tab.locator("table tbody tr")
+    names = rows.locator("th.cell-name").all_inner_texts()
+    return dict(zip(names, rows.locator("td:nth-child(2)").all_inner_texts(), strict=True))
+
+
+@pytest.fixture
+def worker(browser: Browser, address: str):
+    """A worker's own browser, which knows nothing of the researcher's."""
+    context = browser.new_context(base_url=address, viewport={"width": 1280, "height": 900})
+    yield context.new_page()
+    assert context.cookies() == []
+    context.close()
+
+
+def test_browser_question_generation_from_upload_to_results(
+    tab: Page, worker: Page, site: Site, address: str, shared_data: Path
+) -> None:
+    """200 passages and 15 systems; two HITs of 20 items by hand, with reload and second tab, the rest simulated."""
+    campaign = new_campaign(tab, "Question generation", "Questions on passages")
+    outputs = shared_data / "qg-outputs/qg.jsonl"
+    import_outputs(tab, campaign, outputs)
+    tab.goto(f"{campaign}data/")
+    expect(tab.locator("main")).to_contain_text("3,000")
+    set_option(tab, campaign, "Who may take part", "personal")
+    build_hits(tab, campaign, 90, choose=90)
+    launch(tab, campaign)
+    ann, ben = personal_links(tab, campaign, ["ann", "ben"])
+
+    begin(worker, ann)
+    rate_with_mouse(worker, 1, 8, 20)
+    worker.reload()
+    second = worker.context.new_page()
+    second.goto(ann)
+    second.get_by_role("button", name="Go on with item 9 of 20").click()
+    rate_with_mouse(second, 9, 12, 20)
+    expect(second.get_by_role("heading", level=1)).to_have_text("Item 13 of 20")
+    second.close()
+    worker.reload()
+    rate_with_mouse(worker, 13, 20, 20)
+    finish(worker)
+
+    begin(worker, ben)
+    rate_by_keyboard(worker, 20)
+    finish(worker)
+
+    systems = sorted(json.loads(outputs.read_text().partition("\n")[0])["outputs"])
+    assert len(systems) == 15
+    crowd = ("--workers", "22", "--careless", "0.2", "--seed", "4", "--hits-per-worker", "4")
+    careless = simulate(site, address, campaign, systems, *crowd)
+    assert ranked_systems(tab, campaign) == systems
+    found = verdicts(tab)
+    assert len(careless) == 4
+    assert {found[name] for name in careless} == {"failed"}
+    assert sum(verdict == "passed" for verdict in found.values()) >= 17
+
+
+def test_browser_mrc_adequacy_from_upload_to_results(tab: Page, worker: Page, site: Site, address: str) -> None:
+    """140 questions, six programs and a human; two HITs of 100 items by hand over an open link, the rest simulated."""
+    campaign = new_campaign(tab, "MRC adequacy", "Answers to questions")
+    outputs = ROOT / "examples/mrc/outputs.csv"
+    import_outputs(tab, campaign, outputs)
+    build_hits(tab, campaign, 14)
+    launch(tab, campaign)
+    link = tab.locator("#worker-link").inner_text()
+
+    begin(worker, link)
+    rate_with_mouse(worker, 1, 50, 100)
+    worker.reload()
+    rate_with_mouse(worker, 51, 100, 100)
+    first = finish(worker)
+    worker.get_by_role("button", name="Do another HIT").click()
+    rate_by_keyboard(worker, 100)
+    assert finish(worker) != first
+
+    with outputs.open(newline="") as file:
+        systems = sorted({row["system"] for row in csv.DictReader(file)})
+    assert len(systems) == 7
+    crowd = ("--workers", "12", "--careless", "0.25", "--seed", "4", "--hits-per-worker", "1")
+    simulate(site, address, campaign, systems, *crowd)
+    assert ranked_systems(tab, campaign) == systems
+    found = list(verdicts(tab).values())
+    assert len(found) == 13
+    assert found.count("failed") >= 3

@@ -1,0 +1,131 @@
+"""A researcher sets a campaign up in a browser: what is typed is saved, even if the page is left or the line breaks."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+
+@pytest.fixture
+def campaign(signed_in: Page) -> str:
+    """The address of a new draft of question generation."""
+    signed_in.goto("/campaigns/new/")
+    signed_in.get_by_label("Question generation").check()
+    signed_in.get_by_label("Name").fill("By hand")
+    signed_in.get_by_role("button", name="Make it").click()
+    found = re.search(r".*/campaigns/[0-9a-f-]{36}/", signed_in.url)
+    assert found
+    return found.group()
+
+
+def status(page: Page):
+    return page.locator(".saving-status").first
+
+
+def test_browser_a_field_is_saved_as_it_is_typed(tab: Page, campaign: str) -> None:
+    tab.goto(f"{campaign}settings/")
+    expect(tab.get_by_role("button", name="Save")).to_be_hidden()
+    tab.get_by_label("Name").fill("Typed")
+    expect(status(tab)).to_have_text("Saved")
+    expect(tab.get_by_role("heading", level=1)).to_contain_text("Typed")
+    tab.get_by_label("Reward per HIT").fill("3")
+    tab.get_by_label("Expected minutes per HIT").fill("20")
+    expect(tab.locator("#cost")).to_contain_text("9.00 USD")
+    tab.get_by_label("Accessible mode").check()
+    expect(status(tab)).to_have_text("Saved")
+    tab.reload()
+    expect(tab.get_by_label("Name")).to_have_value("Typed")
+    expect(tab.get_by_label("Accessible mode")).to_be_checked()
+
+
+def test_browser_what_cannot_be_saved_says_so_at_its_field(signed_in: Page, campaign: str) -> None:
+    tab = signed_in  # whose console names the refusal
+    tab.goto(f"{campaign}settings/")
+    alpha = tab.get_by_label("α")
+    with tab.expect_response(lambda response: response.status == 422):
+        alpha.fill("2")
+    expect(status(tab)).to_contain_text("Not saved:")
+    expect(tab.locator(".field", has=alpha).locator(".field-errors")).to_be_visible()
+    expect(alpha).to_have_attribute("aria-invalid", "true")
+    alpha.fill("0.1")
+    expect(status(tab)).to_have_text("Saved")
+    expect(tab.locator(".field-errors")).to_have_count(0)
+
+
+def test_browser_leaving_at_once_loses_nothing(tab: Page, campaign: str) -> None:
+    tab.goto(f"{campaign}instructions/")
+    tab.get_by_label("Instructions", exact=False).first.fill("Rate **every** text.")
+    tab.get_by_role("link", name="Criteria", exact=True).click()
+    expect(tab.locator(".criterion-list")).to_be_visible()
+    tab.goto(f"{campaign}instructions/")
+    expect(tab.locator("#as-shown strong")).to_have_text("every")
+
+
+def test_browser_a_broken_line_is_mended(signed_in: Page, campaign: str) -> None:
+    signed_in.goto(f"{campaign}settings/")
+    signed_in.context.set_offline(True)
+    signed_in.get_by_label("Name").fill("Written offline")
+    expect(status(signed_in)).to_contain_text("No connection")
+    signed_in.context.set_offline(False)
+    expect(status(signed_in)).to_have_text("Saved", timeout=10_000)
+    signed_in.reload()
+    expect(signed_in.get_by_label("Name")).to_have_value("Written offline")
+
+
+def test_browser_leaving_with_what_cannot_be_sent_is_asked_about(signed_in: Page, campaign: str) -> None:
+    signed_in.goto(f"{campaign}settings/")
+    signed_in.get_by_label("Name").fill("")
+    expect(status(signed_in)).to_contain_text("Not saved:")
+    asked: list[str] = []
+
+    def on_dialog(dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    signed_in.once("dialog", on_dialog)
+    signed_in.goto(f"{campaign}criteria/")
+    assert asked == ["beforeunload"]
+
+
+def test_browser_criteria_are_moved_by_keys_and_by_dragging(tab: Page, campaign: str) -> None:
+    tab.goto(f"{campaign}criteria/")
+    titles = tab.locator(".criterion-title")
+    before = titles.all_inner_texts()
+    down = tab.get_by_role("button", name=f"Move {before[0]} down")
+    with tab.expect_response("**/criteria/order/"):
+        down.press("Enter")
+    expect(titles.nth(1)).to_have_text(before[0])
+    expect(down).to_be_focused()
+    with tab.expect_response("**/criteria/order/"):
+        tab.locator(".reorder-handle").nth(1).drag_to(titles.nth(0))
+    expect(titles.nth(0)).to_have_text(before[0])
+    tab.reload()
+    assert titles.all_inner_texts() == before
+    expect(tab.locator("button[name=step]:disabled")).to_have_count(2)
+
+
+def test_browser_a_deleted_criterion_comes_back(tab: Page, campaign: str) -> None:
+    tab.goto(f"{campaign}criteria/")
+    titles = tab.locator(".criterion-title")
+    before = titles.all_inner_texts()
+    tab.get_by_role("button", name=f"Delete {before[1]}").click()
+    expect(titles).to_have_count(3)
+    tab.get_by_role("button", name="Undo").click()
+    expect(titles).to_have_text(before)
+
+
+def test_browser_pages_work_without_script(signed_in: Page, campaign: str) -> None:
+    assert signed_in.context.browser
+    context = signed_in.context.browser.new_context(
+        java_script_enabled=False, storage_state=signed_in.context.storage_state()
+    )
+    page = context.new_page()
+    page.goto(f"{campaign}settings/")
+    page.get_by_label("Name").fill("Without script")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Without script")
+    page.goto(f"{campaign}criteria/")
+    last = page.locator(".criterion-title").last.inner_text()
+    page.get_by_role("button", name=f"Move {last} up").click()
+    expect(page.locator(".criterion-title").nth(2)).to_have_text(last)
+    context.close()
