@@ -21,10 +21,9 @@ def test_other_cells_and_numbers_stay_as_they_are(cell):
     assert neutralise(cell) is cell
 
 
-@given(st.text())
+@given(st.text() | st.text("'=+-@ax\t"))
 def test_restoring_undoes_neutralising(text):
-    if restore(text) == text:  # all but texts that look neutralised already
-        assert restore(neutralise(text)) == text
+    assert restore(neutralise(text)) == text
 
 
 def test_a_written_table_reads_as_it_was(tmp_path):

@@ -1,20 +1,22 @@
 """The one way out for tables: CSV that a spreadsheet cannot mistake for formulas."""
 
 import csv
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# A formula, or what looks like one that is neutralised already: it gets one more, so that `restore` gives it back.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def neutralise(cell: Any) -> Any:
     """Return text that a spreadsheet would run as a formula behind an apostrophe, anything else as it is."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
 
 
 def restore(cell: str) -> str:
     """Return a cell's text without the apostrophe that `neutralise` put before it."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA_STARTS) else cell
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def write_csv(stream: TextIO, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
