@@ -39,13 +39,17 @@ _ASSIGNMENTS_AT_ONCE, _HITS_AT_ONCE = 100, 100
 _HASH_LENGTH = 12
 
 
-def hashed_name(worker: Worker) -> str:
-    """Return a name that does not tell who the worker is: the same for the same worker in every export of this server.
+def worker_digits(name: str) -> str:
+    """Return digits that do not tell who a worker is: the same for one name in every file and page of this server.
 
-    Its digits begin with those of the replication package, where this worker's key is the label.
+    They are made of the name, not the platform's key, since a file of ratings knows no more.
     """
-    digest = salted_hmac("evalsite.worker", worker.key, algorithm="sha256").hexdigest()
-    return f"w-{digest[:_HASH_LENGTH]}"
+    return salted_hmac("evalsite.worker", name, algorithm="sha256").hexdigest()[:_HASH_LENGTH]
+
+
+def hashed_name(worker: Worker) -> str:
+    """Return a name that does not tell who the worker is."""
+    return f"w-{worker_digits(worker.name)}"
 
 
 def real_name(worker: Worker) -> str:

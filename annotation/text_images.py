@@ -79,28 +79,25 @@ def blocks_with_parts(campaign: Campaign, item: ShownItem) -> list[tuple[Block, 
 
 
 def _split(block: Block, key: str) -> list[Part]:
-    """Return the parts of a block that are not too tall, as few as halving gives."""
-    parts: list[Part] = []
-    pending = [(0, len(block.text))]
-    while pending:
-        start, end = pending.pop()
-        text = block.text[start:end]
-        if not _fits(text) and end - start > 1:
-            middle = start + _find_break(text)
-            pending += [(middle, end), (start, middle)]
-            continue
+    """Return the parts of a block that are not too tall."""
+    parts = []
+    for number, (start, end) in enumerate(_stretches(block.text)):
         marked = [(max(first - start, 0), min(last, end) - start) for first, last in block.highlights]
         inside = tuple((first, last) for first, last in marked if first < last)
-        parts.append(Part(f"{key} {len(parts)}", text, inside))
+        parts.append(Part(f"{key} {number}", block.text[start:end], inside))
     return parts
 
 
-def _fits(text: str) -> bool:
+@lru_cache(maxsize=1024)
+def _stretches(text: str) -> tuple[tuple[int, int], ...]:
+    """Return starts and ends of the stretches of a text that are not too tall, as few as halving gives."""
     try:
         size_of(text, _NARROWEST)
     except TextTooTallError:
-        return False
-    return True
+        middle = _find_break(text)
+        rest = ((start + middle, end + middle) for start, end in _stretches(text[middle:]))
+        return (*_stretches(text[:middle]), *rest)
+    return ((0, len(text)),)
 
 
 def _find_break(text: str) -> int:

@@ -1,5 +1,6 @@
 """What the lists of assignments and of feedback are filtered by."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -10,7 +11,7 @@ _LARGEST_HIT = 2**31 - 1
 
 
 class AssignmentFilter(forms.Form):
-    """Which assignments to list; empty fields do not filter."""
+    """Which assignments to list; empty fields do not filter. Who may not see workers' names does not look for them."""
 
     state = forms.ChoiceField(required=False, choices=[("", "all"), *Assignment.State.choices])
     worker = forms.CharField(required=False, max_length=255, widget=forms.TextInput(attrs={"type": "search"}))
@@ -21,6 +22,11 @@ class AssignmentFilter(forms.Form):
         max_length=40,
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off", "spellcheck": "false"}),
     )
+
+    def __init__(self, data: Mapping[str, Any], *, with_names: bool) -> None:
+        super().__init__(data)
+        if not with_names:
+            del self.fields["worker"]
 
     def clean_code(self) -> str:
         """Return the code without what crept in when it was copied."""

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from annotation.models import Assignment
+from annotation.exports import hashed_name
+from annotation.models import Assignment, Worker
 from annotation.monitoring import InvitedRater
 from campaigns.models import Campaign, Membership
 from campaigns.navigation import campaign_context
@@ -39,16 +40,27 @@ def can_edit(campaign: Campaign) -> bool:
     return campaign.my_role in (Role.OWNER, Role.EDITOR)
 
 
-def assignments_shown(assignments: Iterable[Assignment]) -> list[dict[str, Any]]:
+def worker_name(campaign: Campaign, worker: Worker) -> str:
+    """Return what the user that the campaign was fetched for may call a worker: viewers get a hash, as in exports."""
+    return worker.name if can_edit(campaign) else hashed_name(worker)
+
+
+def assignments_shown(campaign: Campaign, assignments: Iterable[Assignment]) -> list[dict[str, Any]]:
     """Return assignments as rows of their table."""
     return [
         {
             "assignment": each,
+            "worker": worker_name(campaign, each.worker),
             "is_active": each.state == Assignment.State.ACTIVE,
             "minutes": f"{(each.seen_at - each.started_at).total_seconds() / _S_PER_MIN:.1f}",
         }
         for each in assignments
     ]
+
+
+def feedback_shown(campaign: Campaign, assignments: Iterable[Assignment]) -> list[dict[str, Any]]:
+    """Return the texts of assignments, each with who wrote it."""
+    return [{"assignment": each, "worker": worker_name(campaign, each.worker)} for each in assignments]
 
 
 def raters_shown(raters: Iterable[InvitedRater], arrival: str) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ LONGEST_FEEDBACK = 10_000
 STOPS: dict[str, tuple[int, str, str]] = {
     "bad_link": (404, "This link does not work", "Copy it whole, or ask whoever sent it for another."),
     "bad_token": (404, "This address does not work", "Open the link that you were sent again: your work is kept."),
+    "bad_form": (400, "This was not understood", "What was sent is too long or not whole. Go back and send it again."),
     "draft": (404, "Not open yet", "This study has not begun. Try this link again later."),
     "ready": (404, "Not open yet", "This study has not begun. Try this link again later."),
     "paused": (503, "Paused", "This study is paused at the moment. Try this link again later."),

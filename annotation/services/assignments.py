@@ -1,15 +1,17 @@
 """Giving HITs out, taking them back, finishing them.
 
 A place of a HIT is taken and freed by one UPDATE that names the state it expects, so that no two workers get the same
-place. Locks are always taken in the order assignment, HIT, campaign.
+place. Locks are always taken in the order worker, assignment, HIT, campaign; of several HITs, in the order of keys.
+They are locks that foreign keys do not wait for (`no_key`): PostgreSQL checks those as late as at the commit.
 """
 
 import secrets
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.db import transaction
-from django.db.models import F, Q
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
@@ -26,33 +28,42 @@ _CODE_ALPHABET, _CODE_LENGTH = "ABCDEFGHJKMNPQRSTUVWXYZ23456789", 10
 _EXPIRED_AT_ONCE = 500
 
 
-@transaction.atomic
 def start_assignment(*, campaign: Campaign, worker_key: str | None, consented: bool = False) -> Assignment:
     """Give a worker a HIT, or the one they have already begun; a `worker_key` of None is somebody new.
 
     Raises DomainError `not_open`, `no_consent`, `enough_workers`, `enough_hits` or `no_work`.
     """
-    expire_leases(campaign=campaign)
+    # In a transaction of its own, which locks other workers' assignments and ends before this worker is locked.
+    expire_leases(campaign=campaign, except_of=worker_key)
+    return _start(campaign, worker_key, consented)
+
+
+@transaction.atomic
+def _start(campaign: Campaign, worker_key: str | None, consented: bool) -> Assignment:
     worker = _worker_of(campaign, worker_key)
-    mine = Assignment.objects.select_for_update(of=("self",)).filter(campaign=campaign, worker=worker)
-    if active := mine.filter(state=State.ACTIVE).first():
+    # Of every state: a request that changes one of them at this moment ends first, and is seen.
+    mine = list(Assignment.objects.select_for_update(no_key=True).filter(campaign=campaign, worker=worker))
+    if active := next((each for each in mine if each.state == State.ACTIVE), None):
+        renew(active, campaign, timezone.now())
+        active.save(update_fields=["seen_at", "leased_until"])
         return _with(active, campaign, worker)
     if not campaign.is_open:
         raise DomainError("not_open", "This study is not open at the moment. Nothing is lost: try again later.")
-    for expired in mine.filter(state=State.EXPIRED):
-        if reclaim(expired, campaign):
-            return _with(expired, campaign, worker)
+    if _is_enough(campaign, (each.state for each in mine)):
+        raise DomainError("enough_hits", "You have done as many HITs of this study as one person may. Thank you.")
+    for each in mine:
+        if each.state == State.EXPIRED and reclaim(each, campaign):
+            return _with(each, campaign, worker)
     if campaign.consent and not consented:
         raise DomainError("no_consent", "Tick that you agree to take part, then start.")
-    _check_caps(campaign, worker)
-    return _lease(campaign, worker)
+    return _lease(campaign, worker, is_new=not mine)
 
 
 def _worker_of(campaign: Campaign, key: str | None) -> Worker:
     if key is None:
         return Worker.objects.create(platform=campaign.platform, key=f"{campaign.public_id}:{secrets.token_hex(5)}")
     worker, _ = Worker.objects.get_or_create(platform=campaign.platform, key=key)
-    return Worker.objects.select_for_update().get(pk=worker.pk)  # of two clicks at once, the second waits
+    return Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)  # of two clicks at once, the second waits
 
 
 def _with(assignment: Assignment, campaign: Campaign, worker: Worker) -> Assignment:
@@ -61,28 +72,23 @@ def _with(assignment: Assignment, campaign: Campaign, worker: Worker) -> Assignm
     return assignment
 
 
-def _check_caps(campaign: Campaign, worker: Worker) -> None:
-    """Refuse a worker beyond the campaign's limits. The lock makes newcomers queue where they are counted."""
-    ref = CampaignRef(campaign.public_id, campaign.platform_settings)
-    most = get_platform(campaign.platform).max_workers(ref)
-    if most is not None:
-        Campaign.objects.select_for_update().get(pk=campaign.pk)
-        others = Assignment.objects.filter(campaign=campaign).exclude(worker=worker)
-        if others.values("worker").distinct().count() >= most:
-            raise DomainError("enough_workers", "Enough people are taking part already. Thank you for your interest.")
-    if campaign.hits_per_worker is not None:
-        n_done = worker.assignments.filter(campaign=campaign, state=State.FINISHED).count()
-        if n_done >= campaign.hits_per_worker:
-            raise DomainError("enough_hits", "You have done as many HITs of this study as one person may. Thank you.")
+def _is_enough(campaign: Campaign, states: Iterable[str]) -> bool:
+    """Return whether a worker with assignments in these states has done as many HITs as one person may."""
+    most = campaign.hits_per_worker
+    return most is not None and sum(state == State.FINISHED for state in states) >= most
 
 
-def _lease(campaign: Campaign, worker: Worker) -> Assignment:
+def _lease(campaign: Campaign, worker: Worker, *, is_new: bool) -> Assignment:
     """Take a place of the first HIT that has one and that the worker has not had."""
     hits = Hit.objects.filter(campaign=campaign, n_places_left__gt=0).exclude(assignments__worker=worker)
     # A HIT that another worker is just being given is passed over, and waited for only if there is no other.
-    hit = hits.select_for_update(skip_locked=True).first() or hits.select_for_update().first()
-    if hit is None or not _take_place(hit.pk):
-        raise DomainError("no_work", "There is nothing left for you in this study at the moment. Thank you.")
+    hit = hits.select_for_update(skip_locked=True, no_key=True).first() or hits.select_for_update(no_key=True).first()
+    if hit is None:
+        raise _no_work()
+    if is_new:
+        _check_room(campaign)
+    if not _take_place(hit.pk):
+        raise _no_work()
     now = timezone.now()
     assignment = Assignment.objects.create(
         campaign=campaign,
@@ -96,6 +102,20 @@ def _lease(campaign: Campaign, worker: Worker) -> Assignment:
     )
     _record(assignment, Event.Kind.STARTED, now)
     return assignment
+
+
+def _no_work() -> DomainError:
+    return DomainError("no_work", "There is nothing left for you in this study at the moment. Thank you.")
+
+
+def _check_room(campaign: Campaign) -> None:
+    """Refuse a newcomer where enough take part. The lock makes newcomers queue where they are counted."""
+    most = get_platform(campaign.platform).max_workers(CampaignRef(campaign.public_id, campaign.platform_settings))
+    if most is None:
+        return
+    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    if Assignment.objects.filter(campaign=campaign).values("worker").distinct().count() >= most:
+        raise DomainError("enough_workers", "Enough people are taking part already. Thank you for your interest.")
 
 
 def _lease_of(campaign: Campaign) -> timedelta:
@@ -116,13 +136,24 @@ def renew(assignment: Assignment, campaign: Campaign, now: datetime) -> None:
 
 
 def reclaim(assignment: Assignment, campaign: Campaign) -> bool:
-    """Make an expired assignment, locked by the caller, active again; return False if its place has gone."""
-    if not _take_place(assignment.hit_id):
+    """Make an expired assignment, locked by the caller, active again.
+
+    Return False if its place has gone, or its worker has another HIT at the moment or has done all that they may.
+    """
+    others = Assignment.objects.filter(campaign=campaign, worker=assignment.worker_id).exclude(pk=assignment.pk)
+    if _is_enough(campaign, others.values_list("state", flat=True)):
         return False
     now = timezone.now()
-    renew(assignment, campaign, now)
-    assignment.state, assignment.ended_at = State.ACTIVE, None
-    assignment.save(update_fields=["state", "ended_at", "seen_at", "leased_until"])
+    try:
+        with transaction.atomic():
+            if not _take_place(assignment.hit_id):
+                return False
+            again = {"state": State.ACTIVE, "ended_at": None, "seen_at": now, "leased_until": now + _lease_of(campaign)}
+            Assignment.objects.filter(pk=assignment.pk).update(**again)
+    except IntegrityError:  # one active assignment at a time
+        return False
+    for name, value in again.items():
+        setattr(assignment, name, value)
     _record(assignment, Event.Kind.RESUMED, now)
     return True
 
@@ -131,10 +162,15 @@ def reclaim(assignment: Assignment, campaign: Campaign) -> bool:
 def finish_assignment(*, assignment_id: int, feedback: str = "") -> Assignment:
     """End an assignment whose items are all rated, and give it a completion code; again, the same code.
 
-    The last one of a campaign closes it and has it analysed. Raises DomainError `not_complete` or `lease_lost`.
+    The last one of a campaign closes it and has it analysed. Raises DomainError `not_complete`, `returned` or
+    `lease_lost`.
     """
     assignment = _locked(assignment_id)
+    feedback = feedback.replace("\0", "").strip()  # PostgreSQL takes no NUL
     if assignment.state == State.FINISHED:
+        if feedback and not assignment.feedback:  # it had finished by itself when the lease ended
+            assignment.feedback = feedback
+            assignment.save(update_fields=["feedback"])
         return assignment
     if assignment.n_rated < assignment.n_items:
         left = assignment.n_items - assignment.n_rated
@@ -143,14 +179,14 @@ def finish_assignment(*, assignment_id: int, feedback: str = "") -> Assignment:
         raise DomainError("returned", "You have returned this HIT.")
     if assignment.state == State.EXPIRED and not reclaim(assignment, assignment.campaign):
         raise lease_lost()
-    assignment.feedback = feedback.strip()
+    assignment.feedback = feedback
     _finish(assignment, timezone.now())
-    close_if_complete(assignment.campaign)
+    _conclude(assignment.campaign_id)
     return assignment
 
 
 def _locked(assignment_id: int) -> Assignment:
-    assignments = Assignment.objects.select_for_update(of=("self",)).select_related("campaign", "worker")
+    assignments = Assignment.objects.select_for_update(of=("self",), no_key=True).select_related("campaign", "worker")
     return assignments.get(pk=assignment_id)
 
 
@@ -169,20 +205,22 @@ def _finish(assignment: Assignment, now: datetime) -> None:
     _record(assignment, Event.Kind.FINISHED, now)
 
 
-def close_if_complete(campaign: Campaign) -> bool:
-    """Close a campaign in which every place of every HIT is finished, and have it analysed; return whether it is.
+def _conclude(campaign_id: int) -> None:
+    """Have a campaign analysed in which an assignment has just finished, if nothing more is awaited; close it then.
 
-    Of two that finish at once, the second waits here for the first, and then sees it.
+    Of two that finish at once, the second waits here for the first, and then sees it. In a campaign that was closed
+    before, those who were still at work count as they finish.
     """
-    Campaign.objects.select_for_update().get(pk=campaign.pk)
-    is_open = Hit.objects.filter(campaign=campaign, n_places_left__gt=0).exists()
-    if is_open or Assignment.objects.filter(campaign=campaign, state=State.ACTIVE).exists():
-        return False
-    status = Campaign.Status
-    launched = Campaign.objects.filter(pk=campaign.pk, status__in=[status.RUNNING, status.PAUSED, status.CLOSED])
-    launched.filter(~Q(status=status.CLOSED)).update(status=status.CLOSED, closed_at=timezone.now())
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign_id)
+    if campaign.status != Campaign.Status.CLOSED:
+        if (
+            campaign.hits.filter(n_places_left__gt=0).exists()
+            or campaign.assignments.filter(state=State.ACTIVE).exists()
+        ):
+            return
+        campaign.status, campaign.closed_at = Campaign.Status.CLOSED, timezone.now()
+        campaign.save(update_fields=["status", "closed_at"])
     enqueue("analysis.campaign", args={"campaign": campaign.pk})
-    return True
 
 
 @transaction.atomic
@@ -199,11 +237,18 @@ def return_assignment(*, assignment_id: int) -> Assignment:
 
 @transaction.atomic
 def release_assignment(*, assignment: Assignment) -> Assignment:
-    """Take a HIT back from a worker who left it, before its lease ends. Raises DomainError `not_active`."""
+    """Take a HIT back from a worker who left it, before its lease ends; if all is rated, it finishes instead.
+
+    Raises DomainError `not_active`.
+    """
     locked = _locked(assignment.pk)
     if locked.state != State.ACTIVE:
         raise DomainError("not_active", f"This assignment is {locked.get_state_display().lower()} already.")
-    _end(locked, State.EXPIRED, Event.Kind.EXPIRED)
+    if locked.n_rated == locked.n_items:
+        _finish(locked, timezone.now())
+        _conclude(locked.campaign_id)
+    else:
+        _end(locked, State.EXPIRED, Event.Kind.EXPIRED)
     return locked
 
 
@@ -216,9 +261,10 @@ def _end(assignment: Assignment, state: str, kind: str) -> None:
     _record(assignment, kind, now)
 
 
-@transaction.atomic
-def expire_leases(*, campaign: Campaign | None = None, now: datetime | None = None) -> int:
-    """End the leases that have run out and free their places; return how many.
+def expire_leases(
+    *, campaign: Campaign | None = None, except_of: str | None = None, now: datetime | None = None
+) -> int:
+    """End the leases that have run out, but for those of the worker of a key, and free their places; return how many.
 
     Whoever has rated every item and only left the last page open has finished: nobody loses complete work.
     """
@@ -226,20 +272,26 @@ def expire_leases(*, campaign: Campaign | None = None, now: datetime | None = No
     due = Assignment.objects.filter(state=State.ACTIVE, leased_until__lt=now)
     if campaign is not None:
         due = due.filter(campaign=campaign)
-    locked = due.select_for_update(of=("self",), skip_locked=True).select_related("campaign")
-    late = list(locked.order_by("pk")[:_EXPIRED_AT_ONCE])
-    if not late:
-        return 0
+    if except_of is not None:
+        due = due.exclude(worker__key=except_of)
+    # Mostly there are none: on SQLite even an empty transaction stops all who write.
+    return _expire(due, now) if due.exists() else 0
+
+
+@transaction.atomic
+def _expire(due: QuerySet[Assignment], now: datetime) -> int:
+    late = list(due.select_for_update(of=("self",), skip_locked=True, no_key=True).order_by("pk")[:_EXPIRED_AT_ONCE])
     complete = [assignment for assignment in late if assignment.n_rated == assignment.n_items]
     expired = [assignment for assignment in late if assignment.n_rated < assignment.n_items]
     Assignment.objects.filter(pk__in=[each.pk for each in expired]).update(state=State.EXPIRED, ended_at=now)
     Event.objects.bulk_create(Event(assignment=each, kind=Event.Kind.EXPIRED, at=now) for each in expired)
     places = Counter(each.hit_id for each in expired)
-    for n_places in set(places.values()):
-        freed = [hit for hit, n in places.items() if n == n_places]
-        Hit.objects.filter(pk__in=freed).update(n_places_left=F("n_places_left") + n_places)
+    hits = list(Hit.objects.select_for_update(no_key=True).filter(pk__in=places).order_by("pk"))
+    for hit in hits:
+        hit.n_places_left += places[hit.pk]
+    Hit.objects.bulk_update(hits, ["n_places_left"])
     for assignment in complete:
         _finish(assignment, now)
-    for closing in {assignment.campaign for assignment in complete}:
-        close_if_complete(closing)
+    for campaign_id in sorted({assignment.campaign_id for assignment in complete}):
+        _conclude(campaign_id)
     return len(late)

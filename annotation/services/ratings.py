@@ -24,38 +24,45 @@ def save_item(
     Four queries. Raises DomainError `not_next`, `bad_scores` or `returned`.
     """
     assignment = Assignment.objects.select_related("campaign").get(pk=assignment_id)
-    if position < assignment.position:
+    if 1 <= position < assignment.position:
         return assignment
-    if position > assignment.position or assignment.position > assignment.n_items:
+    if position != assignment.position or position > assignment.n_items:
         raise DomainError("not_next", f"Item {assignment.position} comes next, not item {position}.")
     if assignment.state == State.RETURNED:
         raise DomainError("returned", "You have returned this HIT.")
     _check_scores(scores, [criterion.pk for criterion in criteria_of(assignment.campaign)])
     item_id = items_of(assignment)[position].id
-    with transaction.atomic():
-        if not _claim(assignment, position):
-            return Assignment.objects.select_related("campaign").get(pk=assignment_id)
-        if assignment.state == State.EXPIRED:
-            reclaim(assignment, assignment.campaign)
-        at = assignment.seen_at
-        Rating.objects.bulk_create(
-            Rating(assignment=assignment, item_id=item_id, criterion_id=criterion, score=score, rated_at=at)
-            for criterion, score in scores.items()
-        )
-        data = dict(telemetry or {})
-        Event.objects.create(assignment=assignment, item_id=item_id, kind=Event.Kind.RATED, at=at, data=data)
-    return assignment
+    if _keep(assignment, item_id, scores, telemetry or {}):
+        return assignment
+    # Another request has rated the item, or the lease has just ended: look again.
+    return save_item(assignment_id=assignment_id, position=position, scores=scores, telemetry=telemetry)
 
 
-def _claim(assignment: Assignment, position: int) -> bool:
-    """Move on from the item at `position`, and renew the lease; return False if another request has done so.
+@transaction.atomic
+def _keep(assignment: Assignment, item_id: int, scores: Mapping[int, int], telemetry: Mapping[str, int]) -> bool:
+    """Store the ratings of the next item; return False if the assignment is no longer as it was read."""
+    if not _claim(assignment):
+        return False
+    if assignment.state == State.EXPIRED:
+        reclaim(assignment, assignment.campaign)
+    at = assignment.seen_at
+    Rating.objects.bulk_create(
+        Rating(assignment=assignment, item_id=item_id, criterion_id=criterion, score=score, rated_at=at)
+        for criterion, score in scores.items()
+    )
+    Event.objects.create(assignment=assignment, item_id=item_id, kind=Event.Kind.RATED, at=at, data=dict(telemetry))
+    return True
+
+
+def _claim(assignment: Assignment) -> bool:
+    """Move on to the next item and renew the lease; return False if another request was quicker.
 
     The one statement that takes a lock comes last before the rows are written: on SQLite it stops all who write.
     """
+    unrated = Assignment.objects.filter(pk=assignment.pk, n_rated=assignment.n_rated, state=assignment.state)
     renew(assignment, assignment.campaign, timezone.now())
-    assignment.n_rated = position
-    unrated = Assignment.objects.filter(pk=assignment.pk, n_rated=position - 1).exclude(state=State.RETURNED)
-    changes = {"n_rated": position, "seen_at": assignment.seen_at, "leased_until": assignment.leased_until}
+    assignment.n_rated += 1
+    changes = {"n_rated": assignment.n_rated, "seen_at": assignment.seen_at, "leased_until": assignment.leased_until}
     return bool(unrated.update(**changes))
 
 

@@ -12,4 +12,5 @@ urlpatterns = [
     path("<str:token>/return/", worker.return_hit, name="return"),
     path("<str:token>/next/", worker.next_hit, name="next"),
     path("<str:token>/<str:name>.png", images.image, name="image"),
+    path("<path:rest>/", worker.nowhere, name="nowhere"),
 ]

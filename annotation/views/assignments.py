@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.forms.monitoring import AssignmentFilter
 from annotation.monitoring import get_assignment_of, list_assignments
-from annotation.presenters.monitoring import assignments_shown, frame
+from annotation.presenters.monitoring import assignments_shown, can_edit, frame
 from annotation.services.assignments import release_assignment
 from campaigns.queries import Role, get_campaign_for
 from evalsite.accounts.requests import SignedInRequest
@@ -24,7 +24,7 @@ _BAD_FILTER = 422
 def assignments(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """List the assignments that match, newest first."""
     campaign = get_campaign_for(request.user, public_id)
-    form = AssignmentFilter(request.GET)
+    form = AssignmentFilter(request.GET, with_names=can_edit(campaign))
     is_valid = form.is_valid()
     found = list_assignments(campaign, **form.filters()) if is_valid else list_assignments(campaign).none()
     page = Paginator(found, _ASSIGNMENTS_PER_PAGE).get_page(request.GET.get("page"))
@@ -32,7 +32,7 @@ def assignments(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "form": form,
         "is_filtered": bool(form.errors or form.filters()),
         "page_obj": page,
-        "rows": assignments_shown(page),
+        "rows": assignments_shown(campaign, page),
     }
     return render(request, "monitoring/assignments.html", context, status=200 if is_valid else _BAD_FILTER)
 
@@ -43,8 +43,12 @@ def release(request: SignedInRequest, public_id: UUID, assignment_id: int) -> Ht
     campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
     assignment = get_assignment_of(campaign, assignment_id)
     try:
-        release_assignment(assignment=assignment)
-        messages.success(request, f"The place in HIT {assignment.hit.number} is free again. What was rated is kept.")
+        released = release_assignment(assignment=assignment)
+        if released.state == released.State.FINISHED:
+            text = f"All items of HIT {assignment.hit.number} were rated, so it counts as finished."
+        else:
+            text = f"The place in HIT {assignment.hit.number} is free again. What was rated is kept."
+        messages.success(request, text)
     except DomainError as error:
         messages.error(request, error.message)
     return redirect("monitoring:assignments", campaign.public_id)

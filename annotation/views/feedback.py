@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.forms.monitoring import FeedbackFilter
 from annotation.monitoring import list_feedback
-from annotation.presenters.monitoring import frame
+from annotation.presenters.monitoring import feedback_shown, frame
 from campaigns.queries import get_campaign_for
 from evalsite.accounts.requests import SignedInRequest
 
@@ -27,4 +27,5 @@ def feedback(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     found = list_feedback(campaign, search=search) if is_valid else list_feedback(campaign).none()
     page = Paginator(found, _TEXTS_PER_PAGE).get_page(request.GET.get("page"))
     context = frame(campaign, "feedback") | {"form": form, "search": search, "page_obj": page}
+    context["texts"] = feedback_shown(campaign, page)
     return render(request, "monitoring/feedback.html", context, status=200 if is_valid else _BAD_FILTER)

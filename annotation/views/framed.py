@@ -6,7 +6,10 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import BadRequest, SuspiciousOperation
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
@@ -22,6 +25,14 @@ View = Callable[..., HttpResponse]
 _RETRY_AFTER_S = 600
 
 
+class _NoFiles(FileUploadHandler):
+    """Worker pages have no files: what a stranger sends is read to its end and kept nowhere."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        """Pass every file over."""
+        raise SkipFile
+
+
 def for_workers(*methods: str) -> Callable[[View], View]:
     """Make a view one for workers: `methods` only; what cannot be done becomes a page that says so.
 
@@ -32,10 +43,13 @@ def for_workers(*methods: str) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         def answer_calmly(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            request.upload_handlers = [_NoFiles(request)]
             try:
                 return view(request, *args, **kwargs)
             except DomainError as error:
                 return stop_page(error.code, text=error.message)
+            except (BadRequest, MultiPartParserError, SuspiciousOperation):  # too long, too many fields, cut off
+                return stop_page("bad_form")
 
         framed = xframe_options_exempt(require_http_methods(methods)(answer_calmly))
         return login_not_required(csrf_exempt(framed))

@@ -195,5 +195,11 @@ def next_hit(request: HttpRequest, token: str) -> HttpResponse:
     return see_other(_url("hit", after), before.campaign)
 
 
+@for_workers("GET", "HEAD", "POST")
+def nowhere(request: HttpRequest, rest: str) -> HttpResponse:
+    """Say of an address that is none that the link was not copied whole."""
+    return stop_page("bad_link")
+
+
 def _url(name: str, assignment: Assignment) -> str:
     return reverse(f"rate:{name}", args=[token_of(assignment)])

@@ -1,5 +1,6 @@
 """Many workers at once: real threads, real transactions, no HIT given to more workers than asked."""
 
+import random
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,7 +11,13 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Assignment
-from annotation.services.assignments import expire_leases, finish_assignment, start_assignment
+from annotation.services.assignments import (
+    expire_leases,
+    finish_assignment,
+    release_assignment,
+    return_assignment,
+    start_assignment,
+)
 from annotation.services.ratings import save_item
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
@@ -136,3 +143,42 @@ def check_places(campaign: Campaign) -> None:
     for hit in campaign.hits.all():
         held = hit.assignments.filter(state__in=[State.ACTIVE, State.FINISHED]).count()
         assert hit.n_places_left == campaign.workers_per_hit - held >= 0
+
+
+@pytest.mark.parametrize("settings", [{}, {"hits_per_worker": 2}, {"platform_settings": {"max_workers": 4}}])
+def test_in_a_storm_of_all_requests_none_fails(owner: User, settings: dict) -> None:
+    """A few workers in many tabs do everything at once, for any HIT they ever had, while leases end."""
+    campaign = open_campaign(owner, n_hits=6, workers_per_hit=2, **settings)
+    scores = scores_for(campaign)
+
+    def ask(verb: str, one: Assignment) -> None:
+        if verb == "save":
+            save_item(assignment_id=one.pk, position=one.position, scores=scores)
+        elif verb == "be late":
+            Assignment.objects.filter(pk=one.pk).update(leased_until=one.started_at)
+        elif verb == "expire":
+            expire_leases()
+        elif verb == "finish":
+            finish_assignment(assignment_id=one.pk)
+        elif verb == "return":
+            return_assignment(assignment_id=one.pk)
+        else:
+            release_assignment(assignment=one)
+
+    def act(k: int) -> None:
+        rng = random.Random(k)
+        for _ in range(25):
+            key = f"worker-{rng.randrange(6)}"
+            mine = list(campaign.assignments.filter(worker__key=key))
+            with suppress(DomainError):
+                if not mine or rng.random() < 0.3:
+                    start_assignment(campaign=campaign, worker_key=key)
+                else:
+                    verbs = ["be late", "expire", "finish", "return", "release"] + ["save"] * 5
+                    ask(rng.choice(verbs), rng.choice(mine))
+
+    at_once(N_WORKERS, act)
+    check_places(campaign)
+    assert all(each.ratings.count() == each.n_rated for each in campaign.assignments.all())
+    if "platform_settings" in settings:
+        assert campaign.assignments.values("worker").distinct().count() <= 4

@@ -15,6 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from analysis.anonymity import anonymise
 from analysis.ratings.loading import LoadedRatings, load_ratings
 from annotation.encoding import csv_pieces, parquet_pieces
 from annotation.exports import (
@@ -191,6 +192,12 @@ def test_workers_are_keyed_hashes_the_same_in_every_file(owner_client: Client, c
         content = sent(owner_client, campaign, name, "?states=all")
         assert b"rater-" not in content
         assert b"CODE0" not in content
+
+
+def test_a_worker_has_the_same_digits_in_exports_and_in_the_analysis(campaign: Campaign) -> None:
+    worker = make_worker(campaign, "rater-0")
+    digits = hashed_name(worker).removeprefix("w-")
+    assert anonymise([worker.name])[worker.name] == f"w1-{digits}"
 
 
 def test_real_ids_are_for_owners_who_ask(

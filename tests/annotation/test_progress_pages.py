@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.exports import hashed_name
 from annotation.models import Assignment
 from annotation.presenters.progress import in_words, stacked_bar
 from annotation.progress import count_by_hit, count_by_system, get_totals, list_hits, seconds_per_item, shown_seconds
@@ -299,3 +300,20 @@ def test_feedback_is_listed_newest_first_and_searched(owner_client: Client, camp
     assert "Too &lt;b&gt;long" in page.text
     found = owner_client.get(page_of(campaign, "feedback", "?search=NICE")).context["page_obj"]
     assert [each.feedback for each in found] == ["Quite nice"]
+
+
+def test_viewers_see_hashes_of_workers_as_in_exports(
+    busy: Campaign, colleague: User, owner_client: Client, colleague_client: Client
+) -> None:
+    add_member(busy, colleague, "viewer")
+    busy.assignments.update(feedback="Quite nice")
+    worker = make_worker(busy, "finished-rater")
+
+    for name in ("assignments", "feedback"):
+        assert "finished-rater" in owner_client.get(page_of(busy, name)).text
+        page = colleague_client.get(page_of(busy, name))
+        assert hashed_name(worker) in page.text
+        assert "-rater" not in page.text
+    # Nor can a name be guessed by looking for it.
+    found = colleague_client.get(page_of(busy, "assignments", "?worker=nobody")).context["rows"]
+    assert len(found) == 4

@@ -37,8 +37,8 @@ def _odd_answers(assignment: Assignment, client: Client) -> dict[str, HttpRespon
         "huge welcome": client.post(welcome, huge),
         "many fields": client.post(hit, {f"score_{k}": "1" for k in range(2000)}),
         "broken parts": client.post(hit, b"--x", content_type="multipart/form-data; boundary="),
-        "options": client.options(hit),
-        "put": client.put(hit),
+        "cut link": client.get(f"/rate/c/{str(assignment.campaign.public_id)[:-3]}/"),
+        "no such page": client.get(f"{hit}more/and/more/"),
         "head": client.head(hit),
         "forged": client.get(reverse("rate:hit", args=["1.forged"])),
     }
@@ -56,12 +56,21 @@ def test_no_answer_sets_a_cookie_or_fails(assignment: Assignment, owner_client: 
     assert not Rating.objects.exists()
 
 
+@pytest.mark.parametrize("method", ["options", "put", "delete"])
+def test_other_methods(assignment: Assignment, owner_client: Client, method: str) -> None:
+    response = getattr(owner_client, method)(url("hit", assignment))
+    assert (response.status_code, dict(response.cookies)) == (405, {})
+    assert "Vary" not in response
+
+
 def test_a_file_is_not_taken(assignment: Assignment, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = []
-    monkeypatch.setattr("django.core.files.uploadhandler.MemoryFileUploadHandler.new_file", lambda *a, **k: kept.append(1))
+    def keep(*args: object, **options: object) -> None:
+        raise AssertionError("nobody's file is kept")
+
+    monkeypatch.setattr("evalsite.uploads.SizeLimit.new_file", keep)
     file = SimpleUploadedFile("large.bin", b"x" * 100_000)
     page = client.post(url("hit", assignment), {"position": "1", "file": file})
-    assert (page.status_code, kept) == (422, [])
+    assert page.status_code == 422
 
 
 def test_feedback_may_hold_what_a_database_does_not(assignment: Assignment, client: Client) -> None:
