@@ -3,20 +3,17 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from django.utils.crypto import salted_hmac
+from annotation.exports import worker_digits
 
 
 def anonymise(workers: Collection[str]) -> dict[str, str]:
     """Return for each worker a name that does not tell who they are: a number and a keyed hash.
 
-    The hash is the same for the same worker in every export of one server. The numbers keep the workers' order, on
-    which the order of sums, and so the last bit of a result, depends.
+    The hash is the same for the same worker in every file of one server (`worker_digits`). The numbers keep the
+    workers' order, on which the order of sums, and so the last bit of a result, depends.
     """
     width = len(str(len(workers)))
-    return {
-        worker: f"w{k:0{width}d}-{salted_hmac('evalsite.worker', worker, algorithm='sha256').hexdigest()[:10]}"
-        for k, worker in enumerate(sorted(workers), start=1)
-    }
+    return {worker: f"w{k:0{width}d}-{worker_digits(worker)}" for k, worker in enumerate(sorted(workers), start=1)}
 
 
 def anonymous_report(report: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

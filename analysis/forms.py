@@ -5,14 +5,13 @@ from dataclasses import asdict
 from typing import Any, cast
 
 from django import forms
-from django.conf import settings as django_settings
-from django.core.files.uploadedfile import UploadedFile
 from django.forms.formsets import BaseFormSet, formset_factory
 
 from analysis.ratings.columns import COLUMNS, REQUIRED
 from analysis.settings import KINDS, AnalysisSettings
 from analysis.words import UNITS, WORKER_TESTS
 from campaigns.contracts.protocol import CriterionSpec
+from evalsite.uploads import SizedFileField
 
 WORKER_TEST_CHOICES = [(slug, f"{test.name}: {test.meaning}") for slug, test in WORKER_TESTS.items()]
 UNIT_CHOICES = [(slug, f"{name}: {meaning}") for slug, (name, meaning) in UNITS.items()]
@@ -35,23 +34,13 @@ class UploadForm(forms.Form):
     title = forms.CharField(
         max_length=200, required=False, help_text="What you will know it by; left out, the file's name."
     )
-    file = forms.FileField(
+    file = SizedFileField(
         label="Ratings file",
         help_text="CSV, TSV, JSON Lines, Excel or Parquet: one rating a row, names of columns in the first.",
+        advice="Save it as Parquet, which is many times smaller, or analyse it on the command line: “manage.py "
+        "analyse” has no limit.",
         widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,.jsonl,.ndjson,.xlsx,.parquet"}),
     )
-
-    def clean_file(self) -> UploadedFile:
-        """Refuse a file over the limit, saying both sizes."""
-        file: UploadedFile = self.cleaned_data["file"]
-        limit = django_settings.MAX_UPLOAD_MB
-        if (file.size or 0) > limit * 2**20:
-            raise forms.ValidationError(
-                f"The file has {(file.size or 0) / 2**20:.0f} MB and the limit is {limit} MB. Save it as Parquet, "
-                "which is many times smaller, or analyse it on the command line: “manage.py analyse” has no limit.",
-                code="too_large",
-            )
-        return file
 
 
 class MappingForm(forms.Form):

@@ -2,7 +2,7 @@
 
 from itertools import count
 
-from analysis.campaign_queries import ANALYSE
+from analysis.campaign_queries import ANALYSE, get_standing
 from analysis.models import AnalysisRun
 from analysis.services.campaigns import analyse_campaign
 from analysis.services.runs import N_STAGES, execute_run
@@ -24,10 +24,16 @@ def run_analysis(ctx: JobContext, run: str) -> None:
 
 @job_handler(ANALYSE)
 def analyse_campaign_ratings(ctx: JobContext, campaign: int, user: int | None = None) -> None:
-    """Start the analysis of what a campaign's workers have rated, asked for by a user or by the last HIT's end."""
+    """Start the analysis of what a campaign's workers have rated, asked for by a user or by the campaign's end.
+
+    A campaign that ended without ratings, with no user who asked for results, is no failure.
+    """
     ctx.progress(0, 0, "Collecting the ratings")
+    found = Campaign.objects.get(pk=campaign)
+    if user is None and not get_standing(found).n_finished:
+        return
     analyse_campaign(
-        campaign=Campaign.objects.get(pk=campaign),
+        campaign=found,
         user=User.objects.filter(pk=user).first() if user else None,
         saving=ctx.saving,
     )

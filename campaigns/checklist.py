@@ -93,6 +93,9 @@ def _hits(campaign: Campaign, contents: Contents) -> Step:
     if campaign.status == Campaign.Status.DRAFT:
         text = "Outputs, systems or the design have changed since they were built. Build them again."
         return Step("hits", "HITs", "campaigns:design", "todo", text)
+    if not campaign.n_degraded:
+        text = "None has a degraded item, so no worker can pass the worker test and no rating would count in results."
+        return Step("hits", "HITs", "campaigns:design", "optional", text)
     n_workers = f"{campaign.workers_per_hit} worker{'' if campaign.workers_per_hit == 1 else 's'} each"
     return Step(
         "hits", "HITs", "campaigns:design", "ok", f"{contents.n_hits:,} of {campaign.hit_size} items, {n_workers}."

@@ -4,13 +4,16 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.shortcuts import get_object_or_404
 
 from campaigns.models import Campaign, Criterion, Membership, Output, System
 from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
 
 Role = Membership.Role
+BUILD = "campaigns.build_hits"
+"""The kind of job that builds a campaign's HITs."""
 # What each role may do: an owner all, an editor all but members and deleting, a viewer look.
 _RANKS: list[str] = [Role.VIEWER, Role.EDITOR, Role.OWNER]
 
@@ -111,6 +114,12 @@ def get_membership_of(campaign: Campaign, membership_id: int) -> Membership:
 def is_member(user: User, campaign: Campaign) -> bool:
     """Tell whether the user is a member of the campaign."""
     return campaign.memberships.filter(user=user).exists()
+
+
+def get_job_of(campaign: Campaign, job_id: UUID) -> Job:
+    """Return a job that imports a file of the campaign or builds its HITs; raise Http404 for any other."""
+    is_ours = Q(kind=BUILD, args__campaign=campaign.pk) | Q(pk__in=campaign.uploads.values("job"))
+    return get_object_or_404(Job, is_ours, pk=job_id)
 
 
 def has_sources(campaign: Campaign) -> bool:

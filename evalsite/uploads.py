@@ -1,5 +1,8 @@
-"""Keeping a huge upload from filling the disk."""
+"""Keeping a huge upload from filling the disk, and telling who sent it."""
 
+from typing import Any
+
+from django import forms
 from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler
 
@@ -13,3 +16,20 @@ class SizeLimit(FileUploadHandler):
 
     def file_complete(self, file_size: int) -> None:
         """Leave the file to the handlers that keep it."""
+
+
+class SizedFileField(forms.FileField):
+    """A file of at most MAX_UPLOAD_MB; `advice` says what to do with a larger one."""
+
+    def __init__(self, *, advice: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.advice = advice
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        """Refuse a file over the limit, saying both sizes."""
+        file = super().clean(data, initial)
+        size_mb, limit = (file.size or 0) / 2**20, settings.MAX_UPLOAD_MB
+        if size_mb > limit:
+            message = f"The file has {size_mb:.0f} MB and the limit is {limit} MB. {self.advice}"
+            raise forms.ValidationError(message, code="too_large")
+        return file

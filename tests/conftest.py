@@ -24,6 +24,15 @@ hypothesis_settings.load_profile("evalsite")
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 
 
+# The longest first, so that no process is left alone with one at the end.
+_LONG = ("test_browser_campaigns", "test_on_postgresql", "test_resilience_rating", "test_gates", "test_demo")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests; the rest keep their order."""
+    items.sort(key=lambda item: item.path.stem not in _LONG)
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
     """Use a file for SQLite, as in production: threads that share one in memory never wait for a lock."""

@@ -15,6 +15,9 @@ from campaigns.design.sampling import Leftover
 from campaigns.design.seeds import Codes, Mask
 from evalsite.lib.errors import DomainError
 
+# Of HITs whose number is set. As many as rate each output once are never too many.
+MOST_ITEMS = 1_000_000
+
 
 @dataclass(frozen=True)
 class Texts:
@@ -71,6 +74,7 @@ def make_plan(material: Material) -> Plan:
     mix, texts = material.mix, material.texts
     if mix.layout == Layout.BY_SYSTEM:
         raise DomainError("live", "Workers meet these systems live: there are no outputs to build HITs from.")
+    _check_size(material)
     _check_references(material)
     with in_words(material):
         return plan_hits(
@@ -97,6 +101,17 @@ def in_words(material: Material, about: str = "") -> Iterator[None]:
 def _has_words(texts: list[str]) -> Mask:
     """Return which texts have anything to replace by other words."""
     return np.fromiter((not (text.isspace() or not text) for text in texts), dtype=bool, count=len(texts))
+
+
+def _check_size(material: Material) -> None:
+    """Refuse more HITs than a page can count while somebody waits, or a campaign can use."""
+    n_items = (material.n_hits or 0) * material.mix.size
+    if n_items > MOST_ITEMS:
+        raise DomainError(
+            "too_many_items",
+            f"{material.n_hits:,} HITs of {material.mix.size} items are {n_items:,} items, and at most {MOST_ITEMS:,} "
+            "are built. Ask for fewer HITs, or for more workers per HIT.",
+        )
 
 
 def _check_references(material: Material) -> None:

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django import forms
-from django.conf import settings as django_settings
-from django.core.files.uploadedfile import UploadedFile
 
 from campaigns.contracts.protocol import Screen
 from campaigns.importing.layout import (
@@ -18,28 +16,18 @@ from campaigns.importing.layout import (
     FileLayout,
     default_label,
 )
+from evalsite.uploads import SizedFileField
 
 
 class UploadForm(forms.Form):
     """A file of sources and outputs."""
 
-    file = forms.FileField(
+    file = SizedFileField(
         label="File of sources and outputs",
         help_text="CSV, TSV, JSON Lines, Excel, or batches of Appraise (JSON).",
+        advice="Leave out columns that are not needed, or split it: a second file can be added to the first.",
         widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.xlsx,.parquet"}),
     )
-
-    def clean_file(self) -> UploadedFile:
-        """Refuse a file over the limit, saying both sizes."""
-        file: UploadedFile = self.cleaned_data["file"]
-        limit = django_settings.MAX_UPLOAD_MB
-        if (file.size or 0) > limit * 2**20:
-            raise forms.ValidationError(
-                f"The file has {(file.size or 0) / 2**20:.0f} MB and the limit is {limit} MB. Leave out columns that "
-                "are not needed, or split it: a second file can be added to the first.",
-                code="too_large",
-            )
-        return file
 
 
 class ColumnsForm(forms.Form):

@@ -34,7 +34,7 @@ class SettingsForm(PartialForm):
         label="Minutes until an abandoned HIT is offered to others",
         min_value=1,
         max_value=10_080,
-        help_text="Counted from the last item that was rated.",
+        help_text="Counted from the last item that was rated, or from when the worker came back.",
     )
     worker_test = forms.ChoiceField(
         choices=Campaign.WorkerTest.choices, help_text="Careful workers rate degraded items lower; others do not count."

@@ -13,7 +13,7 @@ is its twin then, else to the file's first.
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,18 @@ def read_batch(path: str | Path, screen: Screen, *, name: str | None = None) -> 
         )
     if problems:
         raise TableError(file, problems[:MAX_SHOWN], max(0, len(problems) - MAX_SHOWN))
-    return Batch(book.contents(screen.reference_field), hits)
+    contents = book.contents(screen.reference_field)
+    return Batch(replace(contents, notices=(*contents.notices, *_workers_notices(hits))), hits)
+
+
+def _workers_notices(hits: Iterable[GivenHit]) -> Iterator[Notice]:
+    wanted = {hit.n_workers for hit in hits}
+    if len(wanted) > 1:
+        yield Notice(
+            "workers_differ",
+            f"The tasks ask for {min(wanted)} to {max(wanted)} workers. A campaign has one number for all of its HITs: "
+            f"{max(wanted)}, unless you change it under HITs.",
+        )
 
 
 @dataclass(frozen=True)
@@ -176,12 +187,18 @@ def _item_problem(n: int, k: int, item: Any) -> Problem | None:
     return None
 
 
+def _name_of(source: tuple[str, str]) -> str:
+    """Return what a source is called in the campaign."""
+    return ":".join(source)
+
+
 class _Book:
     """The sources and outputs of all items, and what each item stands for."""
 
     def __init__(self, items: Iterable[_Item], problems: list[Problem]) -> None:
         self._problems = problems
         self._sources: dict[tuple[str, str], _Item] = {}
+        self._names: dict[str, _Item] = {}
         self._references: dict[tuple[str, str], str] = {}
         self._systems: dict[str, int] = {}
         # An output, by source and system: its number, its text and its source.
@@ -208,6 +225,13 @@ class _Book:
                 "itemID and sourceID. Give them one text, or each an itemID of its own."
             )
             self._problems.append(item.problem("sourceText", "field_differs", message))
+        named = self._names.setdefault(_name_of(item.source), first)
+        if named.source != item.source:
+            message = (
+                f"sourceID and itemID together are “{shorten(_name_of(item.source))}”, as those of task "
+                f"{named.task + 1}, item {named.position} are. Change one of them."
+            )
+            self._problems.append(item.problem("sourceID", "duplicate_source", message))
         if item.kind is Kind.REFERENCE:
             self._references.setdefault(item.source, item.text)
 
@@ -261,7 +285,7 @@ class _Book:
         place = {source: n for n, source in enumerate(sources)}
         outputs = list(self._outputs.items())  # in the order of their numbers
         return Contents(
-            sources=[SourceText(":".join(source), self._fields(source, reference_field)) for source in sources],
+            sources=[SourceText(_name_of(source), self._fields(source, reference_field)) for source in sources],
             systems=list(self._systems),
             source=np.array([place[source] for (source, _), _ in outputs], np.int64),
             system=np.array([self._systems[system] for (_, system), _ in outputs], np.int64),

@@ -1,5 +1,6 @@
 """What a file holds once it is read and checked: sources, systems and outputs, and HITs where they came with it."""
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -100,6 +101,16 @@ def notices_of(contents: Contents, screen: Screen, *, is_sample: bool = False) -
         found.append(
             Notice("same_as_reference", f"{_n(n_same, 'output')} {_is(n_same)} identical to the source's reference.")
         )
+    if alike := _look_alike(contents.systems):
+        pairs = ", ".join(f"“{first}” and “{second}”" for first, second in alike[:_SHOWN])
+        more = f" and {len(alike) - _SHOWN:,} more" if len(alike) > _SHOWN else ""
+        found.append(
+            Notice(
+                "look_alike",
+                f"Systems whose names differ in capitals, spaces or characters that look the same, and that are "
+                f"compared as different systems: {pairs}{more}. If they are one, correct the file.",
+            )
+        )
     if lacking := [] if is_sample else _lacking(contents):
         names = ", ".join(f"“{name}” for {_n(n, 'source')}" for name, n in lacking[:_SHOWN])
         more = f" and {len(lacking) - _SHOWN:,} more" if len(lacking) > _SHOWN else ""
@@ -125,6 +136,19 @@ def _count_same_as_reference(contents: Contents, reference_field: str) -> int:
         return 0
     references = [source.fields.get(reference_field) for source in contents.sources]
     return sum(references[source] == text for source, _, text in contents.outputs())
+
+
+def _look_alike(systems: Sequence[str]) -> list[tuple[str, str]]:
+    """Return each system whose name reads like that of an earlier one, after it."""
+    first: dict[str, str] = {}
+    pairs = ((first.setdefault(_as_read(name), name), name) for name in systems)
+    return [(earlier, name) for earlier, name in pairs if earlier != name]
+
+
+def _as_read(name: str) -> str:
+    """Return a name without capitals, spacing, characters that are not seen, and other ways of writing the same."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return "".join(char for char in folded if not char.isspace() and unicodedata.category(char) != "Cf")
 
 
 def _lacking(contents: Contents) -> list[tuple[str, int]]:

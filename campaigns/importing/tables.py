@@ -18,7 +18,8 @@ from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextCo
 from evalsite.lib.tables.errors import shorten
 
 LONGEST_NAME = 200
-MAX_SYSTEMS = 1_000
+# Of one campaign: as many as an analysis compares, each with every other one.
+MAX_SYSTEMS = 500
 Progress = Callable[[float], None]
 
 

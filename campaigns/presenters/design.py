@@ -12,11 +12,10 @@ from campaigns.design.words import segment, unit_of
 from campaigns.hit_queries import first_hit, list_items, mix_of, preview_totals
 from campaigns.models import Campaign, HitItem
 from campaigns.navigation import campaign_context, url_of
+from campaigns.presenters.jobs import job_shown
 from campaigns.protocols import get_protocol
 from campaigns.queries import count_hits
 from campaigns.services.design import preset_of
-from evalsite.accounts.models import User
-from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import DomainError
 
 # Singular, plural, letter in the drawing, what it is for.
@@ -35,7 +34,7 @@ _KINDS = {
 Cell = tuple[int, Kind, int | None]  # position, kind, position of the twin
 
 
-def design_page(campaign: Campaign, user: User) -> dict[str, Any]:
+def design_page(campaign: Campaign) -> dict[str, Any]:
     """Return what the design page shows apart from its form. At most eight queries, however many the HITs."""
     context = campaign_context(campaign, "design")
     n_hits = count_hits(campaign)
@@ -48,7 +47,7 @@ def design_page(campaign: Campaign, user: User) -> dict[str, Any]:
             "n_hits": n_hits,
             "is_stale": bool(n_hits) and campaign.status == Campaign.Status.DRAFT,
             "data_url": url_of(campaign, "campaigns:data"),
-            "build": _build(campaign, user),
+            "build": _build(campaign),
         }
     )
 
@@ -104,15 +103,14 @@ def _preset(campaign: Campaign) -> dict[str, Any] | None:
     return {"title": get_protocol(campaign.protocol).title, "words": ", ".join(words)}
 
 
-def _build(campaign: Campaign, user: User) -> dict[str, Any] | None:
-    """Return how the last build goes, or went wrong. Only who asked for it may follow it live."""
+def _build(campaign: Campaign) -> dict[str, Any] | None:
+    """Return how the last build goes, or went wrong."""
     job = campaign.build_job
     if job is None or campaign.is_launched or job.status == job.Status.SUCCEEDED:
         return None
-    is_followed = not job.is_finished and job.owner_id == user.pk
     return {
         "is_running": not job.is_finished,
-        "state": job_state(job) if is_followed else None,
+        "state": None if job.is_finished else job_shown(campaign, job),
         "error": job.error_message,
         "at": job.finished_at or job.created_at,
     }

@@ -26,6 +26,7 @@ def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UU
 
     A `public_id` that the owner has a campaign of gives that campaign: a form sent twice makes one.
     """
+    User.objects.select_for_update(no_key=True).get(pk=owner.pk)  # of two clicks at once, the second waits
     if public_id and (made := owner.campaigns.filter(public_id=public_id).first()):
         return made
     preset = get_protocol(protocol)

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from campaigns.data_queries import output_keys, source_keys
 from campaigns.design.composition import Kind, Layout
 from campaigns.importing.contents import Contents, GivenHit, SourceText
+from campaigns.importing.tables import MAX_SYSTEMS
 from campaigns.models import Campaign, Hit, Output, Source, System
 from campaigns.services.hit_rows import ItemRow, delete_hits, insert_items
 from campaigns.services.rows import insert_rows
+from evalsite.lib.errors import DomainError
 
 OnProgress = Callable[[int, int, str], None]
 
@@ -27,7 +29,7 @@ def clear_contents(campaign: Campaign) -> None:
 
 
 def add_contents(campaign: Campaign, contents: Contents, on_progress: OnProgress, human: Sequence[str] = ()) -> None:
-    """Add sources, systems and outputs to what is there.
+    """Add sources, systems and outputs to what is there; raise DomainError `too_many_systems`.
 
     Fields that a source lacked are added to it. If no system is marked as human, the first is that is called as one
     of `human`, or “human”.
@@ -76,6 +78,11 @@ def _add_systems(campaign: Campaign, names: Sequence[str]) -> list[int]:
     """Return the key of each system, once those that are new are stored."""
     keys: dict[str, int] = dict(campaign.systems.values_list("name", "pk"))
     new = [System(campaign=campaign, name=name) for name in names if name not in keys]
+    if (n_systems := len(keys) + len(new)) > MAX_SYSTEMS:
+        raise DomainError(
+            "too_many_systems",
+            f"The campaign would have {n_systems:,} systems, and at most {MAX_SYSTEMS} are compared. Leave some out.",
+        )
     keys |= {system.name: system.pk for system in System.objects.bulk_create(new)}
     return [keys[name] for name in names]
 
@@ -91,11 +98,15 @@ def _mark_human(campaign: Campaign, human: Sequence[str]) -> None:
 
 
 def add_given_hits(campaign: Campaign, contents: Contents, hits: Sequence[GivenHit]) -> None:
-    """Store HITs of the contents' outputs as they are given, and their mix; the campaign is ready then."""
+    """Store HITs of the contents' outputs as they are given, and their mix; the campaign is ready then.
+
+    All are for as many workers as the one that asks for most.
+    """
+    n_workers = max(hit.n_workers for hit in hits)
     keys = output_keys(campaign)
     names = [(contents.sources[source].name, contents.systems[system]) for source, system, _ in contents.outputs()]
     stored = Hit.objects.bulk_create(
-        Hit(campaign=campaign, number=number, n_places_left=hit.n_workers) for number, hit in enumerate(hits, start=1)
+        Hit(campaign=campaign, number=number, n_places_left=n_workers) for number in range(1, len(hits) + 1)
     )
     insert_items(_item_rows(stored, hits, [keys[name] for name in names]))
     largest = max(hits, key=lambda hit: len(hit.items))
@@ -107,7 +118,7 @@ def add_given_hits(campaign: Campaign, contents: Contents, hits: Sequence[GivenH
         "layout": Layout.POOLED.value,
         "has_anchor": False,
         "n_hits": None,
-        "workers_per_hit": max(hit.n_workers for hit in hits),
+        "workers_per_hit": n_workers,
         "has_given_hits": True,
         "status": Campaign.Status.READY,
     }

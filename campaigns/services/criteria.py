@@ -88,6 +88,8 @@ def _save_order(criteria: Sequence[Criterion]) -> None:
 
 
 def _check_name(campaign: Campaign, name: str, criterion: Criterion | None = None) -> None:
+    """Refuse a name that another criterion has but for capitals: files of ratings do not tell those apart."""
     others = campaign.criteria.exclude(pk=criterion.pk) if criterion else campaign.criteria.all()
-    if others.filter(name=name).exists():
-        raise DomainError("name_taken", f"Another criterion is called “{name}”. Criteria need different names.")
+    taken = {other.casefold(): other for other in others.values_list("name", flat=True)}
+    if same := taken.get(name.casefold()):
+        raise DomainError("name_taken", f"Another criterion is called “{same}”. Criteria need different names.")

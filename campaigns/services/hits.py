@@ -11,6 +11,7 @@ from campaigns.building.texts import write_texts
 from campaigns.design.plan import Hits
 from campaigns.hit_queries import preview_totals, read_material
 from campaigns.models import Campaign, Hit
+from campaigns.queries import BUILD
 from campaigns.services.campaigns import lock_for_change
 from campaigns.services.hit_rows import ItemRow, delete_hits, insert_items
 from evalsite.accounts.models import User
@@ -37,7 +38,7 @@ def build_hits(*, campaign: Campaign, user: User) -> Job:
     preview_totals(locked)
     if locked.build_job and not locked.build_job.is_finished:
         return locked.build_job
-    locked.build_job = enqueue("campaigns.build_hits", owner=user, args={"campaign": locked.pk})
+    locked.build_job = enqueue(BUILD, owner=user, args={"campaign": locked.pk})
     locked.save(update_fields=["build_job"])
     return locked.build_job
 
@@ -46,9 +47,11 @@ def build_hits(*, campaign: Campaign, user: User) -> Job:
 def use_own_hits(*, campaign: Campaign) -> None:
     """Let the design decide instead of the HITs that came with a file; they stay until new ones are built.
 
-    Raises DomainError `frozen`.
+    Where none came with a file, do nothing. Raises DomainError `frozen`.
     """
     locked = lock_for_change(campaign)
+    if not locked.has_given_hits:
+        return
     locked.has_given_hits = False
     locked.status = Campaign.Status.DRAFT
     locked.save(update_fields=["has_given_hits", "status"])

@@ -85,6 +85,9 @@ def duplicate_campaign(
     As a replication it knows the campaign that it is a run of. A `public_id` that the owner has a campaign of gives
     that campaign: a form sent twice makes one. The rows are copied inside the database: seconds for 100,000 outputs.
     """
+    User.objects.select_for_update(no_key=True).get(pk=owner.pk)  # of two clicks at once, the second waits
+    if not campaign.is_launched:  # no import comes between the rows; of a running one, workers need not wait
+        campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if public_id and (made := owner.campaigns.filter(public_id=public_id).first()):
         return made
     fields = {field.name: getattr(campaign, field.name) for field in Campaign._meta.fields if field.name not in _OWN}
@@ -111,8 +114,10 @@ def duplicate_campaign(
 
 
 def _name_of_copy(campaign: Campaign, as_replication: bool) -> str:
+    run = re.search(r" \(run (\d+)\)$", campaign.name)
     base = re.sub(r" \((run \d+|changed)\)$", "", campaign.name)
-    end = f" (run {campaign.replications.count() + 2})" if as_replication else " (changed)"
+    n_before = int(run[1]) if run else 1
+    end = f" (run {n_before + campaign.replications.count() + 1})" if as_replication else " (changed)"
     return base[: LONGEST_NAME - len(end)] + end
 
 

@@ -19,12 +19,12 @@ from campaigns.importing.layout import FileLayout
 from campaigns.models import Campaign, Upload
 from campaigns.navigation import campaign_context
 from campaigns.presenters import data as shown
+from campaigns.presenters.jobs import job_shown
 from campaigns.protocols import get_protocol
 from campaigns.queries import Role, contents_of, get_campaign_for, list_systems
 from campaigns.services.imports import map_columns, start_import, upload_outputs
-from campaigns.views.autosave import REFUSED, sent
+from campaigns.views.autosave import REFUSED, role_for, sent
 from evalsite.accounts.requests import SignedInRequest
-from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError, preview
 
@@ -74,7 +74,7 @@ def upload(request: SignedInRequest, public_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def columns(request: SignedInRequest, public_id: UUID, upload_id: UUID) -> HttpResponse:
     """Say what an uploaded file's columns mean and import it; then its progress, and what is wrong with it."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
+    campaign = get_campaign_for(request.user, public_id, role_for(request))
     found = get_upload_of(campaign, upload_id)
     layout = FileLayout.from_json(found.layout)
     form = ColumnsForm(
@@ -103,7 +103,7 @@ def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[
     context = campaign_context(campaign, "data") | shown.problems_shown(found) | shown.summary_shown(found)
     context |= {"upload": found, "form": form, "state": state, "shape": shown.shape_words(layout), "layout": layout}
     if found.job and state in ("importing", "failed"):
-        context["job_state"] = job_state(found.job)
+        context["job_state"] = job_shown(campaign, found.job)
     if state == "importing" or layout.has_hits:
         return context
     try:

@@ -41,7 +41,7 @@ def _page(
     request: SignedInRequest, campaign: Campaign, form: DesignForm, refused: DomainError | None = None
 ) -> HttpResponse:
     """Show the design; `refused` is what a button was answered."""
-    context = design_page(campaign, request.user) | {"form": form, "refused": refused}
+    context = design_page(campaign) | {"form": form, "refused": refused}
     if not context["can_change"]:
         form.freeze()
     return render(request, "campaigns/design.html", context, status=REFUSED if request.method == "POST" else 200)

@@ -222,3 +222,10 @@ def test_the_page_asks_the_database_the_same_few_times(
         assert owner_client.get(page_of(pair[1])).status_code == 200
     assert sum('"report"' in query["sql"] for query in queries.captured_queries) == 2
     assert Assignment.objects.count() > 0
+
+
+@pytest.mark.parametrize("name", ["campaign_results", "campaign_workers"])
+def test_pages_of_a_campaign_are_under_campaigns(owner: User, owner_client: Client, name: str) -> None:
+    text = owner_client.get(reverse(f"analysis:{name}", args=[make_campaign(owner).public_id])).text
+    nav = text[text.index("site-nav") : text.index("</nav>")]
+    assert [link.split("</a>")[0][-9:] for link in nav.split("<li>") if "aria-current" in link] == ["Campaigns"]

@@ -15,6 +15,7 @@ from analysis.stats.ratings import Kind
 from annotation.models import Assignment, Rating
 from annotation.services.assignments import finish_assignment
 from campaigns.models import Campaign
+from campaigns.services.lifecycle import close_campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext, LeaseLostError, get_handler
 from evalsite.jobs.models import Job
@@ -186,3 +187,18 @@ def test_when_the_last_assignment_ends_the_results_come_by_themselves(owner: Use
     assert next(row["system"] for row in page.context["ranking"]["rows"]) in ("human", "system-e")
     assert Path(page.context["latest"].ratings_file.file.path).is_file()
     assert not Job.objects.exclude(status="succeeded").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_campaign_that_is_closed_without_ratings_has_no_failed_analysis(owner: User, owner_client: Client) -> None:
+    campaign = make_campaign(owner, "qg")
+    build(campaign, 2)
+    launch(campaign)
+
+    close_campaign(campaign=campaign)
+    run_job(Job.objects.get(kind="analysis.campaign").pk)
+
+    page = owner_client.get(reverse("analysis:campaign_results", args=[campaign.public_id]))
+    assert Job.objects.get().status == Job.Status.SUCCEEDED
+    assert page.context["job_state"] is None
+    assert not RatingsFile.objects.exists()

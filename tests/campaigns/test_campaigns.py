@@ -169,3 +169,10 @@ def test_a_campaign_of_somebody_else_keeps_its_name_from_the_pages_of_its_replic
     assert campaign.name not in stranger_client.get(url).text
     add_member(campaign, stranger)
     assert campaign.name in stranger_client.get(url).text
+
+
+def test_hits_in_which_nobody_can_pass_the_worker_test_are_told(ready: Campaign) -> None:
+    assert states(ready)["hits"] == "ok"
+    ready.n_degraded = 0
+    assert states(ready)["hits"] == "optional"
+    assert missing(checklist(ready)) == []  # who wants the raw ratings alone may have them

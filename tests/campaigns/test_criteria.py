@@ -50,6 +50,7 @@ def test_adding_twice_adds_once(owner_client: Client, campaign: Campaign) -> Non
         ({"statement": ""}, "statement", "required"),
         ({"statement": "x" * 501}, "statement", "max_length"),
         ({"name": "relevancy"}, "name", "name_taken"),
+        ({"name": "Relevancy"}, "name", "name_taken"),  # the analysis does not tell capitals apart
     ],
 )
 def test_what_cannot_be_added(owner_client: Client, campaign: Campaign, changed: dict, field: str, code: str) -> None:

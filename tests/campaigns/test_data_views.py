@@ -15,7 +15,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.models import Campaign, HitItem, Output, Source, Upload
+from campaigns.queries import contents_of
 from campaigns.services.imports import execute_import
+from campaigns.services.lifecycle import delete_campaign
 from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
@@ -580,7 +582,8 @@ def test_a_viewer_sees_and_uploads_nothing(colleague_client, colleague, owner_cl
     assert page.status_code == 200
     assert url("upload", qg) not in page.text
     assert colleague_client.get(url("upload", qg)).status_code == 403
-    assert colleague_client.get(url("columns", qg, found.pk)).status_code == 403
+    assert colleague_client.post(url("columns", qg, found.pk), {"import": "1"}).status_code == 403
+    assert '<form method="post">' not in colleague_client.get(url("columns", qg, found.pk)).text
     assert send(colleague_client, qg, LONG).status_code == 403
 
 
@@ -644,3 +647,104 @@ def test_a_change_while_a_file_is_read_is_noticed(owner_client: Client, qg: Camp
         )
     assert caught.value.code == "changing"
     assert ("p1", "birch") not in texts_of(qg)
+
+
+def test_every_member_may_follow_an_import(
+    colleague_client: Client, stranger_client: Client, colleague, owner_client: Client, qg: Campaign
+) -> None:
+    add_member(qg, colleague)
+    found = upload(owner_client, qg, LONG)
+    post_import(owner_client, found)
+
+    page = colleague_client.get(url("columns", qg, found.pk))
+    followed = page.context["job_state"]["url"]
+
+    assert f'data-url="{followed}"' in page.text
+    assert colleague_client.get(followed).json()["status"] == "queued"
+    assert stranger_client.get(followed).status_code == 404
+    finish(found)
+    assert colleague_client.get(followed).json()["finished"]
+
+
+def test_a_failed_import_offers_nobody_the_retry_of_another_s_job(
+    colleague_client: Client, colleague, owner_client: Client, qg: Campaign
+) -> None:
+    add_member(qg, colleague, "editor")
+    found = upload(owner_client, qg, LONG)
+    post_import(owner_client, found)
+    Job.objects.update(status="failed", finished_at=timezone.now(), error_code="lost", error_message="The worker died.")
+
+    page = colleague_client.get(url("columns", qg, found.pk))
+
+    assert "The worker died." in page.text
+    assert "/retry/" not in page.text
+    assert post_import(colleague_client, found).status_code == 302
+    assert finish(found).imported_at
+
+
+def test_a_campaign_that_is_deleted_while_a_file_is_read_is_no_failure(owner_client: Client, qg: Campaign) -> None:
+    found = upload(owner_client, qg, LONG)
+    post_import(owner_client, found)
+    found.refresh_from_db()
+
+    class Deleting(JobContext):
+        def progress(self, done: int, total: int, stage: str = "") -> None:
+            if Campaign.objects.exists():
+                delete_campaign(campaign=qg)
+
+    get_handler("campaigns.import")(Deleting(), **found.job.args)
+    assert not Campaign.objects.exists()
+
+
+def test_systems_whose_names_look_alike_are_told(owner_client: Client, qg: Campaign) -> None:
+    names = ["GPT", "gpt", "caf\u00e9", "cafe\u0301", "B\u00a01", "B1", "C"]
+    rows = "".join(f"1,The p is q,q,{name},text of {n}\n" for n, name in enumerate(names))
+    done = bring_in(owner_client, qg, "source_id,passage,answer,system,output\n" + rows)
+
+    assert qg.systems.count() == 7
+    [notice] = done.summary["notices"]
+    assert notice["code"] == "look_alike"
+    assert "“GPT” and “gpt”" in notice["message"] and "“C”" not in notice["message"]
+
+
+def test_no_more_systems_than_an_analysis_compares(owner_client: Client, qg: Campaign) -> None:
+    header = "source_id,passage,answer,system,output\n"
+
+    def file(first: int, last: int) -> str:
+        return header + "".join(f"1,The p is q,q,system-{n},text {n}\n" for n in range(first, last))
+
+    done = bring_in(owner_client, qg, file(0, 501))
+    assert done.problems and not qg.systems.exists()
+    bring_in(owner_client, qg, file(0, 500))
+    done = bring_in(owner_client, qg, file(500, 502), "add")
+    assert (done.job.error_code, qg.systems.count()) == ("too_many_systems", 500)
+
+
+def test_tasks_for_different_numbers_of_workers_get_one_number(owner_client: Client, owner) -> None:
+    campaign = make_campaign(owner, "da-translation")
+    tasks = [
+        {
+            "task": {"requiredAnnotations": n},
+            "items": [
+                {
+                    "itemID": n,
+                    "itemType": "TGT",
+                    "sourceID": "news",
+                    "sourceText": "Source",
+                    "targetID": "alder",
+                    "targetText": "Himmel",
+                }
+            ],
+        }
+        for n in (1, 3)
+    ]
+    send(owner_client, campaign, json.dumps(tasks), "batches.json")
+    found = campaign.uploads.get()
+    owner_client.post(url("columns", campaign, found.pk), {"import": "1"})
+    done = finish(found)
+
+    campaign.refresh_from_db()
+    assert campaign.workers_per_hit == 3
+    assert set(campaign.hits.values_list("n_places_left", flat=True)) == {3}
+    assert contents_of(campaign).n_places_taken == 0
+    assert "workers_differ" in [notice["code"] for notice in done.summary["notices"]]

@@ -12,7 +12,9 @@ from django.utils import timezone
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
 from campaigns.services.hits import build_hits, execute_build
+from campaigns.services.lifecycle import delete_campaign
 from evalsite.accounts.models import User
+from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job
 from tests.campaigns.cast import add_member, add_outputs, make_campaign
 
@@ -273,14 +275,32 @@ def test_the_button_queues_a_build_and_the_page_shows_how_it_goes(owner_client: 
     assert url(campaign, "build") not in page.content.decode()
 
 
-def test_a_colleague_sees_that_a_build_goes_on(
-    colleague_client: Client, colleague: User, owner: User, campaign: Campaign
+def test_every_member_may_follow_a_build(
+    colleague_client: Client, stranger_client: Client, colleague: User, owner: User, campaign: Campaign
 ) -> None:
-    add_member(campaign, colleague, "editor")
-    build_hits(campaign=campaign, user=owner)
+    add_member(campaign, colleague, "viewer")
+    job = build_hits(campaign=campaign, user=owner)
 
-    build = colleague_client.get(url(campaign)).context["build"]
-    assert build["is_running"] and build["state"] is None  # the job is the owner's, to follow and to retry
+    page = colleague_client.get(url(campaign))
+    followed = page.context["build"]["state"]["url"]
+    assert followed in page.text
+    assert colleague_client.get(followed).json()["status"] == "queued"
+    assert stranger_client.get(followed).status_code == 404
+    assert colleague_client.post(followed).status_code == 405
+    other = make_campaign(colleague)
+    assert colleague_client.get(reverse("campaigns:job", args=[other.public_id, job.pk])).status_code == 404
+
+
+def test_a_campaign_that_is_deleted_while_its_hits_are_built_is_no_failure(owner: User, campaign: Campaign) -> None:
+    job = build_hits(campaign=campaign, user=owner)
+
+    class Deleting(JobContext):
+        def progress(self, done: int, total: int, stage: str = "") -> None:
+            if stage == "Degrading texts" and Campaign.objects.exists():
+                delete_campaign(campaign=campaign)
+
+    get_handler(job.kind)(Deleting(), **job.args)
+    assert not Campaign.objects.exists()
 
 
 def test_a_build_that_cannot_be_is_refused_on_the_page(owner_client: Client, campaign: Campaign) -> None:

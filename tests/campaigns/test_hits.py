@@ -484,7 +484,8 @@ def test_a_campaign_without_outputs_is_refused(owner: User) -> None:
         ("qg", 4, ["human", "a", "b"], {}, "too_few_systems", ["11", "4 of 4 sources", "source-00000", "3"]),
         ("qg", 4, [f"s{k}" for k in range(12)], {}, "no_anchor", ["human"]),
         ("qg", 4, None, {"layout": "pooled"}, "anchor_without_source", []),
-        ("custom", 30, None, {}, "no_reference_field", ["10"]),
+        ("custom", 30, None, {"n_ordinary": 70, "n_reference": 10}, "no_reference_field", ["10"]),
+        ("qg", 4, None, {"n_hits": 1_000_000}, "too_many_items", ["1,000,000", "20,000,000"]),
     ],
 )
 def test_designs_that_cannot_be_built_are_refused_with_the_numbers(
@@ -585,3 +586,11 @@ def test_material_is_the_same_only_if_all_of_it_is(mrc: Campaign) -> None:
 
     Output.objects.filter(source__campaign=mrc).first().delete()
     assert not material.is_same(read_material(mrc))
+
+
+def test_asking_twice_for_own_hits_leaves_those_built_meanwhile(mrc: Campaign) -> None:
+    mrc.status = Campaign.Status.READY
+    mrc.save()
+    use_own_hits(campaign=mrc)
+    mrc.refresh_from_db()
+    assert mrc.status == Campaign.Status.READY

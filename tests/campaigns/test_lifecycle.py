@@ -145,8 +145,10 @@ def test_runs_are_numbered_and_names_do_not_grow(owner, ready: Campaign) -> None
     second = duplicate_campaign(campaign=ready, owner=owner, as_replication=True)
     third = duplicate_campaign(campaign=ready, owner=owner, as_replication=True)
     assert (second.name, third.name) == ("Autumn questions (run 2)", "Autumn questions (run 3)")
+    assert duplicate_campaign(campaign=third, owner=owner, as_replication=True).name == "Autumn questions (run 4)"
     assert duplicate_campaign(campaign=third, owner=owner, as_replication=False).name == "Autumn questions (changed)"
     ready.name = "x" * 200
+    ready.save()
     assert len(duplicate_campaign(campaign=ready, owner=owner, as_replication=True).name) == 200
 
 

@@ -1,7 +1,7 @@
 """Campaigns of one's own: any fields, any criteria, any mix; with presets for Direct Assessment."""
 
 from campaigns.contracts.protocol import CriterionSpec, Field, Protocol, Screen
-from campaigns.design.composition import POOL_OF_100
+from campaigns.design.composition import POOL_OF_100, Mix
 
 _INSTRUCTIONS = """\
 How far do you agree with the statement below each text? Move the slider towards *strongly agree* or *strongly
@@ -20,7 +20,7 @@ class Custom(Protocol):
     criteria = (CriterionSpec("quality", "The text is good."),)
     worker_test = "paired-wilcoxon"
     screen = Screen(fields=(Field("source", "Source"),), output_label="Text")
-    mix = POOL_OF_100
+    mix = Mix(80, 10, 10)  # no field is known to be a reference
     instructions = _INSTRUCTIONS
     has_open_screen = True
 

@@ -133,6 +133,10 @@ def test_the_number_of_workers_is_the_tasks(write, wanted: Any, n: int) -> None:
         ([item(text="a\ud800b")], [("[0].items[0].targetText", "encoding")]),
         ([item(system="x" * 201)], [("[0].items[0].targetID", "long_name")]),
         ([item(sourceID="x" * 200)], [("[0].items[0].sourceID", "long_name")]),
+        (
+            [item(sourceID="a:b", itemID="c", sourceText="s"), item(sourceID="a", itemID="b:c", sourceText="s")],
+            [("[0].items[1].sourceID", "duplicate_source")],
+        ),
         ([item(isCompleteDocument=True)], [("[0].items[0].isCompleteDocument", "document")]),
         (["TGT"], [("[0].items[0].", "bad_item")]),
         ([], [("[0]", "no_items")]),
@@ -140,7 +144,7 @@ def test_the_number_of_workers_is_the_tasks(write, wanted: Any, n: int) -> None:
     ids=[
         "degraded output unknown", "reference of no source", "two texts of a source", "repeat that differs",
         "unknown kind", "kind is a list", "empty texts and ids", "id is no id", "NUL", "half a character",
-        "long system", "long source", "document", "no object", "no items",
+        "long system", "long source", "one name of two", "document", "no object", "no items",
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_by_its_place(write, items: list[Any], problems: list[tuple]) -> None:
