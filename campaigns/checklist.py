@@ -27,13 +27,14 @@ class Step:
 def checklist(campaign: Campaign, contents: Contents | None = None) -> list[Step]:
     """Return the steps of setting a campaign up, in the order of the pages."""
     contents = contents or contents_of(campaign)
+    is_tested = list(campaign.criteria.values_list("is_in_worker_test", flat=True))
     steps = [
         _name(campaign),
         _outputs(contents),
         _human(campaign, contents),
-        _criteria(campaign),
+        _criteria(is_tested),
         _instructions(campaign),
-        _hits(campaign, contents),
+        _hits(campaign, contents, sum(is_tested)),
         _payment(campaign),
         _platform(campaign),
     ]
@@ -68,14 +69,13 @@ def _human(campaign: Campaign, contents: Contents) -> Step | None:
     return Step("human", "Human system", "campaigns:systems", "todo", text)
 
 
-def _criteria(campaign: Campaign) -> Step:
-    used = list(campaign.criteria.values_list("is_in_worker_test", flat=True))
-    if not used:
+def _criteria(is_tested: list[bool]) -> Step:
+    if not is_tested:
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", "Add at least one statement to rate.")
-    if not any(used):
+    if not any(is_tested):
         text = "None is used by the worker test. Choose at least one that careful workers rate lower when degraded."
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", text)
-    text = f"{len(used)}, used by the worker test: {sum(used)}."
+    text = f"{len(is_tested)}, used by the worker test: {sum(is_tested)}."
     return Step("criteria", "Criteria", "campaigns:criteria", "ok", text)
 
 
@@ -87,7 +87,7 @@ def _instructions(campaign: Campaign) -> Step:
     return Step("instructions", "Instructions", "campaigns:instructions", "ok", text)
 
 
-def _hits(campaign: Campaign, contents: Contents) -> Step:
+def _hits(campaign: Campaign, contents: Contents, n_tested: int) -> Step:
     if not contents.n_hits:
         return Step("hits", "HITs", "campaigns:design", "todo", "Set their design and build them.")
     if campaign.status == Campaign.Status.DRAFT:
@@ -95,6 +95,14 @@ def _hits(campaign: Campaign, contents: Contents) -> Step:
         return Step("hits", "HITs", "campaigns:design", "todo", text)
     if not campaign.n_degraded:
         text = "None has a degraded item, so no worker can pass the worker test and no rating would count in results."
+        return Step("hits", "HITs", "campaigns:design", "optional", text)
+    n_pairs = campaign.n_degraded * n_tested
+    # The smallest p that the signed-rank test can give: every one of n pairs differs in the same direction.
+    if campaign.worker_test == Campaign.WorkerTest.PAIRED_WILCOXON and 0.5**n_pairs >= campaign.alpha:
+        text = (
+            f"A HIT gives the worker test {n_pairs} pair{'' if n_pairs == 1 else 's'}, too few to pass at "
+            f"α = {campaign.alpha:g} after one HIT. Add degraded items, or let workers do several HITs."
+        )
         return Step("hits", "HITs", "campaigns:design", "optional", text)
     n_workers = f"{campaign.workers_per_hit} worker{'' if campaign.workers_per_hit == 1 else 's'} each"
     return Step(

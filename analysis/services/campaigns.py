@@ -109,10 +109,13 @@ def _keep_snapshot(campaign: Campaign, copy: IO[bytes], n_assignments: int) -> R
         return last
     size = copy.tell()
     copy.seek(0)
-    owner = Membership.objects.filter(campaign=campaign, role=Membership.Role.OWNER).order_by("pk")[0].user
+    members = campaign.memberships.order_by("pk")
+    keeper = members.filter(role=Membership.Role.OWNER).first() or members.first()
+    if keeper is None:
+        raise DomainError("no_owner", f"Nobody is a member of “{campaign.name}” any more. An admin can add an owner.")
     snapshot = RatingsFile(
         campaign=campaign,
-        owner=owner,
+        owner=keeper.user,
         title=campaign.name,
         name=f"{slugify(campaign.name)[:50] or 'campaign'}-{n_assignments}-assignments.csv",
         size=size,

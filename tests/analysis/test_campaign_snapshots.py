@@ -202,3 +202,14 @@ def test_a_campaign_that_is_closed_without_ratings_has_no_failed_analysis(owner:
     assert Job.objects.get().status == Job.Status.SUCCEEDED
     assert page.context["job_state"] is None
     assert not RatingsFile.objects.exists()
+
+
+def test_a_campaign_that_lost_its_owner_is_analysed_for_who_is_left(owner: User, colleague: User) -> None:
+    campaign = rated_campaign(owner, n_rated=2)
+    add_member(campaign, colleague, "editor")
+    campaign.memberships.filter(user=owner).delete()
+    assert analyse_campaign(campaign=campaign).ratings_file.owner == colleague
+    campaign.memberships.all().delete()
+    RatingsFile.objects.update(sha256="")
+    with pytest.raises(DomainError, check=lambda error: error.code == "no_owner"):
+        analyse_campaign(campaign=campaign)

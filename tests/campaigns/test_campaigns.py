@@ -176,3 +176,7 @@ def test_hits_in_which_nobody_can_pass_the_worker_test_are_told(ready: Campaign)
     ready.n_degraded = 0
     assert states(ready)["hits"] == "optional"
     assert missing(checklist(ready)) == []  # who wants the raw ratings alone may have them
+    ready.n_degraded = 1  # with four criteria: four pairs, of which p is 1/16 at best
+    assert states(ready)["hits"] == "optional"
+    ready.alpha = 0.1
+    assert states(ready)["hits"] == "ok"
