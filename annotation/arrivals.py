@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
-from django.db.models import Count
 
 from annotation.models import Assignment, Worker
 from campaigns.contracts.platform import CampaignRef
@@ -21,8 +20,8 @@ State = Assignment.State
 class Outlook:
     """What somebody will meet: `refusal` is the code of what keeps them from a HIT, "" if nothing does.
 
-    `n_items` is the size of a HIT that is free,
-    `active` the assignment that they have begun, `finished` those that they have completed.
+    `n_items` is the size of a HIT that is free, `active` the assignment that they have begun, `finished` those that
+    they have completed.
     """
 
     refusal: str
@@ -42,7 +41,7 @@ def find_campaign(public_id: UUID) -> Campaign:
 
 
 def foresee(campaign: Campaign, worker_key: str | None) -> Outlook:
-    """Return what awaits the worker of a key; a key of None is somebody new. At most five queries."""
+    """Return what awaits the worker of a key; a key of None is somebody new. At most six queries."""
     worker = Worker.objects.filter(platform=campaign.platform, key=worker_key).first() if worker_key else None
     mine = list(worker.assignments.filter(campaign=campaign)) if worker else []
     active = next((each for each in mine if each.state == State.ACTIVE), None)
@@ -54,8 +53,8 @@ def foresee(campaign: Campaign, worker_key: str | None) -> Outlook:
     # An expired assignment is taken up again if its HIT is still free; other HITs are had once.
     had = [each.hit_id for each in mine if each.state != State.EXPIRED]
     free = Hit.objects.filter(campaign=campaign, n_places_left__gt=0).exclude(pk__in=had)
-    n_items = free.annotate(n_items=Count("items")).values_list("n_items", flat=True).first()
-    return Outlook("no_work", finished=finished) if n_items is None else Outlook("", n_items, None, finished)
+    hit = free.first()
+    return Outlook("", hit.items.count(), None, finished) if hit else Outlook("no_work", finished=finished)
 
 
 def _find_refusal(campaign: Campaign, worker: Worker | None, mine: list[Assignment]) -> str:
