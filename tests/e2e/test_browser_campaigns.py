@@ -44,13 +44,20 @@ def import_outputs(tab: Page, campaign: str, path: Path) -> None:
 
 
 def build_hits(tab: Page, campaign: str, n_hits: int, choose: int | None = None) -> None:
-    """Build the HITs, as many as use each output once or as chosen."""
+    """Build the HITs, as many as use each output once or as chosen, the same ones at each run of the test."""
     tab.goto(f"{campaign}hits/")
+    save_field(tab, tab.get_by_label("Seed"), "7")
     if choose:
-        tab.get_by_label("Number of HITs").fill(str(choose))
-        expect(tab.locator(".saving-status").first).to_have_text("Saved")
+        save_field(tab, tab.get_by_label("Number of HITs"), str(choose))
     tab.get_by_role("button", name="Build HITs").click()
     expect(tab.get_by_text(f"{n_hits} HITs are built.")).to_be_visible(timeout=JOB_MS)
+
+
+def save_field(tab: Page, field: Locator, value: str) -> None:
+    """Type into a field that is saved by itself, and wait until it is."""
+    with tab.expect_response(lambda response: response.request.method == "POST" and response.ok):
+        field.fill(value)
+    expect(tab.locator(".saving-status").first).to_have_text("Saved")
 
 
 def set_option(tab: Page, campaign: str, label: str, value: str) -> None:
@@ -108,6 +115,7 @@ def rate_by_keyboard(page: Page, n_items: int) -> None:
         for k in range(page.locator("[data-slider]").count()):
             page.keyboard.press("Tab")
             page.keyboard.press(("ArrowRight", "PageUp", "End", "Home")[(position + k) % 4])
+        expect(page.locator("[data-rating-next]")).to_be_enabled()
         page.keyboard.press("Enter")
 
 
