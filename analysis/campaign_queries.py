@@ -7,7 +7,7 @@ from django.db.models import Count, Q, QuerySet
 from django.shortcuts import get_object_or_404
 
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.queries import as_seen, runs_seen_by
+from analysis.queries import LARGE, as_seen, runs_seen_by
 from analysis.settings import AnalysisSettings
 from annotation.models import Assignment
 from campaigns.contracts.protocol import CriterionSpec
@@ -17,8 +17,6 @@ from evalsite.jobs.models import Job
 
 ANALYSE = "analysis.campaign"
 """The kind of job that takes a snapshot of a campaign's ratings and has it analysed."""
-
-_LARGE = ("report", "problems", "parent__report", "parent__problems")
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def newest_snapshot_of(campaign: Campaign) -> RatingsFile | None:
 def list_campaign_runs(campaign: Campaign) -> QuerySet[AnalysisRun]:
     """Return the runs over all snapshots of a campaign, newest first, without their reports."""
     runs = AnalysisRun.objects.filter(ratings_file__campaign=campaign)
-    return runs.select_related("job", "parent", "ratings_file").defer(*_LARGE)
+    return runs.select_related("job", "parent", "ratings_file").defer(*LARGE)
 
 
 def find_latest_result(user: User, campaign_id: int | None) -> AnalysisRun | None:

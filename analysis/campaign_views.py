@@ -6,7 +6,6 @@ from uuid import UUID
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
@@ -23,12 +22,9 @@ from analysis.campaign_queries import (
 from analysis.live import list_live_workers
 from analysis.services.campaigns import request_analysis
 from analysis.words import WORKER_TESTS, worker_test_name
-from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
-from campaigns.queries import Role, get_campaign_for
+from campaigns.queries import Role, get_campaign_for, has_role
 from evalsite.accounts.requests import SignedInRequest
-from evalsite.jobs.models import Job
-from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import DomainError
 
 _RUNS_PER_PAGE, _WORKERS_PER_PAGE = 25, 500
@@ -47,14 +43,15 @@ def results(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         except DomainError as error:
             refused = error.message
     standing, latest = get_standing(campaign), find_latest_result(request.user, campaign.pk)
+    waited_for = find_job(campaign)
     page = Paginator(list_campaign_runs(campaign), _RUNS_PER_PAGE).get_page(request.GET.get("page"))
-    can_change = campaign.my_role != Role.VIEWER
+    can_change = has_role(campaign, Role.EDITOR)
     context: dict[str, Any] = campaign_context(campaign, "results") | {
         "standing": standing,
         "latest": latest,
         "page_obj": page,
         "runs": presenters.runs_listed(page, with_names=can_change),
-        "job_state": _job_state(campaign, find_job(campaign)),
+        "job_state": presenters.job_shown(campaign, waited_for) if waited_for else None,
         "can_change": can_change,
         "refused": refused,
     }
@@ -70,19 +67,12 @@ def results(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     return render(request, "analysis/campaign_results.html", context, status=409 if refused else 200)
 
 
-def _job_state(campaign: Campaign, job: Job | None) -> dict[str, Any] | None:
-    """Return what the page shows of a job, to be asked for where every member may ask."""
-    if job is None:
-        return None
-    return job_state(job) | {"url": reverse("analysis:campaign_job", args=[campaign.public_id, job.pk])}
-
-
 @require_safe
 @never_cache
 def job(request: SignedInRequest, public_id: UUID, job_id: UUID) -> HttpResponse:
     """Answer with the state of a job of the campaign's analysis."""
     campaign = get_campaign_for(request.user, public_id)
-    return JsonResponse(_job_state(campaign, get_job_of(campaign, job_id)))
+    return JsonResponse(presenters.job_shown(campaign, get_job_of(campaign, job_id)))
 
 
 @require_safe
@@ -98,7 +88,7 @@ def workers(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "search": search,
         "test": worker_test_name(campaign.worker_test),
         "compared": WORKER_TESTS[campaign.worker_test].compared,
-        "with_names": campaign.my_role != Role.VIEWER,
+        "with_names": has_role(campaign, Role.EDITOR),
     }
     try:
         everyone = list_live_workers(campaign, settings_of(campaign), timezone.now())

@@ -19,7 +19,7 @@ from evalsite.lib.tables import TableError, preview
 
 Role = Membership.Role
 # What a list never reads: they are large.
-_LARGE = ("report", "problems", "parent__report", "parent__problems")
+LARGE = ("report", "problems", "parent__report", "parent__problems")
 # Of a queryset with `_role_of`.
 _IS_SEEN: dict[str, bool] = {"my_role__isnull": False}
 _ROWS_LOOKED_AT, _MOST_CRITERIA = 500, 40
@@ -100,24 +100,24 @@ def as_seen(run: AnalysisRun) -> AnalysisRun:
 
 def get_run_of(ratings_file: RatingsFile, run_id: UUID) -> AnalysisRun:
     """Return a run of a ratings file that the user may see, without its report; raise Http404 for any other's."""
-    return get_object_or_404(ratings_file.runs.defer(*_LARGE[:2]), pk=run_id)
+    return get_object_or_404(ratings_file.runs.defer(*LARGE[:2]), pk=run_id)
 
 
 def list_runs_of(ratings_file: RatingsFile) -> QuerySet[AnalysisRun]:
     """Return the runs of a ratings file, newest first, with what they were changed from, without the reports."""
-    return ratings_file.runs.select_related("job", "parent").defer(*_LARGE)
+    return ratings_file.runs.select_related("job", "parent").defer(*LARGE)
 
 
 def list_comparable(run: AnalysisRun) -> QuerySet[AnalysisRun]:
     """Return the other finished runs of the same ratings, newest first, without their reports."""
-    return run.ratings_file.runs.filter(finished_at__isnull=False).exclude(pk=run.pk).defer(*_LARGE[:2])
+    return run.ratings_file.runs.filter(finished_at__isnull=False).exclude(pk=run.pk).defer(*LARGE[:2])
 
 
 def newest_run_of(ratings_file: RatingsFile) -> AnalysisRun | None:
     """Return the latest run of a ratings file, or of all snapshots of its campaign, without its report."""
     if ratings_file.campaign_id is None:
-        return ratings_file.runs.defer(*_LARGE[:2]).first()
-    return AnalysisRun.objects.filter(ratings_file__campaign=ratings_file.campaign_id).defer(*_LARGE[:2]).first()
+        return ratings_file.runs.defer(*LARGE[:2]).first()
+    return AnalysisRun.objects.filter(ratings_file__campaign=ratings_file.campaign_id).defer(*LARGE[:2]).first()
 
 
 def criteria_in(ratings_file: RatingsFile) -> list[str]:

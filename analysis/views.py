@@ -10,7 +10,6 @@ from django.conf import settings as django_settings
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_http_methods
@@ -226,9 +225,9 @@ def _waiting(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     """Show the progress of a run, its failure, or the problems of its file; there is nothing to change yet."""
     problems = found.problems or {"rows": [], "n_more": 0}
     rows = [{"row": row, "column": column, "message": text} for row, column, text in problems["rows"]]
-    state, campaign = job_state(found.job) if found.job else None, found.ratings_file.campaign
-    if state and campaign and found.job:  # where every member may ask
-        state |= {"url": reverse("analysis:campaign_job", args=[campaign.public_id, found.job.pk])}
+    campaign, state = found.ratings_file.campaign, None
+    if found.job:
+        state = presenters.job_shown(campaign, found.job) if campaign else job_state(found.job)
     context = {
         "run": found,
         "run_words": presenters.run_words(found),

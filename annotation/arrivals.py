@@ -7,7 +7,6 @@ from uuid import UUID
 from django.core.signing import BadSignature, Signer
 
 from annotation.models import Assignment, Worker
-from campaigns.contracts.platform import CampaignRef
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
 from evalsite.lib.errors import DomainError
@@ -67,7 +66,7 @@ def _find_refusal(campaign: Campaign, worker: Worker | None, mine: list[Assignme
 
 
 def _has_enough_workers(campaign: Campaign) -> bool:
-    most = get_platform(campaign.platform).max_workers(CampaignRef(campaign.public_id, campaign.platform_settings))
+    most = get_platform(campaign.platform).max_workers(campaign.ref)
     if most is None:
         return False
     return Assignment.objects.filter(campaign=campaign).values("worker").distinct().count() >= most

@@ -6,8 +6,7 @@ locked, and no cursor stays open on either database.
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from django.utils.crypto import salted_hmac
 
@@ -15,7 +14,6 @@ from annotation.models import Assignment, Event, Rating, Worker
 from annotation.progress import shown_seconds
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
-from evalsite.lib.tables.writing import write_csv
 
 State = Assignment.State
 NameWorker = Callable[[Worker], str]
@@ -61,18 +59,23 @@ def real_name(worker: Worker) -> str:
 
 
 def iter_ratings(
-    campaign: Campaign, *, states: Collection[str] = FINISHED, names: NameWorker = hashed_name
+    campaign: Campaign,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+    with_telemetry: bool = True,
 ) -> Iterator[tuple[Any, ...]]:
     """Yield every rating of assignments in these states as a row of RATING_COLUMNS.
 
     Rows are ordered by assignment, position and criterion. `rated_at` and `seconds` are of the item, the same for all
-    criteria; `seconds`: how long it was shown, as the browser told, else the time since the item before.
+    criteria; `seconds`: how long it was shown, as the browser told, else, or without telemetry, the time since the item
+    before.
     """
     criteria = dict(campaign.criteria.values_list("pk", "name"))
     order = {criterion: place for place, criterion in enumerate(criteria)}
     for assignments in _assignment_chunks(campaign, states):
         items = _items_of([assignment.hit_id for assignment in assignments])
-        shown = _shown_seconds_of(assignments)
+        shown = _shown_seconds_of(assignments) if with_telemetry else {}
         found: dict[int, list[tuple[int, int, int, int, datetime]]] = {each.pk: [] for each in assignments}
         ratings = Rating.objects.filter(assignment__in=assignments).order_by()
         for assignment, item, criterion, score, at in ratings.values_list(
@@ -126,22 +129,6 @@ def _shown_seconds_of(assignments: Iterable[Assignment]) -> dict[tuple[int, int]
     rows = events.values_list("assignment", "item", "data").iterator()
     found = ((assignment, item, shown_seconds(data)) for assignment, item, data in rows)
     return {(assignment, item): seconds for assignment, item, seconds in found if seconds is not None}
-
-
-def write_ratings_csv(
-    campaign: Campaign,
-    target: Path | TextIO,
-    *,
-    states: Collection[str] = FINISHED,
-    names: NameWorker = hashed_name,
-) -> None:
-    """Write the long table to a path or an open text file, as `manage.py analyse` reads it."""
-    rows = iter_ratings(campaign, states=states, names=names)
-    if isinstance(target, Path):
-        with target.open("w", encoding="utf-8", newline="") as stream:
-            write_csv(stream, RATING_COLUMNS, rows)
-    else:
-        write_csv(target, RATING_COLUMNS, rows)
 
 
 # --- The rest

@@ -70,7 +70,7 @@ class Access:
 
 def get_access(campaign: Campaign) -> Access:
     """Return how workers come to the campaign, which its platform tells. One query."""
-    platform, ref = get_platform(campaign.platform), ref_of(campaign)
+    platform, ref = get_platform(campaign.platform), campaign.ref
     workers = Assignment.objects.filter(campaign=campaign).aggregate(n=Count("worker", distinct=True))
     return Access(
         is_open=_lets_in_anybody(platform, ref),
@@ -78,11 +78,6 @@ def get_access(campaign: Campaign) -> Access:
         max_workers=platform.max_workers(ref),
         n_workers=workers["n"],
     )
-
-
-def ref_of(campaign: Campaign) -> CampaignRef:
-    """Return what the campaign's platform may know of it."""
-    return CampaignRef(campaign.public_id, campaign.platform_settings)
 
 
 def _lets_in_anybody(platform: CrowdPlatform, ref: CampaignRef) -> bool:
@@ -132,6 +127,6 @@ def raters_of(campaign: Campaign, invitations: Sequence[Invitation]) -> list[Inv
 
 def links_of(campaign: Campaign, invitations: Sequence[Invitation]) -> list[tuple[str, str]]:
     """Return the name and the query of the link of each invited rater. No query of the database."""
-    platform, ref = get_platform(campaign.platform), ref_of(campaign)
+    platform, ref = get_platform(campaign.platform), campaign.ref
     names = [invitation.worker.name for invitation in invitations]
     return [(name, platform.invite(ref, name)[1]) for name in names]

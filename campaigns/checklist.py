@@ -9,6 +9,7 @@ from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from campaigns.protocols import get_protocol
 from campaigns.queries import Contents, contents_of
+from evalsite.lib.words import counted
 
 State = Literal["ok", "todo", "optional"]
 
@@ -100,11 +101,11 @@ def _hits(campaign: Campaign, contents: Contents, n_tested: int) -> Step:
     # The smallest p that the signed-rank test can give: every one of n pairs differs in the same direction.
     if campaign.worker_test == Campaign.WorkerTest.PAIRED_WILCOXON and 0.5**n_pairs >= campaign.alpha:
         text = (
-            f"A HIT gives the worker test {n_pairs} pair{'' if n_pairs == 1 else 's'}, too few to pass at "
+            f"A HIT gives the worker test {counted(n_pairs, 'pair')}, too few to pass at "
             f"α = {campaign.alpha:g} after one HIT. Add degraded items, or let workers do several HITs."
         )
         return Step("hits", "HITs", "campaigns:design", "optional", text)
-    n_workers = f"{campaign.workers_per_hit} worker{'' if campaign.workers_per_hit == 1 else 's'} each"
+    n_workers = f"{counted(campaign.workers_per_hit, 'worker')} each"
     return Step(
         "hits", "HITs", "campaigns:design", "ok", f"{contents.n_hits:,} of {campaign.hit_size} items, {n_workers}."
     )

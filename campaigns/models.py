@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from campaigns.contracts.platform import CampaignRef
 from campaigns.design.composition import Kind, Layout, Mix
 from campaigns.design.sampling import Leftover
 
@@ -109,6 +110,11 @@ class Campaign(models.Model):
             layout=Layout(self.layout),
             has_anchor=self.has_anchor,
         )
+
+    @property
+    def ref(self) -> CampaignRef:
+        """What its crowd platform may know of it."""
+        return CampaignRef(self.public_id, self.platform_settings)
 
     @property
     def hit_size(self) -> int:

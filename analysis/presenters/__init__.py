@@ -1,6 +1,6 @@
 """What the templates of the analysis pages show, worked out from a report."""
 
-from analysis.presenters.campaigns import SHOWN_WORKERS, live_rows, replication
+from analysis.presenters.campaigns import SHOWN_WORKERS, job_shown, live_rows, replication
 from analysis.presenters.changes import what_changed
 from analysis.presenters.downloads import downloads
 from analysis.presenters.frames import (
@@ -26,6 +26,7 @@ __all__ = [
     "downloads",
     "frame",
     "heatmap",
+    "job_shown",
     "live_rows",
     "ranking",
     "replication",

@@ -3,12 +3,17 @@
 from collections.abc import Iterable
 from typing import Any
 
+from django.urls import reverse
+
 from analysis.anonymity import anonymise
 from analysis.live import Conducted, LiveWorker
 from analysis.models import AnalysisRun
 from analysis.presenters.numbers import number, p_text
 from analysis.report import compare_runs
 from analysis.stats.quality import Verdict
+from campaigns.models import Campaign
+from evalsite.jobs.models import Job
+from evalsite.jobs.queries import job_state
 
 SHOWN_WORKERS = {
     "": "all",
@@ -20,6 +25,11 @@ SHOWN_WORKERS = {
 }
 # A worker is suspicious whose ratings so often repeat the one before, spread so little, or come so fast.
 MOST_REPEATED, LEAST_SD, MOST_FAST = 0.5, 5.0, 0.5
+
+
+def job_shown(campaign: Campaign, job: Job) -> dict[str, Any]:
+    """Return what a page shows of a job of a campaign's analysis, to be asked for where every member may ask."""
+    return job_state(job) | {"url": reverse("analysis:campaign_job", args=[campaign.public_id, job.pk])}
 
 
 def replication(original: AnalysisRun, run: AnalysisRun) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def _write_snapshot(copy: IO[bytes], campaign: Campaign) -> int:
     assignments = set()
 
     def rows() -> Iterator[tuple[Any, ...]]:
-        for row in iter_ratings(campaign, names=real_name):
+        for row in iter_ratings(campaign, names=real_name, with_telemetry=False):
             assignments.add(row[_ASSIGNMENT])
             yield row[: len(COLUMNS)]
 

@@ -8,10 +8,10 @@ from django.urls import reverse
 from annotation.exports import hashed_name
 from annotation.models import Assignment, Worker
 from annotation.monitoring import InvitedRater
-from campaigns.models import Campaign, Membership
+from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
+from campaigns.queries import Role, has_role
 
-Role = Membership.Role
 _PARTS = (
     ("progress", "Progress"),
     ("assignments", "Assignments"),
@@ -27,22 +27,12 @@ def frame(campaign: Campaign, part: str) -> dict[str, Any]:
         {"title": title, "url": reverse(f"monitoring:{name}", args=[campaign.public_id]), "current": name == part}
         for name, title in _PARTS
     ]
-    return campaign_context(campaign, "progress") | {"parts": parts, "can_edit": can_edit(campaign)}
-
-
-def raters_frame(campaign: Campaign) -> dict[str, Any]:
-    """Return what every state of the raters' page needs."""
-    return campaign_context(campaign, "raters") | {"can_edit": can_edit(campaign)}
-
-
-def can_edit(campaign: Campaign) -> bool:
-    """Return whether the user that the campaign was fetched for may act, not only look."""
-    return campaign.my_role in (Role.OWNER, Role.EDITOR)
+    return campaign_context(campaign, "progress") | {"parts": parts}
 
 
 def worker_name(campaign: Campaign, worker: Worker) -> str:
     """Return what the user that the campaign was fetched for may call a worker: viewers get a hash, as in exports."""
-    return worker.name if can_edit(campaign) else hashed_name(worker)
+    return worker.name if has_role(campaign, Role.EDITOR) else hashed_name(worker)
 
 
 def assignments_shown(campaign: Campaign, assignments: Iterable[Assignment]) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.progress import Spread, SystemCount, Totals, spread_of
+from evalsite.lib.words import counted
 
 _HISTOGRAM_WIDTH, _HISTOGRAM_HEIGHT, _N_BARS = 320, 90, 16
 # A few very long times would press all others into one bar.
@@ -79,7 +80,7 @@ def _pace(totals: Totals) -> str:
         return "Nobody has rated anything in the last 24 hours."
     if totals.time_left is None:
         return "No assignment was finished in the last 24 hours, so the time that the rest takes is not known."
-    finished = _counted(totals.n_finished_lately, "assignment")
+    finished = counted(totals.n_finished_lately, "assignment")
     return f"At the pace of the last 24 hours ({finished} finished) the rest takes about {in_words(totals.time_left)}."
 
 
@@ -88,14 +89,10 @@ def in_words(duration: timedelta) -> str:
     minutes = duration.total_seconds() / _S_PER_MIN
     hours = minutes / _MIN_PER_HOUR
     if hours < _ENOUGH:
-        return _counted(max(round(minutes), 1), "minute")
+        return counted(max(round(minutes), 1), "minute")
     if hours < _ENOUGH * _HOURS_PER_DAY:
-        return _counted(round(hours), "hour")
-    return _counted(round(hours / _HOURS_PER_DAY), "day")
-
-
-def _counted(n: int, unit: str) -> str:
-    return f"{n:,} {unit}{'' if n == 1 else 's'}"
+        return counted(round(hours), "hour")
+    return counted(round(hours / _HOURS_PER_DAY), "day")
 
 
 def _percent(count: SystemCount) -> str:
@@ -136,7 +133,7 @@ def _histogram(values: NDArray[np.float64], title: str, of_what: str, unit: str)
         "height": _HISTOGRAM_HEIGHT,
         "ticks": ["0", f"{top / 2:g}", f"{top:g}{' +' if more else ''} {unit}"],
         "label": f"{title}: {quartiles}.",
-        "caption": f"{_counted(values.size, of_what)}.",
+        "caption": f"{counted(values.size, of_what)}.",
     }
 
 

@@ -16,7 +16,6 @@ from django.utils import timezone
 from django.utils.crypto import get_random_string
 
 from annotation.models import Assignment, Event, Worker
-from campaigns.contracts.platform import CampaignRef
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
 from evalsite.jobs.services import enqueue
@@ -110,7 +109,7 @@ def _no_work() -> DomainError:
 
 def _check_room(campaign: Campaign) -> None:
     """Refuse a newcomer where enough take part. The lock makes newcomers queue where they are counted."""
-    most = get_platform(campaign.platform).max_workers(CampaignRef(campaign.public_id, campaign.platform_settings))
+    most = get_platform(campaign.platform).max_workers(campaign.ref)
     if most is None:
         return
     Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
@@ -178,7 +177,10 @@ def finish_assignment(*, assignment_id: int, feedback: str = "") -> Assignment:
     if assignment.state == State.RETURNED:
         raise DomainError("returned", "You have returned this HIT.")
     if assignment.state == State.EXPIRED and not reclaim(assignment, assignment.campaign):
-        raise lease_lost()
+        raise DomainError(
+            "lease_lost",
+            "This HIT was idle for so long that it was given to somebody else. What you rated is kept.",
+        )
     assignment.feedback = feedback
     _finish(assignment, timezone.now())
     _conclude(assignment.campaign_id)
@@ -188,14 +190,6 @@ def finish_assignment(*, assignment_id: int, feedback: str = "") -> Assignment:
 def _locked(assignment_id: int) -> Assignment:
     assignments = Assignment.objects.select_for_update(of=("self",), no_key=True).select_related("campaign", "worker")
     return assignments.get(pk=assignment_id)
-
-
-def lease_lost() -> DomainError:
-    """Return the error of a worker who comes back too late."""
-    return DomainError(
-        "lease_lost",
-        "This HIT was idle for so long that it was given to somebody else. What you rated is kept.",
-    )
 
 
 def _finish(assignment: Assignment, now: datetime) -> None:

@@ -16,7 +16,6 @@ from annotation.services.invitations import invite_raters
 from annotation.simulation.crowd import Crowd, Judged, SimulatedWorker, spread_quality
 from annotation.simulation.tasks import look_up_task
 from annotation.simulation.visitor import VisitError, Visitor
-from campaigns.contracts.platform import CampaignRef
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from evalsite.lib.errors import DomainError
@@ -188,7 +187,7 @@ def _visit_in_thread(visitor: Visitor) -> Ended:
 def _links(campaign: Campaign, workers: list[SimulatedWorker]) -> dict[int, str]:
     """Return each worker's address to arrive at: the open link, or a personal one where the campaign wants that."""
     path = reverse("rate:welcome", args=[campaign.public_id])
-    ref = CampaignRef(campaign.public_id, campaign.platform_settings)
+    ref = campaign.ref
     platform = get_platform(campaign.platform)
     try:
         platform.identify(ref, {})

@@ -10,9 +10,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.forms.monitoring import AssignmentFilter
 from annotation.monitoring import get_assignment_of, list_assignments
-from annotation.presenters.monitoring import assignments_shown, can_edit, frame
+from annotation.presenters.monitoring import assignments_shown, frame
 from annotation.services.assignments import release_assignment
-from campaigns.queries import Role, get_campaign_for
+from campaigns.queries import Role, get_campaign_for, has_role
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
 
@@ -24,7 +24,7 @@ _BAD_FILTER = 422
 def assignments(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """List the assignments that match, newest first."""
     campaign = get_campaign_for(request.user, public_id)
-    form = AssignmentFilter(request.GET, with_names=can_edit(campaign))
+    form = AssignmentFilter(request.GET, with_names=has_role(campaign, Role.EDITOR))
     is_valid = form.is_valid()
     found = list_assignments(campaign, **form.filters()) if is_valid else list_assignments(campaign).none()
     page = Paginator(found, _ASSIGNMENTS_PER_PAGE).get_page(request.GET.get("page"))

@@ -14,9 +14,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.forms.raters import RatersForm
 from annotation.monitoring import get_access, links_of, list_invitations, raters_of
-from annotation.presenters.monitoring import invited_text, raters_frame, raters_shown
+from annotation.presenters.monitoring import invited_text, raters_shown
 from annotation.services.invitations import invite_raters
 from campaigns.models import Campaign
+from campaigns.navigation import campaign_context
 from campaigns.queries import Role, get_campaign_for
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
@@ -43,7 +44,7 @@ def raters(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     page = Paginator(list_invitations(campaign), _RATERS_PER_PAGE).get_page(request.GET.get("page"))
     arrival = _arrival(request, campaign)
     found = raters_of(campaign, list(page))
-    context = raters_frame(campaign) | {
+    context = campaign_context(campaign, "raters") | {
         "access": get_access(campaign),
         "open_link": arrival,
         "form": form,

@@ -17,7 +17,7 @@ from annotation.services.ratings import save_item
 from annotation.text_images import stems_in
 from annotation.tokens import read_token, token_of
 from annotation.views.framed import for_workers, page, see_other, stop_page
-from campaigns.contracts.platform import Arrival, CampaignRef
+from campaigns.contracts.platform import Arrival
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from evalsite.lib.errors import DomainError
@@ -31,9 +31,7 @@ _ALREADY_RATED = "This item is already rated; here is the next one."
 def welcome(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Show the instructions to whoever follows the link of a campaign; sent, give them a HIT."""
     campaign = find_campaign(public_id)
-    arrival = get_platform(campaign.platform).identify(
-        CampaignRef(campaign.public_id, campaign.platform_settings), request.GET.dict()
-    )
+    arrival = get_platform(campaign.platform).identify(campaign.ref, request.GET.dict())
     if request.method != "POST":
         return _instructions(campaign, arrival)
     # Whoever presses the button twice is still one newcomer.

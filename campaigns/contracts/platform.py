@@ -1,5 +1,6 @@
 """The contract of a crowd platform: where workers come from, and where they go when they have finished."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -38,7 +39,7 @@ class Option:
     default: str | int | None = None
 
 
-class CrowdPlatform:
+class CrowdPlatform(ABC):
     """A crowd platform. Its methods read no database and call no network."""
 
     slug: ClassVar[str]
@@ -49,9 +50,9 @@ class CrowdPlatform:
     frame_ancestors: ClassVar[tuple[str, ...]] = ()
     form_action: ClassVar[tuple[str, ...]] = ()
 
+    @abstractmethod
     def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:
         """Return who has come with these parameters of the URL; raise DomainError `bad_link` if it is not valid."""
-        raise NotImplementedError
 
     def invite(self, campaign: CampaignRef, name: str) -> tuple[str, str]:
         """Return the worker key and the query of a personal link for the rater called `name`.

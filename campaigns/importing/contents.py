@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from campaigns.contracts.protocol import Screen, find_highlights
 from campaigns.design.composition import Kind
+from evalsite.lib.words import counted
 
 Codes = NDArray[np.int64]
 _SHOWN = 5
@@ -93,13 +94,15 @@ def notices_of(contents: Contents, screen: Screen, *, is_sample: bool = False) -
             found.append(
                 Notice(
                     "unmarked",
-                    f"{_n(n_unmarked, 'source')}: the {marked.lower()} does not stand in the {each.label.lower()}, so "
-                    "nothing is highlighted for workers.",
+                    f"{counted(n_unmarked, 'source')}: the {marked.lower()} does not stand in the "
+                    f"{each.label.lower()}, so nothing is highlighted for workers.",
                 )
             )
     if n_same := _count_same_as_reference(contents, screen.reference_field):
         found.append(
-            Notice("same_as_reference", f"{_n(n_same, 'output')} {_is(n_same)} identical to the source's reference.")
+            Notice(
+                "same_as_reference", f"{counted(n_same, 'output')} {_are(n_same)} identical to the source's reference."
+            )
         )
     if alike := _look_alike(contents.systems):
         pairs = ", ".join(f"“{first}” and “{second}”" for first, second in alike[:_SHOWN])
@@ -112,7 +115,7 @@ def notices_of(contents: Contents, screen: Screen, *, is_sample: bool = False) -
             )
         )
     if lacking := [] if is_sample else _lacking(contents):
-        names = ", ".join(f"“{name}” for {_n(n, 'source')}" for name, n in lacking[:_SHOWN])
+        names = ", ".join(f"“{name}” for {counted(n, 'source')}" for name, n in lacking[:_SHOWN])
         more = f" and {len(lacking) - _SHOWN:,} more" if len(lacking) > _SHOWN else ""
         found.append(
             Notice("incomplete", f"Not every system has an output for every source. There is none of: {names}{more}.")
@@ -158,9 +161,5 @@ def _lacking(contents: Contents) -> list[tuple[str, int]]:
     return [(name, n) for name, n in lacking.most_common() if n]
 
 
-def _n(n: int, word: str) -> str:
-    return f"{n:,} {word}{'' if n == 1 else 's'}"
-
-
-def _is(n: int) -> str:
+def _are(n: int) -> str:
     return "is" if n == 1 else "are"

@@ -10,6 +10,7 @@ from campaigns.importing.layout import FileLayout
 from campaigns.models import Campaign, Source, Upload
 from campaigns.queries import Contents
 from evalsite.jobs.models import Job
+from evalsite.lib.words import counted
 
 # Of an uploaded file: its state as the style sheets know it, and in words.
 _STATES = {
@@ -111,6 +112,5 @@ def shape_words(layout: FileLayout) -> str:
     if layout.has_hits:
         return "batches of Appraise, HITs included"
     if layout.shape == "wide":
-        n = len(layout.systems)
-        return f"one source a row, with outputs of {n} system{'' if n == 1 else 's'}"
+        return f"one source a row, with outputs of {counted(len(layout.systems), 'system')}"
     return "one output a row"

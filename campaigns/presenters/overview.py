@@ -8,7 +8,6 @@ from uuid import uuid4
 from django.http import HttpRequest
 
 from campaigns.checklist import checklist, missing
-from campaigns.contracts.platform import CampaignRef
 from campaigns.contracts.protocol import Protocol, Screen
 from campaigns.design.composition import Kind, Mix
 from campaigns.models import Campaign, Membership
@@ -113,7 +112,7 @@ def worker_link(request: HttpRequest, campaign: Campaign) -> dict[str, Any] | No
     if path is None:
         return None
     try:
-        get_platform(campaign.platform).identify(CampaignRef(campaign.public_id, campaign.platform_settings), {})
+        get_platform(campaign.platform).identify(campaign.ref, {})
         refused = ""
     except DomainError as error:
         refused = error.message

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 from django.db import transaction
 
 from campaigns.contracts.protocol import CriterionSpec, Protocol
+from campaigns.design.composition import Mix
 from campaigns.models import Campaign, Criterion, Membership
 from campaigns.platforms import get_platform
 from campaigns.protocols import get_protocol
@@ -30,19 +31,13 @@ def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UU
     if public_id and (made := owner.campaigns.filter(public_id=public_id).first()):
         return made
     preset = get_protocol(protocol)
-    mix = preset.mix
     campaign = Campaign.objects.create(
         public_id=public_id or uuid4(),
         name=name.strip() or preset.title,
         protocol=preset.slug,
         screen=preset.screen.to_json(),
         instructions=default_instructions(preset),
-        n_ordinary=mix.n_ordinary,
-        n_degraded=mix.n_degraded,
-        n_repeat=mix.n_repeat,
-        n_reference=mix.n_reference,
-        layout=mix.layout.value,
-        has_anchor=mix.has_anchor,
+        **mix_fields(preset.mix),
         seed=new_seed(),
         worker_test=preset.worker_test,
         alpha=preset.alpha,
@@ -51,6 +46,18 @@ def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UU
     Membership.objects.create(campaign=campaign, user=owner, role=Membership.Role.OWNER)
     Criterion.objects.bulk_create(_criterion(campaign, order, spec) for order, spec in enumerate(preset.criteria))
     return campaign
+
+
+def mix_fields(mix: Mix) -> dict[str, Any]:
+    """Return a mix as the fields of a campaign."""
+    return {
+        "n_ordinary": mix.n_ordinary,
+        "n_degraded": mix.n_degraded,
+        "n_repeat": mix.n_repeat,
+        "n_reference": mix.n_reference,
+        "layout": mix.layout.value,
+        "has_anchor": mix.has_anchor,
+    }
 
 
 def default_instructions(preset: type[Protocol]) -> str:

@@ -119,7 +119,6 @@ def add_given_hits(campaign: Campaign, contents: Contents, hits: Sequence[GivenH
         "has_anchor": False,
         "n_hits": None,
         "workers_per_hit": n_workers,
-        "has_given_hits": True,
         "status": Campaign.Status.READY,
     }
     Campaign.objects.filter(pk=campaign.pk).update(**mix)

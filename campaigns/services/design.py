@@ -7,7 +7,7 @@ from django.db import transaction
 
 from campaigns.models import Campaign
 from campaigns.protocols import get_protocol
-from campaigns.services.campaigns import lock_for_change, mark_unbuilt, new_seed
+from campaigns.services.campaigns import lock_for_change, mark_unbuilt, mix_fields, new_seed
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 
@@ -70,12 +70,4 @@ def draw_seed(*, campaign: Campaign) -> Campaign:
 
 def preset_of(campaign: Campaign) -> dict[str, Any]:
     """Return the fields of the design that the campaign's protocol presets."""
-    mix = get_protocol(campaign.protocol).mix
-    return {
-        "n_ordinary": mix.n_ordinary,
-        "n_degraded": mix.n_degraded,
-        "n_repeat": mix.n_repeat,
-        "n_reference": mix.n_reference,
-        "layout": mix.layout.value,
-        "has_anchor": mix.has_anchor,
-    }
+    return mix_fields(get_protocol(campaign.protocol).mix)

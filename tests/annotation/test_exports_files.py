@@ -28,11 +28,11 @@ from annotation.exports import (
     iter_items,
     iter_ratings,
     real_name,
-    write_ratings_csv,
 )
 from annotation.models import Assignment, Event, Rating
 from campaigns.models import Campaign, System
 from evalsite.accounts.models import User
+from evalsite.lib.tables.writing import write_csv
 from tests.annotation.cast import build, launch, make_worker, rate, rate_hit
 from tests.campaigns.cast import add_member, make_campaign
 
@@ -146,7 +146,8 @@ def test_the_analysis_reads_every_format_as_the_same_ratings(
     owner_client: Client, campaign: Campaign, criteria: list[str], tmp_path: Path, name: str
 ) -> None:
     written = tmp_path / "written.csv"
-    write_ratings_csv(campaign, written)
+    with written.open("w", encoding="utf-8", newline="") as stream:
+        write_csv(stream, RATING_COLUMNS, iter_ratings(campaign))
     path = tmp_path / name
     path.write_bytes(sent(owner_client, campaign, name))
 
@@ -171,7 +172,7 @@ def test_names_that_look_like_formulas_survive(owner_client: Client, campaign: C
 def test_the_command_line_analyses_the_export(campaign: Campaign, rng, tmp_path: Path, capsys) -> None:
     path = tmp_path / "ratings.csv"
     with path.open("w", encoding="utf-8", newline="") as stream:
-        write_ratings_csv(campaign, stream)
+        write_csv(stream, RATING_COLUMNS, iter_ratings(campaign))
     call_command("analyse", path, protocol=campaign.protocol, format="json")
     summary = json.loads(capsys.readouterr().out)
     assert summary["workers"]

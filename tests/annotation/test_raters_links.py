@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import Invitation, Worker
-from annotation.monitoring import get_access, ref_of
+from annotation.monitoring import get_access
 from annotation.services.invitations import invite_raters
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
@@ -71,7 +71,7 @@ def test_each_line_is_a_rater_with_a_link_that_identifies_them(owner_client: Cli
     for rater in response.context["raters"]:
         assert rater["state"] == "not started"
         params = dict(parse_qsl(urlsplit(rater["link"]).query))
-        arrival = get_platform("link").identify(ref_of(personal), params)
+        arrival = get_platform("link").identify(personal.ref, params)
         assert arrival.worker_key == Worker.objects.get(key__endswith=f":{rater['name']}").key
 
 

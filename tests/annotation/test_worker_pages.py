@@ -16,7 +16,6 @@ from annotation.forms.item import read_item
 from annotation.models import Assignment, Event, Rating, Worker
 from annotation.services.assignments import expire_leases, finish_assignment, return_assignment, start_assignment
 from annotation.tokens import token_of
-from campaigns.contracts.platform import CampaignRef
 from campaigns.models import Campaign
 from campaigns.platforms.link.plugin import Link
 from evalsite.accounts.models import User
@@ -121,7 +120,7 @@ def test_a_forged_newcomer_is_nobody_in_particular(owner: User, client: Client) 
 
 def test_a_personal_link_leads_back_to_what_was_begun(owner: User, client: Client) -> None:
     campaign = open_campaign(owner, platform_settings={"access": "personal"})
-    _, query = Link().invite(_ref(campaign), "Ann")
+    _, query = Link().invite(campaign.ref, "Ann")
     address = client.post(welcome_url(campaign, query))["Location"]
     client.post(address, answers(client.get(address)))
     assert "item 2 of 3" in client.get(welcome_url(campaign, query)).text
@@ -134,10 +133,6 @@ def test_a_personal_link_leads_back_to_what_was_begun(owner: User, client: Clien
     page = client.get(welcome_url(campaign, query))
     assert page.status_code == 410
     assert Assignment.objects.get().completion_code in page.text, "a code can be looked up later"
-
-
-def _ref(campaign: Campaign) -> CampaignRef:
-    return CampaignRef(campaign.public_id, campaign.platform_settings)
 
 
 @pytest.mark.parametrize("query", ["", "rater=Ann&key=forged"])
