@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
+os.environ.setdefault("DATABASE_POOL", "16")  # this process has threads
 application = get_wsgi_application()
 
 if settings.JOBS_IN_PROCESS:

@@ -1,11 +1,14 @@
-"""The only door to the network: one host, bounded answers, and no settings from the environment.
+"""The only door to the network: one host, bounded answers, and no proxies or passwords from the environment.
 
 Callers import the client's types and errors from here too; import-linter keeps `httpx` out of every other module.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+import httpcore
+import httpx
 from httpx import (
     URL,
     BaseTransport,
@@ -19,17 +22,51 @@ from httpx import (
     SyncByteStream,
     Timeout,
     WSGITransport,
+    create_ssl_context,
 )
 
-__all__ = ["Client", "RefusedError", "RequestError", "Response", "in_process", "open_client"]
+from evalsite.lib.lanes import Deadline, Guard, Lanes, NotAllowedError
+
+__all__ = [
+    "Client",
+    "ConnectError",
+    "ConnectTimeout",
+    "Deadline",
+    "HTTPTransport",
+    "HostRefusedError",
+    "LocalProtocolError",
+    "RefusedError",
+    "RequestError",
+    "Response",
+    "TimeoutException",
+    "TooLongError",
+    "create_ssl_context",
+    "in_process",
+    "open_client",
+    "open_guarded_client",
+    "post_within",
+]
+
+ConnectError, ConnectTimeout = httpx.ConnectError, httpx.ConnectTimeout
+LocalProtocolError, TimeoutException = httpx.LocalProtocolError, httpx.TimeoutException
 
 MAX_RESPONSE_BYTES = 20 * 1024 * 1024
+MAX_GUARDED_BYTES = 4 * 1024 * 1024
 TIMEOUT_S, CONNECT_S = 30.0, 5.0
 _MAX_REDIRECTS = 5
+_PORTS = {"http": 80, "https": 443}
 
 
 class RefusedError(RequestError):
     """The door stays shut: another host, or an answer that is too large or compressed unasked. No retry mends it."""
+
+
+class HostRefusedError(RefusedError):
+    """The host is not one that this client is for, or leads to an address that the admin has not allowed."""
+
+
+class TooLongError(RefusedError):
+    """The answer is longer than this client takes."""
 
 
 def open_client(
@@ -52,7 +89,7 @@ def open_client(
     limits = Limits(max_connections=max_connections, max_keepalive_connections=max_connections)
     return Client(
         base_url=origin,
-        transport=_Door(transport or HTTPTransport(trust_env=False, limits=limits), origin, max_bytes),
+        transport=_Door(transport or _network(limits), origin, max_bytes),
         timeout=Timeout(timeout_s, connect=min(timeout_s, CONNECT_S)),
         follow_redirects=True,
         max_redirects=_MAX_REDIRECTS,
@@ -61,9 +98,60 @@ def open_client(
     )
 
 
+def open_guarded_client(
+    base_url: str, *, allowed: Iterable[str], max_bytes: int = MAX_GUARDED_BYTES, max_connections: int = 100
+) -> Client:
+    """Return a client for an address that somebody else has chosen, if the admin allows its host.
+
+    `allowed` names hosts: `host`, `host:port`, `*.example.org`, or `*` for every public host. A host that is matched by
+    a star only must have public addresses only; one that is named as it is may have any. Names are looked up once for
+    each connection, which goes to an address that was checked. Threads may share the client; it keeps no cookies, and
+    trusts the certificates of SSL_CERT_FILE or, without it, the usual ones.
+
+    Raises ValueError if `base_url` is no address, HostRefusedError if its host is not allowed. The client raises
+    HostRefusedError too, for a name that leads elsewhere and for redirects to another host.
+    """
+    origin = _parse(base_url)
+    if origin.userinfo:
+        raise ValueError("An address has no user name or password in it; there is a field for the key.")
+    guard = Guard(allowed)
+    try:
+        guard.check(origin.raw_host.decode(), origin.port or _PORTS[origin.scheme])
+    except NotAllowedError as error:
+        raise HostRefusedError(str(error)) from None
+    lanes = Lanes(guard, create_ssl_context(), max_connections)
+    return open_client(base_url, transport=_Guarded(lanes), max_bytes=max_bytes)
+
+
+@contextmanager
+def post_within(
+    client: Client, url: str, body: bytes, *, headers: Mapping[str, str], deadline: Deadline
+) -> Iterator[Response]:
+    """Send a body and yield the answer, whose own body is still to be read.
+
+    All of it ends with the deadline, however slowly the server sends, but for the time that looking up its name takes.
+    Only guarded clients know deadlines. Raises `RequestError`, here and while the body is read.
+    """
+    left_s = deadline.left_s
+    with client.stream(
+        "POST",
+        url,
+        content=body,
+        headers=headers,
+        timeout=Timeout(left_s, connect=min(left_s, CONNECT_S)),
+        extensions={"deadline": deadline},
+    ) as response:
+        yield response
+
+
 def in_process(application: Any) -> BaseTransport:
     """Return a transport that calls a WSGI application instead of the network."""
     return WSGITransport(app=application, raise_app_exceptions=False)
+
+
+def _network(limits: Limits) -> BaseTransport:
+    """Return the way to the network; certificates are those of SSL_CERT_FILE or, without it, the usual ones."""
+    return HTTPTransport(verify=create_ssl_context(), trust_env=False, limits=limits)
 
 
 def _parse(base_url: str) -> URL:
@@ -86,7 +174,7 @@ class _Door(BaseTransport):
 
     def handle_request(self, request: Request) -> Response:
         if _origin(request.url) != _origin(self._origin):
-            raise RefusedError(f"{request.url.host} is not the host that this client is for", request=request)
+            raise HostRefusedError(f"{request.url.host} is not the host that this client is for", request=request)
         response = self._inner.handle_request(request)
         if response.headers.get("Content-Encoding", "identity") != "identity":
             response.close()
@@ -111,7 +199,7 @@ class _Bounded(SyncByteStream):
         for part in self._inner:
             self._left -= len(part)
             if self._left < 0:
-                raise RefusedError("the answer is longer than this client takes", request=self._request)
+                raise TooLongError("the answer is longer than this client takes", request=self._request)
             yield part
 
     def close(self) -> None:
@@ -120,3 +208,60 @@ class _Bounded(SyncByteStream):
 
 def _origin(url: URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
+
+
+class _Guarded(BaseTransport):
+    """Sends requests over guarded connections."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self._lanes = lanes
+
+    def handle_request(self, request: Request) -> Response:
+        url = request.url
+        assert isinstance(request.stream, SyncByteStream)
+        with _translated(request):
+            answer, close = self._lanes.send(
+                httpcore.Request(
+                    method=request.method,
+                    url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        # One client serves many chats: a cookie would tell the server of one what belongs to another.
+        headers = [(name, value) for name, value in answer.headers if name.lower() != b"set-cookie"]
+        return Response(answer.status, headers=headers, stream=_Body(answer, close, request))
+
+    def close(self) -> None:
+        self._lanes.close()
+
+
+class _Body(SyncByteStream):
+    """The body of an answer; closing it frees its connection, once."""
+
+    def __init__(self, answer: httpcore.Response, close: Callable[[], None], request: Request) -> None:
+        self._answer = answer
+        self._close: Callable[[], None] | None = close
+        self._request = request
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _translated(self._request):
+            yield from self._answer.iter_stream()
+
+    def close(self) -> None:
+        close, self._close = self._close, None
+        if close is not None:
+            close()
+
+
+@contextmanager
+def _translated(request: Request) -> Iterator[None]:
+    """Raise the client's errors for those of the connection, which have the same names."""
+    try:
+        yield
+    except NotAllowedError as error:
+        raise HostRefusedError(str(error), request=request) from None
+    except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
+        kind = getattr(httpx, type(error).__name__, httpx.TransportError)
+        raise kind(str(error), request=request) from error

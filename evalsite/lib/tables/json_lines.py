@@ -3,7 +3,7 @@
 import json
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -90,6 +90,8 @@ def read(
     numeric: Sequence[str],
     problems: CellProblems,
     on_progress: Progress | None,
+    *,
+    lists: Collection[str] = (),
 ) -> Table:
     """Return the wanted columns; bad cells are added to `problems`. Raise TableError if a line is no object."""
     builders = [(_Cells(name), TextBuilder(), array("q")) for name in columns]
@@ -109,7 +111,9 @@ def read(
         for cells, builder, nested in builders:
             cell = cells.of(record)
             if type(cell) is not str:
-                if isinstance(cell, dict | list):
+                if isinstance(cell, list) and cells.name in lists:
+                    cell = json.dumps(cell, ensure_ascii=False)
+                elif isinstance(cell, dict | list):
                     nested.append(len(numbers))
                     cell = ""
                 cell = cell_text(cell)

@@ -1,6 +1,7 @@
 """Parquet, whose footer tells what reading it will cost."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -9,7 +10,7 @@ from evalsite.lib.tables.arrow_columns import arrow_numbers, arrow_text
 from evalsite.lib.tables.errors import CellProblems, Problem, TableError, shorten, whole_file_error
 from evalsite.lib.tables.formats import Source
 from evalsite.lib.tables.header import check_names, find_columns, no_rows
-from evalsite.lib.tables.table import Floats, Progress, Table, TextColumn, cell_text, numbers_of
+from evalsite.lib.tables.table import Floats, Progress, Table, TextBuilder, TextColumn, cell_text, numbers_of
 
 MAX_ROWS = 50_000_000
 MAX_INFLATED_BYTES = 4 << 30
@@ -36,6 +37,8 @@ def read(
     numeric: Sequence[str],
     problems: CellProblems,
     on_progress: Progress | None,
+    *,
+    lists: Collection[str] = (),
 ) -> Table:
     """Return the wanted columns; bad numbers are added to `problems`.
 
@@ -49,14 +52,15 @@ def read(
             raw_names = probe.schema_arrow.names
             names = _checked_names(source, probe, ())
             places = find_columns(source.file, names, columns)
-            _refuse_nested(source, probe.schema_arrow, places)
+            _refuse_nested(source, probe.schema_arrow, places, lists)
             wanted = {raw_names[place] for place in places.values()}
+            flat = {name for name in wanted if not _is_list(probe.schema_arrow.field(name).type)}
             leaves = range(probe.metadata.num_columns)
             _refuse_bombs(source, probe, [i for i in leaves if probe.schema.column(i).path.split(".")[0] in wanted])
             if not probe.metadata.num_rows:
                 raise no_rows(source.file)
         # Strings stay dictionaries: one long text repeated in every row is not multiplied.
-        with parquet.ParquetFile(source.path, read_dictionary=sorted(wanted)) as file:
+        with parquet.ParquetFile(source.path, read_dictionary=sorted(flat)) as file:
             for n_done, (name, place) in enumerate(places.items()):
                 column = file.read(columns=[raw_names[place]]).column(0)
                 # Damaged files hold dictionary codes without a label, or columns of several lengths.
@@ -65,6 +69,8 @@ def read(
                     raise ValueError("a column has too few values")
                 if name in numeric and _is_number(column.type):
                     values[name] = arrow_numbers(column).checked(name, problems)
+                elif _is_list(column.type):
+                    text[name] = _as_json(column)
                 else:
                     text[name] = arrow_text(_decoded(column))
                 if on_progress is not None:
@@ -110,8 +116,11 @@ def _refuse_bombs(source: Source, file: parquet.ParquetFile, leaves: Sequence[in
         )
 
 
-def _refuse_nested(source: Source, schema: pa.Schema, places: dict[str, int]) -> None:
-    nested = [name for name, place in places.items() if pa.types.is_nested(schema.field(place).type)]
+def _refuse_nested(source: Source, schema: pa.Schema, places: dict[str, int], lists: Collection[str]) -> None:
+    types = {name: schema.field(place).type for name, place in places.items()}
+    nested = [
+        name for name, kind in types.items() if pa.types.is_nested(kind) and not (name in lists and _is_list(kind))
+    ]
     if nested:
         mend = "Write one value in each cell: text or a number."
         raise TableError(
@@ -122,6 +131,19 @@ def _refuse_nested(source: Source, schema: pa.Schema, places: dict[str, int]) ->
 
 def _is_number(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind)
+
+
+def _as_json(column: pa.ChunkedArray) -> TextColumn:
+    """Return lists as their JSON text."""
+    builder = TextBuilder()
+    for chunk in column.chunks:
+        for cell in chunk.to_pylist():
+            builder.append("" if cell is None else json.dumps(cell, ensure_ascii=False, default=str))
+    return builder.column()
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:

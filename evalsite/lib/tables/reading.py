@@ -1,6 +1,6 @@
 """The one way in for tabular data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,8 @@ _READ: dict[Format, Callable[..., Table]] = {
     "xlsx": excel.read,
     "parquet": parquet.read,
 }
+# Of the others every cell is one value.
+_WITH_LISTS: frozenset[Format] = frozenset({"jsonl", "parquet"})
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ def read_columns(
     numeric: Sequence[str] = (),
     on_progress: Progress | None = None,
     *,
+    lists: Collection[str] = (),
     max_bytes: int | None = None,
     problems: CellProblems | None = None,
 ) -> Table:
@@ -63,6 +66,7 @@ def read_columns(
     name : what the person calls the file; the path's last part by default.
     numeric : those of `columns` that hold numbers; the others come as text.
     on_progress : called now and then, on the caller's thread, with the share read, 0–1.
+    lists : those of `columns` in which a list is read as its JSON text; elsewhere it is a bad cell.
     max_bytes : a larger file is refused; None: no limit.
     problems : gathers bad cells for the caller to raise with its own; by default they are raised here.
 
@@ -76,7 +80,8 @@ def read_columns(
         raise ValueError(f"numeric columns must be among the wanted ones, of which there is at least one: {unknown}")
     source = open_source(path, name, max_bytes)
     found = CellProblems() if problems is None else problems
-    table = _READ[source.format](source, list(dict.fromkeys(columns)), numeric, found, on_progress)
+    options = {"lists": lists} if source.format in _WITH_LISTS else {}
+    table = _READ[source.format](source, list(dict.fromkeys(columns)), numeric, found, on_progress, **options)
     for column, cells in table.text.items():
         refuse_unstorable(cells, column, found)
     if problems is None:

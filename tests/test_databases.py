@@ -1,0 +1,62 @@
+"""Which connections to the database a process keeps: settings of processes of their own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+POSTGRES = "postgres://somebody@127.0.0.1:1/nowhere?application_name=evalsite"
+
+
+def database_of(folder: Path, program: str, **environment: str) -> dict[str, Any]:
+    """Return the database's settings as a process sees them that begins with these lines."""
+    show = (
+        "import json; from django.conf import settings; print(json.dumps(settings.DATABASES['default'], default=str))"
+    )
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("DATABASE_", "DJANGO_"))}
+    own = {"DJANGO_SETTINGS_MODULE": "evalsite.settings", "EVALSITE_DATA": str(folder), "JOBS_IN_PROCESS": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}; {show}"],
+        cwd=ROOT,
+        env=inherited | own | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("program", ["import evalsite.wsgi", "import evalsite.asgi"])
+def test_threads_of_a_web_process_share_connections(tmp_path: Path, program: str) -> None:
+    database = database_of(tmp_path, program, DATABASE_URL=POSTGRES)
+    assert database["OPTIONS"]["pool"]["max_size"] == 16
+    assert database["OPTIONS"]["application_name"] == "evalsite"
+    assert (database["CONN_MAX_AGE"], database["CONN_HEALTH_CHECKS"]) == (0, True)
+    assert database_of(tmp_path, program, DATABASE_URL=POSTGRES, DATABASE_POOL="5")["OPTIONS"]["pool"]["max_size"] == 5
+
+
+@pytest.mark.parametrize("program", ["import evalsite.celery", "import evalsite.settings"])
+def test_workers_and_commands_keep_connections_of_their_own(tmp_path: Path, program: str) -> None:
+    database = database_of(tmp_path, program, DATABASE_URL=POSTGRES)
+    assert "pool" not in database["OPTIONS"]
+    assert database["CONN_MAX_AGE"] == 60
+
+
+def test_a_web_process_may_do_without_a_pool(tmp_path: Path) -> None:
+    database = database_of(tmp_path, "import evalsite.wsgi", DATABASE_URL=POSTGRES, DATABASE_POOL="0")
+    assert "pool" not in database["OPTIONS"]
+    assert database["CONN_MAX_AGE"] == 60
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_sqlite_has_its_own_options_and_no_pool(tmp_path: Path, named: bool) -> None:
+    url = f"sqlite:///{tmp_path / 'mine.sqlite3'}" if named else ""
+    database = database_of(tmp_path, "import evalsite.wsgi", DATABASE_URL=url)
+    assert database["OPTIONS"].keys() == {"transaction_mode", "timeout", "init_command"}
+    assert database["CONN_MAX_AGE"] == 0
