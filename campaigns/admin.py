@@ -2,13 +2,14 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 
-from campaigns.models import Campaign, Membership
+from campaigns.models import Campaign, Chatbot, Membership
 
 if TYPE_CHECKING:
     CampaignBase = admin.ModelAdmin[Campaign]
+    ChatbotBase = admin.ModelAdmin[Chatbot]
     MembershipBase = admin.TabularInline[Membership, Campaign]
 else:
-    CampaignBase, MembershipBase = admin.ModelAdmin, admin.TabularInline
+    CampaignBase, ChatbotBase, MembershipBase = admin.ModelAdmin, admin.ModelAdmin, admin.TabularInline
 
 
 _SHOWN = ("name", "public_id", "protocol", "status", "replicates", "created_at", "launched_at", "closed_at")
@@ -35,6 +36,51 @@ class CampaignAdmin(CampaignBase):
     inlines = [Memberships]
 
     def has_add_permission(self, request: Any) -> bool:
+        return False
+
+    def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Chatbot)
+class ChatbotAdmin(ChatbotBase):
+    """Shows how chatbots are asked and what they cost, but for their secrets; they are changed on their own pages."""
+
+    list_display = ["system", "campaign", "connector", "spent", "spending_cap"]
+    list_filter = ["connector"]
+    list_select_related = ["system__campaign"]
+    search_fields = ["system__name", "system__campaign__name", "system__campaign__public_id"]
+    fields = (
+        "system",
+        "campaign",
+        "connector",
+        "settings",
+        "file_of_dialogues",
+        "timeout_s",
+        "n_retries",
+        "max_chars",
+        "max_parallel",
+        "price_per_reply",
+        "price_in",
+        "price_out",
+        "spending_cap",
+        "spent",
+        "tested",
+    )
+    readonly_fields = fields
+
+    @admin.display(description="campaign")
+    def campaign(self, chatbot: Chatbot) -> str:
+        return str(chatbot.system.campaign)
+
+    @admin.display(description="file of dialogues")
+    def file_of_dialogues(self, chatbot: Chatbot) -> str:
+        return chatbot.dialogues.name or ""
+
+    def has_add_permission(self, request: Any) -> bool:
+        return False
+
+    def has_change_permission(self, request: Any, obj: Any = None) -> bool:
         return False
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:

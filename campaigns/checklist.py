@@ -1,15 +1,23 @@
 """What a campaign still lacks before it can be launched."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from campaigns.contracts.platform import Option
-from campaigns.models import Campaign
+from django.conf import settings
+
+from campaigns.connectors import get_connector
+from campaigns.contracts.option import Option
+from campaigns.models import Campaign, Chatbot
 from campaigns.platforms import get_platform
 from campaigns.protocols import get_protocol
-from campaigns.queries import Contents, contents_of
+from campaigns.queries import Contents, contents_of, list_chatbots
+from evalsite.lib.addresses import AllowList
+from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
+
+_MOST_NAMES = 5
 
 State = Literal["ok", "todo", "optional"]
 
@@ -31,8 +39,7 @@ def checklist(campaign: Campaign, contents: Contents | None = None) -> list[Step
     is_tested = list(campaign.criteria.values_list("is_in_worker_test", flat=True))
     steps = [
         _name(campaign),
-        _outputs(contents),
-        _human(campaign, contents),
+        *(_live(campaign) if campaign.is_live else (_outputs(contents), _human(campaign, contents))),
         _criteria(is_tested),
         _instructions(campaign),
         _hits(campaign, contents, sum(is_tested)),
@@ -70,6 +77,87 @@ def _human(campaign: Campaign, contents: Contents) -> Step | None:
     return Step("human", "Human system", "campaigns:systems", "todo", text)
 
 
+def _live(campaign: Campaign) -> list[Step | None]:
+    """Return the steps of a campaign with live chats. One query."""
+    chatbots = list(list_chatbots(campaign))
+    ordinary = [chatbot for chatbot in chatbots if not chatbot.system.is_degraded]
+    wanted = chatbots if campaign.n_degraded else ordinary
+    return [
+        _chatbots(campaign, ordinary),
+        _degraded(campaign, has_degraded=len(ordinary) < len(chatbots)),
+        _hosts(wanted),
+        _tests(wanted),
+        _chat(campaign, ordinary),
+    ]
+
+
+def count_families(chatbots: Sequence[Chatbot]) -> int:
+    """Return how many families there are; a chatbot without one is one of its own."""
+    names = [chatbot.system.family for chatbot in chatbots]
+    return len(set(filter(None, names))) + names.count("")
+
+
+def _chatbots(campaign: Campaign, ordinary: Sequence[Chatbot]) -> Step:
+    n_families = count_families(ordinary)
+    text = f"{counted(len(ordinary), 'chatbot')}, of {n_families} different families."
+    if n_families < campaign.n_ordinary:
+        more = "Add chatbots." if len(ordinary) == n_families else "Add chatbots, or change the family of some."
+        text = f"A HIT needs {campaign.n_ordinary} of different families; there are {n_families}. {more}"
+        return Step("chatbots", "Chatbots", "campaigns:chatbots", "todo", text)
+    return Step("chatbots", "Chatbots", "campaigns:chatbots", "ok", text)
+
+
+def _degraded(campaign: Campaign, *, has_degraded: bool) -> Step | None:
+    if not campaign.n_degraded or has_degraded:
+        return None
+    text = "Each HIT is to hold it, and there is none: careful workers rate it lower. Add it."
+    return Step("degraded", "Degraded chatbot", "campaigns:chatbots", "todo", text)
+
+
+def _hosts(chatbots: Sequence[Chatbot]) -> Step | None:
+    """Return the step of chatbots that this site may not or cannot ask; None if there are none."""
+    allowed = AllowList(settings.CHATBOT_HOSTS)
+    problems = []
+    for chatbot in chatbots:
+        try:
+            hosts = get_connector(chatbot.connector).hosts_of(chatbot.settings)
+        except DomainError:
+            problems.append(f"{chatbot}: its connector “{chatbot.connector}” is not installed.")
+            continue
+        refused = sorted({host for host, port in hosts if allowed.reach_of(host, port) == "none"})
+        problems += [f"{chatbot}: an admin has to allow the host “{host}” (CHATBOT_HOSTS)." for host in refused]
+    return Step("hosts", "Connections", "campaigns:chatbots", "todo", _some(problems)) if problems else None
+
+
+def _tests(chatbots: Sequence[Chatbot]) -> Step | None:
+    failing = [str(each) for each in chatbots if each.tested and not each.tested["ok"]]
+    untested = [str(each) for each in chatbots if not each.tested or each.tested.get("is_outdated")]
+    untested = [name for name in untested if name not in failing]
+    words = [f"Failed: {_some(failing, ', ')}."] if failing else []
+    words += [f"Not tested as set now: {_some(untested, ', ')}."] if untested else []
+    if not chatbots:
+        return None
+    if words:
+        return Step("tests", "Tests", "campaigns:chatbots", "optional", " ".join(words))
+    return Step("tests", "Tests", "campaigns:chatbots", "ok", "Every chatbot has answered.")
+
+
+def _some(texts: Sequence[str], separator: str = " ") -> str:
+    n_more = len(texts) - _MOST_NAMES
+    return separator.join([*texts[:_MOST_NAMES], *([f"and {n_more} more"] if n_more > 0 else [])])
+
+
+def _chat(campaign: Campaign, ordinary: Sequence[Chatbot]) -> Step:
+    rules = campaign.chat_rules
+    n_inputs = f"at least {counted(rules.min_inputs, 'message')} a chat"
+    if rules.opening == "free":
+        return Step("chat", "Chat rules", "campaigns:chat", "ok", f"On a topic of the worker's, {n_inputs}.")
+    if not any(chatbot.persona for chatbot in ordinary):
+        text = "Workers are to be given a statement of a persona, and no chatbot has any. Add statements to one."
+        return Step("chat", "Chat rules", "campaigns:chatbots", "todo", text)
+    return Step("chat", "Chat rules", "campaigns:chat", "ok", f"From a statement of the chatbot's persona, {n_inputs}.")
+
+
 def _criteria(is_tested: list[bool]) -> Step:
     if not is_tested:
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", "Add at least one statement to rate.")
@@ -84,6 +172,11 @@ def _instructions(campaign: Campaign) -> Step:
     if not campaign.instructions.strip():
         text = "Tell workers what to do. The protocol has a text to begin with."
         return Step("instructions", "Instructions", "campaigns:instructions", "todo", text)
+    n_inputs = campaign.chat_rules.min_inputs if campaign.is_live else None
+    numbers = {int(number) for number in re.findall(r"\d{1,9}", campaign.instructions)}
+    if numbers and n_inputs and n_inputs not in numbers:
+        text = f"A chat needs {counted(n_inputs, 'message')}, and the instructions name another number."
+        return Step("instructions", "Instructions", "campaigns:instructions", "optional", text)
     text = "With a consent text." if campaign.consent.strip() else "Without a consent text."
     return Step("instructions", "Instructions", "campaigns:instructions", "ok", text)
 
@@ -92,10 +185,12 @@ def _hits(campaign: Campaign, contents: Contents, n_tested: int) -> Step:
     if not contents.n_hits:
         return Step("hits", "HITs", "campaigns:design", "todo", "Set their design and build them.")
     if campaign.status == Campaign.Status.DRAFT:
-        text = "Outputs, systems or the design have changed since they were built. Build them again."
+        what = "Chatbots" if campaign.is_live else "Outputs, systems"
+        text = f"{what} or the design have changed since they were built. Build them again."
         return Step("hits", "HITs", "campaigns:design", "todo", text)
     if not campaign.n_degraded:
-        text = "None has a degraded item, so no worker can pass the worker test and no rating would count in results."
+        what = "the degraded chatbot" if campaign.is_live else "a degraded item"
+        text = f"None has {what}, so no worker can pass the worker test and no rating would count in results."
         return Step("hits", "HITs", "campaigns:design", "optional", text)
     n_pairs = campaign.n_degraded * n_tested
     # The smallest p that the signed-rank test can give: every one of n pairs differs in the same direction.
@@ -106,9 +201,8 @@ def _hits(campaign: Campaign, contents: Contents, n_tested: int) -> Step:
         )
         return Step("hits", "HITs", "campaigns:design", "optional", text)
     n_workers = f"{counted(campaign.workers_per_hit, 'worker')} each"
-    return Step(
-        "hits", "HITs", "campaigns:design", "ok", f"{contents.n_hits:,} of {campaign.hit_size} items, {n_workers}."
-    )
+    items = f"{contents.n_hits:,} of {campaign.hit_size} {'chats' if campaign.is_live else 'items'}"
+    return Step("hits", "HITs", "campaigns:design", "ok", f"{items}, {n_workers}.")
 
 
 def _payment(campaign: Campaign) -> Step:
@@ -122,8 +216,10 @@ def _payment(campaign: Campaign) -> Step:
 
 def _platform(campaign: Campaign) -> Step:
     platform = get_platform(campaign.platform)
+    if platform.has_account:
+        return Step("platform", platform.title, "crowd:platform", "ok", "Publish HITs there once this list is done.")
     words = [f"{option.label}: {_value(option, campaign.platform_settings)}." for option in platform.options]
-    return Step("platform", platform.title, "campaigns:settings", "ok", " ".join(words))
+    return Step("platform", platform.title, "crowd:platform", "ok", " ".join(words))
 
 
 def _value(option: Option, settings: Mapping[str, Any]) -> str:

@@ -33,11 +33,18 @@ def read_material(campaign: Campaign, *, with_texts: bool = True) -> Material:
     Without texts it is enough to see what HITs come to.
     """
     mix, screen = mix_of(campaign), Screen.from_json(campaign.screen)
-    systems = sorted(campaign.systems.values_list("name", "pk", "is_human"))
+    systems = sorted(campaign.systems.filter(is_degraded=False).values_list("name", "pk", "is_human", "family"))
     columns = ("name", "pk", "fields") if with_texts else ("name", "pk")
     sources: list[Any] = sorted(campaign.sources.values_list(*columns), key=lambda row: row[0])
     texts: list[str] = []
     keys = _read_outputs(campaign, texts if with_texts else None)
+    family, degraded_id = None, None
+    if campaign.is_live:
+        is_ordinary = np.isin(keys[:, 2], [row[1] for row in systems])
+        degraded_id = int(keys[~is_ordinary, 0][0]) if not is_ordinary.all() else None
+        keys, texts = keys[is_ordinary], []
+        # A chatbot without a family is one of its own, called by its name: a family may not be called so.
+        _, family = np.unique([row[3] or f"\0{row[0]}" for row in systems], return_inverse=True)
     source, system = _codes(keys[:, 1], [row[1] for row in sources]), _codes(keys[:, 2], [row[1] for row in systems])
     order = np.lexsort((system, source))
     return Material(
@@ -49,11 +56,16 @@ def read_material(campaign: Campaign, *, with_texts: bool = True) -> Material:
         donor_label=_label(screen, screen.donor_field),
         source_names=[row[0] for row in sources],
         system_names=[row[0] for row in systems],
-        human=next((code for code, (_, _, is_human) in enumerate(systems) if is_human), None),
+        human=next((code for code, row in enumerate(systems) if row[2]), None),
         source=source[order],
         system=system[order],
         output_ids=keys[order, 0],
-        texts=_texts(screen, [row[2] for row in sources], [texts[k] for k in order.tolist()]) if with_texts else None,
+        texts=_texts(screen, [row[2] for row in sources], [texts[k] for k in order.tolist()] if texts else [])
+        if with_texts
+        else None,
+        output_format=screen.output_format,
+        family=None if family is None else np.asarray(family)[system[order]],
+        degraded_id=degraded_id,
     )
 
 

@@ -8,11 +8,15 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.platform import CampaignRef
 from campaigns.design.composition import Kind, Layout, Mix
 from campaigns.design.sampling import Leftover
 
 LONGEST_NAME = 200
+CHAT = "chat"
+"""The name of the one source of a live campaign."""
+_MILLION = 1_000_000
 
 
 _LAYOUTS = [(layout.value, layout.value) for layout in Layout]
@@ -53,6 +57,7 @@ class Campaign(models.Model):
     screen = models.JSONField("what a worker is shown (campaigns.contracts.protocol.Screen)", default=dict)
     instructions = models.TextField(blank=True, help_text="Markdown. Shown before the HIT and at any time in it.")
     consent = models.TextField("consent text", blank=True, help_text="Markdown. If given, a worker must agree to it.")
+    chat = models.JSONField("rules of live chats (campaigns.contracts.chat.ChatRules)", default=dict, blank=True)
     is_accessible = models.BooleanField(
         "accessible mode", default=False, help_text="Real text instead of images, for invited raters."
     )
@@ -81,6 +86,8 @@ class Campaign(models.Model):
 
     platform = models.CharField(max_length=50, default="link")
     platform_settings = models.JSONField(default=dict, blank=True)
+    platform_secrets = models.TextField("keys of its account at the platform, encrypted", blank=True)
+    platform_memory = models.JSONField("what its account wants remembered", default=dict, blank=True)
 
     has_given_hits = models.BooleanField("HITs came with the file", default=False)
     my_role: str  # of the user that `get_campaign_for` fetched it for
@@ -114,12 +121,22 @@ class Campaign(models.Model):
     @property
     def ref(self) -> CampaignRef:
         """What its crowd platform may know of it."""
-        return CampaignRef(self.public_id, self.platform_settings)
+        return CampaignRef(self.public_id, self.platform_settings, self.platform_memory)
 
     @property
     def hit_size(self) -> int:
         """Number of items of a HIT, as set."""
         return self.n_ordinary + self.n_degraded + self.n_repeat + self.n_reference
+
+    @property
+    def is_live(self) -> bool:
+        """Whether workers chat with its systems, which have no outputs that were made before."""
+        return bool(self.chat)
+
+    @property
+    def chat_rules(self) -> ChatRules:
+        """The rules of its chats; those of the study where it has none."""
+        return ChatRules.from_json(self.chat)
 
     @property
     def is_launched(self) -> bool:
@@ -174,21 +191,74 @@ class Criterion(models.Model):
 
 
 class System(models.Model):
-    """One of the systems compared; a human one is the anchor of mixes that have one."""
+    """One of the systems compared; a human one is the anchor of mixes that have one.
+
+    Of a live campaign it is a chatbot. A HIT holds one member of each family of chatbots, and the degraded one, which
+    is compared with none of the others, in the place of degraded items.
+    """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="systems")
     name = models.CharField(max_length=LONGEST_NAME)
     is_human = models.BooleanField("human", default=False)
+    is_degraded = models.BooleanField("degraded", default=False)
+    family = models.CharField(max_length=LONGEST_NAME, blank=True)
 
     class Meta:
         ordering = ["name"]
         constraints = [
             models.UniqueConstraint(fields=["campaign", "name"], name="campaigns_system_name"),
             models.UniqueConstraint(fields=["campaign"], condition=Q(is_human=True), name="campaigns_system_one_human"),
+            models.UniqueConstraint(
+                fields=["campaign"], condition=Q(is_degraded=True), name="campaigns_system_one_degraded"
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+
+class Chatbot(models.Model):
+    """How a system of a live campaign is asked for its next reply, and how much of it is wanted."""
+
+    system = models.OneToOneField(System, on_delete=models.CASCADE, related_name="chatbot")
+    connector = models.CharField(max_length=50)
+    settings = models.JSONField("options of its connector", default=dict, blank=True)
+    secrets = models.TextField("secret options, encrypted", blank=True)
+    dialogues = models.FileField(upload_to="dialogues/", blank=True)
+    persona = models.JSONField("statements that it lives up to", default=list, blank=True)
+    n_statements = models.PositiveSmallIntegerField(
+        "statements drawn for each chat", null=True, blank=True, help_text="Empty: all."
+    )
+    timeout_s = models.PositiveSmallIntegerField("seconds to wait for a reply", default=30)
+    n_retries = models.PositiveSmallIntegerField("further tries", default=2)
+    max_chars = models.PositiveIntegerField("longest reply in characters", default=1000)
+    max_parallel = models.PositiveSmallIntegerField("replies at once", null=True, blank=True)
+    price_per_reply = models.DecimalField(max_digits=12, decimal_places=6, default=Decimal(0))
+    price_in = models.DecimalField(
+        "price of a million tokens read", max_digits=12, decimal_places=6, default=Decimal(0)
+    )
+    price_out = models.DecimalField(
+        "price of a million tokens written", max_digits=12, decimal_places=6, default=Decimal(0)
+    )
+    spending_cap = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
+    spent = models.DecimalField(max_digits=14, decimal_places=6, default=Decimal(0))
+    tested = models.JSONField("what came of the last test", default=dict, blank=True)
+
+    class Meta:
+        ordering = ["system__name"]
+        constraints = [models.CheckConstraint(condition=Q(timeout_s__gte=1), name="campaigns_chatbot_timeout")]
+
+    def __str__(self) -> str:
+        return str(self.system)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether its spending cap is reached."""
+        return self.spending_cap is not None and self.spent >= self.spending_cap
+
+    def price_of(self, n_tokens_in: int, n_tokens_out: int) -> Decimal:
+        """Return what a reply of so many tokens costs."""
+        return self.price_per_reply + (self.price_in * n_tokens_in + self.price_out * n_tokens_out) / _MILLION
 
 
 class Source(models.Model):
@@ -207,7 +277,7 @@ class Source(models.Model):
 
 
 class Output(models.Model):
-    """One system's text for one source."""
+    """One system's text for one source. A chatbot has one for the source `CHAT`, empty: what it says is in chats."""
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="outputs")
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="outputs")
@@ -222,11 +292,15 @@ class Output(models.Model):
 
 
 class Hit(models.Model):
-    """Items that one worker rates in one go. `n_places_left` are the workers still wanted."""
+    """Items that one worker rates in one go. `n_places_left` are the workers still wanted.
+
+    One that is not offered is not published yet on the campaign's crowd platform.
+    """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="hits")
     number = models.PositiveIntegerField()
     n_places_left = models.PositiveSmallIntegerField(default=1)
+    is_offered = models.BooleanField("offered to workers", default=True)
 
     class Meta:
         ordering = ["number"]

@@ -5,6 +5,7 @@ from typing import Any
 from django.urls import NoReverseMatch, reverse
 
 from campaigns.models import Campaign
+from campaigns.platforms import get_platform
 from campaigns.protocols import get_protocol
 from campaigns.queries import Role, has_role
 
@@ -13,23 +14,34 @@ _TABS = (
     ("data", "Data", "campaigns:data"),
     ("systems", "Systems", "campaigns:systems"),
     ("screen", "Screen", "campaigns:screen"),
+    ("chatbots", "Chatbots", "campaigns:chatbots"),
+    ("chat", "Chat rules", "campaigns:chat"),
     ("criteria", "Criteria", "campaigns:criteria"),
     ("instructions", "Instructions", "campaigns:instructions"),
     ("design", "HITs", "campaigns:design"),
     ("settings", "Settings", "campaigns:settings"),
+    ("platform", "Platform", "crowd:platform"),
     ("raters", "Raters", "monitoring:raters"),
     ("preview", "Preview", "monitoring:preview"),
     ("progress", "Progress", "monitoring:progress"),
+    ("chats", "Chats", "monitoring:chats"),
     ("workers", "Workers", "analysis:campaign_workers"),
+    ("payments", "Payments", "crowd:payments"),
     ("results", "Results", "analysis:campaign_results"),
     ("members", "Members", "campaigns:members"),
 )
+# Workers of a live campaign chat with its systems; those of others rate outputs that were made before.
+_OF_LIVE, _OF_OUTPUTS = {"chatbots", "chat", "chats"}, {"data", "systems", "screen"}
 
 
 def campaign_tabs(campaign: Campaign, current: str) -> list[dict[str, Any]]:
     """Return what components/tabs.html draws; `current` names the tab that shows."""
     tabs = []
+    hidden = _OF_OUTPUTS if campaign.is_live else _OF_LIVE
+    platform = get_platform(campaign.platform)
     for key, title, name in _TABS:
+        if key in hidden or (key == "raters" != current and platform.has_account):
+            continue
         if key == "screen" != current and not get_protocol(campaign.protocol).has_open_screen:
             continue
         if url := url_of(campaign, name):

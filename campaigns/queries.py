@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet, Sum
 from django.shortcuts import get_object_or_404
 
-from campaigns.models import Campaign, Criterion, Membership, Output, System
+from campaigns.models import Campaign, Chatbot, Criterion, Membership, Output, System
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 
@@ -48,7 +48,7 @@ def count_hits(campaign: Campaign) -> int:
 
 @dataclass(frozen=True)
 class Contents:
-    """How much a campaign holds. A place is one worker's go at one HIT."""
+    """How much a campaign holds. A place is one worker's go at one HIT. The degraded chatbot is no system to count."""
 
     n_systems: int
     n_sources: int
@@ -67,7 +67,7 @@ def contents_of(campaign: Campaign) -> Contents:
     """Return how much a campaign holds. Four queries."""
     hits = campaign.hits.aggregate(n=Count("pk"), left=Sum("n_places_left", default=0))
     return Contents(
-        n_systems=campaign.systems.count(),
+        n_systems=campaign.systems.filter(is_degraded=False).count(),
         n_sources=campaign.sources.count(),
         n_outputs=Output.objects.filter(source__campaign=campaign).count(),
         n_hits=hits["n"],
@@ -94,6 +94,17 @@ def list_systems(campaign: Campaign) -> QuerySet[System]:
 def get_system_of(campaign: Campaign, system_id: int) -> System:
     """Return a system of the campaign with its `n_outputs`; raise Http404 for any other."""
     return get_object_or_404(list_systems(campaign), pk=system_id)
+
+
+def list_chatbots(campaign: Campaign) -> QuerySet[Chatbot]:
+    """Return the chatbots with their systems, by name, the degraded one last."""
+    chatbots = Chatbot.objects.filter(system__campaign=campaign).select_related("system")
+    return chatbots.order_by("system__is_degraded", "system__name")
+
+
+def get_chatbot_of(campaign: Campaign, chatbot_id: int) -> Chatbot:
+    """Return a chatbot of the campaign with its system; raise Http404 for any other."""
+    return get_object_or_404(list_chatbots(campaign), pk=chatbot_id)
 
 
 def get_criterion_of(campaign: Campaign, criterion_id: int) -> Criterion:

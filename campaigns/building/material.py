@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.building.dialogues import replies_in
 from campaigns.building.refusals import refusal
+from campaigns.contracts.protocol import Format
 from campaigns.design.composition import Layout, Mix
 from campaigns.design.errors import DesignError
 from campaigns.design.plan import Plan, plan_hits
@@ -39,7 +41,11 @@ class Material:
 
     Sources and systems are numbered in the order of their names, outputs in the order of source and system, so that
     copies of a campaign, which have other keys, give the same HITs. `human` is the number of the human system,
-    `output_ids` are keys. `texts` is None where only the composition of HITs is wanted.
+    `output_ids` are keys, `output_format` is the screen's. `texts` is None where only the composition of HITs is
+    wanted.
+
+    Of a live campaign the outputs are its chatbots, but for the degraded one; `family` has a number for each, and
+    `degraded_id` is the key of what stands for the degraded one, if there is one.
     """
 
     mix: Mix
@@ -55,6 +61,14 @@ class Material:
     system: Codes
     output_ids: NDArray[np.int64]
     texts: Texts | None = field(default=None)
+    output_format: Format = field(default="text")
+    family: Codes | None = field(default=None)
+    degraded_id: int | None = field(default=None)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether workers chat with the systems."""
+        return self.mix.layout == Layout.BY_SYSTEM
 
     @property
     def n_sources(self) -> int:
@@ -72,9 +86,8 @@ class Material:
 def make_plan(material: Material) -> Plan:
     """Return the HITs; raise DomainError, with the numbers, if they cannot be built."""
     mix, texts = material.mix, material.texts
-    if mix.layout == Layout.BY_SYSTEM:
-        raise DomainError("live", "Workers meet these systems live: there are no outputs to build HITs from.")
     _check_size(material)
+    _check_live(material)
     _check_references(material)
     with in_words(material):
         return plan_hits(
@@ -85,7 +98,8 @@ def make_plan(material: Material) -> Plan:
             n_hits=material.n_hits,
             leftover=material.leftover,
             anchor=material.human if mix.has_anchor else None,
-            is_degradable=_has_words(texts.outputs) if texts else None,
+            family=material.family,
+            is_degradable=_is_degradable(material) if texts and not material.is_live else None,
         )
 
 
@@ -98,9 +112,11 @@ def in_words(material: Material, about: str = "") -> Iterator[None]:
         raise refusal(error, material, about) from error
 
 
-def _has_words(texts: list[str]) -> Mask:
-    """Return which texts have anything to replace by other words."""
-    return np.fromiter((not (text.isspace() or not text) for text in texts), dtype=bool, count=len(texts))
+def _is_degradable(material: Material) -> Mask:
+    """Return which outputs have anything to replace by other words."""
+    assert material.texts
+    texts, is_dialogue = material.texts.outputs, material.output_format == "dialogue"
+    return np.array([bool(replies_in(text) if is_dialogue else text.strip()) for text in texts], dtype=bool)
 
 
 def _check_size(material: Material) -> None:
@@ -111,6 +127,15 @@ def _check_size(material: Material) -> None:
             "too_many_items",
             f"{material.n_hits:,} HITs of {material.mix.size} items are {n_items:,} items, and at most {MOST_ITEMS:,} "
             "are built. Ask for fewer HITs, or for more workers per HIT.",
+        )
+
+
+def _check_live(material: Material) -> None:
+    """Refuse HITs of chatbots that lack the degraded one."""
+    if material.is_live and material.mix.n_degraded and material.degraded_id is None:
+        raise DomainError(
+            "no_degraded",
+            "A HIT is to hold the degraded chatbot, and there is none. Add it under Chatbots, or set Degraded to 0.",
         )
 
 

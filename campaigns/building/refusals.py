@@ -8,6 +8,7 @@ import numpy as np
 from campaigns.design.errors import DesignError
 from campaigns.design.sampling import Leftover
 from evalsite.lib.errors import DomainError
+from evalsite.lib.words import counted
 
 if TYPE_CHECKING:
     from campaigns.building.material import Material
@@ -22,7 +23,13 @@ def refusal(error: DesignError, material: "Material | None" = None, about: str =
     return DomainError(error.code, f"{about}: {text}" if about else text)
 
 
+def _bad_number_of_hits(material: "Material") -> str:
+    return "Chatbots never run out, so say how many HITs there are to be." if material.is_live else ""
+
+
 def _no_outputs(material: "Material") -> str:
+    if material.is_live:
+        return "There are no chatbots yet. Add some under Chatbots."
     return "There are no outputs yet. Upload some under Data."
 
 
@@ -44,6 +51,13 @@ def _too_few_outputs(material: "Material") -> str:
 def _too_few_systems(material: "Material") -> str:
     """Say which source has the fewest outputs."""
     n_wanted = material.mix.n_ordinary
+    if material.is_live:
+        n_there = len(material.system_names)
+        n_families = np.unique(material.family).size if material.family is not None else n_there
+        return (
+            f"A HIT needs {counted(n_wanted, 'chatbot')} of different families, and there are {n_there:,}, of "
+            f"{n_families:,} different families. Add chatbots, or ask for fewer in a HIT."
+        )
     sources, counts = np.unique(material.source, return_counts=True)
     n_few, worst = int((counts < n_wanted).sum()), int(counts.argmin())
     mend = "" if n_few == sources.size else _or_leave_out(material)
@@ -73,6 +87,7 @@ def _or_leave_out(material: "Material") -> str:
 
 _WRITERS: dict[str, Callable[["Material"], str]] = {
     "no_outputs": _no_outputs,
+    "bad_number_of_hits": _bad_number_of_hits,
     "no_anchor": _no_anchor,
     "too_few_outputs": _too_few_outputs,
     "too_few_systems": _too_few_systems,

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from campaigns.building.dialogues import degrade_replies, replies_in
 from campaigns.building.material import Material, in_words
 from campaigns.design.composition import Kind
-from campaigns.design.degradation import STEPS_TO_20, degrade
+from campaigns.design.degradation import STEPS_TO_20, STEPS_TO_29, degrade
 from campaigns.design.plan import Plan
 from campaigns.design.seeds import Codes, draw_donors, generator
 from evalsite.lib.errors import DomainError
@@ -29,10 +30,15 @@ class Donors:
 
 
 def donors_of(material: Material) -> Donors:
-    """Return the texts that words are taken from: of a field of the sources, or of outputs, the human's if any."""
+    """Return the texts that words are taken from: of a field of the sources, or of outputs, the human's if any.
+
+    Of outputs that are dialogues each reply of the chatbot is a text.
+    """
     assert material.texts
     if material.texts.donors is not None:
         return _one_of_each_source(material.texts.donors)
+    if material.output_format == "dialogue":
+        return _replies(material)
     if material.human is not None:
         of_source = [""] * len(material.source_names)
         for k in np.flatnonzero(material.system == material.human).tolist():
@@ -42,6 +48,18 @@ def donors_of(material: Material) -> Donors:
     for text, source in zip(material.texts.outputs, material.source.tolist(), strict=True):
         if text.strip():
             owners.setdefault(text, source)
+    groups = np.fromiter(owners.values(), dtype=np.int64, count=len(owners))
+    return Donors(list(owners), groups, np.arange(len(material.source_names)))
+
+
+def _replies(material: Material) -> Donors:
+    """Return the chatbot's replies in dialogues, the human's if any; a reply is of the source that has it first."""
+    assert material.texts
+    owners: dict[str, int] = {}
+    for k in range(len(material.texts.outputs)):
+        if material.human in (None, int(material.system[k])):
+            for reply in replies_in(material.texts.outputs[k]):
+                owners.setdefault(reply, int(material.source[k]))
     groups = np.fromiter(owners.values(), dtype=np.int64, count=len(owners))
     return Donors(list(owners), groups, np.arange(len(material.source_names)))
 
@@ -62,6 +80,8 @@ def write_texts(material: Material, plan: Plan, on_progress: Callable[[int, int]
     Each degraded text has a generator of its own, of the seed, HIT and position, and never reads like its original.
     """
     assert material.texts
+    if material.is_live:
+        return [""] * plan.hits.hit.size  # what a chatbot says is not known yet
     hits, outputs, references = plan.hits, material.texts.outputs, material.texts.references
     shown = [outputs[output] for output in hits.output.tolist()]
     for item in np.flatnonzero(hits.kind == Kind.REFERENCE).tolist():
@@ -79,17 +99,22 @@ def write_texts(material: Material, plan: Plan, on_progress: Callable[[int, int]
 
 
 def _degrade(material: Material, output: int, donors: Donors, rng: np.random.Generator) -> str:
-    """Return the output's text with some words replaced by those of another text."""
+    """Return the output's text with some words replaced by those of another text; of a dialogue, of each reply."""
     assert material.texts
-    source = int(material.source[output])
-    drawn = draw_donors(donors.group, int(donors.group_of_source[source]), rng)
+    text, source = material.texts.outputs[output], int(material.source[output])
     about = f"Output of “{material.system_names[material.system[output]]}” for source “{material.source_names[source]}”"
-    if not drawn.size:
-        what = f"no other source has another “{material.donor_label}”" if material.donor_label else "there is none"
-        raise DomainError("no_donor", f"{about}: a degraded item takes words from another text, and {what}.")
-    with in_words(material, about):
+    lengths = STEPS_TO_20 if material.output_format == "text" else STEPS_TO_29
+
+    def degraded(text: str) -> str:
+        drawn = draw_donors(donors.group, int(donors.group_of_source[source]), rng)
+        if not drawn.size:
+            what = f"no other source has another “{material.donor_label}”" if material.donor_label else "there is none"
+            raise DomainError("no_donor", f"{about}: a degraded item takes words from another text, and {what}.")
         first, *further = _texts(donors, drawn.tolist())
-        return degrade(material.texts.outputs[output], first, rng, STEPS_TO_20, further_donors=further)
+        return degrade(text, first, rng, lengths, further_donors=further)
+
+    with in_words(material, about):
+        return degrade_replies(text, degraded) if material.output_format == "dialogue" else degraded(text)
 
 
 def _texts(donors: Donors, drawn: Iterable[int]) -> list[str]:

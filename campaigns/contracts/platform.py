@@ -1,20 +1,40 @@
-"""The contract of a crowd platform: where workers come from, and where they go when they have finished."""
+"""The contract of a crowd platform: where workers come from, and where they go when they have finished.
+
+What only a platform with an account does (publishing, paying) is in `campaigns.contracts.account`.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, ClassVar
 from uuid import UUID
 
+from campaigns.contracts.account import CrowdAccount, Event
+from campaigns.contracts.option import Option
 from evalsite.lib.errors import DomainError
 
 
 @dataclass(frozen=True)
 class CampaignRef:
-    """What a platform may know of a campaign."""
+    """What a platform may know of a campaign: its address, its options, and what the account once told (`memory`)."""
 
     public_id: UUID
     settings: Mapping[str, Any]
+    memory: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The platform's own assignment that somebody has come with.
+
+    `platform_id` is its id there. `hit_number` is the HIT that it is for; None: whichever is free. `data` is kept with
+    the assignment, for `CrowdPlatform.finish`.
+    """
+
+    platform_id: str
+    hit_number: int | None = None
+    data: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -26,17 +46,20 @@ class Arrival:
 
     worker_key: str | None = None
     is_preview: bool = False
+    place: Place | None = None
 
 
 @dataclass(frozen=True)
-class Option:
-    """One setting of a platform: a choice, or a whole number where there are no choices (None: no limit)."""
+class Handover:
+    """Where a worker goes who has finished: a code to copy, a form to send to the platform, or a link to follow.
 
-    name: str
-    label: str
-    help: str = ""
-    choices: tuple[tuple[str, str], ...] = ()
-    default: str | int | None = None
+    A form is posted to `form_url` with `fields` from within the platform's frame.
+    """
+
+    code: str = ""
+    form_url: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    link_url: str = ""
 
 
 class CrowdPlatform(ABC):
@@ -46,9 +69,30 @@ class CrowdPlatform(ABC):
     title: ClassVar[str]
     summary: ClassVar[str]
     options: ClassVar[tuple[Option, ...]] = ()
-    # Sources of the Content-Security-Policy of worker pages, beyond the site itself.
-    frame_ancestors: ClassVar[tuple[str, ...]] = ()
-    form_action: ClassVar[tuple[str, ...]] = ()
+    has_account: ClassVar[bool] = False
+    """Whether campaigns are published and paid there, by its account."""
+    posts_each_hit: ClassVar[bool] = True
+    """Whether each HIT is published by itself; if not, a wave is one posting with places for any of its HITs."""
+    rejection_categories: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """What the platform asks for besides a message when work is rejected: values and labels."""
+    rejection_effect: ClassVar[str] = (
+        "They are not paid for this work, and their approval rate on the platform goes down. The rate decides which "
+        "work they are offered from then on; a few rejections can cost somebody their livelihood there."
+    )
+    """What a rejection does to a worker, in words, for whoever is about to reject."""
+
+    shortest_rejection: ClassVar[int] = 0
+    """How many characters a message to a rejected worker must have at least."""
+
+    @property
+    def frame_ancestors(self) -> tuple[str, ...]:
+        """Sources of the Content-Security-Policy that may frame worker pages, beyond the site itself."""
+        return ()
+
+    @property
+    def form_action(self) -> tuple[str, ...]:
+        """Sources of the Content-Security-Policy that worker pages may send forms to, beyond the site itself."""
+        return ()
 
     @abstractmethod
     def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:
@@ -64,3 +108,38 @@ class CrowdPlatform(ABC):
     def max_workers(self, campaign: CampaignRef) -> int | None:
         """Return how many workers may take part; None for no limit."""
         return None
+
+    def finish(self, campaign: CampaignRef, place: Place | None, code: str) -> Handover:
+        """Return where a worker goes whose assignment at `place` has finished with a completion code."""
+        return Handover(code=code)
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options as they are kept; raise DomainError `bad_option` for a value that cannot work."""
+        return settings
+
+    # --- Of platforms with an account
+
+    def arrival_query(self, campaign: CampaignRef, hit_number: int | None) -> str:
+        """Return the query of the address that is published, for one HIT or for any; what `identify` reads."""
+        raise self._no_account()
+
+    def fee(self, campaign: CampaignRef, amount: Decimal, *, n_places: int, is_bonus: bool = False) -> Decimal:
+        """Return what the platform asks for paying `amount` in all, for postings of `n_places` each; to the cent."""
+        return Decimal("0.00")
+
+    def open_account(self, campaign: CampaignRef, secrets: Mapping[str, str]) -> CrowdAccount:
+        """Return the account that a campaign is published with; raise DomainError `no_keys` if keys are missing."""
+        raise self._no_account()
+
+    def read_hook(
+        self, campaign: CampaignRef, secrets: Mapping[str, str], headers: Mapping[str, str], body: bytes
+    ) -> list[Event]:
+        """Return what a notification of the platform tells; raise DomainError `bad_signature` if it is not its own.
+
+        Names of headers are in small letters.
+        """
+        raise self._no_account()
+
+    def _no_account(self) -> DomainError:
+        return DomainError("no_account", f"{self.title} has no account to publish with or to be paid from.")

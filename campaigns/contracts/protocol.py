@@ -1,13 +1,17 @@
 """The contract of a protocol: a kind of evaluation, and what it presets for a campaign."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal
 
+from campaigns.contracts.chat import ChatRules
+from campaigns.contracts.transcripts import SPEAKERS, Speaker, parse_transcript
 from campaigns.design.composition import POOL_OF_100, Mix
 
 WorkerTest = Literal["paired-wilcoxon", "unpaired-ranksum", "paired-t"]
+# A text, a whole dialogue as `parse_transcript` reads it or, of outputs, a chatbot's reply to the dialogue before it.
+Format = Literal["text", "dialogue", "reply"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Field:
     is_required: bool = True
     is_shown: bool = True
     marks: str = ""
+    format: Format = "text"
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,12 @@ class Screen:
     output_label: str = "Text"
     reference_field: str = ""
     donor_field: str = ""
+    output_format: Format = "text"
+
+    @property
+    def has_dialogues(self) -> bool:
+        """Whether fields or outputs are dialogues, which files have as transcripts."""
+        return "dialogue" in {self.output_format, *(field.format for field in self.fields)}
 
     @property
     def field_names(self) -> tuple[str, ...]:
@@ -71,23 +82,55 @@ class Screen:
 
 @dataclass(frozen=True)
 class Block:
-    """One text on a worker's page; `highlights` are starts and ends in `text`. `is_output`: it is what is rated."""
+    """One text on a worker's page; `highlights` are starts and ends in `text`. `is_output`: it is what is rated.
+
+    A turn of a dialogue is a block of its own: `speaker` says it, and the turns of one `dialogue`, named by its
+    heading, follow one another. Of what a file calls the speakers nothing is shown.
+    """
 
     name: str
     label: str
     text: str
     highlights: tuple[tuple[int, int], ...] = field(default=())
     is_output: bool = False
+    speaker: Speaker | None = None
+    dialogue: str = ""
 
 
 def blocks_of(screen: Screen, fields: Mapping[str, str], text: str) -> list[Block]:
-    """Return what a worker is shown of a source and of an output, its text as shown; empty fields are left out."""
-    blocks = [
-        Block(each.name, each.label, fields[each.name], find_highlights(fields[each.name], fields.get(each.marks, "")))
-        for each in screen.fields
-        if each.is_shown and fields.get(each.name)
-    ]
+    """Return what a worker is shown of a source and of an output, its text as shown; empty fields are left out.
+
+    A reply is the last turn of the dialogue before it. Raises DomainError `bad_transcript` for what no import takes.
+    """
+    blocks: list[Block] = []
+    for each in screen.fields:
+        value = fields.get(each.name) if each.is_shown else ""
+        if value and each.format == "dialogue":
+            blocks += _turns(each.name, each.label, value, is_before_reply=screen.output_format == "reply")
+        elif value:
+            blocks.append(Block(each.name, each.label, value, find_highlights(value, fields.get(each.marks, ""))))
+    if screen.output_format == "dialogue":
+        return [*blocks, *_turns("output", screen.output_label, text, is_output=True)]
+    if screen.output_format == "reply":
+        dialogue = (blocks[-1].dialogue if blocks else "") or screen.output_label
+        reply = Block("output", screen.output_label, text, is_output=True, speaker="chatbot", dialogue=dialogue)
+        return [*blocks, reply]
     return [*blocks, Block("output", screen.output_label, text, is_output=True)]
+
+
+def _turns(
+    name: str, heading: str, text: str, *, is_output: bool = False, is_before_reply: bool = False
+) -> Iterator[Block]:
+    """Yield the turns of a dialogue, each called by its place."""
+    for n, turn in enumerate(parse_transcript(text, is_before_reply=is_before_reply), 1):
+        yield Block(
+            f"{name} {n}",
+            SPEAKERS[turn.speaker],
+            turn.text,
+            is_output=is_output,
+            speaker=turn.speaker,
+            dialogue=heading,
+        )
 
 
 def find_highlights(text: str, marked: str) -> tuple[tuple[int, int], ...]:
@@ -111,7 +154,7 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 class Protocol:
     """A kind of evaluation: its title and summary, and what a new campaign of it starts from.
 
-    `is_live`: workers meet the systems themselves, so that there are no outputs to import.
+    `chat`: workers chat with the systems themselves, by these rules, so that there are no outputs to import.
     `has_open_screen`: its campaigns may change which fields there are.
     """
 
@@ -124,5 +167,5 @@ class Protocol:
     screen: ClassVar[Screen] = Screen()
     mix: ClassVar[Mix] = POOL_OF_100
     instructions: ClassVar[str] = ""
-    is_live: ClassVar[bool] = False
+    chat: ClassVar[ChatRules | None] = None
     has_open_screen: ClassVar[bool] = False

@@ -21,7 +21,7 @@ class NewForm(forms.Form):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        protocols = [protocol for protocol in list_protocols() if not protocol.is_live]
+        protocols = list_protocols()
         self.fields["protocol"].choices = [(protocol.slug, protocol.title) for protocol in protocols]  # type: ignore[attr-defined]
 
 

@@ -19,13 +19,13 @@ _LAYOUTS = [
     (Layout.POOLED.value, "Any outputs: its items come from all sources and systems alike"),
     (Layout.BY_SOURCE.value, "One source: its items are the outputs of different systems for it"),
 ]
-_LIVE = [(Layout.BY_SYSTEM.value, "Systems: the worker meets them live")]
 _LEFTOVERS = [
     (Leftover.FILL.value, "Every output is rated: one more HIT is filled with outputs that are rated already"),
     (Leftover.DROP.value, "They are left out: no output is rated twice, and sources that cannot fill a HIT are unused"),
 ]
+_ITEMS, _CHATS = "Items of a HIT", "Chats of a HIT"
 _GROUPS = (
-    ("Items of a HIT", ("n_ordinary", "n_degraded", "n_repeat", "n_reference"), "mix-fields"),
+    (_ITEMS, ("n_ordinary", "n_degraded", "n_repeat", "n_reference"), "mix-fields"),
     ("Which outputs", ("layout", "has_anchor", "leftover"), ""),
     ("How many", ("n_hits", "workers_per_hit", "hits_per_worker", "seed"), "field-grid"),
 )
@@ -76,13 +76,29 @@ class DesignForm(PartialForm):
 
     def __init__(self, campaign: Campaign, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data, initial={name: getattr(campaign, name) for name in self.base_fields})
-        if campaign.layout == Layout.BY_SYSTEM:
-            self.fields["layout"].choices = _LIVE  # type: ignore[attr-defined]
+        self._is_live = campaign.is_live
+        if self._is_live:
+            self._be_live()
         if campaign.has_given_hits:
             for name in self.fields.keys() - WORKERS:
                 del self.fields[name]
 
+    def _be_live(self) -> None:
+        """Leave out what chatbots do not have, and say the rest in words of chats."""
+        for name in ("n_repeat", "n_reference", "layout", "has_anchor", "leftover"):
+            del self.fields[name]
+        ordinary, n_hits = self.fields["n_ordinary"], self.fields["n_hits"]
+        ordinary.label, ordinary.help_text = "Chatbots", "Each of another family."
+        self.fields["n_degraded"] = forms.IntegerField(
+            label="Degraded", min_value=0, max_value=1, help_text="0 or 1: there is one such chatbot."
+        )
+        n_hits.required, n_hits.help_text = True, "Chatbots never run out, so you decide."
+        self.fields["workers_per_hit"].help_text = "Each chats with all of its chatbots."
+        self.fields["seed"].help_text = "The same chatbots, design and seed give the same HITs."
+
     def groups(self) -> list[tuple[str, list[forms.BoundField], str]]:
         """Return the fields as the page groups them: title, fields, class of their frame."""
         groups = [(title, [self[name] for name in names if name in self.fields], css) for title, names, css in _GROUPS]
+        if self._is_live:
+            groups = [(_CHATS if title == _ITEMS else title, fields, css) for title, fields, css in groups]
         return [group for group in groups if group[1]]

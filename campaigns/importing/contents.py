@@ -114,6 +114,8 @@ def notices_of(contents: Contents, screen: Screen, *, is_sample: bool = False) -
                 f"compared as different systems: {pairs}{more}. If they are one, correct the file.",
             )
         )
+    # Nobody has one dialogue with several systems.
+    is_sample = is_sample or screen.output_format == "dialogue"
     if lacking := [] if is_sample else _lacking(contents):
         names = ", ".join(f"“{name}” for {counted(n, 'source')}" for name, n in lacking[:_SHOWN])
         more = f" and {len(lacking) - _SHOWN:,} more" if len(lacking) > _SHOWN else ""

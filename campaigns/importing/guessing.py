@@ -17,12 +17,16 @@ from evalsite.lib.tables import Preview
 
 _SOURCES = (
     "source_id", "source", "id", "item_id", "item", "segment_id", "segment", "seg_id", "sentence_id", "doc_id",
-    "document_id", "question_id", "qid", "passage_id", "example_id", "example", "uid", "uuid", "key", "index", "row",
+    "document_id", "question_id", "turn_id", "qid", "passage_id", "example_id", "example", "uid", "uuid", "key",
+    "index", "row",
 )  # fmt: skip
+# Of whole dialogues; replies in one dialogue have different sources.
+_DIALOGUES = ("dialogue_id", "dialog_id", "conversation_id", "chat_id", "session_id")
 _SYSTEMS = ("system", "system_id", "system_name", "sys", "model", "model_id", "model_name", "engine")
 _OUTPUTS = (
     "output", "system_output", "model_output", "text", "prediction", "hypothesis", "hyp", "response", "generated",
     "generated_text", "candidate", "completion", "translation", "summary", "answer", "question", "target",
+    "reply", "dialogue", "dialog", "conversation", "transcript", "chat", "turns", "messages",
 )  # fmt: skip
 # What other collections call the texts that screens show, by the names of the fields.
 _FIELDS = {
@@ -32,6 +36,7 @@ _FIELDS = {
     "reference": ("ref", "reference_answer", "gold", "gold_answer", "reference_translation", "reference_summary"),
     "source": ("source_text", "src", "source_sentence", "src_text"),
     "document": ("article", "doc", "source_text", "text", "body"),
+    "dialogue": ("context", "history", "dialogue_history", "dialog", "conversation", "messages", "turns"),
 }
 # Columns beside the outputs of a wide file that tell something of the source.
 _NOTES = {
@@ -54,8 +59,9 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
         _take(free, roles, FIELD + each.name, (each.name,))
     is_long = SYSTEM_OUTPUT not in roles.values() and _take(free, roles, SYSTEM, _SYSTEMS)
     unique = [] if is_long else [column for column in free if _is_unique(preview, column)]
-    if not _take(unique, roles, SOURCE, _SOURCES):
-        _take(free, roles, SOURCE, _SOURCES)
+    sources = (*_SOURCES, *_DIALOGUES) if screen.output_format == "dialogue" else _SOURCES
+    if not _take(unique, roles, SOURCE, sources):
+        _take(free, roles, SOURCE, sources)
     free = [column for column in free if column not in roles]
     if is_long:
         _take(free, roles, OUTPUT, ("output", screen.output_label, *_OUTPUTS))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.importing.contents import Codes, Contents, Existing, Notice, SourceText
 from campaigns.importing.layout import FileLayout, system_name
+from campaigns.importing.transcripts import read_dialogues
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, read_columns
 from evalsite.lib.tables.errors import shorten
 
@@ -42,8 +43,22 @@ def read_contents(
     problems = CellProblems()
     outputs = list(layout.systems) if layout.shape == "wide" else [layout.system, layout.output]
     wanted = [column for column in (layout.source, *layout.fields(screen).values(), *outputs) if column]
-    table = read_columns(path, wanted, name, on_progress=on_progress, problems=problems)
+    dialogues = _dialogues(layout, screen)
+    table = read_columns(path, wanted, name, on_progress=on_progress, lists=dialogues, problems=problems)
+    for column, label in dialogues.items():
+        is_rated = screen.output_format == "dialogue"
+        table.text[column] = read_dialogues(table.text[column], column, label, problems, is_rated=is_rated)
     return _Reader(table, layout, screen, existing or Existing(), problems).contents()
+
+
+def _dialogues(layout: FileLayout, screen: Screen) -> dict[str, str]:
+    """Return the columns that hold dialogues, and what people call these."""
+    fields = {each.name: each for each in screen.fields if each.format == "dialogue"}
+    found = {column: fields[name].label for name, column in layout.fields(screen).items() if name in fields}
+    if screen.output_format == "dialogue":
+        outputs = layout.systems if layout.shape == "wide" else [layout.output]
+        found |= dict.fromkeys(outputs, screen.output_label)
+    return {column: label.lower() for column, label in found.items()}
 
 
 @dataclass(frozen=True)

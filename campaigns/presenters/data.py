@@ -55,10 +55,14 @@ def counts_shown(contents: Contents, *, has_given_hits: bool) -> list[dict[str, 
     return stats
 
 
-def systems_shown(systems: Iterable[Any], n_sources: int) -> list[dict[str, Any]]:
-    """Return a row for each system of `list_systems`: its outputs, and for how many sources it has none."""
+def systems_shown(systems: Iterable[Any], n_sources: int, screen: Screen) -> list[dict[str, Any]]:
+    """Return a row for each system of `list_systems`: its outputs, and for how many sources it has none.
+
+    Nobody has one dialogue with several systems: of dialogues none is missing.
+    """
+    n_wanted = 0 if screen.output_format == "dialogue" else n_sources
     return [
-        {"system": system, "n_outputs": system.n_outputs, "n_missing": n_sources - system.n_outputs}
+        {"system": system, "n_outputs": system.n_outputs, "n_missing": max(0, n_wanted - system.n_outputs)}
         for system in systems
     ]
 

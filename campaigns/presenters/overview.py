@@ -8,8 +8,8 @@ from uuid import uuid4
 from django.http import HttpRequest
 
 from campaigns.checklist import checklist, missing
-from campaigns.contracts.protocol import Protocol, Screen
-from campaigns.design.composition import Kind, Mix
+from campaigns.contracts.protocol import Protocol
+from campaigns.design.composition import Kind, Layout, Mix
 from campaigns.models import Campaign, Membership
 from campaigns.navigation import campaign_context, url_of
 from campaigns.platforms import get_platform
@@ -42,8 +42,8 @@ def campaigns_listed(memberships: Iterable[Membership]) -> list[dict[str, Any]]:
 
 
 def protocols_offered() -> list[dict[str, Any]]:
-    """Return what a new campaign may be: the protocols whose outputs are imported."""
-    return [_offered(protocol) for protocol in list_protocols() if not protocol.is_live]
+    """Return what a new campaign may be."""
+    return [_offered(protocol) for protocol in list_protocols()]
 
 
 def _offered(protocol: type[Protocol]) -> dict[str, Any]:
@@ -51,21 +51,29 @@ def _offered(protocol: type[Protocol]) -> dict[str, Any]:
         "slug": protocol.slug,
         "title": protocol.title,
         "summary": protocol.summary,
-        "shown": shown_words(protocol.screen),
+        "shown": shown_words(protocol),
         "criteria": [criterion.statement for criterion in protocol.criteria],
         "mix": mix_words(protocol.mix),
     }
 
 
-def shown_words(screen: Screen) -> str:
-    """Return what a worker is shown, in words: the fields, then the output."""
+def shown_words(protocol: type[Protocol]) -> str:
+    """Return what a worker is shown, in words: the fields, then the output; or a live chat."""
+    screen, chat = protocol.screen, protocol.chat
+    if chat:
+        about = "a topic of the worker's choice" if chat.opening == "free" else "a statement of a persona"
+        return f"live chat with a chatbot about {about}, at least {chat.min_inputs} messages"
     return ", ".join([*(field.label for field in screen.fields if field.is_shown), screen.output_label])
 
 
 def mix_words(mix: Mix) -> str:
     """Return what a HIT consists of, in words."""
-    names = {Kind.DEGRADED: "degraded", Kind.REPEAT: "repeats", Kind.REFERENCE: "reference items"}
-    copies = ", ".join(f"{count} {names[kind]}" for kind, count in mix.copies if count)
+    if mix.layout == Layout.BY_SYSTEM:
+        degraded = " and the degraded one" if mix.n_degraded else ""
+        return f"{mix.size} chats: {mix.n_ordinary} different chatbots{degraded}"
+    names = {Kind.DEGRADED: "degraded", Kind.REPEAT: "repeat", Kind.REFERENCE: "reference item"}
+    plural = {kind: name if kind == Kind.DEGRADED else f"{name}s" for kind, name in names.items()}
+    copies = ", ".join(f"{n} {(names if n == 1 else plural)[kind]}" for kind, n in mix.copies if n)
     return f"{mix.size} items: {mix.n_ordinary} ordinary" + (f", {copies}" if copies else "")
 
 
@@ -93,11 +101,13 @@ def overview(request: HttpRequest, user: User, campaign: Campaign) -> dict[str, 
 
 def _stats(campaign: Campaign, n_systems: int, n_outputs: int, n_hits: int, n_taken: int) -> list[dict[str, str]]:
     places = n_hits * campaign.workers_per_hit
-    stats = [
-        {"label": "Systems", "value": f"{n_systems:,}"},
-        {"label": "Outputs", "value": f"{n_outputs:,}"},
-        {"label": "HITs", "value": f"{n_hits:,}", "note": f"of {campaign.hit_size} items"},
-    ]
+    if campaign.is_live:
+        note = "and the degraded one" if campaign.n_degraded else ""
+        rated = [{"label": "Chatbots", "value": f"{n_systems:,}", "note": note}]
+    else:
+        rated = [{"label": "Systems", "value": f"{n_systems:,}"}, {"label": "Outputs", "value": f"{n_outputs:,}"}]
+    note = f"of {campaign.hit_size} {'chats' if campaign.is_live else 'items'}"
+    stats = [*rated, {"label": "HITs", "value": f"{n_hits:,}", "note": note}]
     if campaign.is_launched:
         stats.append({"label": "Places taken", "value": f"{n_taken:,}", "note": f"of {places:,}"})
     else:
@@ -107,12 +117,18 @@ def _stats(campaign: Campaign, n_systems: int, n_outputs: int, n_hits: int, n_ta
 
 
 def worker_link(request: HttpRequest, campaign: Campaign) -> dict[str, Any] | None:
-    """Return the address that workers open and, in `refused`, why it alone is not enough; None without such pages."""
+    """Return the address that workers open and, in `refused`, why it alone is not enough.
+
+    None where a platform brings its workers, or this site has no such pages.
+    """
     path = url_of(campaign, "rate:welcome")
     if path is None:
         return None
+    platform = get_platform(campaign.platform)
+    if platform.has_account:
+        return None
     try:
-        get_platform(campaign.platform).identify(campaign.ref, {})
+        platform.identify(campaign.ref, {})
         refused = ""
     except DomainError as error:
         refused = error.message

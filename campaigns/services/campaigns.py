@@ -13,19 +13,23 @@ from campaigns.design.composition import Mix
 from campaigns.models import Campaign, Criterion, Membership
 from campaigns.platforms import get_platform
 from campaigns.protocols import get_protocol
+from campaigns.services.chatbot_rows import DEGRADED, store_chatbot
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 
 _SEED_BITS = 31
+# Chatbots never run out: a number to begin with.
+_LIVE_HITS = 100
 # What may be changed when workers have seen the campaign; of a platform's settings, how many workers there may be.
-CHANGEABLE_AFTER_LAUNCH = frozenset({"name", "lease_minutes", "max_workers"})
+CHANGEABLE_AFTER_LAUNCH = frozenset({"name", "lease_minutes"})
 
 
 @transaction.atomic
 def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UUID | None = None) -> Campaign:
-    """Make a draft with everything that its protocol presets; raise DomainError `unknown_protocol`.
+    """Make a draft with everything that its protocol presets, a live one with the degraded chatbot.
 
-    A `public_id` that the owner has a campaign of gives that campaign: a form sent twice makes one.
+    Raises DomainError `unknown_protocol`. A `public_id` that the owner has a campaign of gives that campaign: a form
+    sent twice makes one.
     """
     User.objects.select_for_update(no_key=True).get(pk=owner.pk)  # of two clicks at once, the second waits
     if public_id and (made := owner.campaigns.filter(public_id=public_id).first()):
@@ -36,6 +40,8 @@ def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UU
         name=name.strip() or preset.title,
         protocol=preset.slug,
         screen=preset.screen.to_json(),
+        chat=preset.chat.to_json() if preset.chat else {},
+        n_hits=_LIVE_HITS if preset.chat else None,
         instructions=default_instructions(preset),
         **mix_fields(preset.mix),
         seed=new_seed(),
@@ -45,6 +51,8 @@ def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UU
     )
     Membership.objects.create(campaign=campaign, user=owner, role=Membership.Role.OWNER)
     Criterion.objects.bulk_create(_criterion(campaign, order, spec) for order, spec in enumerate(preset.criteria))
+    if campaign.is_live:
+        store_chatbot(campaign=campaign, name=DEGRADED, connector=DEGRADED, is_degraded=True)
     return campaign
 
 
@@ -62,7 +70,7 @@ def mix_fields(mix: Mix) -> dict[str, Any]:
 
 def default_instructions(preset: type[Protocol]) -> str:
     """Return a protocol's instructions with a line for each paragraph and each point of a list, as people type."""
-    return re.sub(r"(?<!\n)\n(?!\n|[-*#>] |\d+\. )", " ", preset.instructions.strip())
+    return re.sub(r"(?<!\n)\n(?!\n|[-*#>] |\d+\. ) *", " ", preset.instructions.strip())
 
 
 def new_seed() -> int:
@@ -114,7 +122,8 @@ def mark_unbuilt(campaign: Campaign) -> None:
 def change_campaign(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campaign:
     """Set fields of a campaign; `platform_settings` is merged into what is set. All else stays as it is.
 
-    Raises DomainError `frozen` for what workers have seen.
+    After the launch options of the platform may change that are operational. Raises DomainError `frozen` for what
+    workers have seen.
     """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     options = {**locked.platform_settings, **changes.get("platform_settings", {})}
@@ -122,7 +131,8 @@ def change_campaign(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campai
     changed = {name for name, value in wanted.items() if getattr(locked, name) != value}
     if locked.is_launched:
         chosen = {name for name, value in options.items() if locked.platform_settings.get(name) != value}
-        if (changed - {"platform_settings"} | chosen) - CHANGEABLE_AFTER_LAUNCH:
+        operational = {option.name for option in get_platform(locked.platform).options if option.is_operational}
+        if changed - {"platform_settings"} - CHANGEABLE_AFTER_LAUNCH or chosen - operational:
             raise frozen()
     for name in changed:
         setattr(locked, name, wanted[name])

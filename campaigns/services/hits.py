@@ -107,7 +107,8 @@ def _item_rows(
     material: Material, hits: Hits, texts: list[str], hit_ids: np.ndarray, on_progress: OnProgress
 ) -> Iterator[ItemRow]:
     """Yield the items' rows, in order of HIT and position."""
-    columns = (hit_ids[hits.hit], hits.position, hits.kind, material.output_ids[hits.output], hits.twin_position)
+    outputs = np.append(material.output_ids, material.degraded_id or 0)  # −1 is the degraded chatbot
+    columns = (hit_ids[hits.hit], hits.position, hits.kind, outputs[hits.output], hits.twin_position)
     rows = zip(*(column.tolist() for column in columns), texts, strict=True)
     for n_done, (hit, position, kind, output, twin, text) in enumerate(rows):
         if n_done % _REPORT_EVERY == 0:

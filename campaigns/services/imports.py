@@ -40,9 +40,9 @@ def upload_outputs(*, campaign: Campaign, user: User, upload: UploadedFile) -> U
     """
     if campaign.is_launched:
         raise frozen()
-    if get_protocol(campaign.protocol).is_live:
+    if campaign.is_live:
         raise DomainError(
-            "live", "In this protocol workers meet the systems themselves: there are no outputs to import."
+            "live", "In this campaign workers meet the systems themselves: there are no outputs to import."
         )
     name = Path(upload.name or "outputs").name
     with tempfile.NamedTemporaryFile(prefix="outputs-") as copy:

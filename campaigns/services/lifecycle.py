@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from decimal import Decimal
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
@@ -11,8 +12,11 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from campaigns.checklist import checklist, missing
-from campaigns.models import LONGEST_NAME, Campaign, Hit, HitItem, Membership, Output, Source
+from campaigns.models import LONGEST_NAME, Campaign, Chatbot, Hit, HitItem, Membership, Output, Source
+from campaigns.platforms import get_platform
 from campaigns.services.campaigns import lock_for_change, new_seed
+from campaigns.services.chatbots import drop_dialogues
+from campaigns.services.rows import refresh_statistics
 from evalsite.accounts.models import User
 from evalsite.jobs.services import enqueue
 from evalsite.lib.errors import DomainError
@@ -30,6 +34,8 @@ _OWN = {
     "closed_at",
     "seed",
     "build_job",
+    "platform_secrets",
+    "platform_memory",
 }
 
 
@@ -43,6 +49,8 @@ def launch_campaign(*, campaign: Campaign) -> None:
     if lacks:
         text = " ".join(f"{step.title}: {step.text}" for step in lacks)
         raise DomainError("not_ready", f"The campaign cannot be launched yet. {text}")
+    if get_platform(locked.platform).has_account:
+        locked.hits.update(is_offered=False)  # until they are published there
     _move(locked, Status.RUNNING, {Status.READY}, launched_at=timezone.now())
 
 
@@ -80,10 +88,11 @@ def _move(campaign: Campaign, to: Status, since: Iterable[Status], **fields: Any
 def duplicate_campaign(
     *, campaign: Campaign, owner: User, as_replication: bool, public_id: UUID | None = None
 ) -> Campaign:
-    """Make a draft with the same data, settings, criteria and systems, a new seed and no HITs but given ones.
+    """Make a draft with the same data, settings, criteria, systems and chatbots, a new seed, no HITs but given ones.
 
-    As a replication it knows the campaign that it is a run of. A `public_id` that the owner has a campaign of gives
-    that campaign: a form sent twice makes one. The rows are copied inside the database: seconds for 100,000 outputs.
+    Secrets of chatbots and keys of the crowd platform are copied for those who may edit. As a replication it knows the
+    campaign that it is a run of. A `public_id` that the owner has a campaign of gives that campaign: a form sent twice
+    makes one. The rows are copied inside the database: seconds for 100,000 outputs.
     """
     User.objects.select_for_update(no_key=True).get(pk=owner.pk)  # of two clicks at once, the second waits
     if not campaign.is_launched:  # no import comes between the rows; of a running one, workers need not wait
@@ -104,6 +113,11 @@ def duplicate_campaign(
         for row in rows:
             row.pk, row.campaign = None, copy
         getattr(copy, model).bulk_create(rows)
+    can_edit = campaign.memberships.filter(user=owner).exclude(role=Membership.Role.VIEWER).exists()
+    if can_edit and campaign.platform_secrets:
+        copy.platform_secrets = campaign.platform_secrets
+        copy.save(update_fields=["platform_secrets"])
+    _copy_chatbots(campaign, copy, with_secrets=can_edit)
     _copy_rows(_COPY_OUTPUTS, campaign, copy)
     if campaign.has_given_hits:
         _copy_rows(_COPY_HITS, campaign, copy)
@@ -111,6 +125,20 @@ def duplicate_campaign(
             Campaign.objects.filter(pk=copy.pk).update(status=Status.READY)
     copy.refresh_from_db()
     return copy
+
+
+def _copy_chatbots(campaign: Campaign, copy: Campaign, *, with_secrets: bool) -> None:
+    """Copy the chatbots; both speak from the same files of dialogues.
+
+    A viewer, who owns the copy, could send secrets anywhere from there: that copy has none.
+    """
+    systems = {system.name: system for system in copy.systems.all()}
+    chatbots = list(Chatbot.objects.filter(system__campaign=campaign).select_related("system"))
+    for chatbot in chatbots:
+        chatbot.pk, chatbot.system, chatbot.spent = None, systems[chatbot.system.name], Decimal(0)
+        if chatbot.secrets and not with_secrets:
+            chatbot.secrets, chatbot.tested = "", {}
+    Chatbot.objects.bulk_create(chatbots)
 
 
 def _name_of_copy(campaign: Campaign, as_replication: bool) -> str:
@@ -140,8 +168,8 @@ _COPY_OUTPUTS = (
 )
 _COPY_HITS = (
     """
-    INSERT INTO campaigns_hit (campaign_id, number, n_places_left)
-    SELECT %(new)s, number, %(places)s FROM campaigns_hit WHERE campaign_id = %(old)s ORDER BY number
+    INSERT INTO campaigns_hit (campaign_id, number, n_places_left, is_offered)
+    SELECT %(new)s, number, %(places)s, TRUE FROM campaigns_hit WHERE campaign_id = %(old)s ORDER BY number
     """,
     """
     INSERT INTO campaigns_hititem (hit_id, position, kind, output_id, twin_position, text)
@@ -165,6 +193,7 @@ def _copy_rows(statements: Iterable[str], old: Campaign, new: Campaign) -> None:
         for statement in statements:
             named = {"old": old.pk, "new": new.pk, "places": new.workers_per_hit}
             cursor.execute(statement, {name: named[name] for name in named if f"%({name})s" in statement})
+    refresh_statistics(Source, Output, Hit, HitItem)
 
 
 @transaction.atomic
@@ -172,6 +201,7 @@ def delete_campaign(*, campaign: Campaign) -> None:
     """Delete a campaign that no worker has seen, with all that it holds; raise DomainError `frozen` for others."""
     locked = lock_for_change(campaign)
     files = list(locked.uploads.values_list("file", flat=True))
+    dialogues = list(Chatbot.objects.filter(system__campaign=locked).values_list("dialogues", flat=True))
     HitItem.objects.filter(hit__campaign=locked)._raw_delete(using=connection.alias)
     Hit.objects.filter(campaign=locked)._raw_delete(using=connection.alias)
     Output.objects.filter(source__campaign=locked)._raw_delete(using=connection.alias)
@@ -179,3 +209,4 @@ def delete_campaign(*, campaign: Campaign) -> None:
     locked.delete()
     for name in files:
         transaction.on_commit(partial(default_storage.delete, name))
+    drop_dialogues(dialogues)

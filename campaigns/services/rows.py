@@ -19,6 +19,18 @@ def insert_rows(model: type[models.Model], columns: Sequence[str], rows: Iterabl
             with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
                 for row in rows:
                     copy.write_row(row)
+            refresh_statistics(model)
         else:
             places = ", ".join(["%s"] * len(columns))
             cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", cast(Any, rows))
+
+
+def refresh_statistics(*changed: type[models.Model]) -> None:
+    """Let PostgreSQL's planner know of rows that came in bulk, which it else takes for none until a vacuum comes by.
+
+    It then walks through every pair of rows: a join of two thousand items has taken a quarter of an hour.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            for model in changed:
+                cursor.execute(f"ANALYZE {model._meta.db_table}")

@@ -39,5 +39,5 @@ def check_screen(screen: Screen) -> None:
 
 def _made_of(screen: Screen) -> tuple:
     """Return all of a screen but its labels."""
-    fields = [(f.name, f.is_required, f.is_shown, f.marks) for f in screen.fields]
-    return fields, screen.reference_field, screen.donor_field
+    fields = [(f.name, f.is_required, f.is_shown, f.marks, f.format) for f in screen.fields]
+    return fields, screen.reference_field, screen.donor_field, screen.output_format

@@ -30,7 +30,7 @@ def new(request: SignedInRequest) -> HttpResponse:
     form = NewForm(sent(request))
     if request.method == "POST" and form.is_valid():
         campaign = create_campaign(owner=request.user, **form.cleaned_data)
-        return redirect("campaigns:data", campaign.public_id)
+        return redirect("campaigns:chatbots" if campaign.is_live else "campaigns:data", campaign.public_id)
     context = {"form": form, "protocols": protocols_offered()}
     return render(request, "campaigns/new.html", context, status=REFUSED if form.is_bound else 200)
 

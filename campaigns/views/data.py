@@ -24,6 +24,7 @@ from campaigns.protocols import get_protocol
 from campaigns.queries import Role, contents_of, get_campaign_for, list_systems
 from campaigns.services.imports import map_columns, start_import, upload_outputs
 from campaigns.views.autosave import REFUSED, role_for, sent
+from campaigns.views.elsewhere import elsewhere
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError, preview
@@ -35,17 +36,18 @@ _SOURCES_PER_PAGE, _PREVIEW_ROWS = 10, 3
 def data(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Show what the campaign holds, and which files were uploaded."""
     campaign = get_campaign_for(request.user, public_id)
+    if campaign.is_live:
+        return elsewhere(request, campaign)
     screen, contents = Screen.from_json(campaign.screen), contents_of(campaign)
     page = Paginator(list_sources(campaign), _SOURCES_PER_PAGE).get_page(request.GET.get("page"))
     context = campaign_context(campaign, "data") | {
         "stats": shown.counts_shown(contents, has_given_hits=campaign.has_given_hits),
         "contents": contents,
-        "systems": shown.systems_shown(list_systems(campaign), contents.n_sources),
+        "systems": shown.systems_shown(list_systems(campaign), contents.n_sources, screen),
         "page_obj": page,
         "sources": shown.sources_shown(page, screen),
         "output_label": screen.output_label,
         "uploads": shown.uploads_listed(campaign, list_uploads(campaign)),
-        "is_live": get_protocol(campaign.protocol).is_live,
     }
     return render(request, "campaigns/data.html", context)
 
@@ -54,11 +56,14 @@ def data(request: SignedInRequest, public_id: UUID) -> HttpResponse:
 def upload(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Take a file of sources and outputs in."""
     campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    form = UploadForm(sent(request), request.FILES or None)
+    if campaign.is_live:
+        return elsewhere(request, campaign)
+    form, screen = UploadForm(sent(request), request.FILES or None), Screen.from_json(campaign.screen)
     context = campaign_context(campaign, "data") | {
         "form": form,
         "max_mb": django_settings.MAX_UPLOAD_MB,
-        "examples": [(shape, *example_table(Screen.from_json(campaign.screen), shape)) for shape in get_args(Shape)],
+        "examples": [(shape, *example_table(screen, shape)) for shape in get_args(Shape)],
+        "has_dialogues": screen.has_dialogues,
     }
     if request.method == "POST" and form.is_valid():
         try:

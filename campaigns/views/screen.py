@@ -15,6 +15,7 @@ from campaigns.protocols import get_protocol
 from campaigns.queries import Role, get_campaign_for, has_sources
 from campaigns.services.screens import change_screen
 from campaigns.views.autosave import REFUSED, role_for, save_form, sent
+from campaigns.views.elsewhere import elsewhere
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
 
@@ -23,6 +24,8 @@ from evalsite.lib.errors import DomainError
 def screen(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Show and change fields and labels."""
     campaign = get_campaign_for(request.user, public_id, role_for(request))
+    if campaign.is_live:
+        return elsewhere(request, campaign)
     form = _form(campaign, request)
     if request.method == "POST":
         answer = save_form(request, form, lambda changes: change_screen(campaign=campaign, **changes), reload="#shown")

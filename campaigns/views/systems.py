@@ -13,6 +13,7 @@ from campaigns.navigation import campaign_context
 from campaigns.queries import get_campaign_for, get_system_of, list_systems
 from campaigns.services.systems import mark_human, rename_system
 from campaigns.views.autosave import REFUSED, role_for, save_form, sent
+from campaigns.views.elsewhere import elsewhere
 from evalsite.accounts.requests import SignedInRequest
 
 
@@ -20,6 +21,8 @@ from evalsite.accounts.requests import SignedInRequest
 def systems(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """List the systems, and say which one is human."""
     campaign = get_campaign_for(request.user, public_id, role_for(request))
+    if campaign.is_live:
+        return elsewhere(request, campaign)
     form = HumanForm(list_systems(campaign), sent(request))
     if request.method == "POST":
         answer = save_form(request, form, lambda _: mark_human(campaign=campaign, system=form.chosen()))
@@ -32,6 +35,8 @@ def systems(request: SignedInRequest, public_id: UUID) -> HttpResponse:
 def system(request: SignedInRequest, public_id: UUID, system_id: int) -> HttpResponse:
     """Rename a system."""
     campaign = get_campaign_for(request.user, public_id, role_for(request))
+    if campaign.is_live:
+        return elsewhere(request, campaign)
     found = get_system_of(campaign, system_id)
     form = SystemForm(found, request.POST)
     to = reverse("campaigns:systems", args=[public_id])

@@ -4,8 +4,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
+from evalsite.lib.sealing import seal
+from tests.campaigns.live import chatbot_of, make_live
 
 
 @pytest.fixture
@@ -35,3 +37,18 @@ def test_admins_give_an_orphan_an_owner(admin_client: Client, campaign: Campaign
     sent |= {f"{prefix}-0-role": "owner", f"{prefix}-0-campaign": campaign.pk}
     admin_client.post(reverse("admin:campaigns_campaign_change", args=[campaign.pk]), sent)
     assert campaign.memberships.get().user == stranger
+
+
+def test_admins_see_chatbots_without_their_secrets(admin_client: Client, owner: User) -> None:
+    campaign = make_live(owner, names=("Amber",))
+    chatbot = chatbot_of(campaign)
+    Chatbot.objects.filter(pk=chatbot.pk).update(secrets=seal({"key": "sk-1"}))
+    listed = admin_client.get(reverse("admin:campaigns_chatbot_changelist"), {"q": "Autumn"})
+    assert listed.context["cl"].result_list.count() == 2
+    page = reverse("admin:campaigns_chatbot_change", args=[chatbot.pk])
+    text = admin_client.get(page).text
+    assert "retrieval" in text
+    assert chatbot_of(campaign).secrets not in text
+    assert admin_client.post(page, {"timeout_s": "1"}).status_code == 403
+    assert admin_client.get(reverse("admin:campaigns_chatbot_add")).status_code == 403
+    assert admin_client.post(reverse("admin:campaigns_chatbot_delete", args=[chatbot.pk])).status_code == 403

@@ -47,7 +47,7 @@ def test_places_taken_with_more_workers_per_hit(owner_client: Client, running: C
     assert (row["n_taken"], row["n_places"]) == (3, 12)
 
 
-@pytest.mark.parametrize("protocol", [protocol for protocol in list_protocols() if not protocol.is_live])
+@pytest.mark.parametrize("protocol", [protocol for protocol in list_protocols() if not protocol.chat])
 def test_a_new_campaign_has_what_its_protocol_presets(owner, owner_client: Client, protocol: Any) -> None:
     response = owner_client.post(NEW, {"protocol": protocol.slug, "name": "Mine", "public_id": uuid4()})
     campaign = Campaign.objects.get()
@@ -74,7 +74,7 @@ def test_sent_twice_makes_one(owner_client: Client) -> None:
     assert Campaign.objects.count() == 1
 
 
-@pytest.mark.parametrize("protocol", ["", "nonsense", "dialogue-free"])
+@pytest.mark.parametrize("protocol", ["", "nonsense"])
 def test_a_protocol_that_cannot_be_chosen(owner_client: Client, protocol: str) -> None:
     response = owner_client.post(NEW, {"protocol": protocol, "name": "Mine"})
     assert response.status_code == 422
@@ -82,10 +82,11 @@ def test_a_protocol_that_cannot_be_chosen(owner_client: Client, protocol: str) -
     assert not Campaign.objects.exists()
 
 
-def test_live_protocols_are_not_offered(owner_client: Client) -> None:
-    slugs = [protocol["slug"] for protocol in owner_client.get(NEW).context["protocols"]]
-    assert "qg" in slugs
-    assert "dialogue-free" not in slugs
+def test_every_protocol_is_offered(owner_client: Client) -> None:
+    offered = {protocol["slug"]: protocol for protocol in owner_client.get(NEW).context["protocols"]}
+    assert list(offered) == [protocol.slug for protocol in list_protocols()]
+    assert offered["dialogue-free"]["shown"].startswith("live chat")
+    assert offered["dialogue-free"]["mix"] == "6 chats: 5 different chatbots and the degraded one"
 
 
 # --- The check-list

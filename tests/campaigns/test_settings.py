@@ -18,8 +18,6 @@ WHOLE = {
     "reward": "1.20",
     "currency": "eur",
     "minutes_per_hit": "6",
-    "option_access": "personal",
-    "option_max_workers": "20",
 }
 
 
@@ -42,7 +40,6 @@ def test_the_whole_form_without_script(owner_client: Client, campaign: Campaign)
         0.01,
     )
     assert (saved.reward, saved.currency, saved.minutes_per_hit) == (Decimal("1.20"), "EUR", 6)
-    assert saved.platform_settings == {"access": "personal", "max_workers": 20}
     assert owner_client.get(url(campaign)).context["cost"]["hourly"] == Decimal("12.00")
 
 
@@ -58,20 +55,14 @@ def test_two_people_do_not_overwrite_each_other(owner_client: Client, stranger_c
     campaign.memberships.create(user=stranger, role="editor")
     autosave(owner_client, campaign, name="By the owner")
     autosave(stranger_client, campaign, alpha="0.1")
-    autosave(owner_client, campaign, option_max_workers="5")
-    autosave(stranger_client, campaign, option_access="personal")
     saved = Campaign.objects.get()
     assert (saved.name, saved.alpha) == ("By the owner", 0.1)
-    assert saved.platform_settings == {"access": "personal", "max_workers": 5}
 
 
-def test_an_empty_option_and_an_empty_number_are_none(owner_client: Client, campaign: Campaign) -> None:
+def test_an_empty_number_is_none(owner_client: Client, campaign: Campaign) -> None:
     owner_client.post(url(campaign), WHOLE)
-    autosave(owner_client, campaign, option_max_workers="")
     autosave(owner_client, campaign, minutes_per_hit="")
-    saved = Campaign.objects.get()
-    assert saved.platform_settings["max_workers"] is None
-    assert saved.minutes_per_hit is None
+    assert Campaign.objects.get().minutes_per_hit is None
 
 
 def test_a_box_is_ticked_and_cleared(owner_client: Client, campaign: Campaign) -> None:
@@ -94,9 +85,6 @@ def test_a_box_is_ticked_and_cleared(owner_client: Client, campaign: Campaign) -
         ("reward", "-1", "min_value"),
         ("reward", "0.001", "max_decimal_places"),
         ("currency", "€", "invalid"),
-        ("platform", "moon", "invalid_choice"),
-        ("option_access", "all", "invalid_choice"),
-        ("option_max_workers", "0", "min_value"),
     ],
 )
 def test_what_cannot_be(owner_client: Client, campaign: Campaign, field: str, value: str, code: str) -> None:
@@ -116,11 +104,11 @@ def test_a_refused_form_shows_what_was_sent_and_what_was_not(owner_client: Clien
     assert form["name"].value() == campaign.name
 
 
-def test_after_launch_name_lease_and_cap_may_change(owner_client: Client, running: Campaign) -> None:
-    for field, value in (("name", "Other"), ("lease_minutes", "15"), ("option_max_workers", "3")):
+def test_after_launch_name_and_lease_may_change(owner_client: Client, running: Campaign) -> None:
+    for field, value in (("name", "Other"), ("lease_minutes", "15")):
         assert autosave(owner_client, running, **{field: value}).json()["saved"]
     saved = Campaign.objects.get()
-    assert (saved.name, saved.lease_minutes, saved.platform_settings["max_workers"]) == ("Other", 15, 3)
+    assert (saved.name, saved.lease_minutes) == ("Other", 15)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +118,6 @@ def test_after_launch_name_lease_and_cap_may_change(owner_client: Client, runnin
         ("worker_test", "paired-t"),
         ("reward", "3"),
         ("is_accessible", "true"),
-        ("option_access", "personal"),
     ],
 )
 def test_after_launch_the_rest_is_frozen(owner_client: Client, running: Campaign, field: str, value: str) -> None:
@@ -149,7 +136,7 @@ def test_after_launch_the_form_without_script_can_be_sent_as_it_is_shown(owner_c
     """Disabled fields are not sent, nor are the hidden companions of disabled boxes."""
     Campaign.objects.update(is_accessible=True)
     assert 'type="hidden" name="is_accessible"' not in owner_client.get(url(running)).text
-    sent = {"name": "Renamed", "lease_minutes": "20", "option_max_workers": ""}
+    sent = {"name": "Renamed", "lease_minutes": "20"}
     assert owner_client.post(url(running), sent).status_code == 302
 
 

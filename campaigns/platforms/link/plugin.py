@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 
 from django.core.signing import BadSignature, Signer
 
-from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform, Option
+from campaigns.contracts.option import Option
+from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform
 from evalsite.lib.errors import DomainError
 
 OPEN, PERSONAL = "open", "personal"
@@ -25,7 +26,7 @@ class Link(CrowdPlatform):
             choices=((OPEN, "Anybody with the link"), (PERSONAL, "Only raters with a personal link")),
             default=OPEN,
         ),
-        Option("max_workers", "At most this many workers", help="Empty: no limit.", default=None),
+        Option("max_workers", "At most this many workers", help="Empty: no limit.", default=None, is_operational=True),
     )
 
     def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:

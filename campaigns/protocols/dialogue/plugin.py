@@ -1,9 +1,10 @@
 """Open-domain dialogue with live chats (Ji et al. 2022, Fig. 1)."""
 
+from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.protocol import CriterionSpec, Protocol
 from campaigns.design.composition import SYSTEMS_OF_6
 
-_CRITERIA = (
+CRITERIA = (
     CriterionSpec(
         "robotic",
         "It was obvious that I was talking to a chatbot as opposed to another human user.",
@@ -23,6 +24,20 @@ _CRITERIA = (
     CriterionSpec("topic", "The chatbot stays on topic."),
 )
 
+_RULES = """
+- Chat with one chatbot after the other: **at least 10 messages** of yours with each. The page counts them. Go on as
+  long as you like; then go on to rate the chatbot.
+- Talk naturally, as you would with somebody you have just met: write whole sentences, and answer what the chatbot says.
+- When the topic changes, press **Topic**: say who changed it, what the new topic is, and whether the chatbot seems to
+  like it.
+- After each chat, say how far you agree with **seven statements** about it. Judge this chat alone. Some chatbots are
+  better than others, and some are not good at all: use the whole line from left to right.
+- You cannot go back to a chat or change what you rated.
+
+**Do not write anything private**: no names, addresses, telephone numbers or anything else that says who you or others
+are. What you write is kept and may be published for research.
+"""
+
 
 class DialogueFree(Protocol):
     """A worker chats about a topic of their own choice, then rates the chatbot."""
@@ -30,10 +45,17 @@ class DialogueFree(Protocol):
     slug = "dialogue-free"
     title = "Dialogue, free topic"
     summary = "Live chats on a topic that the worker chooses, rated on seven criteria."
-    criteria = _CRITERIA
+    criteria = CRITERIA
     worker_test = "unpaired-ranksum"
     mix = SYSTEMS_OF_6
-    is_live = True
+    chat = ChatRules(opening="free")
+    instructions = f"""
+You will chat with several chatbots, one at a time, and rate each of them.
+
+- Each chat begins with **a topic of your choice**: type what you would like to talk about, such as a hobby, a film or
+  your favourite food, and say whether you like this topic, dislike it or are ambivalent.
+{_RULES.strip()}
+"""
 
 
 class DialogueIcebreaker(Protocol):
@@ -42,7 +64,14 @@ class DialogueIcebreaker(Protocol):
     slug = "dialogue-icebreaker"
     title = "Dialogue, ice-breaker"
     summary = "Live chats that begin from a statement of the chatbot's persona, rated on seven criteria."
-    criteria = _CRITERIA
+    criteria = CRITERIA
     worker_test = "unpaired-ranksum"
     mix = SYSTEMS_OF_6
-    is_live = True
+    chat = ChatRules(opening="icebreaker")
+    instructions = f"""
+You will chat with several chatbots, one at a time, and rate each of them.
+
+- Each chat begins with **a topic that you are given**: a sentence that somebody might say about themselves. Say whether
+  you like this topic, dislike it or are ambivalent, and begin the chat with it.
+{_RULES.strip()}
+"""

@@ -72,7 +72,7 @@ def test_a_page_of_data_needs_as_many_queries_at_any_size(owner_client, qg, djan
 
 def test_live_protocols_have_nothing_to_upload(owner_client: Client, owner) -> None:
     campaign = make_campaign(owner, "dialogue-free")
-    assert "meet the systems themselves" in owner_client.get(url("data", campaign)).text
+    assert url("chatbots", campaign) in owner_client.get(url("data", campaign)).text
     assert send(owner_client, campaign, LONG).status_code == 422
 
 

@@ -1,0 +1,90 @@
+"""A chatbot of the database as one that can be asked."""
+
+import logging
+import traceback
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.views.decorators.debug import sensitive_variables
+
+from campaigns.connectors import get_connector
+from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request, Setup
+from campaigns.models import Chatbot
+from evalsite.lib.errors import DomainError
+from evalsite.lib.http import Client, HostRefusedError, open_guarded_client
+from evalsite.lib.sealing import unseal
+
+logger = logging.getLogger(__name__)
+
+EXAMPLE_DIALOGUES = Path(settings.BASE_DIR) / "examples" / "dialogue" / "dialogues.jsonl"
+_MOST_CLIENTS, _CONNECTIONS = 32, 400
+
+
+def connector_of(chatbot: Chatbot) -> Connector:
+    """Return the connector that asks a chatbot; raise DomainError if it is unknown or its secrets cannot be read."""
+    name = chatbot.dialogues.name
+    setup = Setup(
+        settings=chatbot.settings,
+        secrets=unseal(chatbot.secrets),
+        open_client=open_client,
+        dialogues=Path(default_storage.path(name)) if name else EXAMPLE_DIALOGUES,
+    )
+    return get_connector(chatbot.connector)(setup)
+
+
+@sensitive_variables()
+def ask(chatbot: Chatbot, request: Request, *, let_go: Callable[[Connector], None] = lambda _: None) -> Reply:
+    """Return a chatbot's reply, no longer than wanted; raise ConnectorError, whatever goes wrong, without any secret.
+
+    It may wait for the network, so not to be called in a transaction; `let_go` is called just before. No query.
+    """
+    if chatbot.is_spent:
+        raise ConnectorError(
+            "spending_cap", f"{chatbot} has reached its spending cap of {chatbot.spending_cap}.", is_passing=False
+        )
+    secrets: Collection[str] = ()
+    try:
+        connector = connector_of(chatbot)
+        secrets = connector.setup.secrets.values()
+        let_go(connector)
+        reply = connector.reply(request)
+    except ConnectorError as error:
+        error.message = _without(secrets, error.message)
+        error.args = (error.message,)
+        raise
+    except DomainError as error:
+        raise ConnectorError(error.code, error.message, is_passing=False) from None
+    except Exception as error:
+        logger.error("the chatbot %s failed:\n%s", chatbot.pk, _without(secrets, traceback.format_exc()))
+        raise ConnectorError("failed", f"The connector failed: {type(error).__name__}.") from None
+    text = reply.text.replace("\0", "").strip()
+    if not text:
+        raise ConnectorError("empty_reply", "The chatbot's reply was empty.")
+    is_cut = reply.is_cut or len(text) > request.max_chars
+    return replace(reply, text=text[: request.max_chars], is_cut=is_cut)
+
+
+def _without(secrets: Collection[str], text: str) -> str:
+    """Return a text in which no secret stands: libraries quote what they refuse."""
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "[secret]")
+    return text
+
+
+def open_client(base_url: str) -> Client:
+    """Return a client for an address that the admin has allowed, one for all who ask; raise ConnectorError."""
+    try:
+        return _client(base_url, tuple(settings.CHATBOT_HOSTS))
+    except HostRefusedError as error:
+        raise ConnectorError("host_refused", str(error), is_passing=False) from None
+    except ValueError as error:
+        raise ConnectorError("misconfigured", str(error), is_passing=False) from None
+
+
+@lru_cache(maxsize=_MOST_CLIENTS)
+def _client(base_url: str, allowed: tuple[str, ...]) -> Client:
+    return open_guarded_client(base_url, allowed=allowed, max_connections=_CONNECTIONS)

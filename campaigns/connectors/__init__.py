@@ -1,0 +1,20 @@
+"""The connectors that ship with evalsite, a folder each."""
+
+from typing import cast
+
+from django.conf import settings
+
+from campaigns.contracts.connector import Connector
+from evalsite.lib.plugins import Registry
+
+_registry = Registry("connector", settings.EVALSITE_CONNECTORS)
+
+
+def get_connector(slug: str) -> type[Connector]:
+    """Return the connector of `slug`; raise DomainError `unknown_connector`."""
+    return cast(type[Connector], _registry.get(slug))
+
+
+def list_connectors() -> list[type[Connector]]:
+    """Return every connector in the order of the settings."""
+    return list(_registry.all().values())

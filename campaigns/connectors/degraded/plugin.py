@@ -1,0 +1,29 @@
+"""Degraded: answers with a random reply of the dialogues, a run of its words replaced, whatever the worker says."""
+
+from campaigns.connectors.degraded.replies import replies_of
+from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request
+from campaigns.contracts.dialogues import dialogues_for
+from campaigns.design.errors import DesignError
+
+
+class Degraded(Connector):
+    """The chatbot of the worker test: whoever reads what it says rates it low."""
+
+    slug = "degraded"
+    title = "Degraded"
+    summary = "Random replies from a file of dialogues with some of their words replaced: the worker test's chatbot."
+    wants_dialogues = True
+
+    def reply(self, request: Request) -> Reply:
+        """Return the next turn, which seed and number of turns determine; raise ConnectorError `misconfigured`."""
+        replies = replies_of(dialogues_for(self.setup))
+        earlier = frozenset(turn.text for turn in request.turns if turn.by == "chatbot")
+        number = len(request.turns) // 2
+        try:
+            text = replies.degraded(request.seed, number, max_chars=request.max_chars, earlier=earlier)
+        except DesignError as error:
+            message = (
+                f"The file of dialogues has no replies that can be degraded: {error.message}. Give it a larger one."
+            )
+            raise ConnectorError("misconfigured", message, is_passing=False) from error
+        return Reply(text[: request.max_chars], is_cut=len(text) > request.max_chars)

@@ -1,0 +1,43 @@
+"""How workers chat in a campaign whose systems they meet live, and what was said."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Opening = Literal["free", "icebreaker"]
+Speaker = Literal["worker", "chatbot"]
+
+
+@dataclass(frozen=True)
+class ChatRules:
+    """The rules of a campaign's chats.
+
+    `opening`: the worker types a topic (free), or is given a statement of a persona (icebreaker). A chat may end after
+    `min_inputs` of the worker's, and takes no more than `max_inputs`, of at most `longest_input` characters each.
+
+    References
+    ----------
+    METHOD §2: at least 10 inputs.
+    """
+
+    opening: Opening = "free"
+    min_inputs: int = 10
+    max_inputs: int = 100
+    longest_input: int = 5000
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rules as the JSON object that `from_json` reads."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "ChatRules":
+        """Return the rules that `to_json` gave."""
+        return cls(**data)
+
+
+@dataclass(frozen=True)
+class Said:
+    """One turn of a chat."""
+
+    by: Speaker
+    text: str

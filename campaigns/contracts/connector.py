@@ -1,0 +1,118 @@
+"""The contract of a connector: what asks a chatbot for its next reply."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from campaigns.contracts.chat import Said
+from campaigns.contracts.option import Option
+from evalsite.lib.errors import DomainError
+from evalsite.lib.http import Client
+
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a connector is made of.
+
+    `settings` and `secrets` hold the values of its options by name. `open_client` returns a client for the scheme, host
+    and port of an address, shared by all who ask for the same; it raises ConnectorError `host_refused` for hosts that
+    the admin has not allowed. `dialogues` is a file of dialogues (campaigns.contracts.dialogues).
+    """
+
+    settings: Mapping[str, Any]
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    open_client: Callable[[str], Client] | None = None
+    dialogues: Path | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a chatbot is asked: the chat so far, whose last turn is the worker's.
+
+    `chat` names the chat to a chatbot that remembers, and tells nothing else. `persona` are the statements that the
+    chatbot is to live up to, `seed` is the chat's own. The reply is wanted within `timeout_s`, with at most
+    `max_chars` characters.
+    """
+
+    chat: str
+    turns: tuple[Said, ...]
+    topic: str = ""
+    persona: tuple[str, ...] = ()
+    seed: int = 0
+    timeout_s: float = 30.0
+    max_chars: int = 1000
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a chatbot said. `is_cut`: it said more than was wanted. Tokens are 0 where they are not counted."""
+
+    text: str
+    n_tokens_in: int = 0
+    n_tokens_out: int = 0
+    is_cut: bool = False
+
+
+class ConnectorError(DomainError):
+    """The chatbot gave no reply. The message is for researchers; it never holds a secret.
+
+    `is_passing`: another try may mend it, not before `retry_after_s`.
+
+    Codes: `unreachable`, `timeout`, `rate_limited`, `server_error`, `cut_off`, `too_large`, `bad_reply`, `empty_reply`,
+    `failed` (passing); `host_refused`, `refused` (by the server, as with a wrong key), `misconfigured` (lasting).
+    """
+
+    def __init__(self, code: str, message: str, *, is_passing: bool = True, retry_after_s: float = 0.0) -> None:
+        super().__init__(code, message)
+        self.is_passing = is_passing
+        self.retry_after_s = retry_after_s
+
+
+class Connector(ABC):
+    """Asks one chatbot. Threads may share an instance; it keeps nothing of a chat.
+
+    `is_remote`: it waits for the network, so that whoever asks should hold nothing meanwhile.
+    `wants_dialogues`: it speaks from a file of dialogues.
+    """
+
+    slug: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    options: ClassVar[tuple[Option, ...]] = ()
+    is_remote: ClassVar[bool] = False
+    wants_dialogues: ClassVar[bool] = False
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+
+    def value_of(self, name: str) -> Any:
+        """Return the value of an option that is no secret: as it was set, else its default."""
+        defaults = {option.name: option.default for option in self.options}
+        return self.setup.settings.get(name, defaults[name])
+
+    @classmethod
+    def hosts_of(cls, settings: Mapping[str, Any]) -> list[tuple[str, int]]:
+        """Return host and port of each address among the settings; what is no address is left out."""
+        found = []
+        for value in (settings.get(option.name) for option in cls.options if option.kind == "address"):
+            try:
+                parts = urlsplit(str(value or "").strip())
+                if parts.hostname:
+                    found.append((parts.hostname, parts.port or _PORTS.get(parts.scheme, 0)))
+            except ValueError:
+                continue  # `check` says so
+        return found
+
+    @abstractmethod
+    def reply(self, request: Request) -> Reply:
+        """Return the chatbot's next turn; raise ConnectorError."""
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the settings as they are stored; raise DomainError `bad_option` if they cannot be meant."""
+        return settings

@@ -1,0 +1,41 @@
+"""The rules of a campaign's chats."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from campaigns.contracts.chat import ChatRules
+from campaigns.forms.partial import PartialForm
+
+_MOST_INPUTS, _LONGEST_INPUT = 1000, 20_000
+_OPENINGS = [
+    ("free", "Free: the worker types a topic of their own"),
+    ("icebreaker", "Ice-breaker: the worker is given a statement of the chatbot's persona"),
+]
+
+
+class ChatForm(PartialForm):
+    """How a chat opens, and how long it and its messages may be."""
+
+    field_of_code = {"few_inputs": "max_inputs"}
+
+    opening = forms.ChoiceField(label="What a chat is about", choices=_OPENINGS, widget=forms.RadioSelect)
+    min_inputs = forms.IntegerField(
+        label="Least messages of the worker",
+        min_value=1,
+        max_value=_MOST_INPUTS,
+        help_text="Before them the worker cannot go on to rate the chatbot. The studies: 10.",
+    )
+    max_inputs = forms.IntegerField(
+        label="Most messages of the worker",
+        min_value=1,
+        max_value=_MOST_INPUTS,
+        help_text="Then the chat is full, and is rated.",
+    )
+    longest_input = forms.IntegerField(
+        label="Longest message", min_value=1, max_value=_LONGEST_INPUT, help_text="In characters."
+    )
+
+    def __init__(self, rules: ChatRules, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data, initial=rules.to_json())

@@ -1,0 +1,228 @@
+"""Chatbots: a new one, its settings, its secrets, its dialogues, a test."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+
+from campaigns.contracts.connector import Connector
+from campaigns.forms.instructions import MarkdownField
+from campaigns.forms.options import option_field
+from campaigns.forms.partial import PartialForm
+from campaigns.models import LONGEST_NAME, Chatbot
+from campaigns.services.chatbots import OPERATIONAL
+from evalsite.lib.errors import DomainError
+from evalsite.uploads import SizedFileField
+
+_OPTION, _SECRET = "option_", "secret_"
+# A statement is the topic of an ice-breaker chat, which has its limit.
+_LONGEST_STATEMENT, _MOST_STATEMENTS = 500, 200
+_MOST_REPLY_CHARS = 20_000
+_MOST_PRICE, _MOST_CAP = Decimal(100_000), Decimal(10_000_000)
+_OF_PERSONA = ("persona", "n_statements")
+_LIMITS = ("timeout_s", "n_retries", "max_chars", "max_parallel")
+_PRICES = ("price_per_reply", "price_in", "price_out", "spending_cap")
+_FAMILY_HELP = "Chatbots of one family, such as one model with and without a persona, never meet in one HIT."
+
+
+class StatementsField(MarkdownField):
+    """Statements, one a line."""
+
+    def clean(self, value: Any) -> list[str]:
+        """Return the statements; refuse one that is longer than a topic may be."""
+        lines = [" ".join(line.split()) for line in super().clean(value).splitlines()]
+        statements = list(dict.fromkeys(filter(None, lines)))
+        if len(statements) > _MOST_STATEMENTS:
+            raise forms.ValidationError(f"These are {len(statements)} statements; at most {_MOST_STATEMENTS} are kept.")
+        if long := next((each for each in statements if len(each) > _LONGEST_STATEMENT), ""):
+            text = f"“{long[:40]}…” has {len(long)} characters; a statement has at most {_LONGEST_STATEMENT}."
+            raise forms.ValidationError(text, code="long_statement")
+        return statements
+
+
+def _price(label: str, help_text: str = "") -> forms.DecimalField:
+    return forms.DecimalField(
+        label=label,
+        min_value=Decimal(0),
+        max_value=_MOST_PRICE,
+        decimal_places=6,
+        help_text=help_text,
+        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
+    )
+
+
+class ChatbotForm(PartialForm):
+    """Name, family, the connector's options but for its secrets, persona, limits and prices."""
+
+    field_of_code = {"name_taken": "name"}
+
+    name = forms.CharField(max_length=LONGEST_NAME, help_text="It appears in results. Workers never see it.")
+    family = forms.CharField(max_length=LONGEST_NAME, required=False, help_text=_FAMILY_HELP)
+    persona = StatementsField(
+        label="Statements",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="One a line, such as “I have two dogs.” The chatbot is told them and is to live up to them; in "
+        "ice-breaker campaigns one is what the chat is about.",
+    )
+    n_statements = forms.IntegerField(
+        label="Statements drawn for each chat",
+        min_value=1,
+        max_value=_MOST_STATEMENTS,
+        required=False,
+        help_text="Empty: all of them.",
+    )
+    timeout_s = forms.IntegerField(label="Seconds to wait for a reply", min_value=1, max_value=300)
+    n_retries = forms.IntegerField(
+        label="Further tries", min_value=0, max_value=10, help_text="After a failure that another try may mend."
+    )
+    max_chars = forms.IntegerField(
+        label="Longest reply",
+        min_value=1,
+        max_value=_MOST_REPLY_CHARS,
+        help_text="In characters; what is longer is cut, and the cut is recorded.",
+    )
+    max_parallel = forms.IntegerField(
+        label="Replies at once, at most",
+        min_value=1,
+        max_value=1000,
+        required=False,
+        help_text="For a server that answers few at a time. Empty: no limit.",
+    )
+    price_per_reply = _price("Price of a reply")
+    price_in = _price("Price of a million tokens read")
+    price_out = _price("Price of a million tokens written")
+    spending_cap = forms.DecimalField(
+        label="Spending cap",
+        min_value=Decimal(0),
+        max_value=_MOST_CAP,
+        decimal_places=2,
+        required=False,
+        help_text="Reached, the chatbot is asked no more. Empty: no cap.",
+    )
+
+    def __init__(
+        self, chatbot: Chatbot, connector: type[Connector] | None, data: Mapping[str, Any] | None = None
+    ) -> None:
+        options = [option for option in connector.options if not option.is_secret] if connector else []
+        initial = {name: getattr(chatbot, name) for name in (*_OF_PERSONA, *_LIMITS, *_PRICES)}
+        initial |= {"name": chatbot.system.name, "family": chatbot.system.family}
+        initial |= {name: _plain(initial[name]) for name in _PRICES}
+        initial["persona"] = "\n".join(chatbot.persona)
+        initial |= {_OPTION + each.name: chatbot.settings.get(each.name, each.default) for each in options}
+        super().__init__(data, initial=initial)
+        for option in options:
+            self.fields[_OPTION + option.name] = option_field(option, least=0)
+        self._operational = OPERATIONAL | {_OPTION + option.name for option in options if option.is_operational}
+        if chatbot.system.is_degraded:  # it is of no family, says anything, and runs here
+            for name in ("family", *_OF_PERSONA, *_PRICES):
+                del self.fields[name]
+
+    def changes(self) -> dict[str, Any]:
+        """Return what was sent as `change_chatbot` takes it."""
+        return _with_settings(super().changes())
+
+    def refuse(self, error: DomainError) -> None:
+        """Add what a service refused: of a connector's options at the one that was sent, if it was one."""
+        options = [name for name in self.sent if name.startswith(_OPTION)]
+        if error.code == "bad_option" and len(options) == 1:
+            self.add_error(options[0], forms.ValidationError(error.message, code=error.code))
+        else:
+            super().refuse(error)
+
+    def groups(self) -> Iterator[tuple[str, list[forms.BoundField], str]]:
+        """Yield the fields as the page groups them: title, fields, and the class of their frame."""
+        options = [name for name in self.fields if name.startswith(_OPTION)]
+        for title, names, frame in (
+            ("Chatbot", ("name", "family", *options), ""),
+            ("Persona", _OF_PERSONA, ""),
+            ("Replies", _LIMITS, "numbers"),
+            ("Cost", _PRICES, "numbers"),
+        ):
+            if fields := [self[name] for name in names if name in self.fields]:
+                yield title, fields, frame
+
+    def freeze_launched(self) -> None:
+        """Show what workers have met as frozen."""
+        self.freeze(name for name in self.fields if name not in self._operational)
+
+
+def _plain(amount: Decimal | None) -> str | None:
+    """Return an amount as people type it, without zeros at its end."""
+    return None if amount is None else f"{amount.normalize():f}"
+
+
+def _with_settings(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values with those of options in one dict."""
+    options = {name.removeprefix(_OPTION): values.pop(name) for name in list(values) if name.startswith(_OPTION)}
+    return values | ({"settings": options} if options else {})
+
+
+class NewChatbotForm(forms.Form):
+    """Name, family and all options of a connector; the rest begins with what is usual."""
+
+    name = forms.CharField(max_length=LONGEST_NAME, help_text="It appears in results. Workers never see it.")
+    family = forms.CharField(max_length=LONGEST_NAME, required=False, help_text=_FAMILY_HELP)
+
+    def __init__(self, connector: type[Connector], data: Any = None, *, is_degraded: bool = False) -> None:
+        super().__init__(data, initial={"name": connector.slug} if is_degraded else None)
+        if is_degraded:
+            del self.fields["family"]
+        for option in connector.options:
+            field = option_field(option, least=0)
+            field.initial = None if option.is_secret else option.default
+            self.fields[(_SECRET if option.is_secret else _OPTION) + option.name] = field
+
+    def values(self) -> dict[str, Any]:
+        """Return what was sent as `add_chatbot` takes it."""
+        values = _with_settings(dict(self.cleaned_data))
+        return {name: value for name, value in values.items() if not name.startswith(_SECRET)} | {
+            "secrets": _secrets(values)
+        }
+
+
+class SecretsForm(forms.Form):
+    """The secret options of a connector: never shown again. One that is left empty stays as it is."""
+
+    def __init__(self, connector: type[Connector] | None, data: Any = None) -> None:
+        super().__init__(data)
+        for option in connector.options if connector else ():
+            if option.is_secret:
+                field = self.fields[_SECRET + option.name] = option_field(option)
+                field.required = field.widget.is_required = False
+
+    def secrets(self) -> dict[str, str]:
+        """Return the secrets that were entered, by the name of the option."""
+        return _secrets(self.cleaned_data)
+
+
+def _secrets(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name.removeprefix(_SECRET): value for name, value in values.items() if name.startswith(_SECRET) and value}
+
+
+class DialoguesForm(forms.Form):
+    """A file of dialogues to speak from."""
+
+    file = SizedFileField(
+        label="File of dialogues",
+        help_text="JSON Lines: one dialogue a line.",
+        advice="A few thousand dialogues are enough: leave some out.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson"}),
+    )
+
+    def clean_file(self) -> Any:
+        """Refuse a file whose name says that it is something else."""
+        file = self.cleaned_data["file"]
+        if not str(file.name).lower().endswith((".jsonl", ".ndjson")):
+            raise forms.ValidationError("This must be a file of JSON Lines (.jsonl).", code="bad_dialogues")
+        return file
+
+
+class TestForm(forms.Form):
+    """What a chatbot is asked in a test: one turn or two."""
+
+    __test__ = False
+
+    text = forms.CharField(label="Say", max_length=2000, initial="Hello! How are you today?")
+    then = forms.CharField(label="Then say", max_length=2000, required=False, help_text="Does it know what was said?")

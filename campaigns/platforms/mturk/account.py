@@ -1,0 +1,342 @@
+"""A requester's account at Mechanical Turk."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.views.decorators.debug import sensitive_variables
+
+from campaigns.contracts.account import (
+    AccountState,
+    BonusSpec,
+    CrowdAccount,
+    Event,
+    PlatformRefusedError,
+    PlatformUnsureError,
+    PostingSeen,
+    PostingSpec,
+    PostingState,
+    Prepared,
+    SubmissionState,
+    Terms,
+)
+from campaigns.contracts.platform import CampaignRef
+from campaigns.platforms.mturk.client import Keys, Service, open_mturk, open_queues
+from campaigns.platforms.mturk.looking import STATUSES, read_posting
+from campaigns.platforms.mturk.notifications import read_message
+from campaigns.platforms.mturk.options import number_of, text_of
+from campaigns.platforms.mturk.questions import external_question
+from campaigns.platforms.mturk.refusals import existing_hit, is_hit_gone, is_token_used
+from campaigns.platforms.mturk.sharing import CURRENCY, Sharing, money
+
+_PAGE, _WORKERS_A_CALL, _MESSAGES_A_CALL, _LONGEST_SUBJECT = 100, 100, 10, 200
+_MOST_RECEIVED = 20  # calls for messages at one go
+_HIDDEN_S = 60  # until a message that was not acknowledged comes again
+_PAST = timedelta(hours=1)  # more than Amazon's clock and ours may be apart
+
+
+class MTurkAccount(CrowdAccount):
+    """The account that a campaign's keys open, in the sandbox or in production.
+
+    Amazon keeps request tokens for a day. What is repeated later is found by its token in the annotation of the HIT,
+    or in the reason of the bonus.
+    """
+
+    @sensitive_variables()
+    def __init__(self, campaign: CampaignRef, keys: Keys, *, is_sandbox: bool) -> None:
+        self._campaign = campaign
+        self._keys = keys
+        self._is_sandbox = is_sandbox
+        self._mturk = open_mturk(keys, is_sandbox=is_sandbox)
+        self._opened_queues: Service | None = None
+        self._sharing = Sharing(self._mturk, campaign, is_sandbox=is_sandbox)
+        self._hits = _Hits(self._mturk)
+
+    def check(self) -> AccountState:
+        """Return the balance: prepaid, or what is left to spend if AWS sends the bill."""
+        told = self._mturk.call("get_account_balance").get("AvailableBalance")
+        try:
+            balance = None if told is None else Decimal(told)
+        except InvalidOperation:
+            balance = None
+        name = "Mechanical Turk, sandbox" if self._is_sandbox else "Mechanical Turk"
+        return AccountState(name, balance, CURRENCY, self._is_sandbox)
+
+    # --- Publishing
+
+    def prepare(self, terms: Terms) -> Prepared:
+        """Make the HIT type, mark the workers of earlier runs, and ask for notifications.
+
+        Raises DomainError `wrong_currency` or `bad_option` too.
+        """
+        self._sharing.hit_type(terms)
+        return Prepared(memory=self._sharing.memory)
+
+    def draft(self, posting: PostingSpec) -> str:
+        """Return the id of the HIT of this token. Amazon has no drafts: workers see it at once."""
+        self._check_address(posting.url)
+        hit_type, token = self._sharing.hit_type(posting.terms), str(posting.token)
+        if posting.is_repeat and (found := self._hits.find(token)):
+            return found
+        try:
+            answer = self._mturk.call(
+                "create_hit_with_hit_type",
+                HITTypeId=hit_type,
+                MaxAssignments=posting.n_places,
+                LifetimeInSeconds=int(self._lifetime.total_seconds()),
+                Question=external_question(posting.url),
+                RequesterAnnotation=token,
+                UniqueRequestToken=token,
+            )
+        except PlatformRefusedError as error:
+            if found := existing_hit(error):
+                return found
+            if not is_token_used(error):
+                raise
+            answer = {"HIT": {"HITId": _Hits(self._mturk).find(token)}}
+        return str(_part(answer, "HIT", "HITId"))
+
+    def publish(self, posting_id: str) -> None:
+        """Do nothing: a HIT is on offer since it was made."""
+
+    def look(self, posting_id: str) -> PostingSeen:
+        """Return a HIT and what was submitted; who has accepted and not submitted is only counted."""
+        try:
+            # First what was submitted: who submits in between is pending no longer, but has finished here.
+            assignments = [
+                each
+                for page in self._mturk.pages(
+                    "list_assignments_for_hit",
+                    HITId=posting_id,
+                    AssignmentStatuses=list(STATUSES),
+                    MaxResults=_PAGE,
+                )
+                for each in page.get("Assignments", [])
+            ]
+            hit = _part(self._mturk.call("get_hit", HITId=posting_id), "HIT")
+        except PlatformRefusedError as error:
+            if not is_hit_gone(error):
+                raise
+            return PostingSeen(PostingState.GONE, n_pending=0)
+        return read_posting(hit, assignments, datetime.now(UTC))
+
+    def add_places(self, posting_id: str, n: int, token: UUID) -> None:
+        """Let more workers take a HIT; once for a token, within a day."""
+        try:
+            self._mturk.call(
+                "create_additional_assignments_for_hit",
+                HITId=posting_id,
+                NumberOfAdditionalAssignments=n,
+                UniqueRequestToken=str(token),
+            )
+        except PlatformRefusedError as error:
+            if not is_token_used(error):
+                raise
+
+    def pause(self, posting_id: str) -> None:
+        """Let the HIT's time be over."""
+        self._expire(posting_id, datetime.now(UTC) - _PAST)
+
+    def resume(self, posting_id: str) -> None:
+        """Give the HIT its time once more from now on."""
+        self._expire(posting_id, datetime.now(UTC) + self._lifetime)
+
+    def stop(self, posting_id: str) -> None:
+        """Let the HIT's time be over; Amazon knows no other end."""
+        self.pause(posting_id)
+
+    def delete(self, posting_id: str) -> None:
+        """Take away a HIT whose assignments are all decided."""
+        try:
+            self._mturk.call("delete_hit", HITId=posting_id)
+        except PlatformRefusedError:
+            if self.look(posting_id).state != PostingState.GONE:
+                raise
+
+    def _expire(self, posting_id: str, at: datetime) -> None:
+        try:
+            self._mturk.call("update_expiration_for_hit", HITId=posting_id, ExpireAt=at.replace(microsecond=0))
+        except PlatformRefusedError as error:
+            if not is_token_used(error):  # Amazon's own token is made of the HIT and the second
+                raise
+
+    @property
+    def _lifetime(self) -> timedelta:
+        return timedelta(days=number_of(self._campaign.settings, "lifetime_days") or 1)
+
+    def _check_address(self, url: str) -> None:
+        is_simulated = self._is_sandbox and settings.MTURK_SANDBOX_URL
+        if not url.startswith("https://") and not is_simulated:
+            raise PlatformRefusedError(
+                "needs_https",
+                "Mechanical Turk shows pages by HTTPS only. Give this site an address with https:// (SITE_URL).",
+            )
+
+    # --- Deciding and paying
+
+    def approve(self, submission_id: str, message: str = "", *, was_rejected: bool = False) -> None:
+        """Pay the reward; Amazon takes it from the account now."""
+        params: dict[str, Any] = {"AssignmentId": submission_id, "OverrideRejection": was_rejected}
+        if message:
+            params["RequesterFeedback"] = message
+        self._decide("approve_assignment", params, SubmissionState.APPROVED)
+
+    def reject(self, submission_id: str, message: str, category: str = "") -> None:
+        """Refuse the reward, with a message that the worker reads; Amazon has no categories."""
+        params = {"AssignmentId": submission_id, "RequesterFeedback": message}
+        self._decide("reject_assignment", params, SubmissionState.REJECTED)
+
+    def _decide(self, operation: str, params: dict[str, Any], wanted: SubmissionState) -> None:
+        try:
+            self._mturk.call(operation, **params)
+        except PlatformRefusedError as refusal:
+            if self._state_of(params["AssignmentId"]) != wanted:
+                raise refusal from None
+
+    def _state_of(self, submission_id: str) -> SubmissionState | None:
+        try:
+            answer = self._mturk.call("get_assignment", AssignmentId=submission_id)
+        except PlatformRefusedError:
+            return None
+        return STATUSES.get(_part(answer, "Assignment", "AssignmentStatus"))
+
+    def draft_bonus(self, bonus: BonusSpec) -> str:
+        """Return the token: with it Amazon pays once."""
+        return str(bonus.token)
+
+    def pay_bonus(self, bonus: BonusSpec, draft_id: str) -> None:
+        """Pay a bonus. Its reason ends in a reference, by which it is found when Amazon has forgotten the token."""
+        reference = f"Reference: {UUID(draft_id).hex[:16]}"
+        if bonus.is_repeat and self._is_paid(bonus.submission_id, reference):
+            return
+        try:
+            self._mturk.call(
+                "send_bonus",
+                WorkerId=bonus.worker_key,
+                AssignmentId=bonus.submission_id,
+                BonusAmount=money(bonus.amount),
+                Reason=f"{bonus.message}\n\n{reference}".strip(),
+                UniqueRequestToken=draft_id,
+            )
+        except PlatformRefusedError as error:
+            if not is_token_used(error):
+                raise
+
+    def _is_paid(self, submission_id: str, reference: str) -> bool:
+        pages = self._mturk.pages("list_bonus_payments", AssignmentId=submission_id, MaxResults=_PAGE)
+        return any(reference in each.get("Reason", "") for page in pages for each in page.get("BonusPayments", []))
+
+    # --- Workers
+
+    def notify(self, worker_keys: Iterable[str], subject: str, text: str, posting_id: str) -> None:
+        """Send e-mails; Amazon writes only to workers whose work was approved or rejected.
+
+        Raises PlatformRefusedError `not_notified` with those who do not get it; the others do.
+        """
+        workers = list(worker_keys)
+        failed: list[dict[str, str]] = []
+        for begin in range(0, len(workers), _WORKERS_A_CALL):
+            answer = self._mturk.call(
+                "notify_workers",
+                Subject=subject[:_LONGEST_SUBJECT],
+                MessageText=text,
+                WorkerIds=workers[begin : begin + _WORKERS_A_CALL],
+            )
+            failed += answer.get("NotifyWorkersFailureStatuses") or []
+        if failed:
+            said = "; ".join(
+                f"{each.get('WorkerId', '')}: {each.get('NotifyWorkersFailureMessage', '')}" for each in failed[:5]
+            )
+            raise PlatformRefusedError("not_notified", f"{len(failed)} of {len(workers)} do not get it. {said}")
+
+    def block(self, worker_key: str, reason: str) -> None:
+        """Keep a worker from all HITs of this account; the reason is for Amazon, the worker does not see it."""
+        self._mturk.call("create_worker_block", WorkerId=worker_key, Reason=reason)
+
+    def unblock(self, worker_key: str) -> None:
+        """Let a worker come again; one who is not blocked may."""
+        self._mturk.call("delete_worker_block", WorkerId=worker_key)
+
+    # --- Notifications
+
+    def events(self) -> list[Event]:
+        """Return what waits in the queue; what is not acknowledged comes again after a minute."""
+        events: list[Event] = []
+        if not self._queue_url:
+            return events
+        for _ in range(_MOST_RECEIVED):
+            try:
+                answer = self._queues.call(
+                    "receive_message",
+                    QueueUrl=self._queue_url,
+                    MaxNumberOfMessages=_MESSAGES_A_CALL,
+                    VisibilityTimeout=_HIDDEN_S,
+                    WaitTimeSeconds=0,
+                )
+            except PlatformUnsureError:
+                if not events:
+                    raise
+                break
+            messages = answer.get("Messages") or []
+            if not messages:
+                break
+            for each in messages:
+                events += read_message(each.get("Body", ""), each.get("ReceiptHandle", ""))
+        return events
+
+    def acknowledge(self, events: Iterable[Event]) -> None:
+        """Delete messages; one that stays comes again, which does no harm."""
+        receipts = list(dict.fromkeys(event.receipt for event in events if event.receipt))
+        for begin in range(0, len(receipts), _MESSAGES_A_CALL):
+            batch = receipts[begin : begin + _MESSAGES_A_CALL]
+            self._queues.call(
+                "delete_message_batch",
+                QueueUrl=self._queue_url,
+                Entries=[{"Id": str(n), "ReceiptHandle": receipt} for n, receipt in enumerate(batch)],
+            )
+
+    @property
+    def _queue_url(self) -> str:
+        return text_of(self._campaign.settings, "sqs_queue_url")
+
+    @property
+    def _queues(self) -> Service:
+        if self._opened_queues is None:
+            self._opened_queues = open_queues(self._keys, is_sandbox=self._is_sandbox)
+        return self._opened_queues
+
+
+class _Hits:
+    """All HITs of an account by their annotation, read page by page until the one that is wanted.
+
+    Read once: what is made later by this account's own tries still has a token that Amazon knows. A fault loses
+    nothing of what was read.
+    """
+
+    def __init__(self, mturk: Service) -> None:
+        self._mturk = mturk
+        self._found: dict[str, str] = {}
+        self._next: str | None = ""
+
+    def find(self, annotation: str) -> str:
+        """Return the id of the HIT with an annotation, "" if there is none."""
+        while annotation not in self._found and self._next is not None:
+            page = self._mturk.call("list_hits", MaxResults=_PAGE, **({"NextToken": self._next} if self._next else {}))
+            for hit in page.get("HITs", []):
+                if hit.get("RequesterAnnotation"):
+                    self._found[hit["RequesterAnnotation"]] = hit["HITId"]
+            self._next = page.get("NextToken") or None
+        return self._found.get(annotation, "")
+
+
+def _part(answer: dict[str, Any], *names: str) -> Any:
+    """Return a part of an answer; an answer without it was cut off on its way."""
+    part: Any = answer
+    for name in names:
+        part = part.get(name) if isinstance(part, dict) else None
+    if not part:
+        raise PlatformUnsureError(f"Amazon answered without “{names[-1]}”.")
+    return part

@@ -1,0 +1,163 @@
+"""Amazon Mechanical Turk, and whatever site shows external questions as it does."""
+
+import re
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from django.conf import settings as site
+from django.core.signing import BadSignature, Signer
+from django.views.decorators.debug import sensitive_variables
+
+from campaigns.contracts.account import CrowdAccount
+from campaigns.contracts.option import Option
+from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform, Handover, Place
+from campaigns.platforms.mturk.options import MIN_FEE, OPTIONS, PRODUCTION, number_of, text_of, value_of
+from campaigns.platforms.mturk.qualifications import asks_for_masters, requirements
+from campaigns.platforms.mturk.questions import CODE
+from campaigns.platforms.mturk.sites import allowed_sites, origin_of
+from evalsite.lib.errors import DomainError
+
+_NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
+_WORKER = re.compile(r"A[A-Z0-9]{5,30}", re.ASCII)
+_ID = re.compile(r"[A-Z0-9]{20,64}", re.ASCII)
+_HIT_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+_RATE, _MORE_FOR_MANY, _MORE_FOR_MASTERS = Decimal("0.20"), Decimal("0.20"), Decimal("0.05")
+_MANY_PLACES = 10
+# What each number may be, and what it is called.
+_BOUNDS = {
+    "assignment_minutes": (1, 525_600, "Minutes for one HIT"),
+    "lifetime_days": (1, 365, "Days on offer"),
+    "auto_approval_days": (0, 30, "Days until work is approved by itself"),
+    "min_approved": (0, 10_000_000, "Approved HITs"),
+    "budget_cap": (0, 100_000_000, "Spend at most"),
+}
+_LONGEST = {"title": (128, "Title"), "description": (2000, "Description"), "keywords": (1000, "Keywords")}
+
+
+class MTurk(CrowdPlatform):
+    """One external question for each HIT."""
+
+    slug = "mturk"
+    title = "Amazon Mechanical Turk"
+    summary = "Each HIT is published as a HIT of Mechanical Turk; first in its sandbox, where nothing is paid."
+    options: ClassVar[tuple[Option, ...]] = OPTIONS
+    has_account = True
+
+    @property
+    def frame_ancestors(self) -> tuple[str, ...]:
+        """Return Amazon's sites for workers, and those that the admin has added."""
+        return allowed_sites()
+
+    @property
+    def form_action(self) -> tuple[str, ...]:
+        """Return the same sites: work is submitted to the one that shows it."""
+        return allowed_sites()
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options; raise DomainError `bad_option` for a value that Amazon would refuse."""
+        requirements(settings)
+        for name, (least, most, label) in _BOUNDS.items():
+            number = number_of(settings, name)
+            if number is not None and not least <= number <= most:
+                raise DomainError("bad_option", f"{label}: a number from {least} to {most}, not {number}.")
+        for name, (most, label) in _LONGEST.items():
+            if len(text_of(settings, name)) > most:
+                raise DomainError("bad_option", f"{label}: at most {most} characters.")
+        _check_queue(text_of(settings, "sqs_queue_url"))
+        return settings
+
+    def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:
+        """Return the worker and their assignment on Mechanical Turk, or a preview.
+
+        Raises DomainError `bad_link` for an address that was not published for this campaign, ids that are none of
+        Amazon's, and a site to submit to that is not allowed.
+        """
+        hit_number = _hit_number(campaign, params)
+        if params.get("assignmentId", _NOT_ACCEPTED) == _NOT_ACCEPTED:
+            return Arrival(is_preview=True)
+        worker, submit_to = params.get("workerId", ""), origin_of(params.get("turkSubmitTo", ""))
+        ids = (params["assignmentId"], params.get("hitId", ""))
+        if not _WORKER.fullmatch(worker) or not all(map(_ID.fullmatch, ids)):
+            raise _bad_link("Mechanical Turk has not said who you are. Open this HIT from your list of HITs there.")
+        if submit_to not in allowed_sites():
+            raise _bad_link("This page was opened from a site that it does not know. Open the HIT on Mechanical Turk.")
+        assignment_id, posting_id = ids
+        place = Place(assignment_id, hit_number, data={"submit_to": submit_to, "posting": posting_id})
+        return Arrival(worker, place=place)
+
+    def finish(self, campaign: CampaignRef, place: Place | None, code: str) -> Handover:
+        """Return the form that submits the assignment, or the code alone if there is no assignment to submit."""
+        submit_to = place.data.get("submit_to", "") if place else ""
+        if place is None or submit_to not in allowed_sites():
+            return Handover(code=code)
+        # Amazon refuses a form that has no field besides the assignment's.
+        fields = {"assignmentId": place.platform_id, CODE: code}
+        return Handover(form_url=f"{submit_to}/mturk/externalSubmit", fields=fields)
+
+    def arrival_query(self, campaign: CampaignRef, hit_number: int | None) -> str:
+        """Return the number of the HIT, and the signature without which nobody can name another one."""
+        hit = "" if hit_number is None else str(hit_number)
+        return urlencode({"hit": hit, "key": _signer().signature(_signed(campaign, hit))})
+
+    def fee(self, campaign: CampaignRef, amount: Decimal, *, n_places: int, is_bonus: bool = False) -> Decimal:
+        """Return 20 % of rewards and bonuses, 40 % of rewards of HITs with 10 places or more, 5 % more for Masters.
+
+        At least a cent. Not in it: what Amazon asks for premium qualifications, and that it takes a cent for each
+        reward below five.
+        """
+        if not amount:
+            return Decimal("0.00")
+        rate = _RATE
+        if not is_bonus:
+            rate += _MORE_FOR_MANY if n_places >= _MANY_PLACES else 0
+            rate += _MORE_FOR_MASTERS if asks_for_masters(campaign.settings) else 0
+        return max((amount * rate).quantize(MIN_FEE, ROUND_HALF_UP), MIN_FEE)
+
+    @sensitive_variables()
+    def open_account(self, campaign: CampaignRef, secrets: Mapping[str, str]) -> CrowdAccount:
+        """Return the account of the campaign's keys, or else of this installation's; raise DomainError `no_keys`."""
+        from campaigns.platforms.mturk.account import MTurkAccount  # botocore takes a while to import
+        from campaigns.platforms.mturk.client import Keys
+
+        own = secrets.get("access_key_id", "").strip(), secrets.get("secret_access_key", "").strip()
+        # Never the one of the campaign with the other of the installation.
+        keys = own if any(own) else (site.MTURK_ACCESS_KEY_ID.strip(), site.MTURK_SECRET_ACCESS_KEY.strip())
+        if not all(keys):
+            raise DomainError("no_keys", "Mechanical Turk needs two keys: an access key ID and its secret access key.")
+        return MTurkAccount(campaign, Keys(*keys), is_sandbox=value_of(campaign.settings, "mode") != PRODUCTION)
+
+
+def _hit_number(campaign: CampaignRef, params: Mapping[str, str]) -> int | None:
+    hit = params.get("hit", "")
+    try:
+        if hit and not _HIT_NUMBER.fullmatch(hit):
+            raise BadSignature
+        _signer().unsign(f"{_signed(campaign, hit)}:{params.get('key', '')}")
+    except BadSignature:
+        raise _bad_link("This address is not complete. Open the HIT from your list on Mechanical Turk.") from None
+    return int(hit) if hit else None
+
+
+def _signed(campaign: CampaignRef, hit: str) -> str:
+    return f"{campaign.public_id}:{hit}"
+
+
+def _signer() -> Signer:
+    return Signer(salt="mturk", sep=":")
+
+
+def _bad_link(message: str) -> DomainError:
+    return DomainError("bad_link", message)
+
+
+def _check_queue(url: str) -> None:
+    own = origin_of(site.MTURK_SANDBOX_URL)
+    amazons = re.fullmatch(r"https://sqs\.us-east-1\.amazonaws\.com/[0-9]{12}/[\w.-]{1,80}", url, re.ASCII)
+    if url and not amazons and not (own and origin_of(url) == own):
+        raise DomainError(
+            "bad_option",
+            "Queue for notifications: an address such as https://sqs.us-east-1.amazonaws.com/123456789012/my-queue.",
+        )

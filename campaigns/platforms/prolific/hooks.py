@@ -1,0 +1,45 @@
+"""Notifications of Prolific: whether they are its own, and what they tell."""
+
+import base64
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Mapping
+
+from campaigns.contracts.account import Event
+from campaigns.platforms.prolific.states import submission_state
+from evalsite.lib.errors import DomainError
+
+SECRET = "hook_secret"
+EVENT_TYPES = ("submission.status.change", "study.status.change")
+MAX_AGE_S = 300
+
+
+def check_signature(secret: str, headers: Mapping[str, str], body: bytes) -> None:
+    """Raise DomainError `bad_signature` unless the headers sign this body, at most five minutes ago.
+
+    The signature is base64(HMAC-SHA256(secret, time + body)), as Prolific's reference says under “Verifying”.
+    """
+    at = headers.get("x-prolific-request-timestamp", "")
+    digest = hmac.new(secret.encode(), at.encode() + body, hashlib.sha256).digest()
+    given = headers.get("x-prolific-request-signature", "")
+    is_own = hmac.compare_digest(base64.b64encode(digest), given.encode())
+    if not secret or not is_own or not at.isdecimal() or abs(time.time() - int(at)) > MAX_AGE_S:
+        raise DomainError("bad_signature", "This notification is not signed by Prolific, or it is too old.")
+
+
+def read_events(body: bytes) -> list[Event]:
+    """Return what a notification tells, nothing if it is of another kind.
+
+    Of a submission Prolific does not say which study it belongs to.
+    """
+    try:
+        told = json.loads(body)
+    except ValueError:
+        return []
+    if not isinstance(told, dict) or not isinstance(resource := told.get("resource_id"), str):
+        return []
+    if told.get("event_type") == "submission.status.change":
+        return [Event("", resource, submission_state(str(told.get("status", ""))))]
+    return [Event(resource)] if str(told.get("event_type", "")).startswith("study.") else []

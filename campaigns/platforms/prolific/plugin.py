@@ -1,0 +1,139 @@
+"""Prolific: studies whose participants come with their ids and leave with a completion code."""
+
+import re
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from django.conf import settings as site
+from django.core.signing import BadSignature, Signer
+from django.views.decorators.debug import sensitive_variables
+
+from campaigns.contracts.account import CrowdAccount, Event
+from campaigns.contracts.option import Option
+from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform, Handover, Place
+from campaigns.platforms.prolific import hooks, secured
+from campaigns.platforms.prolific.account import ProlificAccount
+from campaigns.platforms.prolific.codes import completion_code
+from campaigns.platforms.prolific.options import OPTIONS, is_secure, number_of, percent_of
+from evalsite.lib.errors import DomainError
+
+_IDS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
+_ID = re.compile(r"[0-9a-f]{24}", re.ASCII)
+_CENT = Decimal("0.01")
+_BOUNDS = {
+    "maximum_minutes": (1, 1440, "Minutes for one HIT"),
+    "min_approval_percent": (0, 100, "Approved work"),
+    "min_approved": (0, 10_000, "Approved submissions"),
+    "budget_cap": (0, 100_000_000, "Spend at most"),
+}
+
+
+class Prolific(CrowdPlatform):
+    """One study for each wave of HITs."""
+
+    slug = "prolific"
+    title = "Prolific"
+    summary = "Each wave of HITs is published as a study of Prolific."
+    options: ClassVar[tuple[Option, ...]] = OPTIONS
+    has_account = True
+    posts_each_hit = False
+    shortest_rejection = 100
+    rejection_categories = (
+        ("LOW_EFFORT", "Little effort"),
+        ("FAILED_CHECK", "Failed a fair check of attention"),
+        ("FAILED_INSTRUCTIONS", "Did not follow the instructions"),
+        ("TOO_QUICKLY", "Far too quick"),
+        ("TOO_SLOWLY", "Far too slow"),
+        ("MALINGERING", "Gave untrue answers"),
+        ("NO_DATA", "No data"),
+        ("NO_CODE", "No completion code"),
+        ("BAD_CODE", "Wrong completion code"),
+        ("UNSUPP_DEVICE", "A device that the study does not allow"),
+        ("INCOMP_LONGITUDINAL", "Did not take part in all sessions"),
+        ("OTHER", "Something else"),
+    )
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options; raise DomainError `bad_option` for a value that cannot work."""
+        for name, (least, most, label) in _BOUNDS.items():
+            number = number_of(settings, name)
+            if number is not None and not least <= number <= most:
+                raise DomainError("bad_option", f"{label}: a number from {least} to {most}, not {number}.")
+        percent_of(settings, "fee_percent")
+        percent_of(settings, "vat_percent")
+        return settings
+
+    def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:
+        """Return the participant and their submission on Prolific, or a preview.
+
+        In a preview of a draft Prolific sends names in the place of ids. Raises DomainError `bad_link` for an address
+        that was not published for this campaign, ids that are none of Prolific's and, where Prolific signs who comes,
+        a signature that is missing, old, or another participant's.
+        """
+        try:
+            _signer().unsign(f"{campaign.public_id}:{params.get('key', '')}")
+        except BadSignature:
+            raise _bad_link("This address is not complete. Open the study from your list on Prolific.") from None
+        ids = [params.get(name, "") for name in _IDS]
+        if any(_is_placeholder(each) for each in ids):
+            return Arrival(is_preview=True)
+        if not all(map(_ID.fullmatch, ids)):
+            raise _bad_link("Prolific has not said who you are. Open the study from your list on Prolific.")
+        if is_secure(campaign.settings):
+            secured.check_arrival(campaign, params, dict(zip(_IDS, ids, strict=True)))
+        participant, study, session = ids
+        return Arrival(participant, place=Place(session, data={"posting": study}))
+
+    def finish(self, campaign: CampaignRef, place: Place | None, code: str) -> Handover:
+        """Return the link that completes the submission: the code is the same for all participants of a campaign."""
+        if place is None:
+            return Handover(code=code)
+        ours = completion_code(campaign.public_id)
+        return Handover(code=ours, link_url=f"{_site_of_prolific()}/submissions/complete?{urlencode({'cc': ours})}")
+
+    def arrival_query(self, campaign: CampaignRef, hit_number: int | None) -> str:
+        """Return our signature, and the names that Prolific puts ids in the place of."""
+        names = "&".join(f"{name}={{{{%{name}%}}}}" for name in _IDS)
+        return f"{urlencode({'key': _signer().signature(str(campaign.public_id))})}&{names}"
+
+    def fee(self, campaign: CampaignRef, amount: Decimal, *, n_places: int, is_bonus: bool = False) -> Decimal:
+        """Return the percentage that is set, of rewards and of bonuses alike, with the tax on it."""
+        fee = amount * percent_of(campaign.settings, "fee_percent") / 100
+        tax = fee * percent_of(campaign.settings, "vat_percent") / 100
+        return (fee + tax).quantize(_CENT, ROUND_HALF_UP)
+
+    @sensitive_variables()
+    def open_account(self, campaign: CampaignRef, secrets: Mapping[str, str]) -> CrowdAccount:
+        """Return the account of the campaign's token, or else of this installation's; raise DomainError `no_keys`."""
+        token = secrets.get("token", "").strip() or site.PROLIFIC_TOKEN.strip()
+        if not token:
+            raise DomainError("no_keys", "Prolific needs an API token. Make one in your settings there.")
+        return ProlificAccount(campaign, token)
+
+    @sensitive_variables()
+    def read_hook(
+        self, campaign: CampaignRef, secrets: Mapping[str, str], headers: Mapping[str, str], body: bytes
+    ) -> list[Event]:
+        """Return the study or the submission whose state has changed; raise DomainError `bad_signature`."""
+        hooks.check_signature(secrets.get(hooks.SECRET, ""), headers, body)
+        return hooks.read_events(body)
+
+
+def _is_placeholder(value: str) -> bool:
+    return not value or "%" in value or "{" in value
+
+
+def _site_of_prolific() -> str:
+    """Return the site that participants use; a simulator has it at the address of its interface."""
+    return site.PROLIFIC_URL.rstrip("/") or "https://app.prolific.com"
+
+
+def _signer() -> Signer:
+    return Signer(salt="prolific", sep=":")
+
+
+def _bad_link(message: str) -> DomainError:
+    return DomainError("bad_link", message)

@@ -1,0 +1,92 @@
+"""What belongs to a workspace of Prolific: its money, its groups of participants, its notifications."""
+
+import ipaddress
+from collections.abc import Sequence
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from campaigns.contracts.account import PlatformRefusedError
+from campaigns.platforms.prolific.client import ProlificClient
+from campaigns.platforms.prolific.hooks import EVENT_TYPES, SECRET
+
+BLOCKED = "evalsite: blocked participants"
+_IDS_AT_ONCE = 500
+
+
+class Workspace:
+    """The workspace that pays: the one that is named, or the only one. Its methods call the network."""
+
+    def __init__(self, client: ProlificClient, id: str) -> None:
+        self._client = client
+        self._id = id
+
+    @property
+    def id(self) -> str:
+        """Its id; raises PlatformRefusedError if there are several to choose from."""
+        if not self._id:
+            found = [str(each["id"]) for each in self._client.get("/api/v1/workspaces/")["results"]]
+            if len(found) != 1:
+                raise PlatformRefusedError(
+                    "workspace", f"You have {len(found)} workspaces on Prolific. Say in the options which one pays."
+                )
+            self._id = found[0]
+        return self._id
+
+    def balance(self) -> tuple[Decimal | None, str]:
+        """Return what can be spent, None if it is not told, and the currency."""
+        told = self._client.get(f"/api/v1/workspaces/{self.id}/balance/")
+        available = told.get("available_balance")
+        return None if available is None else Decimal(available) / 100, str(told.get("currency_code") or "")
+
+    def group(self, name: str, *, create: bool = False) -> str:
+        """Return the id of the group of a name, "" if there is none and it is not to be created."""
+        told = self._client.get("/api/v1/participant-groups/", workspace_id=self.id)["results"]
+        found = next((str(each["id"]) for each in told if each["name"] == name), "")
+        if found or not create:
+            return found
+        return str(self._client.post("/api/v1/participant-groups/", {"workspace_id": self.id, "name": name})["id"])
+
+    def add_to_group(self, group: str, ids: Sequence[str]) -> None:
+        """Add participants; those in it already stay."""
+        for start in range(0, len(ids), _IDS_AT_ONCE):
+            body = {"participant_ids": list(ids[start : start + _IDS_AT_ONCE])}
+            self._client.post(f"/api/v1/participant-groups/{group}/participants/", body)
+
+    def remove_from_group(self, group: str, id: str) -> None:
+        """Take a participant out."""
+        self._client.delete(f"/api/v1/participant-groups/{group}/participants/", {"participant_ids": [id]})
+
+    def subscribe(self, url: str) -> dict[str, str]:
+        """Have changes of states sent to an address; return the secret that they are signed with.
+
+        A workspace has one secret, which other campaigns may use: a new one is made only if there is none.
+        """
+        kept = self._client.get("/api/v1/hooks/secrets/", workspace_id=self.id)["results"]
+        secret = kept[0] if kept else self._client.post("/api/v1/hooks/secrets/", {"workspace_id": self.id})
+        told = self._client.get("/api/v1/hooks/subscriptions/", workspace_id=self.id)["results"]
+        subscribed = {each["event_type"] for each in told if each["target_url"] == url}
+        for event_type in EVENT_TYPES:
+            if event_type not in subscribed:
+                self._subscribe(event_type, url)
+        return {SECRET: str(secret["value"])}
+
+    def _subscribe(self, event_type: str, url: str) -> None:
+        path = "/api/v1/hooks/subscriptions/"
+        body = {"workspace_id": self.id, "event_type": event_type, "target_url": url}
+        made, word = self._client.post_for_header(path, body, "X-Hook-Secret")
+        self._client.post(f"{path}{made['id']}/", {"secret": word})
+
+
+def is_public(url: str) -> bool:
+    """Tell whether Prolific would send notifications to an address; a simulator sends them anywhere."""
+    address = urlsplit(url)
+    if settings.PROLIFIC_URL or not url:
+        return bool(url)
+    host = address.hostname or ""
+    try:
+        is_known_as_private = not ipaddress.ip_address(host).is_global
+    except ValueError:
+        is_known_as_private = host == "localhost" or "." not in host
+    return address.scheme == "https" and not is_known_as_private

@@ -1,0 +1,80 @@
+"""Asking a chatbot a turn or two, to see whether it answers, how fast, and what that costs."""
+
+import time
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from campaigns.chatbots import ask
+from campaigns.contracts.chat import Said
+from campaigns.contracts.connector import ConnectorError, Reply, Request
+from campaigns.models import Chatbot
+
+# What a test chat is about; in campaigns it is the worker's topic or a statement.
+_TOPIC = "everyday life"
+_MS_PER_S = 1000
+
+
+def try_chatbot(*, chatbot: Chatbot, texts: Sequence[str]) -> dict[str, Any]:
+    """Say each text to a chatbot and wait for its reply; keep as `Chatbot.tested`, and return, what came of it.
+
+    `at`, `ok`; `turns`, what was said; `took_ms`, the mean of a reply; `n_tokens` and `cost`; or, of a try that failed,
+    `code` and `message`. What it costs counts as spent. Waits for the chatbot: not to be called in a transaction.
+    """
+    said: list[Said] = []
+    took_ms: list[int] = []
+    replies: list[Reply] = []
+    failure: ConnectorError | None = None
+    chat = f"test-{uuid4().hex}"  # a chatbot elsewhere must not learn the address that workers join by
+    for text in texts:
+        said.append(Said("worker", text))
+        begin = time.monotonic()
+        try:
+            replies.append(ask(chatbot, _request(chatbot, chat, said)))
+        except ConnectorError as error:
+            failure = error
+            break
+        took_ms.append(round((time.monotonic() - begin) * _MS_PER_S))
+        said.append(Said("chatbot", replies[-1].text))
+    result: dict[str, Any] = {
+        "at": timezone.now().isoformat(),
+        "ok": failure is None,
+        "turns": [{"by": turn.by, "text": turn.text} for turn in said],
+        "n_tokens": [sum(each.n_tokens_in for each in replies), sum(each.n_tokens_out for each in replies)],
+    }
+    if failure:  # without a time: the degraded chatbot is as slow as tests that went well
+        result |= {"code": failure.code, "message": failure.message}
+    else:
+        result |= {"took_ms": round(sum(took_ms) / len(took_ms)), "code": "", "message": ""}
+    return _keep(chatbot, result, sum((_cost(chatbot, each) for each in replies), Decimal(0)))
+
+
+def _request(chatbot: Chatbot, chat: str, said: Sequence[Said]) -> Request:
+    return Request(
+        chat=chat,
+        turns=tuple(said),
+        topic=_TOPIC,
+        persona=tuple(chatbot.persona[: chatbot.n_statements]),
+        timeout_s=chatbot.timeout_s,
+        max_chars=chatbot.max_chars,
+    )
+
+
+def _cost(chatbot: Chatbot, reply: Reply) -> Decimal:
+    return chatbot.price_of(reply.n_tokens_in, reply.n_tokens_out)
+
+
+@transaction.atomic
+def _keep(chatbot: Chatbot, result: dict[str, Any], cost: Decimal) -> dict[str, Any]:
+    """Store the result; one that another change has overtaken says so."""
+    now = Chatbot.objects.select_for_update().get(pk=chatbot.pk)
+    if (now.settings, now.secrets, now.dialogues.name) != (chatbot.settings, chatbot.secrets, chatbot.dialogues.name):
+        result["is_outdated"] = True
+    result["cost"] = str(cost)
+    Chatbot.objects.filter(pk=chatbot.pk).update(tested=result, spent=F("spent") + cost)
+    return result

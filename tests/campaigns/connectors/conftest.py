@@ -1,0 +1,13 @@
+"""What tests of connectors share."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.campaigns.connectors.chat_server import ChatServer
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with ChatServer() as server:
+        yield server

@@ -1,0 +1,63 @@
+"""Mechanical Turk as its tests use it: a campaign's reference, an arrival, terms, an account."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+from urllib.parse import parse_qsl
+from uuid import UUID, uuid4
+
+from campaigns.contracts.account import PostingSpec, Terms
+from campaigns.contracts.platform import CampaignRef
+from campaigns.platforms.mturk.account import MTurkAccount
+from campaigns.platforms.mturk.client import Keys
+from campaigns.platforms.mturk.plugin import MTurk
+
+CAMPAIGN = UUID("00000000-0000-4000-8000-000000000005")
+SITE = "https://rate.example.org"
+WORKER, OTHER_WORKER = "A1EXAMPLEWORKER", "A2EXAMPLEWORKER"
+ASSIGNMENT_ID, HIT_ID = "3EXAMPLEASSIGNMENT0000000001", "3EXAMPLEHIT00000000000000001"
+SANDBOX_SITE = "https://workersandbox.mturk.com"
+KEYS = Keys("AKIAEXAMPLE012345678", "a-secret/that+nobody/may+read")
+
+
+def ref(settings: Mapping[str, Any] | None = None, memory: Mapping[str, Any] | None = None) -> CampaignRef:
+    return CampaignRef(CAMPAIGN, settings or {}, memory or {})
+
+
+def arriving(hit_number: int | None = 3, **params: str) -> dict[str, str]:
+    """Return the parameters with which a worker comes who has accepted, changed by `params`."""
+    query = dict(parse_qsl(MTurk().arrival_query(ref(), hit_number)))
+    amazons = {
+        "assignmentId": ASSIGNMENT_ID,
+        "hitId": HIT_ID,
+        "workerId": WORKER,
+        "turkSubmitTo": SANDBOX_SITE,
+    }
+    return query | amazons | params
+
+
+def terms(**changes: Any) -> Terms:
+    values: dict[str, Any] = {
+        "title": "Read short texts and rate them",
+        "description": "You are shown one text after the other.",
+        "reward": Decimal("0.50"),
+        "currency": "USD",
+        "minutes": 30,
+        "site_url": SITE,
+    }
+    return Terms(**values | changes)
+
+
+def spec(n_places: int = 2, **changes: Any) -> PostingSpec:
+    values: dict[str, Any] = {
+        "token": uuid4(),
+        "terms": terms(),
+        "url": f"{SITE}/rate/c/{CAMPAIGN}/?hit=3&key=a-key",
+        "n_places": n_places,
+        "hit_number": 3,
+    }
+    return PostingSpec(**values | changes)
+
+
+def open_account(settings: Mapping[str, Any] | None = None, memory: Mapping[str, Any] | None = None) -> MTurkAccount:
+    return MTurkAccount(ref(settings, memory), KEYS, is_sandbox=True)

@@ -1,0 +1,139 @@
+"""Testing chatbots: what they say, how fast, what it costs, and what goes wrong."""
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from pytest_django import Settings
+
+from campaigns.models import Campaign
+from campaigns.services.chatbots import change_chatbot
+from evalsite.accounts.models import User
+from tests.campaigns.live import PERSONA, Server, add_remote, chatbot_of, launch, make_live, running_server, url_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def server(settings: Settings) -> Iterator[Server]:
+    settings.CHATBOT_HOSTS = ["127.0.0.1"]
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture
+def live(owner: User, server: Server) -> Campaign:
+    campaign = make_live(owner, names=())
+    add_remote(campaign, server, price_in=Decimal(2), price_out=Decimal(10), price_per_reply=Decimal("0.001"))
+    return campaign
+
+
+def ask(client: Client, campaign: Campaign, text: str = "Hello!", **sent: str) -> Any:
+    url = url_of(campaign, "chatbot_test", chatbot_of(campaign, "Remote").pk)
+    return client.post(url, {"text": text, **sent}, follow=True)
+
+
+def test_the_reply_its_time_tokens_and_cost_are_shown_and_kept(
+    owner_client: Client, live: Campaign, server: Server
+) -> None:
+    server.text = "<b>Ahoy</b><script>alert(1)</script>"
+    page = ask(owner_client, live, "Hello! How are you today?")
+    tested = chatbot_of(live, "Remote").tested
+    assert (tested["ok"], tested["code"]) == (True, "")
+    assert tested["took_ms"] >= 0
+    assert page.context["test"]["words"] == "answers"
+    assert "&lt;b&gt;Ahoy&lt;/b&gt;" in page.text
+    assert "<script>alert" not in page.text
+    assert "1,000 tokens read, 200 written" in page.text
+    assert "cost 0.005" in page.text
+    assert chatbot_of(live, "Remote").spent == Decimal("0.005")
+    assert server.asked[0]["messages"][-1] == {"role": "user", "content": "Hello! How are you today?"}
+
+
+def test_a_second_turn_has_the_first_before_it(owner_client: Client, live: Campaign, server: Server) -> None:
+    page = ask(owner_client, live, "My name is Ann.", then="Who am I?")
+    roles = [message["role"] for message in server.asked[1]["messages"] if message["role"] != "system"]
+    assert roles == ["user", "assistant", "user"]
+    assert [turn["by"] for turn in page.context["test"]["turns"]] == ["worker", "chatbot", "worker", "chatbot"]
+    assert chatbot_of(live, "Remote").spent == Decimal("0.01")
+
+
+def test_the_chatbot_is_told_its_persona(owner_client: Client, live: Campaign, server: Server) -> None:
+    change_chatbot(campaign=live, chatbot=chatbot_of(live, "Remote"), changes={"persona": PERSONA, "n_statements": 1})
+    ask(owner_client, live)
+    told = json.dumps(server.asked[0])
+    assert PERSONA[0] in told
+    assert PERSONA[1] not in told
+
+
+def test_nobody_holds_the_database_while_the_chatbot_thinks(
+    owner_client: Client, live: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from campaigns.services import chatbot_tests
+
+    before, depths = len(connection.savepoint_ids), []
+    ask_really = chatbot_tests.ask
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        depths.append(len(connection.savepoint_ids))
+        return ask_really(*args, **kwargs)
+
+    monkeypatch.setattr(chatbot_tests, "ask", watched)
+    ask(owner_client, live)
+    assert depths == [before]
+
+
+@pytest.mark.parametrize("status", [401, 429, 500])
+def test_what_went_wrong_is_told(owner_client: Client, live: Campaign, server: Server, status: int) -> None:
+    server.status, server.text = status, "out of order"
+    page = ask(owner_client, live)
+    tested = chatbot_of(live, "Remote").tested
+    assert page.status_code == 200
+    assert (tested["ok"], tested["code"]) == (False, {401: "refused", 429: "rate_limited", 500: "server_error"}[status])
+    assert tested["message"] in page.context["test"]["message"]
+    assert "took_ms" not in tested, "the degraded chatbot would be as slow as a failure"
+    assert chatbot_of(live, "Remote").spent == 0
+    assert page.context["test"]["words"] == "failed"
+
+
+def test_a_host_that_is_not_allowed_is_named(
+    owner_client: Client, live: Campaign, server: Server, settings: Settings
+) -> None:
+    settings.CHATBOT_HOSTS = ["api.example.org"]
+    page = ask(owner_client, live)
+    assert chatbot_of(live, "Remote").tested["code"] == "host_refused"
+    assert "127.0.0.1" in page.context["test"]["message"]
+    assert server.asked == []
+
+
+def test_a_chatbot_that_has_spent_its_cap_is_not_asked(owner_client: Client, live: Campaign, server: Server) -> None:
+    change_chatbot(campaign=live, chatbot=chatbot_of(live, "Remote"), changes={"spending_cap": Decimal("0.00")})
+    ask(owner_client, live)
+    assert chatbot_of(live, "Remote").tested["code"] == "spending_cap"
+    assert server.asked == []
+
+
+def test_there_must_be_something_to_say(owner_client: Client, live: Campaign, server: Server) -> None:
+    assert ask(owner_client, live, "  ").status_code == 422
+    assert (server.asked, chatbot_of(live, "Remote").tested) == ([], {})
+
+
+def test_a_running_campaign_is_tested_too(owner_client: Client, live: Campaign) -> None:
+    ask(owner_client, launch(live))
+    assert chatbot_of(live, "Remote").tested["ok"]
+
+
+def test_the_degraded_chatbot_answers_from_the_examples(owner_client: Client, live: Campaign) -> None:
+    url = url_of(live, "chatbot_test", chatbot_of(live, "degraded").pk)
+    page = owner_client.post(url, {"text": "Hello!"}, follow=True)
+    assert chatbot_of(live, "degraded").tested["ok"]
+    assert len(page.context["test"]["turns"]) == 2
+
+
+def test_looking_asks_nobody(owner_client: Client, live: Campaign, server: Server) -> None:
+    assert owner_client.get(url_of(live, "chatbot_test", chatbot_of(live, "Remote").pk)).status_code == 405
+    assert server.asked == []
