@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.db.models import Model
 
-from annotation.models import Assignment, Event, Invitation, Rating, Worker
+from annotation.models import Assignment, Conversation, Event, Invitation, Rating, TopicChange, Turn, Worker
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Model]
@@ -54,6 +54,37 @@ class RatingAdmin(KeptAdmin):
     list_display = ["id", "assignment_id", "item_id", "criterion", "score", "rated_at"]
     list_select_related = ["criterion"]
     search_fields = ["assignment__id"]
+
+
+@admin.register(Conversation)
+class ConversationAdmin(KeptAdmin):
+    list_display = [
+        "id",
+        "assignment_id",
+        "item_id",
+        "state",
+        "topic",
+        "opinion",
+        "n_inputs",
+        "n_failures",
+        "started_at",
+    ]
+    list_filter = ["state"]
+    search_fields = ["assignment__id", "topic"]
+
+
+@admin.register(Turn)
+class TurnAdmin(KeptAdmin):
+    list_display = ["id", "conversation_id", "number", "speaker", "__str__", "at"]
+    list_filter = ["speaker"]
+    search_fields = ["conversation__id"]
+
+
+@admin.register(TopicChange)
+class TopicChangeAdmin(KeptAdmin):
+    list_display = ["id", "conversation_id", "after_turn", "by", "topic", "attitude", "at"]
+    list_filter = ["by"]
+    search_fields = ["conversation__id", "topic"]
 
 
 @admin.register(Event)

@@ -1,12 +1,14 @@
 """Who has followed a campaign's link, and what awaits them. Only a look: `start_assignment` decides."""
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
 
 from annotation.models import Assignment, Worker
+from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
 from evalsite.lib.errors import DomainError
@@ -39,21 +41,39 @@ def find_campaign(public_id: UUID) -> Campaign:
         ) from None
 
 
-def foresee(campaign: Campaign, worker_key: str | None) -> Outlook:
-    """Return what awaits the worker of a key; a key of None is somebody new. At most six queries."""
+def foresee(campaign: Campaign, worker_key: str | None, place: Place | None = None) -> Outlook:
+    """Return what awaits the worker of a key; a key of None is somebody new. At most six queries.
+
+    `place` is what they came with from a crowd platform: the HIT that it names, if it names one, and no other.
+    """
+    number = place.hit_number if place else None
     worker = Worker.objects.filter(platform=campaign.platform, key=worker_key).first() if worker_key else None
-    mine = list(worker.assignments.filter(campaign=campaign)) if worker else []
-    active = next((each for each in mine if each.state == State.ACTIVE), None)
+    mine = list(worker.assignments.filter(campaign=campaign).select_related("hit")) if worker else []
     finished = tuple(each for each in mine if each.state == State.FINISHED)
-    if active:
-        return Outlook("", active.n_items, active, finished)
+    if begun := find_begun(mine, place):
+        return Outlook("", begun.n_items, begun, finished)
+    if number is not None and any(each.state == State.ACTIVE for each in mine):
+        return Outlook("other_hit", finished=finished)
     if refusal := _find_refusal(campaign, worker, mine):
         return Outlook(refusal, finished=finished)
     # An expired assignment is taken up again if its HIT is still free; other HITs are had once.
-    had = [each.hit_id for each in mine if each.state != State.EXPIRED]
-    free = Hit.objects.filter(campaign=campaign, n_places_left__gt=0).exclude(pk__in=had)
-    hit = free.first()
+    had = [each.hit_id for each in mine if each.state != State.EXPIRED and number is None]
+    free = Hit.objects.filter(campaign=campaign, n_places_left__gt=0, is_offered=True).exclude(pk__in=had)
+    hit = (free if number is None else free.filter(number=number)).first()
     return Outlook("", hit.items.count(), None, finished) if hit else Outlook("no_work", finished=finished)
+
+
+def find_begun(mine: Iterable[Assignment], place: Place | None) -> Assignment | None:
+    """Return which of a worker's own assignments they find again, None if none of them.
+
+    It is the one that belongs to the place they come with, so that it can be handed in whatever else they have begun;
+    or else, unless the place names another HIT, the one that they are at.
+    """
+    kept = [each for each in mine if each.state in (State.ACTIVE, State.FINISHED)]
+    if place and place.hit_number is not None:
+        return next((each for each in kept if each.hit.number == place.hit_number), None)
+    own = (each for each in kept if place and each.platform_id == place.platform_id)
+    return next(own, next((each for each in kept if each.state == State.ACTIVE), None))
 
 
 def _find_refusal(campaign: Campaign, worker: Worker | None, mine: list[Assignment]) -> str:

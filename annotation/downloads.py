@@ -20,6 +20,7 @@ from annotation.exports import (
     iter_ratings,
     real_name,
 )
+from annotation.transcripts import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from campaigns.models import Campaign
 
 _CSV, _JSON_LINES = "text/csv; charset=utf-8", "application/jsonl; charset=utf-8"
@@ -45,10 +46,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Download:
-    """A kind of file: its media type, and what yields its bytes."""
+    """A kind of file: its media type, what yields its bytes, and whether only live campaigns have it."""
 
     content_type: str
     pieces: Callable[[Campaign, Choice], Iterator[bytes]]
+    is_live_only: bool = False
 
 
 def _ratings(campaign: Campaign, choice: Choice) -> Iterator[tuple]:
@@ -78,14 +80,32 @@ def _items_csv(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
 
 
 def _events_json(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
-    return json_pieces(iter_events(campaign, names=choice.names))
+    return json_pieces(iter_events(campaign, names=choice.names, with_ids=choice.has_real_ids))
 
 
-DOWNLOADS = {
+def _dialogues_csv(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+    return csv_pieces(DIALOGUE_COLUMNS, iter_dialogues(campaign, states=choice.states, names=choice.names))
+
+
+def _transcripts_json(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+    """Chats are long: each is sent by itself."""
+    for transcript in iter_transcripts(campaign, states=choice.states, names=choice.names):
+        yield from json_pieces([transcript])
+
+
+_DOWNLOADS = {
     "ratings.csv": Download(_CSV, _ratings_csv),
     "ratings.jsonl": Download(_JSON_LINES, _ratings_json),
     "ratings.parquet": Download(_PARQUET, _ratings_parquet),
     "assignments.csv": Download(_CSV, _assignments_csv),
     "items.csv": Download(_CSV, _items_csv),
     "events.jsonl": Download(_JSON_LINES, _events_json),
+    "dialogues.csv": Download(_CSV, _dialogues_csv, is_live_only=True),
+    "transcripts.jsonl": Download(_JSON_LINES, _transcripts_json, is_live_only=True),
 }
+
+
+def find_download(campaign: Campaign, name: str) -> Download | None:
+    """Return what a file of the campaign is made of; None if it has no such file."""
+    download = _DOWNLOADS.get(name)
+    return download if download and (campaign.is_live or not download.is_live_only) else None

@@ -32,7 +32,8 @@ ASSIGNMENT_COLUMNS = (
 CODE_COLUMN = "completion_code"
 ITEM_COLUMNS = ("hit", "position", "kind", "twin_position", "source", "system", "text")
 
-_KINDS = {kind.value: kind.name.lower() for kind in Kind}
+KINDS = {kind.value: kind.name.lower() for kind in Kind}
+"""What kinds of items are called in files."""
 _ASSIGNMENTS_AT_ONCE, _HITS_AT_ONCE = 100, 100
 _HASH_LENGTH = 12
 
@@ -73,7 +74,7 @@ def iter_ratings(
     """
     criteria = dict(campaign.criteria.values_list("pk", "name"))
     order = {criterion: place for place, criterion in enumerate(criteria)}
-    for assignments in _assignment_chunks(campaign, states):
+    for assignments in assignment_chunks(campaign, states):
         items = _items_of([assignment.hit_id for assignment in assignments])
         shown = _shown_seconds_of(assignments) if with_telemetry else {}
         found: dict[int, list[tuple[int, int, int, int, datetime]]] = {each.pk: [] for each in assignments}
@@ -107,11 +108,13 @@ def _rating_rows(
         yield *beginning, position, source, system, kind, criteria[place], score, assignment.state, *timing
 
 
-def _assignment_chunks(campaign: Campaign, states: Collection[str]) -> Iterator[list[Assignment]]:
-    """Yield the assignments in these states by id, some at a time, with workers and HITs."""
+def assignment_chunks(
+    campaign: Campaign, states: Collection[str], n_at_once: int | None = None
+) -> Iterator[list[Assignment]]:
+    """Yield the assignments in these states by id, some at a time, with workers and HITs. One query each time."""
     found = Assignment.objects.filter(campaign=campaign, state__in=states).select_related("worker", "hit")
     last = 0
-    while chunk := list(found.filter(pk__gt=last).order_by("pk")[:_ASSIGNMENTS_AT_ONCE]):
+    while chunk := list(found.filter(pk__gt=last).order_by("pk")[: n_at_once or _ASSIGNMENTS_AT_ONCE]):
         yield chunk
         last = chunk[-1].pk
 
@@ -120,7 +123,7 @@ def _items_of(hits: Iterable[int]) -> dict[int, tuple[int, str, str, str]]:
     """Return position, source, system and kind of each item of some HITs, by item."""
     items = HitItem.objects.filter(hit__in=set(hits)).order_by()
     rows = items.values_list("pk", "position", "output__source__name", "output__system__name", "kind").iterator()
-    return {item: (position, source, system, _KINDS[kind]) for item, position, source, system, kind in rows}
+    return {item: (position, source, system, KINDS[kind]) for item, position, source, system, kind in rows}
 
 
 def _shown_seconds_of(assignments: Iterable[Assignment]) -> dict[tuple[int, int], float]:
@@ -141,7 +144,7 @@ def iter_assignments(
 
     `seconds` are those from the start to the last rating.
     """
-    for assignments in _assignment_chunks(campaign, ALL_STATES):
+    for assignments in assignment_chunks(campaign, ALL_STATES):
         for each in assignments:
             code = (each.completion_code,) if with_codes else ()
             yield (
@@ -171,13 +174,18 @@ def iter_items(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
             "hit__number", "position", "kind", "twin_position", "output__source__name", "output__system__name", "text"
         )
         for hit, position, kind, *rest in rows.iterator():
-            yield hit, position, _KINDS[kind], *rest
+            yield hit, position, KINDS[kind], *rest
         last = chunk[-1].number
 
 
-def iter_events(campaign: Campaign, *, names: NameWorker = hashed_name) -> Iterator[dict[str, Any]]:
-    """Yield every event of every assignment, in order: what happened when, and what the browser told of an item."""
-    for assignments in _assignment_chunks(campaign, ALL_STATES):
+def iter_events(
+    campaign: Campaign, *, names: NameWorker = hashed_name, with_ids: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Yield every event of every assignment, in order: what happened when, and what the browser told of an item.
+
+    `with_ids`: also the platform's ids of assignments, by which it knows the workers.
+    """
+    for assignments in assignment_chunks(campaign, ALL_STATES):
         worker = {each.pk: names(each.worker) for each in assignments}
         events = Event.objects.filter(assignment__in=assignments).order_by("assignment", "pk")
         rows = events.values_list("assignment", "assignment__hit__number", "item__position", "kind", "at", "data")
@@ -189,7 +197,7 @@ def iter_events(campaign: Campaign, *, names: NameWorker = hashed_name) -> Itera
                 "position": position,
                 "event": kind,
                 "at": utc_text(at),
-                "data": data,
+                "data": data if with_ids or kind != Event.Kind.ARRIVED else {},
             }
 
 

@@ -1,4 +1,4 @@
-"""Workers, invitations, assignments, ratings and events. Nothing that a worker sent is ever deleted."""
+"""Workers, invitations, assignments, ratings, conversations and events. Nothing that a worker sent is ever deleted."""
 
 from django.db import models
 from django.db.models import Q
@@ -66,11 +66,18 @@ class Assignment(models.Model):
     ended_at = models.DateTimeField("finished, returned or expired", null=True, blank=True)
     feedback = models.TextField(blank=True)
     completion_code = models.CharField(max_length=20, blank=True)
+    platform_id = models.CharField("the platform's own assignment, at its last arrival", max_length=200, blank=True)
+    platform_data = models.JSONField("what the platform sent with it", default=dict, blank=True)
 
     class Meta:
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(fields=["hit", "worker"], name="annotation_assignment_once"),
+            models.UniqueConstraint(
+                fields=["campaign", "platform_id"],
+                condition=~Q(platform_id=""),
+                name="annotation_assignment_platform_id",
+            ),
             models.UniqueConstraint(
                 fields=["worker", "campaign"],
                 condition=Q(state="active"),
@@ -116,12 +123,119 @@ class Rating(models.Model):
         return f"{self.criterion}: {self.score}"
 
 
+class Conversation(models.Model):
+    """A chat of one item: a worker and a chatbot, turn by turn.
+
+    open → ended, when the worker goes on to rate it; open → dead, when the chatbot does not answer and the worker goes
+    on without it: its item is left unrated. A worker's turn that has no reply yet is asked for by whoever holds
+    `asked_until`, a lease.
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open", "Open"
+        ENDED = "ended", "Ended"
+        DEAD = "dead", "Chatbot did not answer"
+
+    class Opinion(models.TextChoices):
+        LIKE = "like", "Like"
+        AMBIVALENT = "ambivalent", "Ambivalent"
+        DISLIKE = "dislike", "Dislike"
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="conversations")
+    item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="conversations")
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
+    topic = models.CharField(max_length=500)
+    opinion = models.CharField("the worker's opinion of the topic", max_length=10, choices=Opinion)
+    persona = models.JSONField("statements drawn for this chat", default=list, blank=True)
+    n_turns = models.PositiveSmallIntegerField(default=0)
+    n_inputs = models.PositiveSmallIntegerField("turns of the worker", default=0)
+    started_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    # Of the reply that is being waited for.
+    asked_until = models.DateTimeField("lease of who asks", null=True, blank=True)
+    n_tries = models.PositiveSmallIntegerField("tries that failed", default=0)
+    retry_at = models.DateTimeField("not to be asked before", null=True, blank=True)
+    # Of all its replies.
+    n_failures = models.PositiveSmallIntegerField("replies that were given up", default=0)
+    last_error = models.JSONField("code and message of the last failure", default=dict, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "item"], name="annotation_conversation_once"),
+            models.CheckConstraint(
+                condition=Q(state="open", ended_at=None) | ~Q(state="open") & Q(ended_at__isnull=False),
+                name="annotation_conversation_ended_iff_not_open",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["asked_until"], condition=Q(asked_until__isnull=False), name="annotation_asked"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assignment}: {self.topic}"
+
+    @property
+    def awaits_reply(self) -> bool:
+        """Whether the worker's last turn has no reply yet: the two take turns, the worker first."""
+        return self.n_turns % 2 == 1
+
+
+class Turn(models.Model):
+    """What one of the two said. Turns count from 1; the worker's are odd."""
+
+    class Speaker(models.TextChoices):
+        WORKER = "worker", "Worker"
+        CHATBOT = "chatbot", "Chatbot"
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="turns")
+    number = models.PositiveSmallIntegerField()
+    speaker = models.CharField(max_length=10, choices=Speaker)
+    text = models.TextField()
+    at = models.DateTimeField(default=timezone.now)
+    # Of a worker's turn, what the browser told: typed_ms, n_pastes, n_focus_lost. Of a reply: took_ms (from the
+    # worker's turn), answered_ms (the chatbot's own last try), n_tries, n_tokens_in, n_tokens_out, is_cut.
+    data = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["conversation", "number"], name="annotation_turn_once")]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class TopicChange(models.Model):
+    """A worker's note that the topic has changed after a turn: by whom, to what, and how the chatbot took it."""
+
+    class By(models.TextChoices):
+        CHATBOT = "chatbot", "By the chatbot"
+        WORKER_LAST = "last", "By me, in my last message"
+        WORKER_NEXT = "next", "By me, in my next message"
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="topic_changes")
+    after_turn = models.PositiveSmallIntegerField()
+    by = models.CharField(max_length=10, choices=By)
+    topic = models.CharField(max_length=500)
+    attitude = models.CharField("the bot's apparent attitude", max_length=10, choices=Conversation.Opinion)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.topic
+
+
 class Event(models.Model):
     """Something that happened in an assignment: telemetry of an item, and the audit of its states."""
 
     class Kind(models.TextChoices):
         STARTED = "started", "Started"
+        ARRIVED = "arrived", "Came with an assignment of the platform"  # data: platform_id
         RATED = "rated", "Item rated"
+        SKIPPED = "skipped", "Item left unrated: its chatbot did not answer"
+        UNANSWERED = "unanswered", "The chatbot gave no reply"
         RESUMED = "resumed", "Resumed after the lease had ended"
         FINISHED = "finished", "Finished"
         RETURNED = "returned", "Returned"
@@ -131,7 +245,8 @@ class Event(models.Model):
     item = models.ForeignKey(HitItem, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(max_length=10, choices=Kind)
     at = models.DateTimeField(default=timezone.now)
-    # Of a rated item, what the browser told: shown_ms, first_touch_ms, n_moves, n_focus_lost, n_pastes.
+    # Of a rated item, what the browser told: shown_ms, first_touch_ms, n_moves, n_focus_lost, n_pastes. Of a reply that
+    # did not come: code, message, took_ms, turn.
     data = models.JSONField(default=dict, blank=True)
 
     class Meta:

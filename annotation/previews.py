@@ -1,14 +1,28 @@
-"""The items of which a researcher sees a preview: of the HITs once they are built, of the first outputs before."""
+"""The items of which a researcher sees a preview: of the HITs once they are built, of the first outputs before.
+
+Of a live campaign, whose chats are still to be, an example stands for each.
+"""
 
 from dataclasses import dataclass
 
 from django.http import Http404
 
 from annotation.queries import ShownItem, shown_items
-from campaigns.models import Campaign, HitItem, Output
+from campaigns.contracts.chat import Said
+from campaigns.models import Campaign, Chatbot, HitItem, Output
 
 # The HIT of a preview before there are HITs, and how many outputs it has at most.
 SAMPLE_HIT, SAMPLE_SIZE = 0, 20
+
+EXAMPLE_CHAT = (
+    Said("worker", "Hello! Do you like dogs?"),
+    Said("chatbot", "I do! I have two of them, and they love the beach. How about you?"),
+    Said("worker", "I would like to have one, but my flat is too small."),
+    Said("chatbot", "Perhaps a small one then. A friend of mine has a terrier who sleeps on a bookshelf."),
+    Said("worker", "On a bookshelf? How does it get up there?"),
+    Said("chatbot", "By way of the sofa, and nobody is allowed to move it."),
+)
+_EXAMPLE_TOPIC, _EXAMPLE_STATEMENT = "dogs", "I have two dogs."
 
 
 @dataclass(frozen=True)
@@ -48,3 +62,20 @@ def _sample_item(campaign: Campaign, position: int) -> PreviewItem:
     output = outputs.select_related("source")[position - 1]
     item = ShownItem(output.pk, position, output.text, output.source_id, output.source.fields)
     return PreviewItem(item, SAMPLE_HIT, n_items, 0)
+
+
+@dataclass(frozen=True)
+class ExampleOpening:
+    """How the example of a chat begins; `statement` is empty where workers choose the topic."""
+
+    topic: str
+    statement: str = ""
+
+
+def example_opening(campaign: Campaign) -> ExampleOpening:
+    """Return how the example begins: where topics are given, with a statement of one of the chatbots. One query."""
+    if campaign.chat_rules.opening == "free":
+        return ExampleOpening(_EXAMPLE_TOPIC)
+    personas = Chatbot.objects.filter(system__campaign=campaign).exclude(persona=[]).values_list("persona", flat=True)
+    statements = personas.first() or [_EXAMPLE_STATEMENT]
+    return ExampleOpening(statements[0], statements[0])

@@ -8,7 +8,7 @@ import numpy as np
 from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 from numpy.typing import NDArray
 
-from annotation.models import Assignment, Event
+from annotation.models import Assignment, Conversation, Event
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Hit, HitItem
 
@@ -17,7 +17,7 @@ State = Assignment.State
 COUNTED = (State.FINISHED, State.ACTIVE)
 LATELY = timedelta(hours=24)
 # Of a large campaign the newest assignments tell how long work takes now.
-_ASSIGNMENTS_TIMED, _ASSIGNMENTS_WITH_ITEMS_TIMED = 10_000, 100
+_ASSIGNMENTS_TIMED, _ASSIGNMENTS_WITH_ITEMS_TIMED, _CHATS_TIMED = 10_000, 100, 600
 _MS_PER_S, _S_PER_MIN = 1000, 60
 
 
@@ -65,7 +65,7 @@ class Totals:
 
 
 def get_totals(campaign: Campaign, now: datetime) -> Totals:
-    """Return the sums of the campaign's assignments. Three queries."""
+    """Return the sums of the campaign's assignments. Three queries, four if it is live: dead chats are not rated."""
     n_hits = campaign.hits.count()
     n_items = HitItem.objects.filter(hit__campaign=campaign).count()
     found = Assignment.objects.filter(campaign=campaign).aggregate(
@@ -77,8 +77,20 @@ def get_totals(campaign: Campaign, now: datetime) -> Totals:
         first_started_at=Min("started_at"),
         last_seen_at=Max("seen_at"),
     )
+    if campaign.is_live:
+        dead = _dead_chats(campaign).aggregate(
+            n=Count("pk"), n_finished=Count("pk", filter=Q(assignment__state=State.FINISHED))
+        )
+        found["n_items_rated"] -= dead["n"]
+        found["n_items_finished"] -= dead["n_finished"]
     n_workers = campaign.workers_per_hit
     return Totals(n_hits=n_hits, n_wanted=n_hits * n_workers, n_items_wanted=n_items * n_workers, at=now, **found)
+
+
+def _dead_chats(campaign: Campaign) -> QuerySet[Conversation]:
+    """Return the chats that were passed over without a rating, of assignments that count."""
+    dead = Conversation.objects.filter(assignment__campaign=campaign, state=Conversation.State.DEAD)
+    return dead.filter(assignment__state__in=COUNTED).order_by()
 
 
 @dataclass(frozen=True)
@@ -91,7 +103,7 @@ class SystemCount:
 
 
 def count_by_system(campaign: Campaign) -> list[SystemCount]:
-    """Return the counts of every system that is in a HIT, by name. Two queries."""
+    """Return the counts of every system that is in a HIT, by name. Two queries, three if the campaign is live."""
     ordinary = HitItem.objects.filter(kind=Kind.ORDINARY)
     planned = ordinary.filter(hit__campaign=campaign)
     rated = ordinary.filter(
@@ -102,6 +114,10 @@ def count_by_system(campaign: Campaign) -> list[SystemCount]:
     n_planned, n_rated = (
         dict(items.order_by().values_list("output__system__name").annotate(n=Count("pk"))) for items in (planned, rated)
     )
+    if campaign.is_live:
+        dead = _dead_chats(campaign).filter(item__kind=Kind.ORDINARY).values_list("item__output__system__name")
+        for name, n_dead in dead.annotate(n=Count("pk")):
+            n_rated[name] -= n_dead
     return [
         SystemCount(name, n_rated.get(name, 0), n * campaign.workers_per_hit) for name, n in sorted(n_planned.items())
     ]
@@ -138,6 +154,13 @@ def seconds_per_item(campaign: Campaign) -> NDArray[np.float64]:
     rated = events.filter(kind=Event.Kind.RATED).order_by()
     shown = (shown_seconds(data) for data in rated.values_list("data", flat=True))
     return np.array([seconds for seconds in shown if seconds is not None], np.float64)
+
+
+def minutes_per_chat(campaign: Campaign) -> NDArray[np.float64]:
+    """Return the minutes from the topic to the end of chats that were ended, of the newest 600. One query."""
+    ended = Conversation.objects.filter(assignment__campaign=campaign, state=Conversation.State.ENDED)
+    times = ended.order_by("-pk").values_list("started_at", "ended_at")[:_CHATS_TIMED]
+    return np.array([(end - start).total_seconds() / _S_PER_MIN for start, end in times if end], np.float64)
 
 
 def shown_seconds(telemetry: object) -> float | None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from annotation.models import Assignment
-from annotation.tokens import read_token
+from annotation.tokens import arrival_of, read_token
 from campaigns.models import Campaign, Criterion, HitItem
 from evalsite.lib.errors import DomainError
 
@@ -62,12 +62,32 @@ class Page:
 def get_assignment(token: str) -> Assignment:
     """Return the assignment of a token, with its campaign, HIT and worker. One query.
 
-    Raises DomainError `bad_token`.
+    Raises DomainError `bad_token`, or `old_token` if its worker has come anew from the platform since.
     """
+    told = read_token(token)
     try:
-        return Assignment.objects.select_related("campaign", "hit", "worker").get(pk=read_token(token))
+        found = Assignment.objects.select_related("campaign", "hit", "worker").get(pk=told.assignment_id)
     except Assignment.DoesNotExist:
         raise DomainError("bad_token", "This address leads nowhere. Open the link that you were sent again.") from None
+    _check_arrival(told.arrival, found.platform_id)
+    return found
+
+
+def assignment_id_of(token: str) -> int:
+    """Return the id of a token's assignment. No query, but one where somebody came from a crowd platform.
+
+    Raises DomainError `bad_token` or `old_token`.
+    """
+    told = read_token(token)
+    if told.arrival:
+        platform_ids = Assignment.objects.filter(pk=told.assignment_id).values_list("platform_id", flat=True)
+        _check_arrival(told.arrival, platform_ids.first() or "")
+    return told.assignment_id
+
+
+def _check_arrival(arrival: str, platform_id: str) -> None:
+    if arrival != arrival_of(platform_id):
+        raise DomainError("old_token", "You have opened this HIT anew since. Go on in the page that you opened last.")
 
 
 def get_page(assignment: Assignment) -> Page:

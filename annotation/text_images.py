@@ -7,7 +7,7 @@ page fetches the images of the next item, so nobody waits for them.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from string import ascii_lowercase
@@ -19,16 +19,24 @@ from annotation.images import DARK, LIGHT, TextTooTallError, Theme, measure, ren
 from annotation.models import Assignment
 from annotation.queries import ShownItem
 from campaigns.contracts.protocol import Block, Screen, blocks_of
+from campaigns.contracts.transcripts import Speaker
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign
 
 # Widths of texts in CSS pixels, the widest first, and the widest screen that each is for (None: any).
 WIDTHS: tuple[tuple[int, int | None], ...] = ((720, None), (328, 599))
+# By how much a turn of a dialogue is narrower: its bubble stands on one side.
+_INSETS = {720: 120, 328: 48}
 _NARROWEST = WIDTHS[-1][0]
 _STEM_LENGTH = 24
 
 ThemeName = Literal["light", "dark"]
 THEMES: dict[ThemeName, Theme] = {"light": LIGHT, "dark": DARK}
+# What a chatbot says stands on the soft accent of static/css/tokens.css.
+_CHATBOTS_THEMES: dict[ThemeName, Theme] = {
+    "light": replace(LIGHT, background="#e1eef0"),
+    "dark": replace(DARK, background="#1c3439"),
+}
 Scale = Literal[1, 2]
 SCALES: tuple[Scale, ...] = (1, 2)
 
@@ -52,12 +60,22 @@ LETTERS = {variant: letter for letter, variant in VARIANTS.items()}
 class Part:
     """What one image shows: a block's text or, if that is too tall for an image, a part of it.
 
-    `key` names the place in the HIT where it stands, the same for all variants.
+    `key` names the place in the HIT where it stands, the same for all variants. `speaker` says it, if it is a turn of
+    a dialogue.
     """
 
     key: str
     text: str
     highlights: tuple[tuple[int, int], ...] = ()
+    speaker: Speaker | None = None
+
+    def width_on(self, width: int) -> int:
+        """Return the width of its image where texts that are no turns have this one."""
+        return _width_of(self.speaker, width)
+
+
+def _width_of(speaker: Speaker | None, width: int) -> int:
+    return width - _INSETS[width] if speaker else width
 
 
 # What the names of the images of a part begin with; a letter for the variant ends them.
@@ -70,6 +88,8 @@ def blocks_with_parts(campaign: Campaign, item: ShownItem) -> list[tuple[Block, 
     Where all items of a HIT have one source, its images are the same ones throughout, so that a browser loads them
     once; elsewhere those of a copy must differ from its twin's.
     """
+    if campaign.is_live:  # what is rated is what was said
+        return []
     is_shared = campaign.layout == Layout.BY_SOURCE
     found = []
     for block in blocks_of(Screen.from_json(campaign.screen), item.fields, item.text):
@@ -81,22 +101,23 @@ def blocks_with_parts(campaign: Campaign, item: ShownItem) -> list[tuple[Block, 
 def _split(block: Block, key: str) -> list[Part]:
     """Return the parts of a block that are not too tall."""
     parts = []
-    for number, (start, end) in enumerate(_stretches(block.text)):
+    stretches = _stretches(block.text, _width_of(block.speaker, _NARROWEST))
+    for number, (start, end) in enumerate(stretches):
         marked = [(max(first - start, 0), min(last, end) - start) for first, last in block.highlights]
         inside = tuple((first, last) for first, last in marked if first < last)
-        parts.append(Part(f"{key} {number}", block.text[start:end], inside))
+        parts.append(Part(f"{key} {number}", block.text[start:end], inside, block.speaker))
     return parts
 
 
-@lru_cache(maxsize=1024)
-def _stretches(text: str) -> tuple[tuple[int, int], ...]:
+@lru_cache(maxsize=4096)
+def _stretches(text: str, width: int) -> tuple[tuple[int, int], ...]:
     """Return starts and ends of the stretches of a text that are not too tall, as few as halving gives."""
     try:
-        size_of(text, _NARROWEST)
+        size_of(text, width)
     except TextTooTallError:
         middle = _find_break(text)
-        rest = ((start + middle, end + middle) for start, end in _stretches(text[middle:]))
-        return (*_stretches(text[:middle]), *rest)
+        rest = ((start + middle, end + middle) for start, end in _stretches(text[middle:], width))
+        return (*_stretches(text[:middle], width), *rest)
     return ((0, len(text)),)
 
 
@@ -106,7 +127,7 @@ def _find_break(text: str) -> int:
     return max(text.rfind("\n", 0, middle), text.rfind(" ", 0, middle)) + 1 or middle
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def size_of(text: str, width: int) -> tuple[int, int]:
     """Return width and height of a text's image in CSS pixels; raise TextTooTallError."""
     return measure(text, width_px=width)
@@ -138,11 +159,12 @@ def find_image(items: Iterable[ShownItem], campaign: Campaign, stem_of: Stem, na
 def draw(part: Part, variant: Variant, *, secret: str = "") -> bytes:
     """Return the image as PNG; another `secret` gives other bytes of the same look."""
     salt = salted_hmac("annotation.image.salt", f"{secret} {variant}", algorithm="sha256").digest() if secret else b""
+    themes = _CHATBOTS_THEMES if part.speaker == "chatbot" else THEMES
     image = render(
         part.text,
-        width_px=variant.width,
+        width_px=part.width_on(variant.width),
         scale=variant.scale,
-        theme=THEMES[variant.theme],
+        theme=themes[variant.theme],
         highlights=part.highlights,
         salt=salt,
     )

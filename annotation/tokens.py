@@ -1,22 +1,44 @@
-"""The signed token that stands for an assignment in the addresses and forms of its worker. No cookies are needed."""
+"""The signed token that stands for an assignment in the addresses and forms of its worker. No cookies are needed.
+
+Of an assignment that somebody came to from a crowd platform it also says with which of the platform's own: whoever
+gave that one back and accepted anew goes on with another token, and the old one is worth nothing.
+"""
+
+from typing import NamedTuple
 
 from django.core.signing import BadSignature, Signer
+from django.utils.crypto import salted_hmac
 
 from annotation.models import Assignment
 from evalsite.lib.errors import DomainError
 
 _signer = Signer(salt="annotation.assignment", sep=".")
+_ARRIVAL_LENGTH = 10
+
+
+class Token(NamedTuple):
+    """What a token says: an assignment's id, and a mark of the platform's assignment, "" if there is none."""
+
+    assignment_id: int
+    arrival: str
 
 
 def token_of(assignment: Assignment) -> str:
     """Return the token of an assignment."""
-    return _signer.sign(str(assignment.pk))
+    arrival = arrival_of(assignment.platform_id)
+    return _signer.sign(f"{assignment.pk}-{arrival}" if arrival else str(assignment.pk))
 
 
-def read_token(token: str) -> int:
-    """Return the id of the assignment that a token stands for; raise DomainError `bad_token`."""
+def arrival_of(platform_id: str) -> str:
+    """Return the mark of a platform's assignment."""
+    return salted_hmac("annotation.arrival", platform_id).hexdigest()[:_ARRIVAL_LENGTH] if platform_id else ""
+
+
+def read_token(token: str) -> Token:
+    """Return what a token says, whose arrival may not be the last one; raise DomainError `bad_token`."""
     try:
-        return int(_signer.unsign(token))
+        assignment_id, _, arrival = _signer.unsign(token).partition("-")
+        return Token(int(assignment_id), arrival)
     except (BadSignature, ValueError):
         raise DomainError(
             "bad_token", "This address is not complete. Open the link that you were sent once more."

@@ -27,16 +27,18 @@ class SentItem:
 
 def read_item(sent: QueryDict) -> SentItem:
     """Return what was sent; whether it is all that is needed is for `save_item` to say."""
-    pairs = ((_whole(key.removeprefix(SCORE)), _whole(value)) for key, value in sent.items() if key.startswith(SCORE))
-    told = ((name, _whole(sent.get(name)), most) for name, most in TELEMETRY.items())
+    pairs = (
+        (read_whole(key.removeprefix(SCORE)), read_whole(value)) for key, value in sent.items() if key.startswith(SCORE)
+    )
+    told = ((name, read_whole(sent.get(name)), most) for name, most in TELEMETRY.items())
     return SentItem(
-        _whole(sent.get("position")) or 0,
+        read_whole(sent.get("position")) or 0,
         {criterion: score for criterion, score in pairs if criterion is not None and score is not None},
         {name: min(value, most) for name, value, most in told if value is not None},
     )
 
 
-def _whole(text: object) -> int | None:
+def read_whole(text: object) -> int | None:
     """Return a number written in at most nine plain digits."""
     if not isinstance(text, str) or len(text) > 9 or not (text.isascii() and text.isdigit()):
         return None

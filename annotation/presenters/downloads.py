@@ -18,6 +18,14 @@ _RATINGS = (
     "position, source, system, kind, criterion, score as the worker gave it; then the assignment’s state, the time of "
     "rating (UTC) and the seconds on the item."
 )
+_ITEMS = "Every item of every HIT with kind, twin and the text as shown: what a replication needs."
+_CHATBOTS_MET = "Every item of every HIT: which chatbot, and whether it is the degraded one. What a replication needs."
+_SAID = (
+    "Transcripts have every turn with its times, changes of topic, flags and ratings; the table has topic, opinion, "
+    "state and the worker’s inputs, words and characters of each chat, as “manage.py analyse --dialogues” reads them. "
+    "Dead chats, whose chatbot did not answer, are there too: results leave them out. "
+    "Workers write what they like: look for names and addresses before you publish any of it."
+)
 
 
 def downloads(campaign: Campaign, totals: Totals, n_criteria: int) -> list[dict[str, Any]]:
@@ -27,8 +35,9 @@ def downloads(campaign: Campaign, totals: Totals, n_criteria: int) -> list[dict[
     n_assignments = f"{totals.n_assignments:,} rows"
     all_text = "active, returned and expired ones too: filter by state"
     assignments = "Assignments: state, times, feedback"
-    events = "Events: start, each item (time shown, first touch, moves), end"
-    groups = [
+    unanswered = ", tries without a reply" if campaign.is_live else ""
+    events = f"Events: start, each item (time shown, first touch, moves){unanswered}, end"
+    groups: list[dict[str, Any]] = [
         {
             "title": "Ratings",
             "text": _RATINGS,
@@ -46,23 +55,31 @@ def downloads(campaign: Campaign, totals: Totals, n_criteria: int) -> list[dict[
             ],
         },
         {
-            "title": "What workers were shown",
-            "text": "Every item of every HIT with kind, twin and the text as shown: what a replication needs.",
+            "title": "Whom workers met" if campaign.is_live else "What workers were shown",
+            "text": _CHATBOTS_MET if campaign.is_live else _ITEMS,
             "rows": [_row(campaign, "Items of all HITs", f"{n_items:,} rows", "items", ["csv"])],
         },
     ]
+    if campaign.is_live:
+        said = _chats(campaign, "finished HITs", "") + _chats(campaign, "all assignments", "?states=all")
+        groups.insert(1, {"title": "What was said", "text": _SAID, "rows": said})
     if campaign.my_role == Role.OWNER:
-        groups.append(
-            {
-                "title": "Workers by their own ids",
-                "text": "Everywhere else a worker is a keyed hash. These files may name people: not for publication.",
-                "rows": [
-                    _row(campaign, "Ratings of finished HITs", n_ratings, "ratings", _FORMATS, _REAL),
-                    _row(campaign, f"{assignments}, completion code", n_assignments, "assignments", ["csv"], _REAL),
-                ],
-            }
-        )
+        rows = [
+            _row(campaign, "Ratings of finished HITs", n_ratings, "ratings", _FORMATS, _REAL),
+            _row(campaign, f"{assignments}, completion code", n_assignments, "assignments", ["csv"], _REAL),
+        ]
+        if campaign.is_live:
+            rows += _chats(campaign, "finished HITs", _REAL)
+        text = "Everywhere else a worker is a keyed hash. These files may name people: not for publication."
+        groups.append({"title": "Workers by their own ids", "text": text, "rows": rows})
     return groups
+
+
+def _chats(campaign: Campaign, of_whom: str, query: str) -> list[dict[str, Any]]:
+    return [
+        _row(campaign, f"Transcripts of {of_whom}", "one chat a line", "transcripts", ["jsonl"], query),
+        _row(campaign, f"Chats of {of_whom}", "one row a chat", "dialogues", ["csv"], query),
+    ]
 
 
 def _row(

@@ -1,6 +1,7 @@
 """The progress page: bars, histograms, durations in words."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -19,12 +20,30 @@ _S_PER_MIN, _MIN_PER_HOUR, _HOURS_PER_DAY = 60, 60, 24
 _ENOUGH = 2
 
 
+@dataclass(frozen=True)
+class Words:
+    """What the items of a campaign are called, and how long one takes: in which unit, and of which ones."""
+
+    items: str
+    duration: str
+    timed: str
+    unit: str
+
+
+ITEMS = Words("Items", "Seconds per item", "newest item", "s")
+CHATS = Words("Chats", "Minutes per chat", "newest chat", "min")
+
+
 def progress_shown(
-    totals: Totals, minutes: NDArray[np.float64], seconds: NDArray[np.float64], systems: Iterable[SystemCount]
+    totals: Totals,
+    minutes: NDArray[np.float64],
+    durations: NDArray[np.float64],
+    systems: Iterable[SystemCount],
+    words: Words = ITEMS,
 ) -> dict[str, Any]:
-    """Return the numbers, bars and histograms of the progress page."""
+    """Return the numbers, bars and histograms of the progress page; `durations` are those of items, in their unit."""
     return {
-        "stats": _stats(totals, spread_of(minutes), spread_of(seconds)),
+        "stats": _stats(totals, spread_of(minutes), spread_of(durations), words),
         "totals": totals,
         "pace": _pace(totals),
         "bar": stacked_bar(totals.n_wanted, totals.n_finished, totals.n_active),
@@ -33,17 +52,17 @@ def progress_shown(
             for count in systems
         ],
         "histograms": [
-            histogram
-            for histogram in (
-                _histogram(minutes, "Minutes per HIT", "finished HIT", "min"),
-                _histogram(seconds, "Seconds per item", "newest item", "s"),
+            drawing
+            for drawing in (
+                histogram(minutes, "Minutes per HIT", "finished HIT", "min"),
+                histogram(durations, words.duration, words.timed, words.unit),
             )
-            if histogram
+            if drawing
         ],
     }
 
 
-def _stats(totals: Totals, minutes: Spread | None, seconds: Spread | None) -> list[dict[str, str]]:
+def _stats(totals: Totals, minutes: Spread | None, durations: Spread | None, words: Words) -> list[dict[str, str]]:
     return [
         {
             "label": "Assignments finished",
@@ -52,7 +71,7 @@ def _stats(totals: Totals, minutes: Spread | None, seconds: Spread | None) -> li
         },
         {"label": "Active", "value": f"{totals.n_active:,}", "note": ""},
         {
-            "label": "Items rated",
+            "label": f"{words.items} rated",
             "value": f"{totals.n_items_rated:,}",
             "note": f"of {totals.n_items_wanted:,}",
         },
@@ -63,9 +82,9 @@ def _stats(totals: Totals, minutes: Spread | None, seconds: Spread | None) -> li
             "note": f"half: {minutes.lower:.1f} to {minutes.upper:.1f}" if minutes else "",
         },
         {
-            "label": "Seconds per item, median",
-            "value": f"{seconds.median:.1f}" if seconds else "–",
-            "note": f"half: {seconds.lower:.1f} to {seconds.upper:.1f}" if seconds else "",
+            "label": f"{words.duration}, median",
+            "value": f"{durations.median:.1f}" if durations else "–",
+            "note": f"half: {durations.lower:.1f} to {durations.upper:.1f}" if durations else "",
         },
         {"label": "Returned", "value": f"{totals.n_returned:,}", "note": "offered again"},
         {"label": "Expired", "value": f"{totals.n_expired:,}", "note": "offered again"},
@@ -105,11 +124,11 @@ def stacked_bar(n_all: int, *parts: int) -> list[dict[str, float]]:
     return [{"x": round(float(start), 2), "width": round(float(end - start), 2)} for start, end in pairwise(ends)]
 
 
-def _histogram(values: NDArray[np.float64], title: str, of_what: str, unit: str) -> dict[str, Any] | None:
+def histogram(values: NDArray[np.float64], title: str, of_what: str, unit: str) -> dict[str, Any] | None:
     """Return what components/histogram.html draws; the last bar also counts the few that lie beyond it."""
     if not values.size:
         return None
-    top = _round_up(float(np.quantile(values, _MOST_SHOWN_SHARE)))
+    top = round_up(float(np.quantile(values, _MOST_SHOWN_SHARE)))
     counts, edges = np.histogram(np.minimum(values, top), bins=_N_BARS, range=(0, top))
     heights = counts / counts.max() * _HISTOGRAM_HEIGHT
     step = _HISTOGRAM_WIDTH / _N_BARS
@@ -137,7 +156,7 @@ def _histogram(values: NDArray[np.float64], title: str, of_what: str, unit: str)
     }
 
 
-def _round_up(value: float) -> float:
+def round_up(value: float) -> float:
     """Return the next of 1, 2, 4, 6, 8 or 10 times a power of ten, so that its half is round too."""
     power = 10.0 ** np.floor(np.log10(max(value, 0.1)))
     steps = [step * power for step in (1, 2, 4, 6, 8, 10)]

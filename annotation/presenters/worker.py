@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from django.template.loader import render_to_string
@@ -10,7 +12,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from annotation.queries import ShownItem
 from annotation.text_images import LETTERS, SCALES, WIDTHS, Part, Stem, Variant, blocks_with_parts, size_of
+from campaigns.contracts.platform import Handover
 from campaigns.contracts.protocol import Block
+from campaigns.contracts.transcripts import SPEAKERS
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign, Criterion
 from evalsite.lib.markdown import render_markdown
@@ -21,6 +25,9 @@ LONGEST_FEEDBACK = 10_000
 STOPS: dict[str, tuple[int, str, str]] = {
     "bad_link": (404, "This link does not work", "Copy it whole, or ask whoever sent it for another."),
     "bad_token": (404, "This address does not work", "Open the link that you were sent again: your work is kept."),
+    "old_token": (409, "Another page has taken over", "Go on in the page that you opened last."),
+    "other_worker": (403, "This is somebody else's", "Open the HIT from the platform, signed in as yourself."),
+    "other_hit": (409, "One HIT at a time", "Finish or return the HIT of this study that you have begun."),
     "bad_form": (400, "This was not understood", "What was sent is too long or not whole. Go back and send it again."),
     "draft": (404, "Not open yet", "This study has not begun. Try this link again later."),
     "ready": (404, "Not open yet", "This study has not begun. Try this link again later."),
@@ -55,6 +62,21 @@ def _as_html(text: str) -> SafeString:
     return render_markdown(text)
 
 
+def handover(given: Handover) -> dict[str, Any]:
+    """Return where a worker goes who has finished: a code to copy, a form to send, or a link."""
+    return {
+        "code": given.code,
+        "handover": {"url": given.form_url or given.link_url, "is_form": bool(given.form_url), "fields": given.fields}
+        if given.form_url or given.link_url
+        else None,
+    }
+
+
+def instructions_of(campaign: Campaign) -> SafeString:
+    """Return a campaign's instructions as HTML."""
+    return _as_html(campaign.instructions)
+
+
 class _Statement(NamedTuple):
     """What a worker's page shows of a criterion: never its name."""
 
@@ -84,11 +106,12 @@ def period(minutes: int) -> str:
 def terms(campaign: Campaign, n_items: int) -> dict[str, Any]:
     """Return what a worker is told of a HIT before it, and what it asks of them."""
     return {
+        "is_live": campaign.is_live,
         "n_items": n_items,
         "minutes": campaign.minutes_per_hit,
         "reward": campaign.reward,
         "currency": campaign.currency,
-        "instructions": _as_html(campaign.instructions),
+        "instructions": instructions_of(campaign),
         "consent": _as_html(campaign.consent),
         "lease": period(campaign.lease_minutes),
     }
@@ -110,25 +133,50 @@ def item(
     """
     is_by_source = campaign.layout == Layout.BY_SOURCE
     blocks = blocks_with_parts(campaign, shown)
+    title = f"{'Chat' if campaign.is_live else 'Item'} {shown.position} of {n_items}"
     return {
+        "title": f"{title}: rating" if campaign.is_live else title,
         "position": shown.position,
         "n_items": n_items,
         "n_done": shown.position - 1,
-        "instructions": _as_html(campaign.instructions),
+        "instructions": instructions_of(campaign),
         "n_criteria": len(criteria),
         "statements": _statements(tuple(_Statement.of(criterion) for criterion in criteria)),
         "is_source_known": is_by_source and shown.position > 1,
-        "blocks": [
-            {
-                "label": block.label,
-                "is_output": block.is_output,
-                "pictures": [] if is_text else [_picture(part, block.label, stem_of) for part in parts],
-                "runs": _runs(block) if is_text else [],
-            }
-            for block, parts in blocks
-        ],
+        "blocks": _sections([_shown(block, parts, None if is_text else stem_of) for block, parts in blocks]),
         "ahead": [] if is_text else _ahead(campaign, blocks, following, stem_of),
     }
+
+
+def _shown(block: Block, parts: list[Part], stem_of: Stem | None) -> dict[str, Any]:
+    """Return what rate/text.html shows of a block: images or, without names for them, text."""
+    return {
+        "label": block.label,
+        "is_output": block.is_output,
+        "pictures": [_picture(part, block.label, stem_of) for part in parts] if stem_of else [],
+        "runs": [] if stem_of else _runs(block),
+        "speaker": block.speaker,
+        "dialogue": block.dialogue,
+    }
+
+
+def _sections(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the blocks, the turns of one dialogue as one of them.
+
+    Of a dialogue that is not rated as a whole the rated turn says so in a note.
+    """
+    sections: list[dict[str, Any]] = []
+    for heading, group in groupby(blocks, key=itemgetter("dialogue")):
+        members = list(group)
+        if not heading:
+            sections += members
+            continue
+        is_whole = all(member["is_output"] for member in members)
+        for member in members:
+            member["by"] = SPEAKERS[member["speaker"]]
+            member["note"] = member["label"] if member["is_output"] and not is_whole else ""
+        sections.append({"label": heading, "is_output": is_whole, "turns": members})
+    return sections
 
 
 def _ahead(
@@ -154,21 +202,23 @@ def _looks() -> Iterator[str]:
             if theme == "dark":
                 conditions.append("(prefers-color-scheme: dark)")
             once, twice = (f"%(stem)s{LETTERS[Variant(width, theme, scale)]}.png" for scale in SCALES)
-            size = f'width="{width}" height="%(height_{width})d"'
+            size = f'width="%(width_{width})d" height="%(height_{width})d"'
             if conditions:
                 yield f'<source media="{" and ".join(conditions)}" srcset="{once}, {twice} 2x" {size}>'
             else:
                 yield f'<img src="{once}" srcset="{twice} 2x" {size} alt="%(alt)s" draggable="false">'
 
 
-# Filled in as it is, without a template: there are up to four on each of a worker's pages.
+# Filled in as it is, without a template: there are up to four on each of a worker's pages, and one a turn of dialogues.
 _PICTURE = f"<picture>{''.join(_looks())}</picture>"
 
 
 def _picture(part: Part, label: str, stem_of: Stem) -> SafeString:
     """Return a text's image for all screens: narrow and wide, dark and light, 1× and 2×."""
-    heights = {f"height_{width}": size_of(part.text, width)[1] for width, _ in WIDTHS}
-    return mark_safe(_PICTURE % {"stem": stem_of(part), "alt": escape(label), **heights})
+    sizes = {}
+    for width, _ in WIDTHS:
+        sizes[f"width_{width}"], sizes[f"height_{width}"] = size_of(part.text, part.width_on(width))
+    return mark_safe(_PICTURE % {"stem": stem_of(part), "alt": escape(label), **sizes})
 
 
 def _runs(block: Block) -> list[dict[str, Any]]:

@@ -15,7 +15,9 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
+from annotation.arrivals import find_begun
 from annotation.models import Assignment, Event, Worker
+from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
 from evalsite.jobs.services import enqueue
@@ -27,35 +29,97 @@ _CODE_ALPHABET, _CODE_LENGTH = "ABCDEFGHJKMNPQRSTUVWXYZ23456789", 10
 _EXPIRED_AT_ONCE = 500
 
 
-def start_assignment(*, campaign: Campaign, worker_key: str | None, consented: bool = False) -> Assignment:
+def start_assignment(
+    *, campaign: Campaign, worker_key: str | None, consented: bool = False, place: Place | None = None
+) -> Assignment:
     """Give a worker a HIT, or the one they have already begun; a `worker_key` of None is somebody new.
 
-    Raises DomainError `not_open`, `no_consent`, `enough_workers`, `enough_hits` or `no_work`.
+    Whoever comes with a place of a crowd platform gets the HIT that it names, or finds there what they have finished;
+    the assignment remembers the place. Raises DomainError `not_open`, `no_consent`, `enough_workers`, `enough_hits`,
+    `no_work`, `other_hit` or, of a place that somebody else came with, `other_worker`.
     """
     # In a transaction of its own, which locks other workers' assignments and ends before this worker is locked.
     expire_leases(campaign=campaign, except_of=worker_key)
-    return _start(campaign, worker_key, consented)
+    return _start(campaign, worker_key, consented, place)
 
 
 @transaction.atomic
-def _start(campaign: Campaign, worker_key: str | None, consented: bool) -> Assignment:
+def _start(campaign: Campaign, worker_key: str | None, consented: bool, place: Place | None) -> Assignment:
     worker = _worker_of(campaign, worker_key)
     # Of every state: a request that changes one of them at this moment ends first, and is seen.
-    mine = list(Assignment.objects.select_for_update(no_key=True).filter(campaign=campaign, worker=worker))
-    if active := next((each for each in mine if each.state == State.ACTIVE), None):
-        renew(active, campaign, timezone.now())
-        active.save(update_fields=["seen_at", "leased_until"])
-        return _with(active, campaign, worker)
+    locked = Assignment.objects.select_for_update(of=("self",), no_key=True).select_related("hit")
+    mine = list(locked.filter(campaign=campaign, worker=worker))
+    if place:
+        _check_owner(campaign, worker, place)
+        _check_unspent(mine, place)
+    if begun := find_begun(mine, place):
+        if begun.state == State.ACTIVE:
+            renew(begun, campaign, timezone.now())
+            begun.save(update_fields=["seen_at", "leased_until"])
+        return _arrived(_with(begun, campaign, worker), place)
+    _check_free(mine)
     if not campaign.is_open:
         raise DomainError("not_open", "This study is not open at the moment. Nothing is lost: try again later.")
     if _is_enough(campaign, (each.state for each in mine)):
         raise DomainError("enough_hits", "You have done as many HITs of this study as one person may. Thank you.")
     for each in mine:
-        if each.state == State.EXPIRED and reclaim(each, campaign):
-            return _with(each, campaign, worker)
+        if _may_go_on(each, place) and reclaim(each, campaign):
+            return _arrived(_with(each, campaign, worker), place)
     if campaign.consent and not consented:
         raise DomainError("no_consent", "Tick that you agree to take part, then start.")
-    return _lease(campaign, worker, is_new=not mine)
+    return _arrived(_lease(campaign, worker, is_new=not mine, place=place), place)
+
+
+def _check_owner(campaign: Campaign, worker: Worker, place: Place) -> None:
+    """Refuse a place of the platform that another worker has come with: its address was copied or made up."""
+    others = Assignment.objects.filter(campaign=campaign, platform_id=place.platform_id).exclude(worker=worker)
+    if others.exists():
+        raise _other_worker()
+
+
+def _other_worker() -> DomainError:
+    return DomainError("other_worker", "Somebody else works at this. Open the HIT from the platform as yourself.")
+
+
+def _check_unspent(mine: list[Assignment], place: Place) -> None:
+    """Refuse a place with which the worker has finished another HIT: it is needed there to hand that one in."""
+    spent = [each for each in mine if each.state == State.FINISHED and each.platform_id == place.platform_id]
+    if place.hit_number is not None and any(each.hit.number != place.hit_number for each in spent):
+        raise DomainError("other_hit", "You have finished another HIT at this address. Open each one on the platform.")
+
+
+def _check_free(mine: list[Assignment]) -> None:
+    """Refuse another HIT to a worker who is at one."""
+    if any(each.state == State.ACTIVE for each in mine):
+        raise DomainError(
+            "other_hit", "You have begun another HIT of this study. Finish it or return it, then open this one again."
+        )
+
+
+def _may_go_on(assignment: Assignment, place: Place | None) -> bool:
+    """Tell whether an assignment that has ended may be taken up again: on a platform, also one that was returned."""
+    if place is None or place.hit_number is None:
+        return assignment.state == State.EXPIRED
+    return assignment.state in (State.EXPIRED, State.RETURNED) and assignment.hit.number == place.hit_number
+
+
+def _arrived(assignment: Assignment, place: Place | None) -> Assignment:
+    """Remember the place of the platform that a worker has come with to an assignment."""
+    if place and (assignment.platform_id, assignment.platform_data) != (place.platform_id, place.data):
+        # One that was given up keeps its work and loses its place: the platform's id belongs to one assignment.
+        Assignment.objects.filter(campaign=assignment.campaign_id, platform_id=place.platform_id).exclude(
+            pk=assignment.pk
+        ).update(platform_id="")
+        assignment.platform_id, assignment.platform_data = place.platform_id, dict(place.data)
+        try:
+            with transaction.atomic():
+                assignment.save(update_fields=["platform_id", "platform_data"])
+        except IntegrityError:  # somebody else came with it at this very moment
+            raise _other_worker() from None
+        Event.objects.create(
+            assignment=assignment, kind=Event.Kind.ARRIVED, at=timezone.now(), data={"platform_id": place.platform_id}
+        )
+    return assignment
 
 
 def _worker_of(campaign: Campaign, key: str | None) -> Worker:
@@ -77,9 +141,12 @@ def _is_enough(campaign: Campaign, states: Iterable[str]) -> bool:
     return most is not None and sum(state == State.FINISHED for state in states) >= most
 
 
-def _lease(campaign: Campaign, worker: Worker, *, is_new: bool) -> Assignment:
-    """Take a place of the first HIT that has one and that the worker has not had."""
-    hits = Hit.objects.filter(campaign=campaign, n_places_left__gt=0).exclude(assignments__worker=worker)
+def _lease(campaign: Campaign, worker: Worker, *, is_new: bool, place: Place | None) -> Assignment:
+    """Take a place of the first HIT that has one and that the worker has not had, or of the one that is asked for."""
+    hits = Hit.objects.filter(campaign=campaign, n_places_left__gt=0, is_offered=True)
+    hits = hits.exclude(assignments__worker=worker)
+    if place and place.hit_number is not None:
+        hits = hits.filter(number=place.hit_number)
     # A HIT that another worker is just being given is passed over, and waited for only if there is no other.
     hit = hits.select_for_update(skip_locked=True, no_key=True).first() or hits.select_for_update(no_key=True).first()
     if hit is None:
@@ -203,7 +270,8 @@ def _conclude(campaign_id: int) -> None:
     """Have a campaign analysed in which an assignment has just finished, if nothing more is awaited; close it then.
 
     Of two that finish at once, the second waits here for the first, and then sees it. In a campaign that was closed
-    before, those who were still at work count as they finish.
+    before, those who were still at work count as they finish. One that is paid through an account stays open: HITs of
+    workers who failed may be offered once more.
     """
     campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign_id)
     if campaign.status != Campaign.Status.CLOSED:
@@ -212,8 +280,9 @@ def _conclude(campaign_id: int) -> None:
             or campaign.assignments.filter(state=State.ACTIVE).exists()
         ):
             return
-        campaign.status, campaign.closed_at = Campaign.Status.CLOSED, timezone.now()
-        campaign.save(update_fields=["status", "closed_at"])
+        if not get_platform(campaign.platform).has_account:
+            campaign.status, campaign.closed_at = Campaign.Status.CLOSED, timezone.now()
+            campaign.save(update_fields=["status", "closed_at"])
     enqueue("analysis.campaign", args={"campaign": campaign.pk})
 
 

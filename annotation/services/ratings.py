@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Assignment, Event, Rating
+from annotation.models import Assignment, Conversation, Event, Rating
 from annotation.queries import criteria_of, items_of
 from annotation.services.assignments import reclaim, renew
 from evalsite.lib.errors import DomainError
@@ -21,7 +21,7 @@ def save_item(
 
     Of an item that is rated already nothing changes: a request that is sent twice does no harm. After the lease has
     ended the scores are kept too, and the assignment is active again if its place is still free; look at its state.
-    Four queries. Raises DomainError `not_next`, `bad_scores` or `returned`.
+    Four queries, five of a chat. Raises DomainError `not_next`, `bad_scores`, `chat_open` or `returned`.
     """
     assignment = Assignment.objects.select_related("campaign").get(pk=assignment_id)
     if 1 <= position < assignment.position:
@@ -32,6 +32,8 @@ def save_item(
         raise DomainError("returned", "You have returned this HIT.")
     _check_scores(scores, [criterion.pk for criterion in criteria_of(assignment.campaign)])
     item_id = items_of(assignment)[position].id
+    if assignment.campaign.is_live:
+        _check_chat(assignment, item_id)
     if _keep(assignment, item_id, scores, telemetry or {}):
         return assignment
     # Another request has rated the item, or the lease has just ended: look again.
@@ -64,6 +66,13 @@ def _claim(assignment: Assignment) -> bool:
     assignment.n_rated += 1
     changes = {"n_rated": assignment.n_rated, "seen_at": assignment.seen_at, "leased_until": assignment.leased_until}
     return bool(unrated.update(**changes))
+
+
+def _check_chat(assignment: Assignment, item_id: int) -> None:
+    """Refuse scores of a chat that has not ended."""
+    ended = Conversation.objects.filter(assignment=assignment, item=item_id, state=Conversation.State.ENDED)
+    if not ended.exists():
+        raise DomainError("chat_open", "Chat first, then rate the chatbot.")
 
 
 def _check_scores(scores: Mapping[int, int], criteria: list[int]) -> None:

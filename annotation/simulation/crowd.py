@@ -11,7 +11,8 @@ the output              normal, sd 0.35: a good system fails sometimes
 a degraded copy         lower by 1.3, normal, sd 0.3, never by less than 0.4
 ======================  ===============================================================================================
 
-and a reference item is seen at 1.5 plus its source. A repeat is seen like its twin. The score is
+and a reference item is seen at 1.5 plus its source. A repeat is seen like its twin. Of live campaigns every chat is a
+source and an output of its own, and the degraded chatbot is seen as a degraded copy of the worst. The score is
 50 + bias + spread · seen + noise, on 0–100, with for each worker
 
 ======  ========================================
@@ -46,7 +47,7 @@ SPREAD, NOISE = (16.0, 26.0), (5.0, 12.0)
 HIGH_FROM = 85
 
 # What a generator is for: the first number of its place under the seed.
-_QUALITY, _SYSTEM, _SOURCE, _OUTPUT, _DEGRADED, _CARELESS, _LEAVING, _ARRIVAL, _WORKER, _ITEM = range(10)
+_QUALITY, _SYSTEM, _SOURCE, _OUTPUT, _DEGRADED, _CARELESS, _LEAVING, _ARRIVAL, _WORKER, _ITEM, CHAT = range(11)
 
 
 class Manner(StrEnum):
@@ -98,7 +99,8 @@ def spread_quality(systems: Sequence[str], *, seed: int, human: str | None = Non
 class Crowd:
     """Workers 0 … `n_workers` − 1, of whom the share `careless` is careless and the share `leaving` leaves midway.
 
-    `quality` has every system that the workers will meet. Shares are rounded to whole workers.
+    `quality` has every system that the workers will meet, but for a degraded chatbot. Shares are rounded to whole
+    workers.
     """
 
     def __init__(
@@ -156,10 +158,14 @@ class Crowd:
 
     def _of_system(self, system: str) -> Floats:
         strengths = generator(self.seed, _SYSTEM, _number(system)).normal(0, CRITERION_SD, len(self.criteria))
-        return self.quality[system] + strengths - strengths.mean()
+        return self.quality.get(system, self._worst) + strengths - strengths.mean()
 
     def _of_source(self, source: str) -> float:
         return float(generator(self.seed, _SOURCE, _number(source)).normal(0, SOURCE_SD))
+
+    @cached_property
+    def _worst(self) -> float:
+        return min(self.quality.values())
 
     @cached_property
     def is_negative(self) -> NDArray[np.bool_]:

@@ -13,11 +13,21 @@ class Form:
     boxes: dict[str, str] = field(default_factory=dict)
     sliders: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    choices: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def verb(self) -> str:
+        """What the form does, by the last part of its address: empty where it is sent to its own page."""
+        return self.action.rstrip("/").rpartition("/")[2]
 
 
 @dataclass
 class Page:
-    """A page as a worker finds it: `items` are rated with sliders, `feedback` ends a HIT, a `code` says it is done."""
+    """A page as a worker finds it.
+
+    A `topic` begins a chat, a `chat` goes on, an `item` is rated with sliders, `feedback` ends a HIT, a `code` says
+    that it is done.
+    """
 
     forms: list[Form] = field(default_factory=list)
     code: str = ""
@@ -32,6 +42,19 @@ class Page:
     def feedback(self) -> Form | None:
         """The form that ends the HIT, if all its items are rated."""
         return next((form for form in self.forms if "feedback" in form.texts), None)
+
+    @property
+    def topic(self) -> Form | None:
+        """The form that begins a chat, if one is to be begun."""
+        return self._doing("topic")
+
+    @property
+    def chat(self) -> Form | None:
+        """A form that tells how a chat stands, if one is going on: by the number of its next turn, if it has room."""
+        return self._doing("say") or self._doing("reply") or self._doing("end")
+
+    def _doing(self, verb: str) -> Form | None:
+        return next((form for form in self.forms if form.verb == verb), None)
 
     @property
     def onward(self) -> Form | None:
@@ -96,6 +119,8 @@ def _add_field(form: Form, tag: str, values: dict[str, str]) -> None:
         form.hidden[name] = values.get("value", "")
     elif kind == "checkbox":
         form.boxes[name] = values.get("value", "on")
+    elif kind == "radio":
+        form.choices.setdefault(name, []).append(values.get("value", "on"))
     elif kind == "range":
         form.sliders.append(name)
     elif kind in ("text", "textarea"):

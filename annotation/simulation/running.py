@@ -26,12 +26,17 @@ HIGHEST_QUALITY = 3.0
 
 @dataclass
 class Outcome:
-    """What a simulated crowd did. `errors` says of each worker who could not go on, why."""
+    """What a simulated crowd did. `errors` says of each worker who could not go on, why.
+
+    `n_inputs` is what they said in chats, `n_unanswered` in how many of them the chatbot was given up.
+    """
 
     n_workers: int
     n_careless: int
     n_hits: int = 0
     n_ratings: int = 0
+    n_inputs: int = 0
+    n_unanswered: int = 0
     n_left: int = 0
     n_idle: int = 0
     n_requests: int = 0
@@ -42,8 +47,10 @@ class Outcome:
         """Count what one worker did."""
         self.n_hits += len(visitor.codes)
         self.n_ratings += sum(len(each.scores) for each in visitor.acknowledged)
+        self.n_inputs += sum(turn.is_input for turn in visitor.turns)
+        self.n_unanswered += visitor.n_unanswered
         self.n_left += visitor.has_left
-        self.n_idle += not visitor.acknowledged
+        self.n_idle += not (visitor.acknowledged or visitor.turns)
         self.n_requests += visitor.n_requests
         self.n_retries += visitor.n_retries
 
@@ -59,9 +66,10 @@ def make_crowd(
 ) -> Crowd:
     """Return a crowd for a campaign's systems and criteria; raise DomainError `bad_quality` if qualities do not fit.
 
-    `quality` is by system, in z units; without it, it is spread evenly, the human system best. Two queries.
+    `quality` is by system, in z units; without it, it is spread evenly, the human system best. A degraded chatbot has
+    none of its own. Two queries.
     """
-    is_human = dict(campaign.systems.values_list("name", "is_human"))
+    is_human = dict(campaign.systems.filter(is_degraded=False).values_list("name", "is_human"))
     criteria = [Judged(*row) for row in campaign.criteria.values_list("name", "is_negative")]
     if quality is None:
         human = next((name for name in is_human if is_human[name]), None)
@@ -74,7 +82,10 @@ def _check_quality(quality: Mapping[str, float], systems: list[str]) -> None:
     if missing := sorted(set(systems) - set(quality)):
         raise DomainError("bad_quality", f"No quality is given for {', '.join(missing)}. Give one for every system.")
     if unknown := sorted(set(quality) - set(systems)):
-        raise DomainError("bad_quality", f"The campaign has no system called {', '.join(unknown)}. Mend the name.")
+        raise DomainError(
+            "bad_quality",
+            f"The campaign compares no system called {', '.join(unknown)}. Mend the name, or leave it out.",
+        )
     for name, value in quality.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not -HIGHEST_QUALITY <= value <= HIGHEST_QUALITY:
@@ -189,6 +200,10 @@ def _links(campaign: Campaign, workers: list[SimulatedWorker]) -> dict[int, str]
     path = reverse("rate:welcome", args=[campaign.public_id])
     ref = campaign.ref
     platform = get_platform(campaign.platform)
+    if platform.has_account:
+        raise DomainError(
+            "brings_its_workers", f"Workers come from {platform.title}: `manage.py crowd_simulator --work` sends some."
+        )
     try:
         platform.identify(ref, {})
     except DomainError:

@@ -10,11 +10,20 @@ from campaigns.models import HitItem
 
 
 def look_up_task(path: str) -> Task:
-    """Return the task whose page is at a path; raise DomainError `bad_token`. Three queries."""
+    """Return the task whose page is at a path; raise DomainError `bad_token`. Three queries.
+
+    In a live campaign each chat is a source of its own.
+    """
     assignment = get_assignment(resolve(path).kwargs["token"])
-    number = assignment.hit.number
+    number, campaign = assignment.hit.number, assignment.campaign
     rows = HitItem.objects.filter(hit=assignment.hit_id).values_list(
         "position", "output__source__name", "output__system__name", "kind"
     )
-    items = {position: Item(number, position, source, system, Kind(kind)) for position, source, system, kind in rows}
-    return Task(assignment.pk, items, [f"score_{criterion.pk}" for criterion in criteria_of(assignment.campaign)])
+    items = {
+        position: Item(
+            number, position, f"{source} {number}.{position}" if campaign.is_live else source, system, Kind(kind)
+        )
+        for position, source, system, kind in rows
+    }
+    sliders = [f"score_{criterion.pk}" for criterion in criteria_of(campaign)]
+    return Task(assignment.pk, items, sliders, campaign.chat_rules.min_inputs if campaign.is_live else 0)

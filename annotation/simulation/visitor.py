@@ -1,4 +1,4 @@
-"""One simulated worker's visits: opens the pages, reads their forms and sends them, as a browser would.
+"""One simulated worker's visits: opens the pages, reads their forms and sends them, as a browser would, and chats.
 
 All that they do they do over HTTP. They survive a server that goes away: whatever was not answered, they open the page
 again and go on where it stands, as somebody would who reloads.
@@ -8,10 +8,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from annotation.simulation.crowd import Item, SimulatedWorker
+from annotation.simulation.inputs import Plan, plan_chat
 from annotation.simulation.pages import Form, Page, read_page
+from annotation.simulation.talk import SilentError, Talk
 from evalsite.lib.http import Client, RefusedError, RequestError, Response
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
@@ -25,11 +28,15 @@ class VisitError(Exception):
 
 @dataclass(frozen=True)
 class Task:
-    """What the simulator knows of an assignment and no page tells: its items by position, its sliders by criterion."""
+    """What the simulator knows of an assignment and no page tells: its items by position, its sliders by criterion.
+
+    Before an item of a live campaign is rated, there is a chat of at least `min_inputs` inputs.
+    """
 
     assignment_id: int
     items: Mapping[int, Item]
     sliders: Sequence[str]
+    min_inputs: int = 0
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,21 @@ class Acknowledged:
     assignment_id: int
     position: int
     scores: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class AcknowledgedTurn:
+    """A turn of a chat that the server has answered for, or told of: it must be in the database, once."""
+
+    assignment_id: int
+    position: int
+    number: int
+    text: str
+
+    @property
+    def is_input(self) -> bool:
+        """Whether the worker said it."""
+        return self.number % 2 == 1
 
 
 @dataclass
@@ -59,7 +81,9 @@ class Visitor:
     sleep: Callable[[float], None] = time.sleep
 
     acknowledged: list[Acknowledged] = field(default_factory=list)
+    turns: list[AcknowledgedTurn] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)
+    n_unanswered: int = 0
     n_requests: int = 0
     n_retries: int = 0
     has_left: bool = False
@@ -71,7 +95,7 @@ class Visitor:
     _task_address: str = field(init=False, default="")
 
     def work(self) -> None:
-        """Arrive, then rate until there is no more to do; raise VisitError if they cannot go on."""
+        """Arrive, then chat and rate until there is no more to do; raise VisitError if they cannot go on."""
         self._open(self.arrival)
         n_idle = 0
         while True:
@@ -88,8 +112,9 @@ class Visitor:
 
     def _mark(self) -> tuple[str, dict[str, str], str]:
         """Return what tells one page of the way from another."""
-        form = self._page.item or self._page.feedback
-        return self._address, form.hidden if form else {}, self._page.code
+        page = self._page
+        form = page.item or page.feedback or page.topic or page.chat
+        return self._address, form.hidden if form else {}, page.code
 
     @property
     def _path(self) -> str:
@@ -100,6 +125,10 @@ class Visitor:
         page = self._page
         if page.item:
             return self._rate(page.item)
+        if page.topic:
+            return self._begin(page.topic)
+        if page.chat:
+            return self._talk(page.chat)
         if page.feedback:
             note = f"Simulated feedback on HIT {self._item(1).hit}." if self._is_talkative() else ""
             self._send(page.feedback, {"feedback": note})
@@ -117,7 +146,7 @@ class Visitor:
     def _rate(self, form: Form) -> bool:
         task = self._current_task()
         position = int(form.hidden["position"])
-        if self._leaves_at(position, task):
+        if not task.min_inputs and self._leaves_at(position, task):
             self.has_left = True
             return False
         if set(form.sliders) != set(task.sliders):
@@ -131,8 +160,49 @@ class Visitor:
             self.on_rated()
         return True
 
+    def _begin(self, form: Form) -> bool:
+        """Begin a chat: on a topic, where none is given, and with an opinion of it."""
+        plan = self._plan(int(form.hidden["position"]))
+        values = {"opinion": plan.opinion} | ({"topic": plan.topic} if "topic" in form.texts else {})
+        if set(form.choices) != {"opinion"} or plan.opinion not in form.choices["opinion"]:
+            raise VisitError(f"{self._path}: there is no {plan.opinion!r} to choose, only {form.choices}.")
+        self._send(form, values)
+        return True
+
+    def _plan(self, position: int) -> Plan:
+        task = self._current_task()
+        return plan_chat(self.worker, task.items[position], task.min_inputs)
+
+    def _talk(self, form: Form) -> bool:
+        """Go on with a chat as far as it goes, then look at its page again."""
+        if "number" not in form.hidden:  # there is no room for more
+            self._send(form, {})
+            return True
+        task, position = self._current_task(), int(form.hidden["position"])
+        plan, is_leaving = self._plan(position), self._leaves_at(position, task)
+        if is_leaving:
+            plan = plan.cut(len(plan.inputs) // 2)
+        talk = Talk(
+            plan,
+            int(form.hidden["number"]),
+            lambda verb, values: self._tell(verb, {"position": str(position), **values}),
+            lambda number, text: self.turns.append(AcknowledgedTurn(task.assignment_id, position, number, text)),
+            self.sleep,
+            is_ended=not is_leaving,
+        )
+        try:
+            talk.go_on()
+        except SilentError as error:
+            raise VisitError(f"{self._path}: {error}") from None
+        self.n_unanswered += talk.is_left
+        if is_leaving and talk.is_done:
+            self.has_left = True
+            return False
+        self._open(self._address)
+        return True
+
     def _leaves_at(self, position: int, task: Task) -> bool:
-        """Return whether the worker leaves before this item: somewhere in the middle of their first HIT."""
+        """Return whether the worker leaves before this item, or in its chat: in the middle of their first HIT."""
         share = self.worker.leaves_after
         if share is None or self.codes:
             return False
@@ -168,6 +238,14 @@ class Visitor:
         self._show(response)
         return True
 
+    def _tell(self, verb: str, values: Mapping[str, str]) -> dict[str, Any] | None:
+        """Send one of a chat's forms as its script does, and return what that is told; None if nothing came back."""
+        response = self._ask("POST", urljoin(self._address, f"{verb}/"), values, headers={"Accept": "application/json"})
+        if response is None or not response.headers.get("Content-Type", "").startswith("application/json"):
+            return None
+        told: dict[str, Any] = response.json()
+        return told
+
     def _insist(self, method: str, address: str, data: Mapping[str, str] | None = None) -> None:
         end = time.monotonic() + self.patience_s
         for n_before in count():
@@ -179,11 +257,17 @@ class Visitor:
                 raise VisitError(f"{urlsplit(address).path}: no answer for {self.patience_s:.0f} s.")
             self.sleep(_pause(n_before))
 
-    def _ask(self, method: str, address: str, data: Mapping[str, str] | None = None) -> Response | None:
+    def _ask(
+        self,
+        method: str,
+        address: str,
+        data: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response | None:
         """Return the answer, or None if there was none worth having: the line was cut or the server at fault."""
         self.n_requests += 1
         try:
-            response = self.client.request(method, address, data=data)
+            response = self.client.request(method, address, data=data, headers=headers)
         except RefusedError as error:
             raise VisitError(f"{urlsplit(address).path}: {error}") from None
         except RequestError:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import images, worker
+from annotation.views import chat, images, worker
 
 app_name = "rate"
 urlpatterns = [
@@ -11,6 +11,12 @@ urlpatterns = [
     path("<str:token>/feedback/", worker.feedback, name="feedback"),
     path("<str:token>/return/", worker.return_hit, name="return"),
     path("<str:token>/next/", worker.next_hit, name="next"),
+    path("<str:token>/topic/", chat.topic, name="topic"),
+    path("<str:token>/say/", chat.say, name="say"),
+    path("<str:token>/reply/", chat.reply, name="reply"),
+    path("<str:token>/change/", chat.change, name="change"),
+    path("<str:token>/end/", chat.end, name="end"),
+    path("<str:token>/leave/", chat.leave, name="leave"),
     path("<str:token>/<str:name>.png", images.image, name="image"),
     path("<path:rest>/", worker.nowhere, name="nowhere"),
 ]

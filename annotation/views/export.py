@@ -10,7 +10,7 @@ from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
-from annotation.downloads import DOWNLOADS, Choice
+from annotation.downloads import Choice, find_download
 from annotation.exports import ALL_STATES, FINISHED
 from annotation.presenters.downloads import downloads
 from annotation.presenters.monitoring import frame
@@ -36,7 +36,7 @@ def export(request: SignedInRequest, public_id: UUID) -> HttpResponse:
 def export_file(request: SignedInRequest, public_id: UUID, name: str) -> StreamingHttpResponse:
     """Send one of the files as it is made; workers by their own ids only to an owner who asks (`?ids=real`)."""
     campaign = get_campaign_for(request.user, public_id)
-    download, choice = DOWNLOADS.get(name), _choice(request)
+    download, choice = find_download(campaign, name), _choice(request)
     if download is None:
         raise Http404("There is no such file.")
     if choice.has_real_ids and campaign.my_role != Role.OWNER:

@@ -8,7 +8,7 @@ from csp.constants import NONE, SELF
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.views.decorators.clickjacking import xframe_options_exempt
@@ -44,6 +44,7 @@ def for_workers(*methods: str) -> Callable[[View], View]:
         @wraps(view)
         def answer_calmly(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             request.upload_handlers = [_NoFiles(request)]
+            request.encoding = "utf-8"  # as our pages send; whatever else is claimed may be no text
             try:
                 return view(request, *args, **kwargs)
             except DomainError as error:
@@ -58,11 +59,19 @@ def for_workers(*methods: str) -> Callable[[View], View]:
 
 
 def page(
-    template: str, context: dict[str, Any], *, campaign: Campaign | None = None, status: int = 200
+    template: str,
+    context: dict[str, Any],
+    *,
+    campaign: Campaign | None = None,
+    status: int = 200,
+    may_fetch: bool = False,
 ) -> HttpResponse:
-    """Answer with a page that is not kept anywhere. A page of no known campaign may be framed by every platform."""
+    """Answer with a page that is not kept anywhere. A page of no known campaign may be framed by every platform.
+
+    `may_fetch`: its script may talk to this site.
+    """
     response = HttpResponse(render_to_string(template, context), status=status)
-    return protect(response, campaign)
+    return protect(response, campaign, may_fetch=may_fetch)
 
 
 def stop_page(code: str, *, campaign: Campaign | None = None, text: str = "", **more: Any) -> HttpResponse:
@@ -79,24 +88,35 @@ def see_other(url: str, campaign: Campaign) -> HttpResponse:
     return protect(HttpResponse(status=303, headers={"Location": url}), campaign)
 
 
-def protect(response: HttpResponse, campaign: Campaign | None) -> HttpResponse:
+def data(content: dict[str, Any], campaign: Campaign, *, status: int = 200) -> HttpResponse:
+    """Answer a page's script.
+
+    A sandboxed frame has an origin of its own, which no list could name: every origin may read the answer. It holds
+    nothing that the token in the address does not give anyway.
+    """
+    response = JsonResponse(content, status=status)
+    response["Access-Control-Allow-Origin"] = "*"
+    return protect(response, campaign)
+
+
+def protect(response: HttpResponse, campaign: Campaign | None, *, may_fetch: bool = False) -> HttpResponse:
     """Set the headers of a worker page."""
     platforms = [get_platform(campaign.platform)] if campaign else [platform() for platform in list_platforms()]
-    response._csp_replace = _policy(platforms)  # type: ignore[attr-defined]
+    response._csp_replace = _policy(platforms, may_fetch)  # type: ignore[attr-defined]
     response["Cache-Control"] = "no-store"
     response["Referrer-Policy"] = "no-referrer"  # the address is the worker's key to their work
     response["X-Robots-Tag"] = "noindex"
     return response
 
 
-def _policy(platforms: list[CrowdPlatform]) -> dict[str, list[str]]:
+def _policy(platforms: list[CrowdPlatform], may_fetch: bool) -> dict[str, list[str]]:
     """Return where a page may be framed and send its forms, and that it loads from here alone."""
     return {
         "default-src": [NONE],
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF, "data:"],
-        "connect-src": [NONE],
+        "connect-src": [SELF if may_fetch else NONE],
         "font-src": [NONE],
         "base-uri": [NONE],
         "form-action": [SELF, *(source for platform in platforms for source in platform.form_action)],

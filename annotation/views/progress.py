@@ -9,12 +9,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from annotation.presenters.monitoring import frame
-from annotation.presenters.progress import progress_shown
+from annotation.presenters.progress import CHATS, ITEMS, progress_shown
 from annotation.progress import (
     count_by_hit,
     count_by_system,
     get_totals,
     list_hits,
+    minutes_per_chat,
     minutes_per_hit,
     seconds_per_item,
 )
@@ -30,8 +31,10 @@ def progress(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     campaign = get_campaign_for(request.user, public_id)
     totals = get_totals(campaign, timezone.now())
     page = Paginator(list_hits(campaign), _HITS_PER_PAGE).get_page(request.GET.get("page"))
+    durations, words = (minutes_per_chat, CHATS) if campaign.is_live else (seconds_per_item, ITEMS)
+    systems = count_by_system(campaign)
     context = frame(campaign, "progress") | {
-        **progress_shown(totals, minutes_per_hit(campaign), seconds_per_item(campaign), count_by_system(campaign)),
+        **progress_shown(totals, minutes_per_hit(campaign), durations(campaign), systems, words),
         "page_obj": page,
         "hits": count_by_hit(list(page)),
     }

@@ -4,27 +4,24 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils import timezone
 
 from annotation.arrivals import find_campaign, foresee, newcomer_key, sign_newcomer
-from annotation.forms.item import TELEMETRY, read_item
+from annotation.forms.item import read_item
 from annotation.models import Assignment
 from annotation.presenters import worker as presenters
-from annotation.queries import get_assignment, get_page
+from annotation.queries import assignment_id_of, get_assignment
 from annotation.services.assignments import finish_assignment, return_assignment, start_assignment
 from annotation.services.ratings import save_item
-from annotation.text_images import stems_in
-from annotation.tokens import read_token, token_of
 from annotation.views.framed import for_workers, page, see_other, stop_page
+from annotation.views.pages import UNPROCESSABLE, place_of, show_next, url_of
 from campaigns.contracts.platform import Arrival
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from evalsite.lib.errors import DomainError
 
 State = Assignment.State
-_UNPROCESSABLE = 422
-_ALREADY_RATED = "This item is already rated; here is the next one."
+_ALREADY_RATED = "This is already rated; here is what comes next."
 
 
 @for_workers("GET", "HEAD", "POST")
@@ -40,18 +37,20 @@ def welcome(request: HttpRequest, public_id: UUID) -> HttpResponse:
         if arrival.is_preview:
             return _instructions(campaign, arrival)
         agreed = "consent" in request.POST
-        assignment = start_assignment(campaign=campaign, worker_key=key, consented=agreed)
+        assignment = start_assignment(campaign=campaign, worker_key=key, consented=agreed, place=arrival.place)
     except DomainError as error:
         if error.code == "no_consent":
-            return _instructions(campaign, arrival, error=error.message, status=_UNPROCESSABLE)
+            return _instructions(campaign, arrival, error=error.message, status=UNPROCESSABLE)
         return _refused(error, campaign)
-    return see_other(_url("hit", assignment), campaign)
+    return see_other(url_of("hit", assignment), campaign)
 
 
 def _instructions(campaign: Campaign, arrival: Arrival, *, error: str = "", status: int = 200) -> HttpResponse:
-    outlook = foresee(campaign, arrival.worker_key)
+    outlook = foresee(campaign, arrival.worker_key, arrival.place)
     if outlook.refusal:
-        codes = [each.completion_code for each in outlook.finished]
+        # Where work is handed in at its own address, a code to type would be none that the platform knows.
+        is_typed = not get_platform(campaign.platform).has_account
+        codes = [each.completion_code for each in outlook.finished] if is_typed else []
         return stop_page(outlook.refusal, campaign=campaign, codes=codes)
     n_items = outlook.active.n_items if outlook.active else outlook.n_items
     context = presenters.terms(campaign, n_items) | {
@@ -79,71 +78,19 @@ def hit(request: HttpRequest, token: str) -> HttpResponse:
     Sent twice, from a stale tab or after a step back, it changes nothing and shows what is next all the same.
     """
     if request.method != "POST":
-        return _next_page(get_assignment(token))
+        return show_next(get_assignment(token))
     began, sent = timezone.now(), read_item(request.POST)
     try:
         assignment = save_item(
-            assignment_id=read_token(token), position=sent.position, scores=sent.scores, telemetry=sent.telemetry
+            assignment_id=assignment_id_of(token), position=sent.position, scores=sent.scores, telemetry=sent.telemetry
         )
     except DomainError as error:
-        if error.code not in ("not_next", "bad_scores"):
+        if error.code not in ("not_next", "bad_scores", "chat_open"):
             raise
-        status = 409 if error.code == "not_next" else _UNPROCESSABLE
-        return _next_page(get_assignment(token), notice=error.message, is_error=True, status=status)
+        status = UNPROCESSABLE if error.code == "bad_scores" else 409
+        return show_next(get_assignment(token), notice=error.message, is_error=True, status=status)
     is_new = assignment.n_rated == sent.position and assignment.seen_at >= began
-    return _next_page(assignment, notice="" if is_new else _ALREADY_RATED)
-
-
-def _next_page(assignment: Assignment, *, notice: str = "", is_error: bool = False, status: int = 200) -> HttpResponse:
-    """Show what comes next in an assignment: an item, the last page, or how it ended."""
-    campaign = assignment.campaign
-    if assignment.state == State.FINISHED:
-        return _finished(assignment)
-    if assignment.state == State.RETURNED:
-        return stop_page("returned", campaign=campaign)
-    if assignment.state == State.EXPIRED:
-        action = {"url": _url("next", assignment), "label": "Go on"}
-        return stop_page("expired", campaign=campaign, action=action)
-    shown = get_page(assignment)
-    if shown.item is None:
-        return _feedback(assignment)
-    stem_of = stems_in(assignment)
-    context = presenters.item(
-        campaign,
-        shown.item,
-        shown.next_item,
-        shown.criteria,
-        n_items=shown.n_items,
-        stem_of=stem_of,
-        is_text=assignment.is_accessible,
-    )
-    context |= {
-        "form": presenters.rating_form(shown.position, TELEMETRY),
-        "notice": notice,
-        "is_error": is_error,
-        "return_url": _url("return", assignment),
-    }
-    return page("rate/item.html", context, campaign=campaign, status=status)
-
-
-def _feedback(assignment: Assignment, *, error: str = "", status: int = 200) -> HttpResponse:
-    context = {
-        "n_items": assignment.n_items,
-        "form": {"method": "post", "action": _url("feedback", assignment)},
-        "longest_feedback": presenters.LONGEST_FEEDBACK,
-        "error": error,
-    }
-    return page("rate/feedback.html", context, campaign=assignment.campaign, status=status)
-
-
-def _finished(assignment: Assignment) -> HttpResponse:
-    has_more = not foresee(assignment.campaign, assignment.worker.key).refusal
-    context = {
-        "n_items": assignment.n_items,
-        "code": assignment.completion_code,
-        "next_url": _url("next", assignment) if has_more else "",
-    }
-    return page("rate/finished.html", context, campaign=assignment.campaign)
+    return show_next(assignment, notice="" if is_new else _ALREADY_RATED)
 
 
 @for_workers("GET", "HEAD", "POST")
@@ -151,14 +98,14 @@ def feedback(request: HttpRequest, token: str) -> HttpResponse:
     """Ask for feedback once all items are rated; sent, finish the assignment and lead to its completion code."""
     assignment = get_assignment(token)
     if request.method != "POST":
-        return _next_page(assignment)
+        return show_next(assignment)
     text = request.POST.get("feedback", "")[: presenters.LONGEST_FEEDBACK]
     try:
         finish_assignment(assignment_id=assignment.pk, feedback=text)
     except DomainError as error:
         if error.code not in ("not_complete", "lease_lost", "returned"):
             raise
-    return see_other(_url("hit", assignment), assignment.campaign)
+    return see_other(url_of("hit", assignment), assignment.campaign)
 
 
 @for_workers("GET", "HEAD", "POST")
@@ -171,12 +118,12 @@ def return_hit(request: HttpRequest, token: str) -> HttpResponse:
         except DomainError as error:
             if error.code != "not_active":
                 raise
-        return see_other(_url("hit", assignment), assignment.campaign)
+        return see_other(url_of("hit", assignment), assignment.campaign)
     if assignment.state != State.ACTIVE:
-        return _next_page(assignment)
+        return show_next(assignment)
     context: dict[str, Any] = presenters.terms(assignment.campaign, assignment.n_items) | {
         "n_done": assignment.n_rated,
-        "back_url": _url("hit", assignment),
+        "back_url": url_of("hit", assignment),
     }
     return page("rate/return.html", context, campaign=assignment.campaign)
 
@@ -186,18 +133,16 @@ def next_hit(request: HttpRequest, token: str) -> HttpResponse:
     """Give the worker of an assignment their next HIT, or one again that they were away from."""
     before = get_assignment(token)
     try:
-        # They agreed when they began.
-        after = start_assignment(campaign=before.campaign, worker_key=before.worker.key, consented=True)
+        # They agreed when they began. Who came with a place of the platform may go on with that one only.
+        after = start_assignment(
+            campaign=before.campaign, worker_key=before.worker.key, consented=True, place=place_of(before)
+        )
     except DomainError as error:
         return _refused(error, before.campaign)
-    return see_other(_url("hit", after), before.campaign)
+    return see_other(url_of("hit", after), before.campaign)
 
 
 @for_workers("GET", "HEAD", "POST")
 def nowhere(request: HttpRequest, rest: str) -> HttpResponse:
     """Say of an address that is none that the link was not copied whole."""
     return stop_page("bad_link")
-
-
-def _url(name: str, assignment: Assignment) -> str:
-    return reverse(f"rate:{name}", args=[token_of(assignment)])

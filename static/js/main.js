@@ -2,6 +2,7 @@
 // Finds each `[data-…]` of the page and mounts its behaviour; the only script a page names.
 import { mount as autosave } from "./autosave.js";
 import { mount as autosubmit } from "./autosubmit.js";
+import { mount as busy } from "./busy.js";
 import { mount as confirm } from "./confirm.js";
 import { mount as copy } from "./copy.js";
 import { mount as fileDrop } from "./file_drop.js";
@@ -17,6 +18,7 @@ import { mount as tabs } from "./tabs.js";
 const BEHAVIOURS = {
   "form[data-autosave]": autosave,
   "form[data-autosubmit]": autosubmit,
+  "form[data-busy]": busy,
   "form[data-confirm]": confirm,
   "button[data-copy], button[data-copy-from]": copy,
   "form[data-file-drop]": fileDrop,

@@ -1,17 +1,11 @@
 """Forty workers rate while the server dies five times, as in a power cut, and comes back: nothing sent is lost."""
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.conf import settings
-from django.db import connection
 
 from annotation.models import Assignment, Rating
 from annotation.simulation.running import door, make_crowd, run_crowd
@@ -19,71 +13,19 @@ from annotation.simulation.visitor import Acknowledged, Visitor
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, places_left
-from tests.services import free_port, wait_until
+from tests.annotation.servers import Server, running_server
+from tests.services import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ROOT = Path(__file__).parents[2]
 N_WORKERS, N_HITS, WORKERS_PER_HIT, SIZE = 40, 20, 2, 10
 N_KILLS, ITEMS_PER_LIFE = 5, 60
 PATIENCE_S = 90
 
 
-class Server:
-    """The product under gunicorn, on the test's own database."""
-
-    def __init__(self, folder: Path) -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._environment = os.environ | {
-            "DJANGO_SETTINGS_MODULE": "evalsite.settings",
-            "EVALSITE_DATA": str(folder),
-            "SECRET_KEY": settings.SECRET_KEY,
-            "DATABASE_URL": _database_url(),
-        }
-        self.n_kills = 0
-        self._log = folder / "log"
-        self._process = self._start()
-
-    def _start(self) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", "gunicorn", "evalsite.wsgi", "--bind", f"127.0.0.1:{self.port}"]
-        with self._log.open("ab") as log:
-            return subprocess.Popen(
-                [*command, "--threads", "8"],
-                cwd=ROOT,
-                env=self._environment,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-
-    def kill(self) -> None:
-        """End the server and its children at once, whatever they are doing."""
-        os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self.n_kills += 1
-
-    def restart(self) -> None:
-        """Kill the server and start another."""
-        self.kill()
-        self._process = self._start()
-
-
-def _database_url() -> str:
-    at = connection.settings_dict
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{at['NAME']}"
-    login = at["USER"] + (f":{at['PASSWORD']}" if at["PASSWORD"] else "")
-    return f"postgresql://{login}@{at['HOST']}:{at['PORT']}/{at['NAME']}"
-
-
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "evalsite.settings", "EVALSITE_DATA": str(tmp_path)}
-    collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
-    subprocess.run(collect, cwd=ROOT, env=environment, check=True)
-    server = Server(tmp_path)
-    yield server
-    server.kill()
+    with running_server(tmp_path) as server:
+        yield server
 
 
 @pytest.fixture

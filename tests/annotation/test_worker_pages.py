@@ -390,7 +390,11 @@ def test_headers_of_every_page(owner: User, owner_client: Client) -> None:
     """As seen with the cookie of a researcher: not even then is a session looked at."""
     for name, response in _pages(open_campaign(owner), owner_client).items():
         policy = dict(part.split(" ", 1) for part in response["Content-Security-Policy"].split("; "))
-        assert policy["frame-ancestors"] == policy["form-action"] == policy["script-src"] == "'self'", name
+        assert policy["script-src"] == "'self'", name
+        if name == "stop":  # of no known campaign: each platform may show it
+            assert "https://worker.mturk.com" in policy["frame-ancestors"]
+        else:
+            assert policy["frame-ancestors"] == policy["form-action"] == "'self'", name
         assert policy["default-src"] == "'none'", name
         assert "unsafe" not in response["Content-Security-Policy"], name
         assert not response.cookies, name

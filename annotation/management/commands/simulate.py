@@ -1,4 +1,4 @@
-"""`manage.py simulate CAMPAIGN`: a simulated crowd rates a running campaign on its real pages."""
+"""`manage.py simulate CAMPAIGN`: a simulated crowd works on a running campaign, on its real pages."""
 
 import json
 import threading
@@ -18,14 +18,15 @@ from campaigns.models import Campaign
 from evalsite.lib.errors import DomainError
 
 _PROGRESS_S = 2.0
-_THREADS = 4
+# Who chats waits for chatbots most of the time.
+_THREADS, _THREADS_OF_CHATS = 4, 16
 _SHOWN_ERRORS = 10
 
 
 class Command(BaseCommand):
     """A summary on standard output, progress and errors on standard error."""
 
-    help = "Have a simulated crowd, whose truth is known, rate a running campaign over HTTP."
+    help = "Have a simulated crowd, whose truth is known, chat and rate in a running campaign over HTTP."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what the command takes."""
@@ -70,8 +71,9 @@ class Command(BaseCommand):
         n_items = count_items_left(campaign)
         if most := options["hits_per_worker"]:
             n_items = min(n_items, options["workers"] * most * campaign.hit_size)
-        # Threads of one process would only wait for each other's locks on SQLite.
-        at_once = _THREADS if options["url"] or connection.vendor != "sqlite" else 1
+        at_once = _THREADS_OF_CHATS if campaign.is_live else _THREADS
+        if not options["url"] and connection.vendor == "sqlite":
+            at_once = 1  # threads of one process would only wait for each other's locks
         with door(options["url"]) as client:
             return run_crowd(
                 campaign,
@@ -91,10 +93,12 @@ class Command(BaseCommand):
         self.stdout.write("careless: " + (", ".join(f"{each.name} ({each.manner})" for each in careless) or "nobody"))
 
     def _summarise(self, outcome: Outcome) -> None:
+        said = f", {outcome.n_inputs} chat inputs" if outcome.n_inputs else ""
+        said += f", {outcome.n_unanswered} chats given up" if outcome.n_unanswered else ""
         self.stdout.write(
             f"{outcome.n_workers} workers ({outcome.n_careless} careless, {outcome.n_left} left midway, "
             f"{outcome.n_idle} found nothing to do)\n"
-            f"{outcome.n_hits} HITs finished, {outcome.n_ratings} ratings\n"
+            f"{outcome.n_hits} HITs finished, {outcome.n_ratings} ratings{said}\n"
             f"{outcome.n_requests} requests, {outcome.n_retries} of them without an answer, "
             f"{len(outcome.errors)} errors"
         )

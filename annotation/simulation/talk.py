@@ -1,0 +1,103 @@
+"""A chat as a simulated worker has it, over the addresses of its page, as the page's script would."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.simulation.inputs import Plan
+
+Answer = Mapping[str, Any]
+Send = Callable[[str, Mapping[str, str]], Answer | None]
+
+LONGEST_WAIT_S = 600.0
+_MS_PER_S = 1000
+
+
+class SilentError(Exception):
+    """The chatbot neither answered nor was it given up, for longer than anybody would wait."""
+
+
+@dataclass
+class Talk:
+    """Goes on with a chat from how its page stands: `number` is that of the next turn, odd where it is the worker's.
+
+    `send` sends one of the chat's forms, by name, and returns what the script is told, or None if nothing came back.
+    `on_turn` hears the number and text of every turn that the server has answered for. `is_ended`: whether the worker
+    says that the chat is over once the plan is, or just goes. `is_left` tells of a chatbot that did not answer.
+    """
+
+    plan: Plan
+    number: int
+    send: Send
+    on_turn: Callable[[int, str], None]
+    sleep: Callable[[float], None] = time.sleep
+    is_ended: bool = True
+    is_left: bool = field(init=False, default=False)
+
+    _status: str = field(init=False, default="replied")
+    _n_failed: int = field(init=False, default=0)
+    _has_noted: bool = field(init=False, default=False)
+    _waits_since: float = field(init=False, default_factory=time.monotonic)
+
+    def go_on(self) -> None:
+        """Chat until the plan is carried out; raise SilentError.
+
+        Where an answer does not come, or says no, stop: the page, opened again, tells how the chat stands.
+        """
+        while self.is_ended or not self.is_done:
+            verb, values = self._choose()
+            told = self.send(verb, values)
+            if told is None or told["status"] == "refused":
+                return
+            if verb in ("end", "leave"):
+                self.is_left = verb == "leave"
+                return
+            if verb == "say":
+                self.on_turn(self.number, values["text"])
+            self._hear(told)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all that was planned is said, and answered."""
+        return self._is_mine and self._n_inputs >= len(self.plan.inputs)
+
+    @property
+    def _is_mine(self) -> bool:
+        return self.number % 2 == 1
+
+    @property
+    def _n_inputs(self) -> int:
+        return self.number // 2
+
+    def _choose(self) -> tuple[str, dict[str, str]]:
+        """Return what to send next, and the values that go with it."""
+        number = {"number": str(self.number)}
+        if not self._is_mine:
+            if self._status != "failed":
+                return "reply", number
+            return ("leave", {}) if self._n_failed > self.plan.n_agains else ("reply", number | {"again": "1"})
+        if self.is_done:
+            return "end", {}
+        change = self.plan.change
+        if change and change.n_inputs == self._n_inputs and not self._has_noted:
+            self._has_noted = True
+            return "change", {"by": change.by, "topic": change.topic, "attitude": change.attitude}
+        told = {name: str(value) for name, value in self.plan.telemetry[self._n_inputs].items()}
+        return "say", number | told | {"text": self.plan.inputs[self._n_inputs]}
+
+    def _hear(self, told: Answer) -> None:
+        """Take in what the script is told, and wait where it says so."""
+        if told["number"] != self.number:
+            self._n_failed, self._waits_since = 0, time.monotonic()
+        self.number, self._status = told["number"], told["status"]
+        for turn in told["turns"]:
+            self.on_turn(turn["number"], turn["text"])
+        if told["is_full"] and self._is_mine:
+            self.plan = self.plan.cut(self._n_inputs)
+        if self._status == "failed":
+            self._n_failed += 1
+        if self._status == "waiting":
+            if time.monotonic() - self._waits_since > LONGEST_WAIT_S:
+                raise SilentError(f"the reply to turn {self.number - 1} did not come")
+            self.sleep(told["wait_ms"] / _MS_PER_S)

@@ -1,0 +1,33 @@
+"""Chatbots for tests, as classes of the Python connector: they do what a test has told them."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from campaigns.contracts.chat import Said
+
+# What `Scripted` does at its next turns: says a text, raises an error, or calls a function and says what it returns.
+SCRIPT: deque[str | Exception | Callable[[], str]] = deque()
+ASKED: list[Sequence[Said]] = []
+_lock = threading.Lock()
+
+
+class Scripted:
+    """Does what the script says; without one, it says how many turns there were."""
+
+    def reply(self, turns: Sequence[Said], *, persona: Sequence[str], topic: str, seed: int) -> str:
+        with _lock:
+            ASKED.append(turns)
+            step = SCRIPT.popleft() if SCRIPT else f"Reply {len(turns)} about {topic}"
+        if isinstance(step, Exception):
+            raise step
+        return step if isinstance(step, str) else step()
+
+
+class Thoughtful:
+    """Takes a moment, then says how many turns there were."""
+
+    def reply(self, turns: Sequence[Said], *, persona: Sequence[str], topic: str, seed: int) -> str:
+        time.sleep(0.1)
+        return f"Reply {len(turns)} about {topic}"

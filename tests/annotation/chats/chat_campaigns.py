@@ -1,0 +1,33 @@
+"""Live campaigns for tests: chatbots that answer from this process, HITs of six chats, launched."""
+
+from django.db import transaction
+
+from campaigns.models import Campaign
+from campaigns.services.chatbots import add_chatbot
+from campaigns.services.hits import execute_build
+from evalsite.accounts.models import User
+from tests.annotation.cast import launch
+from tests.campaigns.cast import make_campaign
+
+CHATBOTS = ("Amber", "Birch", "Coral", "Dune", "Ember")
+PERSONA = ["I live by the sea.", "I have two dogs.", "I bake bread on Sundays."]
+
+
+def make_live_campaign(owner: User, protocol: str = "dialogue-free", *, connector: str = "retrieval") -> Campaign:
+    """Return a draft with five chatbots and the degraded one."""
+    campaign = make_campaign(owner, protocol)
+    for name in CHATBOTS:
+        add_chatbot(campaign=campaign, name=name, connector=connector, persona=PERSONA[:2] if name == "Amber" else [])
+    if not campaign.systems.filter(is_degraded=True).exists():
+        add_chatbot(campaign=campaign, name="degraded", connector="degraded", is_degraded=True)
+    return campaign
+
+
+def open_live_campaign(owner: User, protocol: str = "dialogue-free", *, n_hits: int = 3, **fields: object) -> Campaign:
+    """Return a launched campaign with HITs of six chats; `fields` are the campaign's own."""
+    campaign = make_live_campaign(owner, protocol)
+    Campaign.objects.filter(pk=campaign.pk).update(n_hits=n_hits, **fields)
+    campaign.refresh_from_db()
+    execute_build(campaign=campaign, on_progress=lambda *_: None, saving=transaction.atomic)
+    campaign.refresh_from_db()
+    return launch(campaign)
