@@ -61,6 +61,7 @@ def results(request: SignedInRequest, public_id: UUID) -> HttpResponse:
             "held": presenters.standing_words(standing, latest.ratings_file),
             "stats": presenters.stats_of(latest),
             "ranking": presenters.ranking(latest.report or {}, None),
+            "chats": presenters.chats(latest.report or {}),
             "original": original,
             "replication": presenters.replication(original, latest) if original else None,
         }
@@ -87,7 +88,7 @@ def workers(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "shown": presenters.SHOWN_WORKERS,
         "search": search,
         "test": worker_test_name(campaign.worker_test),
-        "compared": WORKER_TESTS[campaign.worker_test].compared,
+        "words": WORKER_TESTS[campaign.worker_test],
         "with_names": has_role(campaign, Role.EDITOR),
     }
     try:

@@ -1,21 +1,23 @@
-"""The example campaigns: one finished, one running, one draft, made by the services that the pages call."""
+"""The example campaigns: finished, running, with live chats, draft, made by the services that the pages call."""
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from analysis.campaign_queries import find_job
+from analysis.campaign_queries import find_job, find_latest_result
+from analysis.services.campaigns import request_analysis
 from annotation.models import Assignment
 from annotation.services.assignments import release_assignment
 from annotation.simulation.running import door, make_crowd, run_crowd
 from campaigns.models import Campaign
 from campaigns.services.campaigns import create_campaign
+from campaigns.services.chatbots import add_chatbot
 from campaigns.services.design import change_design
 from campaigns.services.hits import build_hits
 from campaigns.services.imports import start_import, upload_outputs
@@ -38,8 +40,9 @@ Status = Campaign.Status
 class Example:
     """A campaign that the demo shows.
 
-    `folder` holds outputs.csv and quality.json, the systems' true quality. `becomes` is how far it gets: of a running
-    one `n_hits` are finished, and `n_left` more workers have left in the middle of theirs.
+    `folder` holds outputs.csv, or chatbots.json where chats are live, and quality.json, the systems' true quality.
+    `becomes` is how far it gets: of a running one `n_hits` are finished, of `n_built` that a live one has, and `n_left`
+    more workers have left in the middle of theirs.
     """
 
     name: str
@@ -49,12 +52,21 @@ class Example:
     workers_per_hit: int = 1
     n_hits: int = 0
     n_left: int = 0
+    n_built: int = 0
+
+    @property
+    def is_live(self) -> bool:
+        """Whether workers chat with its systems."""
+        return self.n_built > 0
 
 
 FINISHED = Example("Example: answers to questions", "mrc-adequacy", "mrc", "finished")
 RUNNING = Example("Example: generated questions", "qg", "qg", "running", workers_per_hit=2, n_hits=14, n_left=2)
+LIVE = Example(
+    "Example: chats with four chatbots", "dialogue-free", "dialogue", "running", n_hits=6, n_left=2, n_built=20
+)
 DRAFT = Example("Example: do the answers read well?", "mrc-fluency", "mrc", "draft")
-EXAMPLES = (DRAFT, RUNNING, FINISHED)  # the newest stands first in the list of campaigns
+EXAMPLES = (DRAFT, LIVE, RUNNING, FINISHED)  # the newest stands first in the list of campaigns
 
 
 def load_examples(user: User, tell: Tell) -> list[Campaign]:
@@ -70,7 +82,9 @@ def load_example(user: User, example: Example, tell: Tell) -> Campaign:
     campaign = user.campaigns.filter(name=example.name).first()
     if campaign is None:
         campaign = create_campaign(owner=user, protocol=example.protocol, name=example.name)
-    if not campaign.systems.exists():
+    if example.is_live:
+        _add_chatbots(campaign, example)
+    elif not campaign.systems.exists():
         tell(f"{example.name}: importing the outputs")
         _import(campaign, user, example)
     if example.becomes != "draft":
@@ -78,7 +92,19 @@ def load_example(user: User, example: Example, tell: Tell) -> Campaign:
         _rate(campaign, example, tell)
     if example.becomes == "finished":
         _analyse(campaign, example, tell)
+    elif example.is_live and find_latest_result(user, campaign.pk) is None:
+        request_analysis(campaign=campaign, user=user)  # the server runs it: nobody waits for its start
     return campaign
+
+
+def _add_chatbots(campaign: Campaign, example: Example) -> None:
+    """Add the chatbots that are not there yet, while the campaign takes any."""
+    if campaign.is_launched:
+        return
+    known = set(campaign.systems.values_list("name", flat=True))
+    for chatbot in _read(example, "chatbots.json"):
+        if chatbot["name"] not in known:
+            add_chatbot(campaign=campaign, **chatbot)
 
 
 def _import(campaign: Campaign, user: User, example: Example) -> None:
@@ -91,7 +117,10 @@ def _import(campaign: Campaign, user: User, example: Example) -> None:
 def _launch(campaign: Campaign, user: User, example: Example, tell: Tell) -> None:
     if campaign.status == Status.DRAFT:
         tell(f"{example.name}: building HITs")
-        change_design(campaign=campaign, changes={"seed": SEED, "workers_per_hit": example.workers_per_hit})
+        changes: dict[str, Any] = {"seed": SEED, "workers_per_hit": example.workers_per_hit}
+        if example.is_live:  # each HIT has all of them
+            changes |= {"n_hits": example.n_built, "n_ordinary": campaign.systems.filter(is_degraded=False).count()}
+        change_design(campaign=campaign, changes=changes)
         _finish(build_hits(campaign=campaign, user=user))
         campaign.refresh_from_db()
     if campaign.status == Status.READY:
@@ -113,7 +142,8 @@ def _rate(campaign: Campaign, example: Example, tell: Tell) -> None:
     if n_wanted <= 0:
         return
     n_workers = n_wanted + example.n_left
-    tell(f"{example.name}: {n_workers} simulated workers rate {campaign.hit_size} items each")
+    do = "chat with and rate {} chatbots" if example.is_live else "rate {} items"
+    tell(f"{example.name}: {n_workers} simulated workers {do.format(campaign.hit_size)} each")
     # Another seed for those who follow, or the same people would come again.
     crowd = make_crowd(
         campaign,
@@ -121,7 +151,7 @@ def _rate(campaign: Campaign, example: Example, tell: Tell) -> None:
         n_workers=n_workers,
         careless=CARELESS,
         leaving=example.n_left / n_workers,
-        quality=_read_quality(example),
+        quality=_read(example, "quality.json"),
     )
     with door(None) as client:
         outcome = run_crowd(campaign, crowd, client, max_hits=1)
@@ -130,9 +160,8 @@ def _rate(campaign: Campaign, example: Example, tell: Tell) -> None:
     campaign.refresh_from_db()
 
 
-def _read_quality(example: Example) -> Mapping[str, float]:
-    quality: dict[str, float] = json.loads((FOLDER / example.folder / "quality.json").read_text("utf-8"))
-    return quality
+def _read(example: Example, name: str) -> Any:
+    return json.loads((FOLDER / example.folder / name).read_text("utf-8"))
 
 
 def _analyse(campaign: Campaign, example: Example, tell: Tell) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from analysis.dialogues.tables import dialogue_tables
 from analysis.tables import (
     Table,
     pairs_table,
@@ -29,6 +30,7 @@ def report_tables(report: dict[str, Any]) -> list[Table]:
     """Return every table of a report."""
     tables = [systems_table(report), raw_table(report)]
     tables += [*significance_tables(report), pairs_table(report), workers_table(report)]
+    tables += dialogue_tables(report)
     if replication := report.get("replication"):
         tables.append(replication_table(replication))
     return tables
@@ -47,6 +49,7 @@ def write_report(
     replaced.
     """
     from analysis import figures  # matplotlib takes a second to import
+    from analysis.dialogues.figures import dialogue_figures
 
     tables_folder, figures_folder = folder / "tables", folder / "figures"
     tables_folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +61,7 @@ def write_report(
         (tables_folder / f"{name}.csv").write_text(table.to_csv(), encoding="utf-8", newline="")
         (tables_folder / f"{name}.tex").write_text(table.to_latex(), encoding="utf-8")
     on_progress("Drawing figures")
-    for title, draw in figures.figures(report).items():
+    for title, draw in (figures.figures(report) | dialogue_figures(report)).items():
         name = file_name(title)
         figure = draw(figures.LIGHT)
         for suffix in ("svg", "pdf", "png"):

@@ -66,7 +66,7 @@ def save(figure: Figure, path: Path) -> None:
 def draw_boxes(report: dict[str, Any], theme: Theme) -> Figure:
     """Draw the distribution of item-level z per system: quartiles, and whiskers at 5 and 95 %."""
     boxes = [box for box in report["boxes"] if box["n"]]
-    figure, axes = _canvas(theme, width=7.5, height=1.1 + 0.34 * max(len(boxes), 1))
+    figure, axes = canvas(theme, width=7.5, height=1.1 + 0.34 * max(len(boxes), 1))
     statistics = [
         {
             "whislo": p[0],
@@ -102,7 +102,7 @@ def draw_workers(report: dict[str, Any], theme: Theme) -> Figure:
     """Draw every tested worker's p-value in rising order, with the line that divides passed from failed."""
     alpha = report["summary"]["worker_test"]["alpha"]
     tested = sorted(row["p"] for row in report["worker_table"] if row["p"] is not None)
-    figure, axes = _canvas(theme, width=7.5, height=3.2)
+    figure, axes = canvas(theme, width=7.5, height=3.2)
     n_passed = sum(p < alpha for p in tested)
     axes.scatter(range(1, n_passed + 1), tested[:n_passed], s=9, color=theme.accent, label=f"{n_passed} passed")
     axes.scatter(
@@ -126,7 +126,7 @@ def draw_significance(comparison: dict[str, Any], theme: Theme) -> Figure:
     """Draw the heatmap of p-values: coloured where the row beats the column at p < 0.1, the darker the surer."""
     order = comparison["order"]
     side = 1.8 + 0.36 * max(len(order), 2)
-    figure, axes = _canvas(theme, width=side + 0.6, height=side)
+    figure, axes = canvas(theme, width=side + 0.6, height=side)
     colours = LinearSegmentedColormap.from_list("heat", [theme.accent, theme.paper], bad=theme.paper)
     matrix = [[float("nan") if p is None or p >= HEAT_ALPHA else p for p in row] for row in comparison["p"]]
     if order:
@@ -153,7 +153,7 @@ def _label(name: str) -> str:
     return short.replace("$", r"\$")
 
 
-def _canvas(theme: Theme, width: float, height: float) -> tuple[Figure, Axes]:
+def canvas(theme: Theme, width: float, height: float) -> tuple[Figure, Axes]:
     """Return an empty figure of so many inches, in the theme."""
     figure = Figure(figsize=(width, height), layout="constrained", facecolor=theme.paper)
     axes = figure.subplots()

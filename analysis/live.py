@@ -11,7 +11,7 @@ from django.core.cache import cache
 from analysis.finished_ratings import read_finished
 from analysis.settings import AnalysisSettings
 from analysis.stats.conduct import describe_conduct
-from analysis.stats.quality import Verdict, run_worker_test
+from analysis.stats.quality import PAIRED, Verdict, run_worker_test
 from analysis.stats.ratings import match_twins
 from analysis.stats.scores import reverse_negative
 from annotation.models import Assignment
@@ -102,7 +102,8 @@ def _conduct_of(campaign: Campaign, settings: AnalysisSettings, workers: list[in
     tests = run_worker_test(
         ratings, scores, twin, preset=design.preset, alpha=design.alpha, criteria=design.is_in_worker_test
     )
-    conduct = describe_conduct(ratings, scores[:, design.is_in_worker_test], twin, found.seconds)
+    tested, is_paired = scores[:, design.is_in_worker_test], design.preset in PAIRED
+    conduct = describe_conduct(ratings, tested, twin, found.seconds, is_paired=is_paired)
     return {
         pk: Conducted(
             verdict=Verdict(int(tests.verdict[k])).name.lower(),

@@ -1,7 +1,8 @@
 """The replication package: ratings, protocol and results, so that anyone can run the analysis again."""
 
+import io
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -10,37 +11,54 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
+from analysis.dialogues.rows import CHAT_COLUMNS, WORK_COLUMNS
 from analysis.exports import dump_json, file_name, report_tables
 from analysis.report import Study
 from analysis.settings import KINDS
 from evalsite import __version__
-from evalsite.lib.tables.writing import neutralise
+from evalsite.lib.tables.writing import neutralise, write_csv
 
 _README = """\
 Replication package
 ===================
 
 ratings.csv     every rating as the worker gave it, one a row
-protocol.json   criteria, worker test and the other settings
+{chats}protocol.json   criteria, worker test and the other settings
 summary.json    the results
 tables/         the results as CSV and LaTeX
 
 With evalsite {version} this command prints summary.json, byte for byte:
 
-    python manage.py analyse ratings.csv --protocol protocol.json --format json
+    python manage.py analyse ratings.csv --protocol protocol.json{options} --format json
 
 Workers are named by a number and a keyed hash.
 """
+_CHATS = """\
+dialogues.csv   topic, opinion and length of every chat, one a row
+assignments.csv how many seconds each assignment took
+"""
+_OPTIONS = " --dialogues dialogues.csv --assignments assignments.csv"
 
 
 def write_package(path: Path, study: Study, document: dict[str, Any], names: Mapping[str, str]) -> None:
-    """Write the replication package of a study as a zip file; `document` is its anonymous report."""
+    """Write the replication package of a study as a zip file; `document` is its anonymous report.
+
+    `names` has a name for every worker of the ratings and of the chats.
+    """
+    has_chats = study.dialogues is not None
+    readme = _README.format(
+        version=__version__, chats=_CHATS if has_chats else "", options=_OPTIONS if has_chats else ""
+    )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
-        package.writestr("README.txt", _README.format(version=__version__))
+        package.writestr("README.txt", readme)
         package.writestr("protocol.json", dump_json(document["settings"]))
         package.writestr("summary.json", dump_json(document["summary"]))
         with package.open("ratings.csv", "w", force_zip64=True) as stream:
             write_ratings(stream, study, names)
+        for name, header, rows in _chat_files(study, names):
+            text = io.StringIO(newline="")
+            write_csv(text, header, rows)
+            package.writestr(name, text.getvalue())
         for table in report_tables(document):
             package.writestr(f"tables/{file_name(table.name)}.csv", table.to_csv())
             package.writestr(f"tables/{file_name(table.name)}.tex", table.to_latex())
@@ -55,8 +73,7 @@ def write_ratings(stream: IO[bytes], study: Study, names: Mapping[str, str]) -> 
     item, criterion = np.nonzero(~np.isnan(ratings.scores))
     starts = np.flatnonzero(np.diff(ratings.assignment, prepend=-1))
     position = np.arange(ratings.n_items) - np.repeat(starts, np.diff(starts, append=ratings.n_items)) + 1
-    width = len(str(len(loaded.assignments)))
-    assignments = [f"a{k:0{width}d}" for k in range(1, len(loaded.assignments) + 1)]
+    assignments = _numbered(len(loaded.assignments))
     columns = {
         "worker": _labels(ratings.worker[item], [names[worker] for worker in loaded.workers]),
         "assignment": _labels(ratings.assignment[item], assignments),
@@ -69,6 +86,27 @@ def write_ratings(stream: IO[bytes], study: Study, names: Mapping[str, str]) -> 
     if loaded.sources:
         columns["source"] = _labels(ratings.source[item], loaded.sources)
     pyarrow.csv.write_csv(pa.table(columns), stream)
+
+
+def _numbered(n: int) -> list[str]:
+    return [f"a{k:0{len(str(n))}d}" for k in range(1, n + 1)]
+
+
+def _chat_files(study: Study, names: Mapping[str, str]) -> Iterator[tuple[str, Sequence[str], list[tuple[Any, ...]]]]:
+    """Yield file name, header and rows of what a study knows of its chats, assignments numbered as in the ratings."""
+    if study.dialogues is None:
+        return
+    loaded, ratings = study.loaded, study.loaded.ratings
+    worker_of = dict(zip(ratings.assignment.tolist(), ratings.worker.tolist(), strict=True))
+    rated = [(loaded.workers[worker_of[code]], label) for code, label in enumerate(loaded.assignments)]
+    others = {row[:2] for row in (*study.dialogues.chats, *study.dialogues.work)} - set(rated)
+    order = [*rated, *sorted(others)]
+    numbers = dict(zip(order, _numbered(len(order)), strict=True))
+    for name, header, rows in (
+        ("dialogues.csv", CHAT_COLUMNS, study.dialogues.chats),
+        ("assignments.csv", WORK_COLUMNS, study.dialogues.work),
+    ):
+        yield name, header, [(names[row[0]], numbers[row[:2]], *row[2:]) for row in rows]
 
 
 def _labels(codes: NDArray[np.integer], labels: Sequence[str]) -> pa.Array:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.dialogues.rows import LoadedDialogues
+from analysis.dialogues.summary import FAILED, PASSED, summarise_dialogues
 from analysis.ratings.loading import LoadedRatings
 from analysis.settings import AnalysisSettings
 from analysis.stats.correlation import correlate, share_same_conclusions
@@ -32,27 +34,42 @@ _OVERALL = ("overall", "all criteria", "mean of all criteria")
 
 @dataclass(frozen=True)
 class Study:
-    """One set of ratings, how it was analysed and what came out."""
+    """One set of ratings, how it was analysed and what came out; of chats, the chats as well."""
 
     loaded: LoadedRatings
     settings: AnalysisSettings
     analysis: Analysis
+    dialogues: LoadedDialogues | None = None
 
     @property
     def order(self) -> list[int]:
         """Codes of the systems that have ordinary items, best first; a chatbot that is all degraded has none."""
+        return [code for code in self.analysis.order if self.has_outputs[code]]
+
+    @property
+    def has_outputs(self) -> NDArray[np.bool_]:
+        """Whether each system has ordinary items, (n_systems,)."""
         ratings = self.loaded.ratings
-        has_outputs = np.bincount(ratings.system[ratings.kind == Kind.ORDINARY], minlength=ratings.n_systems) > 0
-        return [code for code in self.analysis.order if has_outputs[code]]
+        n_ordinary = np.bincount(ratings.system[ratings.kind == Kind.ORDINARY], minlength=ratings.n_systems)
+        return np.asarray(n_ordinary > 0)
 
 
-def run_study(loaded: LoadedRatings, settings: AnalysisSettings, on_progress: Progress = lambda _: None) -> Study:
+def run_study(
+    loaded: LoadedRatings,
+    settings: AnalysisSettings,
+    on_progress: Progress = lambda _: None,
+    *,
+    dialogues: LoadedDialogues | None = None,
+) -> Study:
     """Analyse loaded ratings by these settings; `on_progress` gets the name of each stage."""
-    return Study(loaded, settings, analyse(loaded.ratings, settings.design(loaded.workers), on_progress))
+    return Study(loaded, settings, analyse(loaded.ratings, settings.design(loaded.workers), on_progress), dialogues)
 
 
 def summarise(study: Study) -> dict[str, Any]:
-    """Return the summary that `manage.py analyse --format json` prints. Undefined numbers are None."""
+    """Return the summary that `manage.py analyse --format json` prints; `dialogues` only if the study has chats.
+
+    Undefined numbers are None.
+    """
     analysis, settings = study.analysis, study.settings
     order = study.order
     names = [study.loaded.systems[code] for code in order]
@@ -73,7 +90,18 @@ def summarise(study: Study) -> dict[str, Any]:
             [study.loaded.systems[code] for code in group]
             for group in cluster(order, analysis.tests.p_value, CLUSTER_ALPHA)
         ],
-    }
+    } | _dialogues(study)
+
+
+def _dialogues(study: Study) -> dict[str, Any]:
+    """Return what the chats of the study are like. A worker who was excluded neither passed nor failed."""
+    if study.dialogues is None:
+        return {}
+    words = {Verdict.PASSED: PASSED, Verdict.FAILED: FAILED}
+    verdicts = zip(study.loaded.workers, study.analysis.workers.verdict.tolist(), strict=True)
+    groups = {name: "" if name in study.settings.excluded else words.get(Verdict(v), "") for name, v in verdicts}
+    is_degraded = dict(zip(study.loaded.systems, (~study.has_outputs).tolist(), strict=True))
+    return {"dialogues": summarise_dialogues(study.dialogues, groups, is_degraded)}
 
 
 def _system(study: Study, code: int) -> dict[str, Any]:
@@ -256,6 +284,8 @@ def explain(study: Study) -> list[str]:
             "No item was rated on every criterion, so systems cannot be compared overall. If the ratings of one item "
             "have different positions, leave the column of positions out."
         )
+    if study.dialogues:
+        notes += study.dialogues.notices
     if study.settings.unit == "output" and (ratings.source < 0).any():
         notes.append("Where the source is not known, each item counts as an output of its own.")
     return notes

@@ -14,6 +14,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/", views.run, name="run"),
     path("runs/<uuid:run_id>/significance/", views.significance, name="significance"),
     path("runs/<uuid:run_id>/workers/", views.workers, name="workers"),
+    path("runs/<uuid:run_id>/chats/", views.chats, name="chats"),
     path("runs/<uuid:run_id>/downloads/", views.downloads, name="downloads"),
     path("runs/<uuid:run_id>/workers.csv", views.workers_csv, name="workers_csv"),
     path("runs/<uuid:run_id>/files/<path:name>", views.run_file, name="run_file"),

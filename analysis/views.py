@@ -315,6 +315,16 @@ def _exclude_or_include(request: SignedInRequest, found: AnalysisRun, sent: Excl
 
 
 @require_GET
+def chats(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+    """Show what the chats of a run's ratings are like: topics, opinions, lengths, time."""
+    found = get_finished_run_for(request.user, run_id)
+    shown = presenters.chats(found.report)
+    if shown is None:
+        raise Http404
+    return render(request, "analysis/chats.html", _frame(found, "chats") | {"chats": shown})
+
+
+@require_GET
 def downloads(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     """List everything that can be downloaded."""
     found = get_finished_run_for(request.user, run_id)

@@ -8,20 +8,26 @@ from campaigns.protocols import list_protocols
 
 
 class Words(NamedTuple):
-    """A worker test: what people call it, what it compares, and what it counts as compared."""
+    """A worker test: what people call it, what it compares, what it counts, what degraded items are set against."""
 
     name: str
     meaning: str
     compared: str
+    others: str
 
 
 _TWINS = "pairs of a degraded item and its twin"
 WORKER_TESTS = {
-    "paired-wilcoxon": Words("paired Wilcoxon", "each degraded item against its twin, by signed ranks", _TWINS),
-    "unpaired-ranksum": Words(
-        "unpaired rank-sum", "all degraded items against all ordinary ones", "ratings of degraded items"
+    "paired-wilcoxon": Words(
+        "paired Wilcoxon", "each degraded item against its twin, by signed ranks", _TWINS, "their twins"
     ),
-    "paired-t": Words("paired t", "each degraded item against its twin, by means", _TWINS),
+    "unpaired-ranksum": Words(
+        "unpaired rank-sum",
+        "all degraded items against all ordinary ones",
+        "ratings of degraded items",
+        "ordinary ones",
+    ),
+    "paired-t": Words("paired t", "each degraded item against its twin, by means", _TWINS, "their twins"),
 }
 """The presets of the worker test."""
 

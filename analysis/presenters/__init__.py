@@ -2,6 +2,7 @@
 
 from analysis.presenters.campaigns import SHOWN_WORKERS, job_shown, live_rows, replication
 from analysis.presenters.changes import what_changed
+from analysis.presenters.chats import chats
 from analysis.presenters.downloads import downloads
 from analysis.presenters.frames import (
     crumbs,
@@ -22,6 +23,7 @@ __all__ = [
     "SHOWN_WORKERS",
     "STATES",
     "WORKER_ORDERS",
+    "chats",
     "crumbs",
     "downloads",
     "frame",

@@ -14,8 +14,18 @@ _TABLES = {
     "systems": "Ranking: z, interval, raw, criteria",
     "systems-raw": "Raw means",
     "pairs": "All pairs: p, corrections, effect size",
+    "chats": "Chats: workers, time, changes of topic",
+    "opinions": "Chats: opinions of topics",
+    "chat-lengths": "Chats: words and characters",
+    "topics": "Chats: most frequent topics",
+    "topic-words": "Chats: words of topics",
 }
-_FIGURES = {"boxes": "Box plots of z per system", "workers": "p of every worker"}
+_FIGURES = {
+    "boxes": "Box plots of z per system",
+    "workers": "p of every worker",
+    "topic-words": "Word cloud of topics",
+    "words-per-chat": "Words per chat",
+}
 
 
 def downloads(run: AnalysisRun, folder: Path, *, names_workers: bool = True) -> list[dict[str, Any]]:

@@ -9,9 +9,16 @@ from analysis.anonymity import anonymous_settings
 from analysis.campaign_queries import Standing
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.presenters.changes import settings_changes
+from analysis.presenters.chats import has_chats
 from analysis.words import protocol_title, worker_test_name
 
-_TABS = {"run": "Ranking", "significance": "Significance", "workers": "Workers", "downloads": "Downloads"}
+_TABS = {
+    "run": "Ranking",
+    "significance": "Significance",
+    "workers": "Workers",
+    "chats": "Chats",
+    "downloads": "Downloads",
+}
 
 
 def crumbs(ratings_file: RatingsFile | None = None) -> list[dict[str, str]]:
@@ -101,6 +108,7 @@ def frame(run: AnalysisRun, page: str, newest: AnalysisRun | None, standing: Sta
         "tabs": [
             {"title": title, "url": reverse(f"analysis:{name}", args=[run.pk]), "current": name == page}
             for name, title in _TABS.items()
+            if name != "chats" or has_chats(run.report or {})
         ],
         "stats": stats_of(run),
     }

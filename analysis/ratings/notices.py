@@ -109,7 +109,7 @@ def _expected_by_hit(
 
 
 def _without_twin(ratings: Ratings, names: Names) -> list[Warning_]:
-    if not names.sources:
+    if len(names.sources) < 2:  # live chats have one, and a degraded chatbot is nobody's copy
         return []
     twin = match_twins(ratings)
     warnings = []

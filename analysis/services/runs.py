@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.anonymity import anonymise, anonymous_report
+from analysis.campaign_dialogues import read_dialogues
 from analysis.exports import write_report
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.package import write_package
@@ -91,7 +92,7 @@ def include_worker(*, run: AnalysisRun, user: User, worker: str) -> AnalysisRun:
 def execute_run(
     *, run: AnalysisRun, on_stage: Callable[[str], None], saving: Callable[[], AbstractContextManager[None]]
 ) -> None:
-    """Read, check and analyse a run's ratings; keep the report, tables, figures and replication package.
+    """Read, check and analyse a run's ratings and chats; keep the report, tables, figures and replication package.
 
     `saving` opens the transaction that stores the result. A run that has its report and its files is left as it is.
     Raises TableError, after keeping its problems with the run, if the file cannot be used.
@@ -116,13 +117,18 @@ def execute_run(
         with saving():
             run.save(update_fields=["problems"])
         raise
-    study = run_study(loaded, settings, on_stage)
+    campaign, dialogues = run.ratings_file.campaign, None
+    if campaign and campaign.is_live:
+        on_stage("Reading the chats")
+        found = read_dialogues(campaign, set(loaded.assignments))
+        dialogues = found if found.chats else None
+    study = run_study(loaded, settings, on_stage, dialogues=dialogues)
     on_stage("Bootstrap intervals")
     document = report(study)
     # A worker that lost its lease may still be writing: each has a folder of its own, and only one becomes the run's.
     draft = folder.with_name(f"{folder.name}.{uuid4().hex}")
     try:
-        names = anonymise(loaded.workers)
+        names = anonymise({*loaded.workers, *(dialogues.workers if dialogues else ())})
         anonymous = anonymous_report(document, names)
         write_report(draft, anonymous, with_dark=True, on_progress=on_stage)
         on_stage("Writing the replication package")

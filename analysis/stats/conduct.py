@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.stats.quality import twin_differences
-from analysis.stats.ratings import Codes, Floats, Ratings
+from analysis.stats.ratings import Codes, Floats, Kind, Ratings
 
 FAST_S = 2.0
 """An item rated in less was hardly read."""
@@ -28,7 +28,8 @@ class Conduct:
     median_s, share_fast : float64
         Median seconds an item, and share of items rated in less than `FAST_S`; NaN where no time is known.
     difference : float64
-        Mean degraded − ordinary of the twin pairs, in points after reversal; NaN without a pair.
+        Mean degraded − ordinary, in points after reversal: of the twin pairs, or of all degraded ratings and all
+        ordinary ones; NaN where there is nothing to compare.
     n_items : int64
     """
 
@@ -41,7 +42,9 @@ class Conduct:
     n_items: NDArray[np.int64]
 
 
-def describe_conduct(ratings: Ratings, tested: Floats, twin: NDArray[np.int64], seconds: Floats) -> Conduct:
+def describe_conduct(
+    ratings: Ratings, tested: Floats, twin: NDArray[np.int64], seconds: Floats, *, is_paired: bool = True
+) -> Conduct:
     """Describe every worker's conduct.
 
     Parameters
@@ -54,6 +57,8 @@ def describe_conduct(ratings: Ratings, tested: Floats, twin: NDArray[np.int64], 
         From `ratings.match_twins`.
     seconds : float64, (n_items,)
         How long each item took; NaN where not known.
+    is_paired : bool
+        Whether degraded items are compared with their twins, or with all ordinary items of the worker.
 
     Returns
     -------
@@ -61,7 +66,6 @@ def describe_conduct(ratings: Ratings, tested: Floats, twin: NDArray[np.int64], 
     """
     n_workers = ratings.n_workers
     share_repeated, longest_run = _repetition(ratings)
-    difference, pair_worker = twin_differences(ratings, tested, twin)
     is_timed = ~np.isnan(seconds)
     took, timed_worker = seconds[is_timed], ratings.worker[is_timed]
     return Conduct(
@@ -70,9 +74,22 @@ def describe_conduct(ratings: Ratings, tested: Floats, twin: NDArray[np.int64], 
         sd=_spread(ratings),
         median_s=_medians(took, timed_worker, n_workers),
         share_fast=_means((took < FAST_S).astype(np.float64), timed_worker, n_workers),
-        difference=_means(difference, pair_worker, n_workers),
+        difference=_paired(ratings, tested, twin) if is_paired else _unpaired(ratings, tested),
         n_items=np.bincount(ratings.worker, minlength=n_workers),
     )
+
+
+def _paired(ratings: Ratings, tested: Floats, twin: NDArray[np.int64]) -> Floats:
+    difference, worker = twin_differences(ratings, tested, twin)
+    return _means(difference, worker, ratings.n_workers)
+
+
+def _unpaired(ratings: Ratings, tested: Floats) -> Floats:
+    """Return the difference of means; items that are neither degraded nor ordinary do not enter."""
+    worker, kind = (np.broadcast_to(code[:, None], tested.shape) for code in (ratings.worker, ratings.kind))
+    degraded, ordinary = ((kind == each) & ~np.isnan(tested) for each in (Kind.DEGRADED, Kind.ORDINARY))
+    means = [_means(tested[rated], worker[rated], ratings.n_workers) for rated in (degraded, ordinary)]
+    return np.asarray(means[0] - means[1])
 
 
 def _repetition(ratings: Ratings) -> tuple[Floats, NDArray[np.int64]]:

@@ -147,6 +147,9 @@ def _unpaired_ranksum(ratings: Ratings, scores: Floats, twin: NDArray[np.int64])
     return _Outcome(p, np.bincount(worker[is_degraded], minlength=ratings.n_workers))
 
 
+PAIRED = frozenset({"paired-wilcoxon", "paired-t"})
+"""The presets that compare twins; the others compare all degraded items with all ordinary ones."""
+
 PRESETS: dict[str, Callable[[Ratings, Floats, NDArray[np.int64]], _Outcome]] = {
     "paired-wilcoxon": _paired_wilcoxon,
     "unpaired-ranksum": _unpaired_ranksum,

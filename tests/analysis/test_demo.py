@@ -1,22 +1,25 @@
-"""`manage.py demo`: three campaigns, and a second start that changes nothing."""
+"""`manage.py demo`: four campaigns, and a second start that changes nothing."""
 
 import csv
 import json
 from io import StringIO
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.urls import reverse
 
 from analysis import examples
-from analysis.campaign_queries import find_latest_result
-from analysis.management.commands.demo import EMAIL
-from annotation.models import Assignment, Rating
+from analysis.campaign_queries import find_job, find_latest_result
+from analysis.management.commands import demo
+from annotation.models import Assignment, Conversation, Rating, Turn
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
+from evalsite.jobs.running import run_job
 
 State, Status = Assignment.State, Campaign.Status
+N_CHATS = 5
 
 
 def start_demo() -> str:
@@ -25,35 +28,46 @@ def start_demo() -> str:
     return out.getvalue()
 
 
+def quality_of(example):
+    return json.loads((examples.FOLDER / example.folder / "quality.json").read_text())
+
+
+def run_jobs(campaign):
+    while job := find_job(campaign):
+        run_job(job.pk)
+        job.refresh_from_db()
+        assert job.status == Job.Status.SUCCEEDED, job.error_message
+
+
 def snapshot():
     return {
         model.__name__: list(model.objects.order_by("pk").values_list("pk", flat=True))
-        for model in (Campaign, Assignment, Rating, Job)
+        for model in (Campaign, Assignment, Rating, Turn, Job)
     }
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_demo_shows_a_finished_a_running_and_a_draft_campaign(client):
+def test_the_demo_shows_a_finished_a_running_a_live_and_a_draft_campaign(client):
     printed = start_demo()
-    user = User.objects.get(email=EMAIL)
+    user = User.objects.get(email=demo.EMAIL)
     assert reverse("campaigns:list") in printed
     password = printed.split("password")[1].split()[0]
-    assert client.login(username=EMAIL, password=password)
+    assert client.login(username=demo.EMAIL, password=password)
 
-    finished, running, draft = (
-        user.campaigns.get(name=example.name) for example in (examples.FINISHED, examples.RUNNING, examples.DRAFT)
-    )
-    assert (finished.status, running.status, draft.status) == (Status.CLOSED, Status.RUNNING, Status.DRAFT)
-    assert list(user.campaigns.order_by("-created_at")) == [finished, running, draft]
+    shown = (examples.FINISHED, examples.RUNNING, examples.LIVE, examples.DRAFT)
+    finished, running, live, draft = campaigns = [user.campaigns.get(name=example.name) for example in shown]
+    assert [each.status for each in campaigns] == [Status.CLOSED, Status.RUNNING, Status.RUNNING, Status.DRAFT]
+    assert list(user.campaigns.order_by("-created_at")) == campaigns
 
-    states = list(running.assignments.values_list("state", flat=True))
-    assert states.count(State.FINISHED) == examples.RUNNING.n_hits
-    assert states.count(State.ACTIVE) == examples.RUNNING.n_left
+    for campaign, example in ((running, examples.RUNNING), (live, examples.LIVE)):
+        states = list(campaign.assignments.values_list("state", flat=True))
+        assert states.count(State.FINISHED) == example.n_hits
+        assert states.count(State.ACTIVE) == example.n_left
     assert draft.systems.count() == 7 and not draft.hits.exists()
 
     run = find_latest_result(user, finished.pk)
     assert run is not None
-    quality = json.loads((examples.FOLDER / "mrc" / "quality.json").read_text())
+    quality = quality_of(examples.FINISHED)
     ranking = [system["system"] for system in run.report["summary"]["systems"]]
     assert ranking == sorted(quality, key=lambda name: -quality[name])
     workers = run.report["summary"]["workers"]
@@ -63,6 +77,17 @@ def test_the_demo_shows_a_finished_a_running_and_a_draft_campaign(client):
     before = snapshot()
     start_demo()
     assert snapshot() == before
+
+    chats = Conversation.objects.filter(assignment__campaign=live)
+    assert chats.filter(state=Conversation.State.OPEN).count() == examples.LIVE.n_left
+    assert chats.filter(state=Conversation.State.ENDED).count() >= examples.LIVE.n_hits * N_CHATS
+    assert not chats.filter(state=Conversation.State.DEAD).exists()
+    assert find_latest_result(user, live.pk) is None
+    run_jobs(live)  # as the server does once it has started
+    run = find_latest_result(user, live.pk)
+    assert run is not None
+    assert {system["system"] for system in run.report["summary"]["systems"]} == set(quality_of(examples.LIVE))
+    assert client.get(reverse("analysis:campaign_results", args=[live.public_id]), follow=True).status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)
@@ -79,6 +104,15 @@ def test_a_start_that_was_broken_off_is_carried_on(owner, monkeypatch):
 @pytest.mark.parametrize("example", examples.EXAMPLES, ids=lambda example: example.protocol)
 def test_the_simulated_truth_names_every_system_of_the_example(example):
     folder = examples.FOLDER / example.folder
-    with (folder / "outputs.csv").open(encoding="utf-8", newline="") as file:
-        systems = {row["system"] for row in csv.DictReader(file)}
-    assert set(json.loads((folder / "quality.json").read_text())) == systems
+    if example.is_live:
+        systems = {chatbot["name"] for chatbot in json.loads((folder / "chatbots.json").read_text())}
+    else:
+        with (folder / "outputs.csv").open(encoding="utf-8", newline="") as file:
+            systems = {row["system"] for row in csv.DictReader(file)}
+    assert set(quality_of(example)) == systems
+
+
+def test_a_waiting_chat_leaves_threads_for_others():
+    """A chat that waits for its chatbot holds a thread of the server: there must be more of them than such chats."""
+    serve = demo.server_command("127.0.0.1", 8000)
+    assert int(serve[serve.index("--threads") + 1]) > settings.CHATS_AT_ONCE

@@ -68,6 +68,14 @@ def test_degraded_items_are_compared_with_their_twins():
     assert found.difference[0] == pytest.approx(-30)
 
 
+def test_without_pairs_degraded_items_are_compared_with_all_ordinary_ones():
+    kinds = [Kind.DEGRADED, Kind.ORDINARY, Kind.ORDINARY, Kind.REPEAT, Kind.ORDINARY]
+    ratings = ratings_of([[20, 10], [80, np.nan], [50, 60], [0, 0], [90, 90]], [0] * 4 + [1], kind=kinds)
+    found = describe_conduct(ratings, ratings.scores, match_twins(ratings), np.full(5, np.nan), is_paired=False)
+    assert found.difference[0] == pytest.approx(15 - 190 / 3)
+    assert np.isnan(found.difference[1])
+
+
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats(0, 100)), max_size=40))
 def test_seconds_are_summed_up_worker_by_worker(timed):
     timed.sort(key=lambda pair: pair[0])

@@ -7,6 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.dialogues.loading import load_dialogues
+from analysis.dialogues.rows import LoadedDialogues
+from analysis.dialogues.tables import chats_table, lengths_table, opinions_table, topics_table
 from analysis.exports import dump_json, write_report
 from analysis.ratings.loading import load_ratings
 from analysis.report import Study, compare_runs, explain, report, run_study, summarise
@@ -15,6 +18,8 @@ from analysis.stats.quality import PRESETS
 from analysis.stats.scores import Unit
 from analysis.tables import raw_table, replication_table, systems_table
 from evalsite.lib.errors import DomainError
+
+_N_TOPICS = 10
 
 
 class Command(BaseCommand):
@@ -32,6 +37,8 @@ class Command(BaseCommand):
         parser.add_argument("--worker-test", choices=list(PRESETS), metavar="PRESET", help=", ".join(PRESETS))
         parser.add_argument("--unit", choices=[unit.value for unit in Unit], help="what one observation is")
         parser.add_argument("--compare", type=Path, metavar="ORIGINAL", help="the run that RATINGS replicates")
+        parser.add_argument("--dialogues", type=Path, metavar="FILE", help="the chats that were rated, one a row")
+        parser.add_argument("--assignments", type=Path, metavar="FILE", help="how many seconds each assignment took")
         parser.add_argument("--format", choices=["table", "json", "latex"], default="table")
         parser.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and figures there")
 
@@ -39,7 +46,7 @@ class Command(BaseCommand):
         """Analyse, print and write; exit 1 with a plain message if anything is wrong with the input."""
         try:
             settings = _settings(options)
-            study = self._study(options["ratings"], settings)
+            study = self._study(options["ratings"], settings, _dialogues(options))
             original = self._study(options["compare"], settings) if options["compare"] else None
             self._print(study, original, options)
         except DomainError as error:
@@ -47,11 +54,11 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{error.filename or 'Writing'}: {error.strerror}") from None
 
-    def _study(self, path: Path, settings: AnalysisSettings) -> Study:
+    def _study(self, path: Path, settings: AnalysisSettings, dialogues: LoadedDialogues | None = None) -> Study:
         loaded = load_ratings(path, criteria=settings.criterion_names)
         for warning in loaded.warnings:
             self.stderr.write(f"{path.name}: {warning.message}")
-        study = run_study(loaded, settings, self._say)
+        study = run_study(loaded, settings, self._say, dialogues=dialogues)
         for note in explain(study):
             self.stderr.write(f"{path.name}: {note}")
         return study
@@ -66,13 +73,20 @@ class Command(BaseCommand):
         extra = {"replication": replication} if replication else {}
         wants_tables = options["format"] != "json"
         document = report(study) | extra if options["out"] or wants_tables else None
+        summary = document["summary"] if document else summarise(study)
+        dialogues = summary.get("dialogues")
+        for notice in dialogues["notices"] if dialogues else []:
+            self.stderr.write(notice)
         if document and options["out"]:
             write_report(options["out"], document, on_progress=self._say)
         if not wants_tables or document is None:
-            self.stdout.write(dump_json(summarise(study) | extra), ending="")
+            self.stdout.write(dump_json(summary | extra), ending="")
             return
         tables = [systems_table(document)] + ([raw_table(document)] if len(study.settings.criteria) > 1 else [])
         tables += [replication_table(replication)] if replication else []
+        if dialogues:
+            tables += [chats_table(dialogues), opinions_table(dialogues), lengths_table(dialogues)]
+            tables += [topics_table(dialogues, _N_TOPICS)]
         if options["format"] == "latex":
             self.stdout.write("\n".join(table.to_latex() for table in tables), ending="")
             return
@@ -82,6 +96,15 @@ class Command(BaseCommand):
             f"α = {study.settings.alpha:g} ({workers['failed']} failed, {workers['untested']} untested).\n"
         )
         self.stdout.write("\n".join(table.to_text() + f"{table.caption}\n" for table in tables), ending="")
+
+
+def _dialogues(options: dict[str, Any]) -> LoadedDialogues | None:
+    """Return the chats that the command line names, if any."""
+    if options["dialogues"]:
+        return load_dialogues(options["dialogues"], options["assignments"])
+    if options["assignments"]:
+        raise CommandError("--assignments gives the working time of chats: name their file with --dialogues.")
+    return None
 
 
 def _settings(options: dict[str, Any]) -> AnalysisSettings:

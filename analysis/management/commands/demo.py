@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
@@ -16,6 +17,7 @@ from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 
 EMAIL = "demo@evalsite.example"
+_THREADS_FOR_OTHERS = 16
 
 
 class Command(BaseCommand):
@@ -48,21 +50,19 @@ class Command(BaseCommand):
         )
         self.stdout.flush()
         if not options["no_serve"]:
-            serve = [
-                "gunicorn",
-                "evalsite.wsgi",
-                "--bind",
-                f"{host}:{port}",
-                "--threads",
-                "8",
-                "--log-level",
-                "warning",
-            ]
-            os.execv(sys.executable, [sys.executable, "-m", *serve])
+            command = server_command(host, port)
+            os.execv(command[0], command)
 
     def _tell(self, what: str) -> None:
         self.stderr.write(f"  {what} …")
         self.stderr.flush()
+
+
+def server_command(host: str, port: int) -> list[str]:
+    """Return the command that serves the site. A chat that waits for its chatbot's reply holds a thread."""
+    n_threads = settings.CHATS_AT_ONCE + _THREADS_FOR_OTHERS
+    serve = ["gunicorn", "evalsite.wsgi", "--bind", f"{host}:{port}", "--threads", str(n_threads)]
+    return [sys.executable, "-m", *serve, "--log-level", "warning"]
 
 
 def _refuse_taken(host: str, port: int) -> None:

@@ -1,0 +1,83 @@
+"""The chats of a campaign's finished assignments, counted: what a worker wrote stays in the database."""
+
+from collections import Counter
+from collections.abc import Collection
+
+from django.db.models import QuerySet
+
+from analysis.dialogues.rows import Chat, LoadedDialogues, Work, in_order, left_out, measure
+from analysis.stats.ratings import Kind
+from annotation.models import Assignment, Conversation, TopicChange, Turn
+from campaigns.models import Campaign
+
+_By = TopicChange.By
+
+
+def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDialogues:
+    """Return the chats of some finished assignments, by their ids as text, and how long each assignment took.
+
+    They never change once finished, so the same assignments give the same rows. A chat whose chatbot did not answer was
+    not rated and is left out. An assignment takes from its start to its last rating. Four queries.
+    """
+    finished = Assignment.objects.filter(campaign=campaign, state=Assignment.State.FINISHED).order_by()
+    found = {
+        each.pk: each
+        for each in finished.select_related("worker").only("worker__key", "started_at", "seen_at").iterator()
+        if str(each.pk) in assignments
+    }
+    conversations = Conversation.objects.filter(assignment__in=finished.values("pk")).order_by()
+    sizes, changes = _sizes(conversations), _changes(conversations)
+    chats, n_dead = [], 0
+    for pk, state, assignment, position, system, kind, topic, opinion in conversations.values_list(
+        "pk",
+        "state",
+        "assignment",
+        "item__position",
+        "item__output__system__name",
+        "item__kind",
+        "topic",
+        "opinion",
+    ).iterator():
+        if assignment not in found:
+            continue
+        if state != Conversation.State.ENDED:
+            n_dead += 1
+            continue
+        size = sizes.get(pk, (0, 0, 0))
+        chats.append(
+            Chat(
+                worker=found[assignment].worker.name,
+                assignment=str(assignment),
+                position=position,
+                system=system,
+                kind=Kind(kind).name.lower(),
+                topic=topic,
+                opinion=opinion,
+                n_inputs=size[0],
+                n_words=size[1],
+                n_characters=size[2],
+                changes_by_chatbot=changes[pk, _By.CHATBOT],
+                changes_by_worker=changes[pk, _By.WORKER_LAST] + changes[pk, _By.WORKER_NEXT],
+            )
+        )
+    work = [
+        Work(each.worker.name, str(pk), round((each.seen_at - each.started_at).total_seconds(), 3))
+        for pk, each in found.items()
+    ]
+    return in_order(chats, work, left_out(n_dead))
+
+
+def _sizes(conversations: QuerySet[Conversation]) -> dict[int, tuple[int, int, int]]:
+    """Return how many inputs, words and characters the worker's side of each chat has. One query."""
+    turns = Turn.objects.filter(conversation__in=conversations.values("pk"), speaker=Turn.Speaker.WORKER).order_by()
+    sizes: dict[int, tuple[int, int, int]] = {}
+    for chat, text in turns.values_list("conversation", "text").iterator():
+        before, own = sizes.get(chat, (0, 0, 0)), measure([text])
+        sizes[chat] = before[0] + own[0], before[1] + own[1], before[2] + own[2]
+    return sizes
+
+
+def _changes(conversations: QuerySet[Conversation]) -> Counter[tuple[int, str]]:
+    """Return how often the topic changed, by chat and by whom. One query."""
+    noted = TopicChange.objects.filter(conversation__in=conversations.values("pk")).order_by()
+    return Counter(noted.values_list("conversation", "by").iterator())

@@ -1,0 +1,167 @@
+"""Files of chats and of assignments to rows: everything wrong is said at once, and nothing is half read."""
+
+from collections.abc import Callable, Sequence
+from itertools import compress
+from pathlib import Path
+
+import numpy as np
+
+from analysis.dialogues.rows import (
+    CHAT_COLUMNS,
+    OPINIONS,
+    WORK_COLUMNS,
+    Chat,
+    LoadedDialogues,
+    Work,
+    in_order,
+    left_out,
+)
+from analysis.settings import KINDS
+from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, preview, read_columns
+from evalsite.lib.tables.errors import listing, shorten
+
+_REQUIRED = ("worker", "assignment")
+# The files that a campaign exports tell what became of chats and assignments; these do not count in its results either.
+_DEAD, _OPEN = "dead", "open"
+_UNFINISHED = ("active", "returned", "expired")
+# What else a column may be called.
+_ALIASES = {"work_seconds": "seconds"}
+_COUNTS = CHAT_COLUMNS[CHAT_COLUMNS.index("worker_inputs") :]
+# What is missing from the results without a column.
+_WITHOUT = {
+    "system": "chats with the degraded chatbot cannot be told from others",
+    "topic": "there are no topics",
+    "opinion": "there are no opinions",
+    "worker_inputs": "nothing is known per input, and characters cannot be told from spaces",
+    "worker_words": "there are no words, and characters cannot be told from spaces",
+    "worker_chars": "there are no characters",
+}
+
+
+def load_dialogues(dialogues: Path, assignments: Path | None = None) -> LoadedDialogues:
+    """Return the chats of a file in any format that `evalsite.lib.tables` reads, and the working times of another.
+
+    `worker` and `assignment` are needed; of the other columns whatever there is. An empty cell is not known. As in a
+    campaign's results, chats whose `state` is dead or open, and times of unfinished assignments, are left out and told.
+    Raises TableError with up to 50 problems of a file, which needs a row at least.
+    """
+    sheet = _Sheet(dialogues, (*CHAT_COLUMNS, "state"))
+    sheet.refuse_twice("worker", "assignment", "position")
+    columns: dict[str, Sequence[object]] = {name: sheet.texts(name) for name in CHAT_COLUMNS[:6]}
+    columns |= {name: sheet.counts(name) for name in ("position", *_COUNTS)}
+    columns |= {"kind": sheet.choices("kind", tuple(KINDS)), "opinion": sheet.choices("opinion", OPINIONS)}
+    sheet.raise_for_problems()
+    states = [state.casefold() for state in sheet.texts("state")]
+    rows = zip(states, zip(*(columns[name] for name in CHAT_COLUMNS), strict=True), strict=True)
+    chats = [Chat(*row) for state, row in rows if state not in (_DEAD, _OPEN)]
+    file = dialogues.name
+    notices = [f"{file} has no column “{name}”: {so}." for name, so in _WITHOUT.items() if name in sheet.lacks]
+    notices += left_out(states.count(_DEAD), states.count(_OPEN))
+    return in_order(chats, _load_work(assignments) if assignments else [], notices)
+
+
+def _load_work(path: Path) -> list[Work]:
+    sheet = _Sheet(path, (*WORK_COLUMNS, "state"), (*_REQUIRED, "work_seconds"))
+    sheet.refuse_twice("worker", "assignment")
+    seconds = sheet.numbers("work_seconds", "a number of seconds from 0 on", lambda value: value >= 0)
+    sheet.raise_for_problems()
+    is_over = [state.casefold() not in _UNFINISHED for state in sheet.texts("state")]
+    rows = zip(sheet.texts("worker"), sheet.texts("assignment"), seconds, strict=True)
+    return [Work(*row) for row in compress(rows, is_over)]
+
+
+class _Sheet:
+    """The wanted columns of a file; a column that it lacks is empty."""
+
+    def __init__(self, path: Path, wanted: Sequence[str], required: Sequence[str] = _REQUIRED) -> None:
+        self._problems = CellProblems()
+        columns, before = preview(path, n_rows=0).columns, None
+        # In JSON Lines a column may first occur far down.
+        while (found := _find(columns, wanted)) != before:
+            _require(path.name, required, found, columns)
+            self._problems.clear()
+            self._table: Table = read_columns(path, list(found.values()), problems=self._problems)
+            columns, before = self._table.columns, found
+        n_rows = len(self._table.text[found["worker"]].codes)
+        empty = TextColumn(np.zeros(n_rows, np.int32), [""])
+        self._cells = {name: self._table.text[found[name]] if name in found else empty for name in wanted}
+        self.lacks = set(wanted) - set(found)
+        self._called = found
+        for name in _REQUIRED:
+            self._refuse(name, "empty_label", lambda label: label == "", "the cell is empty. Fill it in.")
+
+    def texts(self, name: str) -> list[str]:
+        """Return the cells as they are."""
+        column = self._cells[name]
+        return [column.labels[code] for code in column.codes.tolist()]
+
+    def choices(self, name: str, allowed: tuple[str, ...]) -> list[str]:
+        """Return cells of which each is one of the allowed words, or empty."""
+        mend = f"this is not known. Write one of: {', '.join(allowed)}."
+        self._refuse(name, f"unknown_{name}", lambda label: label.casefold() not in ("", *allowed), mend)
+        return [cell.casefold() for cell in self.texts(name)]
+
+    def counts(self, name: str) -> list[int | None]:
+        """Return cells that hold a number of things, or nothing."""
+        values = self.numbers(name, "a whole number from 0 on", lambda value: value >= 0 and value.is_integer())
+        return [None if value is None else int(value) for value in values]
+
+    def numbers(self, name: str, what: str, is_good: Callable[[float], bool]) -> list[float | None]:
+        """Return cells that hold a good number, which is `what`, or nothing."""
+        known = {label: _number(label, is_good) for label in self._cells[name].labels}
+        mend = f"this is not {what}. Mend it, or leave the cell empty."
+        self._refuse(name, "bad_number", lambda label: label != "" and known[label] is None, mend)
+        return [known[cell] for cell in self.texts(name)]
+
+    def refuse_twice(self, *key: str) -> None:
+        """Add a problem for each row with the key of a row before it; one whose key is not all known has none."""
+        first: dict[tuple[str, ...], int] = {}
+        twice = {}
+        for row, cells in enumerate(zip(*(self.texts(name) for name in key), strict=True)):
+            if all(cells) and first.setdefault(cells, row) != row:
+                twice[row] = first[cells]
+        what = f"{', '.join(key[:-1])} and {key[-1]}"
+        rows, others = (np.array(list(numbers), np.int64) for numbers in (twice.keys(), twice.values()))
+        self._problems.add(
+            rows,
+            key[-1],
+            "row_twice",
+            lambda row, other: f"row {other} has the same {what}. Delete one of the two.",
+            others,
+        )
+
+    def raise_for_problems(self) -> None:
+        """Raise TableError if there is any problem."""
+        self._problems.raise_for(self._table)
+
+    def _refuse(self, name: str, code: str, is_bad: Callable[[str], bool], message: str) -> None:
+        column = self._cells[name]
+        bad = [k for k, label in enumerate(column.labels) if is_bad(label)]
+
+        def describe(row: int, other: int | None) -> str:
+            label = column.labels[column.codes[row]]
+            return f"“{shorten(label)}”: {message}" if label else message
+
+        rows = np.flatnonzero(np.isin(column.codes, bad))
+        self._problems.add(rows, self._called.get(name, name), code, describe)
+
+
+def _find(columns: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
+    """Return which column of the file holds each wanted one; capitals do not matter, the first one counts."""
+    by_name = {column.strip().casefold(): column for column in reversed(columns)}
+    found = {name: by_name.get(name) or by_name.get(_ALIASES.get(name, "")) for name in wanted}
+    return {name: column for name, column in found.items() if column}
+
+
+def _require(file: str, required: Sequence[str], found: dict[str, str], columns: Sequence[str]) -> None:
+    message = f"there is no such column. The columns are {listing(column for column in columns if column)}."
+    if missing := [Problem(1, name, message, "missing_column") for name in required if name not in found]:
+        raise TableError(file, missing)
+
+
+def _number(label: str, is_good: Callable[[float], bool]) -> float | None:
+    try:
+        value = float(label)
+    except ValueError:
+        return None
+    return value if np.isfinite(value) and is_good(value) else None

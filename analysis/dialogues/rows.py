@@ -1,0 +1,89 @@
+"""Chats and working times, one row each, whether they come from files or from a campaign."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from analysis.stats.dialogues import Opinion
+from evalsite.lib.words import counted
+
+OPINIONS = tuple(opinion.name.lower() for opinion in Opinion)
+CHAT_COLUMNS = (
+    *("worker", "assignment", "position", "system", "kind", "topic", "opinion"),
+    *("worker_inputs", "worker_words", "worker_chars", "changes_by_chatbot", "changes_by_worker"),
+)
+"""The columns of a file of chats, one row a chat."""
+WORK_COLUMNS = ("worker", "assignment", "work_seconds")
+"""The columns of a file of assignments, one row an assignment."""
+
+
+class Chat(NamedTuple):
+    """A chat, as a row of CHAT_COLUMNS. Empty text and None: not known.
+
+    Inputs, words and characters are sums over the worker's inputs: words by white space; characters as Unicode code
+    points, white space between two words counted as one.
+    """
+
+    worker: str
+    assignment: str
+    position: int | None = None
+    system: str = ""
+    kind: str = ""
+    topic: str = ""
+    opinion: str = ""
+    n_inputs: int | None = None
+    n_words: int | None = None
+    n_characters: int | None = None
+    changes_by_chatbot: int | None = None
+    changes_by_worker: int | None = None
+
+
+class Work(NamedTuple):
+    """How long an assignment took, as a row of WORK_COLUMNS; None: not known."""
+
+    worker: str
+    assignment: str
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class LoadedDialogues:
+    """Chats and working times, ordered by worker and assignment, and what a person should know about them."""
+
+    chats: tuple[Chat, ...]
+    work: tuple[Work, ...]
+    notices: tuple[str, ...] = ()
+
+    @property
+    def workers(self) -> set[str]:
+        """Everyone who has a chat or an assignment."""
+        return {chat.worker for chat in self.chats} | {work.worker for work in self.work}
+
+
+def in_order(chats: Iterable[Chat], work: Iterable[Work], notices: Iterable[str] = ()) -> LoadedDialogues:
+    """Return the rows, in whatever order they come, as dialogues."""
+    return LoadedDialogues(tuple(sorted(chats, key=_key)), tuple(sorted(work, key=lambda row: row[:2])), tuple(notices))
+
+
+def left_out(n_dead: int, n_open: int = 0) -> list[str]:
+    """Return what a person should know of chats that do not count."""
+    sentences = {
+        f"Chats that are left out because their chatbot did not answer: {counted(n_dead, 'chat')}.": n_dead,
+        f"Chats that are left out because they have not ended: {counted(n_open, 'chat')}.": n_open,
+    }
+    return [sentence for sentence, n in sentences.items() if n]
+
+
+def _key(chat: Chat) -> tuple[object, ...]:
+    known = (chat.worker, chat.assignment, chat.position is None, chat.position or 0, chat.system, chat.topic)
+    return (*known, tuple(map(str, chat)))
+
+
+def measure(inputs: Iterable[str]) -> tuple[int, int, int]:
+    """Return how many inputs, words and characters a worker's side of a chat has, counted as `Chat` says.
+
+    >>> measure(["I like  tea. ", "Ça va?"])
+    (2, 5, 17)
+    """
+    texts = [" ".join(text.split()) for text in inputs]
+    return len(texts), sum(len(text.split()) for text in texts), sum(map(len, texts))

@@ -1,0 +1,98 @@
+"""What the pages say of the chats of a run."""
+
+from typing import Any
+
+from analysis.dialogues.rows import OPINIONS
+from analysis.dialogues.summary import ALL, FAILED, GROUPS, PASSED
+from analysis.dialogues.tables import MEASURES, percent
+from analysis.dialogues.topics import can_draw
+from analysis.presenters.numbers import number
+
+CLOUD, LENGTHS = "topic-words", "words-per-chat"
+_NAMED = 8  # words that stand for the cloud
+_TOPICS = 25
+
+
+def has_chats(report: dict[str, Any]) -> bool:
+    """Return whether a report says anything of chats."""
+    found = report["summary"].get("dialogues")
+    return bool(found and found["groups"][ALL]["chats"])
+
+
+def chats(report: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what the templates show of a report's chats; None if it has no chats."""
+    if not has_chats(report):
+        return None
+    found = report["summary"]["dialogues"]
+    groups = found["groups"]
+    return {
+        "groups": GROUPS,
+        "stats": _stats(found),
+        "notices": found["notices"],
+        "rows": [_group_row(name, groups[name]) for name in GROUPS],
+        "has_changes": groups[ALL]["topic_changes"]["share_of_chats"] is not None,
+        "opinions": [
+            {"name": name, "cells": [_opinion(groups[group]["opinions"][name]) for group in GROUPS]}
+            for name in OPINIONS
+        ],
+        "has_opinions": any(groups[ALL]["opinions"][name]["n"] for name in OPINIONS),
+        "lengths": [
+            {"name": title, "cells": [_quartiles(groups[group]["lengths"][measure]) for group in GROUPS]}
+            for measure, title in MEASURES.items()
+        ],
+        "has_lengths": bool(found["histogram"]["edges"]),
+        "topics": found["topics"][:_TOPICS],
+        "n_topics": found["n_topics"],
+        "words": found["words"],
+        "has_cloud": any(can_draw(row["word"]) for row in found["words"]),
+        "first_words": ", ".join(f"{row['word']} ({row['n']})" for row in found["words"][:_NAMED]),
+        "cloud": CLOUD,
+        "histogram": LENGTHS,
+    }
+
+
+def _stats(found: dict[str, Any]) -> list[dict[str, str]]:
+    """Return the numbers that matter, as components/stats.html shows them."""
+    groups = found["groups"]
+    everyone, passed, failed = (groups[name] for name in (ALL, PASSED, FAILED))
+    n_degraded = everyone["chats"] - everyone["chats_not_degraded"]
+
+    def words(group: dict[str, Any]) -> str:
+        return number(group["lengths"]["words_per_chat"]["median"], 0)
+
+    return [
+        {"label": "Chats", "value": f"{everyone['chats']:,}", "note": f"{n_degraded:,} with the degraded chatbot"},
+        {
+            "label": "Minutes per chat",
+            "value": number(everyone["minutes_per_chat"], 2),
+            "note": f"{number(passed['minutes_per_chat'], 2)} passed, {number(failed['minutes_per_chat'], 2)} failed",
+        },
+        {"label": "Words per chat, median", "value": words(passed), "note": f"passed; {words(failed)} failed"},
+        {"label": "Topics", "value": f"{found['n_topics']:,}", "note": "apart from case and spaces"},
+    ]
+
+
+def _group_row(name: str, group: dict[str, Any]) -> dict[str, Any]:
+    changes = group["topic_changes"]
+    return {
+        "name": name,
+        "workers": group["workers"],
+        "assignments": group["assignments"],
+        "per_worker": number(group["assignments_per_worker"], 2),
+        "chats": group["chats"],
+        "not_degraded": group["chats_not_degraded"],
+        "minutes": number(group["minutes_per_chat"], 2),
+        "by_chatbot": number(changes["by_chatbot"], 2),
+        "by_worker": number(changes["by_worker"], 2),
+        "changed": number(percent(changes["share_of_chats"]), 1),
+    }
+
+
+def _opinion(found: dict[str, Any]) -> dict[str, Any]:
+    return {"n": found["n"], "percent": number(percent(found["share"]), 2)}
+
+
+def _quartiles(found: dict[str, Any]) -> dict[str, str]:
+    is_known = found["median"] is not None
+    low, median, high = (number(found[name], 1) for name in ("low", "median", "high"))
+    return {"median": median, "range": f"{low}–{high}" if is_known else ""}

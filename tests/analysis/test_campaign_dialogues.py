@@ -1,0 +1,321 @@
+"""What is made of the chats of a live campaign: read, analysed with the ratings, shown, downloaded, replicated."""
+
+import csv
+import io
+import json
+import zipfile
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.management import call_command
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from analysis.campaign_dialogues import read_dialogues
+from analysis.dialogues.rows import Chat, LoadedDialogues
+from analysis.models import AnalysisRun
+from analysis.ratings.loading import load_ratings
+from analysis.report import report, run_study
+from analysis.services.campaigns import analyse_campaign
+from analysis.services.runs import execute_run
+from analysis.settings import from_json
+from annotation.models import Assignment, Conversation, Turn
+from annotation.queries import criteria_of
+from annotation.services.assignments import finish_assignment, start_assignment
+from annotation.services.chats import (
+    change_topic,
+    end_conversation,
+    keep_input,
+    leave_conversation,
+    open_conversation,
+)
+from annotation.services.ratings import save_item
+from campaigns.contracts.chat import ChatRules
+from campaigns.models import Campaign, System
+from evalsite.accounts.models import User
+from tests.analysis.campaigns import rated_campaign
+from tests.analysis.test_downloads import replicated
+from tests.annotation.chats.chat_campaigns import open_live_campaign
+from tests.campaigns.cast import add_member
+
+pytestmark = pytest.mark.django_db
+
+INPUTS = ("I  like sailing ", "Do you?")
+TOPICS = ("Food", " food", "Sailing boats", "The sea", "=Rain", "<b>Boats</b>")
+MINUTES = 12
+
+
+def chat(assignment: Assignment, position: int, inputs=INPUTS, *, opinion: str = "like", is_dead: bool = False) -> None:
+    """Hold the chat at a position, as the pages do, with a chatbot that says little."""
+    where = {"assignment_id": assignment.pk, "position": position}
+    open_conversation(**where, topic=TOPICS[position - 1], opinion=opinion)
+    for k, text in enumerate(inputs):
+        conversation = keep_input(**where, number=2 * k + 1, text=text)
+        if is_dead:
+            Conversation.objects.filter(pk=conversation.pk).update(n_failures=1, n_tries=3)
+            leave_conversation(**where)
+            return
+        Turn.objects.create(conversation=conversation, number=2 * k + 2, speaker="chatbot", text="Tell me more of it")
+        Conversation.objects.filter(pk=conversation.pk).update(n_turns=2 * k + 2)
+        if position == 1:
+            change_topic(**where, by=("chatbot", "next")[k % 2], topic="boats", attitude="like")
+    end_conversation(**where)
+
+
+def work(campaign: Campaign, name: str, *, is_careful: bool = True, dead: int = 0, n_chats: int = 6) -> Assignment:
+    """Have a worker hold and rate the chats of a HIT; whoever is careless likes the degraded chatbot best."""
+    assignment = start_assignment(campaign=campaign, worker_key=name)
+    items = {item.position: item for item in assignment.hit.items.select_related("output__system")}
+    for position in range(1, n_chats + 1):
+        chat(assignment, position, opinion="like" if is_careful else "dislike", is_dead=position == dead)
+        if position != dead:
+            is_low = items[position].output.system.is_degraded == is_careful
+            scores = {c.pk: (10 if is_low else 70) + position for c in criteria_of(campaign)}
+            save_item(assignment_id=assignment.pk, position=position, scores=scores)
+    started_at = timezone.now() - timedelta(minutes=MINUTES)
+    Assignment.objects.filter(pk=assignment.pk).update(started_at=started_at, seen_at=started_at)
+    if n_chats == len(items):
+        finish_assignment(assignment_id=assignment.pk)
+        Assignment.objects.filter(pk=assignment.pk).update(seen_at=started_at + timedelta(minutes=MINUTES))
+    return assignment
+
+
+@pytest.fixture
+def campaign(owner: User) -> Campaign:
+    """A live campaign with room for several workers, whose chats may be short."""
+    return open_live_campaign(owner, chat=ChatRules(min_inputs=2).to_json())
+
+
+@pytest.fixture
+def chatted(campaign: Campaign) -> Campaign:
+    """The campaign with the chats of a worker who passes and of one who fails."""
+    work(campaign, "pia")
+    work(campaign, "fay", is_careful=False)
+    return campaign
+
+
+def read(campaign: Campaign) -> LoadedDialogues:
+    finished = Assignment.objects.filter(campaign=campaign, state=Assignment.State.FINISHED)
+    return read_dialogues(campaign, {str(each.pk) for each in finished})
+
+
+def computed(campaign: Campaign) -> AnalysisRun:
+    """Return the campaign's run with its report, without the files."""
+    run = analyse_campaign(campaign=campaign)
+    settings = from_json(run.settings)
+    loaded = load_ratings(Path(run.ratings_file.file.path), criteria=settings.criterion_names)
+    dialogues = read_dialogues(campaign, set(loaded.assignments)) if campaign.is_live else None
+    run.report = report(run_study(loaded, settings, dialogues=dialogues))
+    run.finished_at = timezone.now()
+    run.save()
+    return run
+
+
+# --- Reading
+
+
+def test_chats_are_read_with_their_sizes(chatted: Campaign) -> None:
+    found = read(chatted)
+    assert len(found.chats) == 12 and len(found.work) == 2
+    systems = dict(System.objects.filter(campaign=chatted).values_list("name", "is_degraded"))
+    first = next(chat for chat in found.chats if chat.worker == "fay")
+    kind = "degraded" if systems[first.system] else "ordinary"
+    assert first == Chat(
+        worker="fay",
+        assignment=str(Assignment.objects.get(worker__key="fay").pk),
+        position=1,
+        system=first.system,
+        kind=kind,
+        topic="Food",
+        opinion="dislike",
+        n_inputs=2,
+        n_words=5,
+        n_characters=len("I like sailing") + len("Do you?"),
+        changes_by_chatbot=1,
+        changes_by_worker=1,
+    )
+    assert sum(chat.kind == "degraded" for chat in found.chats) == 2
+    assert {work.seconds for work in found.work} == {MINUTES * 60}
+
+
+def test_a_chat_whose_chatbot_did_not_answer_is_left_out_and_told(campaign: Campaign) -> None:
+    work(campaign, "pia", dead=3)
+    found = read(campaign)
+    assert [chat.position for chat in found.chats] == [1, 2, 4, 5, 6]
+    assert found.notices == ("Chats that are left out because their chatbot did not answer: 1 chat.",)
+
+
+def test_the_exported_files_give_the_numbers_of_the_page(
+    campaign: Campaign, owner_client: Client, tmp_path: Path
+) -> None:
+    work(campaign, "pia", dead=2)
+    work(campaign, "fay", is_careful=False)
+    work(campaign, "una", n_chats=3)
+    files = {}
+    for name in ("ratings", "dialogues", "assignments"):
+        response = owner_client.get(reverse("monitoring:export_file", args=[campaign.public_id, f"{name}.csv"]))
+        files[name] = tmp_path / f"{name}.csv"
+        files[name].write_bytes(b"".join(response))
+    out = io.StringIO()
+    shown = computed(campaign).report["summary"]["dialogues"]
+    call_command(
+        "analyse",
+        str(files["ratings"]),
+        protocol="dialogue-free",
+        dialogues=files["dialogues"],
+        assignments=files["assignments"],
+        format="json",
+        stdout=out,
+        stderr=io.StringIO(),
+    )
+    assert json.loads(out.getvalue())["dialogues"] == shown
+    everyone = shown["groups"]["all"]
+    assert (everyone["chats"], everyone["assignments"], everyone["minutes_per_chat"]) == (11, 2, 2 * MINUTES / 11)
+
+
+def test_only_the_assignments_asked_for_are_read(chatted: Campaign) -> None:
+    pia = Assignment.objects.get(worker__key="pia")
+    found = read_dialogues(chatted, {str(pia.pk)})
+    assert found.workers == {"pia"} and len(found.chats) == 6
+
+
+def test_chats_of_unfinished_hits_and_other_campaigns_are_not_read(chatted: Campaign, owner: User) -> None:
+    before = read(chatted)
+    begun = work(chatted, "ann", n_chats=3)
+    other = open_live_campaign(owner, chat=ChatRules(min_inputs=2).to_json())
+    strange = work(other, "bob")
+    assert read_dialogues(chatted, {*(chat.assignment for chat in before.chats), str(begun.pk), str(strange.pk)}) == (
+        before
+    )
+
+
+def test_reading_takes_four_queries_however_many_chats(campaign: Campaign, django_assert_num_queries) -> None:
+    for name in ("pia", "pam", "fay"):
+        work(campaign, name)
+        with django_assert_num_queries(4):
+            read_dialogues(campaign, {str(pk) for pk in range(10_000)})
+
+
+# --- The run
+
+
+@pytest.fixture
+def run(chatted: Campaign) -> AnalysisRun:
+    """The campaign's run with all its files; another HIT was finished before its job began."""
+    run = analyse_campaign(campaign=chatted)
+    work(chatted, "ann")
+    execute_run(run=run, on_stage=lambda stage: None, saving=transaction.atomic)
+    return run
+
+
+def test_the_run_holds_the_chats_and_its_package_gives_the_same_again(
+    run: AnalysisRun, owner_client: Client, tmp_path: Path
+) -> None:
+    found = run.report["summary"]["dialogues"]
+    groups = found["groups"]
+    assert [groups[name]["chats"] for name in ("passed", "failed", "all")] == [6, 6, 12]
+    assert groups["all"]["chats_not_degraded"] == 10
+    assert groups["passed"]["opinions"]["like"] == {"n": 6, "share": 1.0}
+    assert groups["failed"]["opinions"]["dislike"] == {"n": 6, "share": 1.0}
+    assert groups["all"]["minutes_per_chat"] == pytest.approx(MINUTES / 6)
+    assert {row["topic"]: row["all"] for row in found["topics"]}["food"] == 4
+
+    package = owner_client.get(reverse("analysis:run_file", args=[run.pk, "package.zip"])).getvalue()
+    summary, printed = replicated(package, tmp_path)
+    assert printed == summary
+    assert json.loads(summary) == run.report["summary"]
+
+    folder = Path(django_settings.MEDIA_ROOT) / run.folder
+    for path in (tmp_path / "dialogues.csv", tmp_path / "assignments.csv", folder / "report.json"):
+        text = path.read_text()
+        assert "pia" not in text and "fay" not in text and INPUTS[1] not in text, path
+    with zipfile.ZipFile(io.BytesIO(package)) as archive:
+        rated = {row["assignment"] for row in csv.DictReader(io.TextIOWrapper(archive.open("ratings.csv")))}
+        chats = {row["assignment"] for row in csv.DictReader(io.TextIOWrapper(archive.open("dialogues.csv")))}
+    assert rated == chats
+
+    page = owner_client.get(reverse("analysis:chats", args=[run.pk]))
+    listed = owner_client.get(reverse("analysis:downloads", args=[run.pk]))
+    for name in ("topic-words", "words-per-chat"):
+        for suffix in (".svg", "-dark.svg"):
+            assert reverse("analysis:run_file", args=[run.pk, f"figures/{name}{suffix}"]) in page.text
+            assert (folder / "figures" / f"{name}{suffix}").is_file()
+        assert f"figures/{name}.pdf" in listed.text
+    assert "tables/opinions.csv" in listed.text
+
+
+def test_an_excluded_worker_is_among_all_only(chatted: Campaign) -> None:
+    settings = computed(chatted).settings | {"excluded": {"pia": "by hand"}}
+    loaded = load_ratings(
+        Path(AnalysisRun.objects.get().ratings_file.file.path), criteria=from_json(settings).criterion_names
+    )
+    groups = report(run_study(loaded, from_json(settings), dialogues=read(chatted)))["summary"]["dialogues"]["groups"]
+    assert [groups[name]["workers"] for name in ("passed", "failed", "all")] == [0, 1, 2]
+
+
+# --- The pages
+
+
+def test_workers_are_told_by_how_much_they_rate_the_degraded_chatbot_lower(
+    chatted: Campaign, owner_client: Client
+) -> None:
+    page = owner_client.get(reverse("analysis:campaign_workers", args=[chatted.public_id]))
+    differences = {
+        row["name"]: float(row["difference"].replace("\N{MINUS SIGN}", "-")) for row in page.context["page_obj"]
+    }
+    assert differences["pia"] < -50 and differences["fay"] > 50
+    assert "twins" not in page.text
+
+
+def test_the_results_of_a_campaign_show_its_chats(chatted: Campaign, owner_client: Client) -> None:
+    run = computed(chatted)
+    page = owner_client.get(reverse("analysis:campaign_results", args=[chatted.public_id]))
+    assert 'id="chats"' in page.text
+    assert reverse("analysis:chats", args=[run.pk]) in page.text
+    assert [row["cells"][0]["percent"] for row in page.context["chats"]["opinions"]] == ["100.00", "0.00", "0.00"]
+    assert "&lt;b&gt;" not in page.text  # the words of a topic have no tags
+    assert '<th scope="row"><bdi>boats</bdi></th>' in page.text
+
+
+def test_the_page_of_chats_shows_topics_as_they_are_counted(chatted: Campaign, owner_client: Client) -> None:
+    run = computed(chatted)
+    page = owner_client.get(reverse("analysis:chats", args=[run.pk]))
+    assert page.status_code == 200
+    assert "&lt;b&gt;boats&lt;/b&gt;" in page.text and "<b>boats" not in page.text
+    assert page.context["chats"]["has_changes"]
+    current = [tab["title"] for tab in page.context["tabs"] if tab["current"]]
+    assert current == ["Chats"]
+
+
+def test_who_may_see_the_page_of_chats(
+    chatted: Campaign, client: Client, colleague: User, colleague_client: Client, stranger_client: Client
+) -> None:
+    url = reverse("analysis:chats", args=[computed(chatted).pk])
+    assert (client.get(url).status_code, stranger_client.get(url).status_code) == (302, 404)
+    add_member(chatted, colleague)
+    assert colleague_client.get(url).status_code == 200
+    assert colleague_client.post(url).status_code == 405
+
+
+def test_a_campaign_of_texts_has_no_chats(owner: User, owner_client: Client) -> None:
+    campaign = rated_campaign(owner)
+    run = computed(campaign)
+    assert "dialogues" not in run.report["summary"]
+    assert owner_client.get(reverse("analysis:chats", args=[run.pk])).status_code == 404
+    results = owner_client.get(reverse("analysis:campaign_results", args=[campaign.public_id]))
+    assert results.context["chats"] is None and 'id="chats"' not in results.text
+    tabs = owner_client.get(reverse("analysis:run", args=[run.pk])).context["tabs"]
+    assert "Chats" not in [tab["title"] for tab in tabs]
+
+
+def test_results_without_a_passed_worker_show_what_there_is(campaign: Campaign, owner_client: Client) -> None:
+    work(campaign, "fay", is_careful=False)
+    run = computed(campaign)
+    for name, args in (("chats", [run.pk]), ("campaign_results", [campaign.public_id])):
+        page = owner_client.get(reverse(f"analysis:{name}", args=args))
+        assert page.status_code == 200
+        assert "figures/topic-words" not in page.text  # no topic of a worker who passed, no cloud

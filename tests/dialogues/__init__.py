@@ -1,0 +1,1 @@
+"""Chats from files to summaries and figures, without a database."""

@@ -1,0 +1,107 @@
+"""The summary of chats: who counts where, and what is said of chats that do not fit the ratings."""
+
+import json
+
+import pytest
+
+from analysis.dialogues.rows import Chat, Work, in_order
+from analysis.dialogues.summary import N_TOPICS, N_WORDS, summarise_dialogues
+from analysis.exports import dump_json
+
+GROUP_OF = {"pia": "passed", "pam": "passed", "fay": "failed"}
+SYSTEMS = {"A": False, "B": False, "zero": True}
+
+
+def chat(worker: str, position: int = 1, **more) -> Chat:
+    known = {"system": "A", "topic": "food", "opinion": "like", "n_inputs": 10, "n_words": 60, "n_characters": 300}
+    return Chat(worker, f"{worker}-1", position, **(known | more))
+
+
+EVERYONE = [chat("pia"), chat("pam"), chat("fay", opinion="dislike", topic="Rain", n_words=20)]
+
+
+ON_TIME = [Work(worker, f"{worker}-1", 60.0) for worker in GROUP_OF]
+
+
+def summary(chats, work=(), group_of=GROUP_OF):
+    found = summarise_dialogues(in_order(chats, work), group_of, SYSTEMS)
+    assert json.loads(dump_json(found)) == found  # no NaN
+    return found
+
+
+def test_passed_and_failed_are_apart_and_all_together() -> None:
+    found = summary(EVERYONE)
+    groups = found["groups"]
+    assert [groups[name]["chats"] for name in ("passed", "failed", "all")] == [2, 1, 3]
+    assert groups["failed"]["opinions"]["dislike"] == {"n": 1, "share": 1.0}
+    assert groups["passed"]["lengths"]["words_per_chat"] == {"n": 2, "low": 60, "median": 60, "high": 60}
+    assert found["topics"] == [
+        {"topic": "food", "passed": 2, "failed": 0, "all": 2},
+        {"topic": "rain", "passed": 0, "failed": 1, "all": 1},
+    ]
+    assert found["words"] == [{"word": "food", "n": 2}]
+    assert found["notices"] == []
+
+
+@pytest.mark.parametrize("more", [{"system": "zero"}, {"kind": "degraded"}])
+def test_the_degraded_chatbot_is_known_by_the_kind_or_by_the_ratings(more) -> None:
+    groups = summary([*EVERYONE, chat("pia", 2, **more)])["groups"]
+    assert (groups["passed"]["chats"], groups["passed"]["chats_not_degraded"]) == (3, 2)
+
+
+def test_the_kind_of_a_chat_comes_before_what_the_ratings_say() -> None:
+    assert summary([chat("pia", kind="ordinary", system="zero")])["groups"]["all"]["chats_not_degraded"] == 1
+
+
+def test_without_chats_all_is_undefined() -> None:
+    found = summary([])
+    assert found["groups"]["all"]["opinions"]["like"] == {"n": 0, "share": None}
+    assert found["groups"]["all"]["minutes_per_chat"] is None
+    assert (found["topics"], found["words"], found["histogram"]["edges"], found["notices"]) == ([], [], [], [])
+
+
+@pytest.mark.parametrize(
+    ("chats", "work", "says"),
+    [
+        ([*EVERYONE, chat("bob")], [], "1 worker without ratings"),
+        ([*EVERYONE, chat("ann")], [], "1 worker untested or excluded"),
+        (EVERYONE[1:], [], "1 worker of the ratings without a chat"),
+        (EVERYONE, [Work("pia", "pia-1", 60.0)], "2 chats of assignments whose time is not given"),
+        (EVERYONE, [*ON_TIME, Work("pia", "x", 5.0)], "1 assignment without a chat"),
+        ([*EVERYONE, chat("pia", 2, opinion="")], [], "1 chat without an opinion"),
+        ([*EVERYONE, chat("pia", 2, topic="")], [], "1 chat without a topic"),
+        ([*EVERYONE, chat("pia", 2, n_inputs=0, n_words=0, n_characters=0)], [], "1 chat without an input"),
+        ([*EVERYONE, chat("pia", 2, system="C")], [], "1 chat with a chatbot that is not in the ratings"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_told(chats, work, says: str) -> None:
+    (notice,) = summary(chats, work, GROUP_OF | ({"ann": ""} if "untested" in says else {}))["notices"]
+    assert notice.startswith(says)
+    assert not any(name in notice for name in ("pia", "pam", "fay", "bob", "ann"))
+
+
+def test_whoever_neither_passed_nor_failed_is_among_all_only() -> None:
+    groups = summary([*EVERYONE, chat("bob", topic="rain")])["groups"]
+    assert [groups[name]["workers"] for name in ("passed", "failed", "all")] == [2, 1, 4]
+
+
+def test_the_order_of_rows_changes_nothing() -> None:
+    work = [Work(worker, f"{worker}-1", seconds) for worker, seconds in zip(GROUP_OF, (0.1, 0.2, 0.3), strict=True)]
+    assert summary(EVERYONE, work) == summary(EVERYONE[::-1], work[::-1])
+
+
+def test_of_many_topics_the_most_frequent_are_listed() -> None:
+    chats = [chat("pia", k, topic=f"word{k:03}") for k in range(120)] + [chat("pia", 200, topic="WORD007")]
+    found = summary(chats)
+    assert (len(found["topics"]), len(found["words"]), found["n_topics"]) == (N_TOPICS, N_WORDS, 120)
+    assert found["topics"][0] == {"topic": "word007", "passed": 2, "failed": 0, "all": 2}
+
+
+@pytest.mark.parametrize("n_words", [[0], [1], [5, 5, 5], [10, 20, 100_000], list(range(2000)), [10**12]])
+def test_every_chat_is_in_a_bin(n_words: list[int]) -> None:
+    chats = [chat("pia", k, n_words=n) for k, n in enumerate(n_words)]
+    histogram = summary(chats)["histogram"]
+    assert sum(histogram["passed"]) == len(n_words)
+    assert len(histogram["edges"]) == len(histogram["passed"]) == len(histogram["failed"]) <= 24
+    if len(histogram["edges"]) > 1:
+        assert histogram["passed"][0] == sum(n < histogram["edges"][1] for n in n_words)
