@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "campaigns",
     "annotation",
     "analysis",
+    "crowd",
 ]
 
 MIDDLEWARE = [
@@ -87,10 +88,14 @@ TEMPLATES = [
 ]
 
 # --- Databases (SQLite's options were measured: Django's defaults lose writes under eight writers)
+# Connections to PostgreSQL that the threads of a process share, at most; 0: each thread has its own. A web process has
+# many threads, most of which wait for a chatbot and hold none meanwhile; Celery's worker forks, which a pool does not
+# survive. So evalsite/wsgi.py and asgi.py set it, and nothing else.
+DATABASE_POOL = env_int("DATABASE_POOL", 0)
 DATABASES = {
     "default": dj_database_url.parse(
         os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'db.sqlite3'}",
-        conn_max_age=60,
+        conn_max_age=0 if DATABASE_POOL else 60,
         conn_health_checks=True,
     )
 }
@@ -103,6 +108,11 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         },
+    }
+elif DATABASE_POOL:
+    DATABASES["default"]["OPTIONS"] = {
+        **DATABASES["default"].get("OPTIONS", {}),
+        "pool": {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 20},
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -159,11 +169,47 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.custom.plugin.Custom",
     "campaigns.protocols.dialogue.plugin.DialogueFree",
     "campaigns.protocols.dialogue.plugin.DialogueIcebreaker",
+    "campaigns.protocols.dialogue.static.StaticDialogue",
+    "campaigns.protocols.dialogue.static.DialogueTurn",
 ]
 
 EVALSITE_PLATFORMS = [
     "campaigns.platforms.link.plugin.Link",
+    "campaigns.platforms.mturk.plugin.MTurk",
+    "campaigns.platforms.prolific.plugin.Prolific",
 ]
+
+EVALSITE_CONNECTORS = [
+    "campaigns.connectors.openai_chat.plugin.OpenAIChat",
+    "campaigns.connectors.http_json.plugin.HttpJson",
+    "campaigns.connectors.python.plugin.PythonClass",
+    "campaigns.connectors.retrieval.plugin.Retrieval",
+    "campaigns.connectors.degraded.plugin.Degraded",
+]
+
+# --- Chats
+# Hosts (or host:port, *.domain, or * for every public host) that chatbots may be asked at. A private address is
+# refused unless its host is named here as it is.
+CHATBOT_HOSTS = env_list("CHATBOT_HOSTS", ["api.openai.com"])
+# Classes that the connector “Python class” may use, by dotted path.
+_DEMO_BOTS = "campaigns.connectors.python.demo_bots"
+CHATBOT_CLASSES = env_list("CHATBOT_CLASSES", [f"{_DEMO_BOTS}.{name}" for name in ("Attentive", "Plain", "Forgetful")])
+# Requests of one process that may wait for chatbots at a time: fewer than its threads, or nobody else is answered.
+CHATS_AT_ONCE = env_int("CHATS_AT_ONCE", 48)
+
+# --- Crowd platforms
+# The address at which workers reach this installation; without it, the one at which a researcher publishes.
+SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
+# Keys for campaigns that have none of their own.
+MTURK_ACCESS_KEY_ID = os.environ.get("MTURK_ACCESS_KEY_ID", "")
+MTURK_SECRET_ACCESS_KEY = os.environ.get("MTURK_SECRET_ACCESS_KEY", "")
+PROLIFIC_TOKEN = os.environ.get("PROLIFIC_TOKEN", "")
+# A simulator in the place of Mechanical Turk's sandbox (and of its queue), and of Prolific.
+MTURK_SANDBOX_URL = os.environ.get("MTURK_SANDBOX_URL", "")
+PROLIFIC_URL = os.environ.get("PROLIFIC_URL", "")
+# Further sites (origins) that may show worker pages in a frame and have finished work submitted to them: a simulator,
+# or a platform that speaks Mechanical Turk's external questions.
+EXTERNAL_SITES = env_list("EXTERNAL_SITES", [])
 
 # --- Security
 SECURE_COOKIES = env_bool("SECURE_COOKIES", False)
@@ -201,6 +247,8 @@ LOGGING = {
         "celery": {"level": "WARNING"},
         "kombu": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
+        "boto3": {"level": "WARNING"},
+        "botocore": {"level": "WARNING"},
         "matplotlib": {"level": "WARNING"},
     },
 }

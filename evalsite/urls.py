@@ -11,6 +11,7 @@ urlpatterns = [
     path("campaigns/", include("campaigns.urls")),
     path("analysis/", include("analysis.urls")),
     path("campaigns/", include("annotation.urls.monitoring")),
+    path("campaigns/", include("crowd.urls")),
     path("rate/", include("annotation.urls.worker")),
     path("admin/", admin.site.urls),
 ]

@@ -67,8 +67,11 @@ def wait_until(check: Callable[[], object], timeout_s: float, what: str) -> None
 
 
 @contextmanager
-def running_postgres() -> Iterator[str]:
-    """Run a private PostgreSQL; yield its URL. Its user may create databases."""
+def running_postgres(*, is_durable: bool = False) -> Iterator[str]:
+    """Run a private PostgreSQL; yield its URL. Its user may create databases.
+
+    What is committed survives a power cut only where it `is_durable`, at the usual cost.
+    """
     initdb = find_program("initdb", folders="usr/lib/postgresql/*/bin")
     if initdb is None:
         missing("PostgreSQL")
@@ -82,7 +85,8 @@ def running_postgres() -> Iterator[str]:
         subprocess.run(
             [initdb, "-D", folder / "data", *options], user=user, cwd=folder, check=True, capture_output=True
         )
-        settings = [f"unix_socket_directories={folder}", "listen_addresses=127.0.0.1", "fsync=off"]
+        settings = [f"unix_socket_directories={folder}", "listen_addresses=127.0.0.1"]
+        settings += [] if is_durable else ["fsync=off"]
         command = [initdb.with_name("postgres"), "-D", folder / "data", "-p", str(port)]
         command += [word for setting in settings for word in ("-c", setting)]
         url = f"postgres://evalsite@127.0.0.1:{port}/postgres"

@@ -16,7 +16,7 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"][
 
 
 def copy_sources(to):
-    for name in ("evalsite", "campaigns", "annotation", "analysis", "benchmarks"):
+    for name in ("evalsite", "campaigns", "annotation", "analysis", "crowd", "benchmarks"):
         shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__", "*.?tf"))
     for name in ("pyproject.toml", "manage.py"):
         shutil.copy(ROOT / name, to / name)
@@ -48,6 +48,10 @@ VIOLATIONS = [
     ("Inside the campaigns", "campaigns.models", "campaigns.checklist"),
     ("Inside the annotation", "annotation.services.ratings", "annotation.presenters.worker"),
     ("Inside the annotation", "annotation.queries", "annotation.services.assignments"),
+    ("Inside the crowd", "crowd.services.orders", "crowd.views.orders"),
+    ("Inside the crowd", "crowd.queries", "crowd.services.waves"),
+    ("Simulators know nothing", "crowd.simulator.ledger", "django"),
+    ("Simulators know nothing", "crowd.simulator.faults", "crowd.models"),
     ("Reading files and building HITs", "campaigns.importing.contents", "campaigns.models"),
     ("Reading files and building HITs", "campaigns.building.texts", "django"),
     ("Plug-ins import", "campaigns.protocols.qg.plugin", "evalsite.jobs"),
@@ -57,9 +61,15 @@ VIOLATIONS = [
     ("Only evalsite.lib.http", "analysis.services.runs", "httpx"),
     ("Only evalsite.lib.http", "evalsite.lib.env", "httpx"),
     ("Only evalsite.lib.http", "annotation.simulation.visitor", "httpx"),
+    ("Only evalsite.lib.http", "campaigns.platforms.mturk.account", "botocore"),
+    ("Only evalsite.lib.http", "crowd.services.orders", "boto3"),
 ]
 # Modules of the exhaustive contracts that stand in no layer.
-STRAYS = [("Inside the campaigns", "campaigns.stray"), ("Inside the annotation", "annotation.stray")]
+STRAYS = [
+    ("Inside the campaigns", "campaigns.stray"),
+    ("Inside the annotation", "annotation.stray"),
+    ("Inside the crowd", "crowd.stray"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ class Site:
         self.notes.touch()
         self._database_url = environment.get("DATABASE_URL", "")
         inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-        self._environment = (
+        self.environment = (
             inherited
             | TIMING
             | {
@@ -48,7 +48,7 @@ class Site:
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
-            env=self._environment,
+            env=self.environment,
             capture_output=True,
             text=True,
         )
@@ -61,7 +61,7 @@ class Site:
             process = subprocess.Popen(
                 [sys.executable, *arguments],
                 cwd=ROOT,
-                env=self._environment,
+                env=self.environment,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,

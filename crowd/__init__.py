@@ -1,0 +1,1 @@
+"""Between a campaign and its crowd platform: publishing HITs, following submissions, paying."""

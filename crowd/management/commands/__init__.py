@@ -1,0 +1,1 @@
+"""`manage.py analyse` and `manage.py demo`."""

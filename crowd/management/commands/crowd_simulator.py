@@ -1,0 +1,220 @@
+"""`manage.py crowd_simulator`: Mechanical Turk and Prolific on this machine, with web sites and workers of theirs."""
+
+import signal
+import threading
+from argparse import ArgumentParser, ArgumentTypeError
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from crowd.services.working import OpenDoor, Outcome, Shift, Troop, Waiting
+from crowd.simulator.faults import Faults
+from crowd.simulator.ledger import Ledger
+from crowd.simulator.running import Running, mturk_running, prolific_running
+from crowd.simulator.tls import Certificate, self_signed
+from crowd.simulator.workers import Habits
+from evalsite.lib.http import Client, HTTPTransport, create_ssl_context, in_process, open_client
+
+PLATFORMS = {"mturk": mturk_running, "prolific": prolific_running}
+_PORT = 8020
+_THREADS = 4
+_SHOWN_ERRORS = 10
+_HABITS = {
+    "returning": "return the task midway",
+    "abandoning": "leave midway, until their time runs out",
+    "unfinished": "leave midway and hand it in on the platform",
+    "forgetting": "finish and do not hand it in",
+}
+
+
+class Command(BaseCommand):
+    """What to start evalsite with on standard output, then what the workers do; errors on standard error."""
+
+    help = "Run simulators of crowd platforms, where people and simulated workers find what evalsite publishes."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what the command takes."""
+        parser.add_argument("platform", nargs="?", choices=[*PLATFORMS, "both"], default="both")
+        parser.add_argument("--port", type=_whole(0), default=_PORT, help=f"of the first; the second is next ({_PORT})")
+        parser.add_argument("--tls", action="store_true", help="HTTPS, with a certificate of our own for localhost")
+        parser.add_argument("--data", type=Path, metavar="FOLDER", help="keeps the books; without, they are forgotten")
+        parser.add_argument("--balance", type=_amount, default=Decimal(10_000), help="in each account (10000)")
+        faults = parser.add_argument_group("faults")
+        faults.add_argument("--faults", type=_share, default=0.0, metavar="SHARE", help="of calls that go wrong (0)")
+        faults.add_argument("--fault-seed", type=_whole(0), metavar="N", help="the same faults again")
+        faults.add_argument("--calls-per-s", type=_whole(1), metavar="N", help="more are throttled")
+        faults.add_argument(
+            "--notification-faults", type=_share, default=0.0, metavar="SHARE", help="come twice, or late (0)"
+        )
+        faults.add_argument("--clock-skew", type=float, default=0.0, metavar="S", help="the platform's clock is ahead")
+        workers = parser.add_argument_group("simulated workers, on evalsite's own database")
+        workers.add_argument("--work", type=_whole(1), metavar="N", help="N come to each platform, and wait for work")
+        workers.add_argument("--tasks", type=_whole(1), metavar="K", help="each does K HITs at most")
+        workers.add_argument("--careless", type=_share, default=0.25, metavar="SHARE", help="click blindly (0.25)")
+        for name, what in _HABITS.items():
+            workers.add_argument(f"--{name}", type=_share, default=0.0, metavar="SHARE", help=f"{what} (0)")
+        workers.add_argument("--seed", type=_whole(0), default=0, help="another seed, other workers (0)")
+        workers.add_argument("--until-done", action="store_true", help="end once there is no more to do for them")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Serve until interrupted or, if that is asked for, until the workers have done what there was."""
+        troop = _troop(options)
+        certificate = self_signed(_folder(options)) if options["tls"] else None
+        with interrupted_by_ending(), ExitStack() as stack:
+            running = [stack.enter_context(each) for each in _platforms(options, certificate)]
+            self._tell(running, certificate)
+            try:
+                if troop:
+                    waiting = Waiting.FOR_THE_FIRST if options["until_done"] else Waiting.ALWAYS
+                    self._work(running, troop, certificate, waiting)
+                if not (troop and options["until_done"]):
+                    threading.Event().wait()
+            except KeyboardInterrupt:
+                self.stdout.write("Ended.")
+
+    def _tell(self, running: list[Running], certificate: Certificate | None) -> None:
+        self.stdout.write("# Start evalsite with these in its environment:")
+        for each in running:
+            for name, value in each.environment.items():
+                self.stdout.write(f"{name}={value}")
+        self.stdout.write("EXTERNAL_SITES=" + ",".join(origin for each in running for origin in each.origins))
+        if certificate:
+            self.stdout.write(f"SSL_CERT_FILE={certificate.cert.resolve()}")
+        for each in running:
+            self.stdout.write(f"# {each.title}, for workers: {each.url}/")
+        self.stdout.write("# Ctrl-C ends it.")
+        self.stdout.flush()
+
+    def _work(self, running: list[Running], troop: Troop, certificate: Certificate | None, waiting: Waiting) -> None:
+        """Have a troop work at each platform, and say what they did."""
+        stop = threading.Event()
+        with ThreadPoolExecutor(len(running)) as pool:
+            try:
+                shifts = [pool.submit(self._send, each, troop, _door(certificate), stop, waiting) for each in running]
+                outcomes = [shift.result() for shift in shifts]
+            finally:
+                stop.set()  # before the pool waits for its threads
+        for each, outcome in zip(running, outcomes, strict=True):
+            self._summarise(each.title, outcome)
+
+    def _send(
+        self, platform: Running, troop: Troop, open_door: OpenDoor, stop: threading.Event, waiting: Waiting
+    ) -> Outcome:
+        with (
+            open_client(platform.url, transport=in_process(platform.application)) as site,
+            Shift(platform.desk, troop, site, open_door, stop=stop) as shift,
+        ):
+            return shift.work(n_threads=_THREADS, waiting=waiting)
+
+    def _summarise(self, title: str, outcome: Outcome) -> None:
+        endings = Counter({str(ending): n for ending, n in outcome.endings.items()})
+        done = ", ".join(f"{n} {ending}" for ending, n in endings.most_common()) or "nothing done"
+        self.stdout.write(f"{title}: {done}; {outcome.n_idle} workers found nothing; {len(outcome.errors)} errors")
+        for error in outcome.errors[:_SHOWN_ERRORS]:
+            self.stderr.write(error)
+
+
+def _platforms(options: dict[str, Any], certificate: Certificate | None) -> Iterator[Any]:
+    names = list(PLATFORMS) if options["platform"] == "both" else [options["platform"]]
+    for place, name in enumerate(names):
+        faults = Faults(
+            options["faults"],
+            seed=options["fault_seed"],
+            calls_per_s=options["calls_per_s"],
+            notification_rate=options["notification_faults"],
+        )
+        yield PLATFORMS[name](
+            _ledger(options, name),
+            faults,
+            balance=options["balance"],
+            port=options["port"] + place if options["port"] else 0,
+            certificate=certificate,
+        )
+
+
+def _ledger(options: dict[str, Any], name: str) -> Ledger:
+    path: Path | str = ":memory:"
+    if options["data"]:
+        options["data"].mkdir(parents=True, exist_ok=True)
+        path = options["data"] / f"{name}.sqlite3"
+    return Ledger(path, clock_skew_s=options["clock_skew"])
+
+
+def _folder(options: dict[str, Any]) -> Path:
+    return options["data"] or settings.DATA_DIR / "crowd-simulator"
+
+
+def _troop(options: dict[str, Any]) -> Troop | None:
+    if not options["work"]:
+        return None
+    try:
+        habits = Habits(**{name: options[name] for name in _HABITS})
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+    return Troop(options["work"], options["seed"], options["careless"], habits, options["tasks"])
+
+
+def _door(certificate: Certificate | None) -> OpenDoor:
+    """Return how workers reach evalsite: trusting our certificate too, with which it may be served."""
+    trusted = create_ssl_context()
+    if certificate:
+        trusted.load_verify_locations(certificate.cert)
+
+    def open_door(origin: str) -> Client:
+        return open_client(origin, transport=HTTPTransport(verify=trusted, trust_env=False))
+
+    return open_door
+
+
+@contextmanager
+def interrupted_by_ending() -> Iterator[None]:
+    """Let the signals that end a process interrupt this thread, so that all of it ends in order.
+
+    Ctrl-C too: a process in the background may have been started with it switched off.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ends = (signal.SIGINT, signal.SIGTERM)
+    before = {each: signal.signal(each, signal.default_int_handler) for each in ends}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise ArgumentTypeError(f"a share lies between 0 and 1, not {text!r}")
+    return share
+
+
+def _amount(text: str) -> Decimal:
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not (amount.is_finite() and amount >= 0):
+        raise ArgumentTypeError(f"an amount of money is wanted, not {text!r}")
+    return amount
+
+
+def _whole(least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise ArgumentTypeError(f"a whole number from {least} up is wanted, not {text!r}")
+        return int(text)
+
+    return parse

@@ -1,0 +1,210 @@
+"""What was published on a crowd platform, what came of it, and every order given to the platform.
+
+A row is written before the platform is told of it, with the token by which the platform, or we, find it again: after
+a fault or a crash the same row is gone through again. Nothing here is ever deleted.
+"""
+
+import uuid
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation.models import Assignment, Worker
+from campaigns.contracts.account import PostingState as SeenAs
+from campaigns.contracts.account import SubmissionState as SeenState
+from campaigns.models import Campaign, Hit
+
+
+class Wave(models.Model):
+    """Some HITs of a campaign that a researcher had published together.
+
+    publishing ⇄ stopped → published. `max_cost` is what the researcher agreed to: rewards and fees of its places.
+    """
+
+    class State(models.TextChoices):
+        PUBLISHING = "publishing", "Being published"
+        STOPPED = "stopped", "Interrupted"
+        PUBLISHED = "published", "Published"
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="waves")
+    token = models.UUIDField("of the form that asked for it", unique=True, default=uuid.uuid4)
+    number = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State, default=State.PUBLISHING)
+    n_hits = models.PositiveIntegerField()
+    n_places = models.PositiveIntegerField()
+    max_cost = models.DecimalField(max_digits=12, decimal_places=2)
+    site_url = models.CharField("address of this installation that workers are sent to", max_length=500)
+    last_error = models.CharField(max_length=500, blank=True)
+    job = models.ForeignKey("jobs.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    ordered_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    ordered_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "number"], name="crowd_wave_number")]
+
+    def __str__(self) -> str:
+        return f"Wave {self.number}"
+
+
+class Posting(models.Model):
+    """What a wave publishes: one HIT, or (`hit` null) places for any HIT of the wave.
+
+    planned → drafted, once its id is known and stored → open ⇄ paused → ended → gone.
+    """
+
+    class State(models.TextChoices):
+        PLANNED = "planned", "To be published"
+        DRAFTED = SeenAs.DRAFT.value, "Draft"
+        OPEN = SeenAs.OPEN.value, "Open"
+        PAUSED = SeenAs.PAUSED.value, "Paused"
+        ENDED = SeenAs.ENDED.value, "Ended"
+        GONE = SeenAs.GONE.value, "Deleted there"
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="postings")
+    wave = models.ForeignKey(Wave, on_delete=models.PROTECT, related_name="postings")
+    hit = models.ForeignKey(Hit, null=True, blank=True, on_delete=models.PROTECT, related_name="postings")
+    token = models.UUIDField(unique=True, default=uuid.uuid4)
+    n_places = models.PositiveIntegerField()
+    platform_id = models.CharField(max_length=200, blank=True)
+    state = models.CharField(max_length=10, choices=State, default=State.PLANNED)
+    seen_at = models.DateTimeField("last looked at", null=True, blank=True)
+    look_at = models.DateTimeField("to be looked at, from then on", null=True, blank=True)
+    last_error = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "platform_id"], condition=~Q(platform_id=""), name="crowd_posting_platform_id"
+            ),
+            models.UniqueConstraint(fields=["wave", "hit"], name="crowd_posting_once"),
+        ]
+        indexes = [models.Index(fields=["look_at"], condition=Q(look_at__isnull=False), name="crowd_posting_look")]
+
+    def __str__(self) -> str:
+        return self.platform_id or f"posting {self.pk}"
+
+
+class Submission(models.Model):
+    """An assignment of the platform, as last seen there, and ours that belongs to it."""
+
+    class State(models.TextChoices):
+        ACTIVE = SeenState.ACTIVE.value, "At work"
+        SUBMITTED = SeenState.SUBMITTED.value, "Submitted"
+        APPROVED = SeenState.APPROVED.value, "Approved"
+        REJECTED = SeenState.REJECTED.value, "Rejected"
+        RETURNED = SeenState.RETURNED.value, "Returned"
+        ABANDONED = SeenState.ABANDONED.value, "Abandoned"
+
+    class Trouble(models.TextChoices):
+        """What does not fit together; `dismissed_at` once a researcher has settled it."""
+
+        NONE = "", "None"
+        NOT_FINISHED = "not-finished", "Submitted there, not finished here"
+        NOT_SUBMITTED = "not-submitted", "Finished here, not submitted there"
+        UNKNOWN = "unknown", "Submitted by somebody who never came here"
+        OTHER_WORKER = "other-worker", "Submitted by another worker than the one who came here"
+        WRONG_CODE = "wrong-code", "Submitted with another completion code"
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="submissions")
+    posting = models.ForeignKey(Posting, on_delete=models.PROTECT, related_name="submissions")
+    platform_id = models.CharField(max_length=200)
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="submissions")
+    assignment = models.ForeignKey(
+        Assignment, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions"
+    )
+    state = models.CharField(max_length=10, choices=State)
+    code = models.CharField(max_length=200, blank=True)
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    decided_by_itself_at = models.DateTimeField("approved by the platform then", null=True, blank=True)
+    trouble = models.CharField(max_length=20, choices=Trouble, blank=True)
+    dismissed_at = models.DateTimeField(null=True, blank=True)
+    dismissed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    told = models.JSONField("what the platform told, as it was", default=dict, blank=True)
+    first_seen_at = models.DateTimeField(default=timezone.now)
+    seen_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "platform_id"], name="crowd_submission_once")]
+        indexes = [models.Index(fields=["campaign", "state"], name="crowd_submission_state")]
+
+    def __str__(self) -> str:
+        return self.platform_id
+
+
+class Order(models.Model):
+    """Something the platform is told to do: who wanted it, when, what became of it. The audit trail of a campaign.
+
+    queued → sending → done | refused. One that stays `sending` after a crash or a fault is gone through again: its
+    token and `draft_id` make sure that it has its effect once. `refused` is the platform's last word, and may be
+    ordered anew.
+    """
+
+    class Kind(models.TextChoices):
+        APPROVE = "approve", "Approve"
+        REJECT = "reject", "Reject"
+        BONUS = "bonus", "Bonus"
+        ADD_PLACES = "add-places", "Offer a HIT once more"
+        NOTIFY = "notify", "Message"
+        BLOCK = "block", "Block"
+        UNBLOCK = "unblock", "Unblock"
+        PAUSE = "pause", "Pause"
+        RESUME = "resume", "Resume"
+        STOP = "stop", "Stop"
+        DELETE = "delete", "Delete"
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "Waiting"
+        SENDING = "sending", "Being sent"
+        DONE = "done", "Done"
+        REFUSED = "refused", "Refused by the platform"
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="orders")
+    kind = models.CharField(max_length=10, choices=Kind)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    token = models.UUIDField("request token, stored before the platform is told", unique=True, default=uuid.uuid4)
+    draft_id = models.CharField(max_length=200, blank=True)
+    submission = models.ForeignKey(Submission, null=True, blank=True, on_delete=models.PROTECT, related_name="orders")
+    posting = models.ForeignKey(Posting, null=True, blank=True, on_delete=models.PROTECT, related_name="orders")
+    worker = models.ForeignKey(Worker, null=True, blank=True, on_delete=models.PROTECT, related_name="orders")
+    amount = models.DecimalField("what the worker gets", max_digits=10, decimal_places=2, default=Decimal("0.00"))
+    fee = models.DecimalField("what the platform asks for it", max_digits=10, decimal_places=2, default=Decimal("0.00"))
+    currency = models.CharField(max_length=3, blank=True)
+    n_places = models.PositiveIntegerField(null=True, blank=True)
+    message = models.TextField("what the worker is told", blank=True)
+    category = models.CharField(max_length=50, blank=True)
+    ordered_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    ordered_at = models.DateTimeField(default=timezone.now)
+    done_at = models.DateTimeField(null=True, blank=True)
+    n_tries = models.PositiveIntegerField(default=0)
+    try_at = models.DateTimeField("not to be sent before", null=True, blank=True)
+    last_error = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            # One decision of each kind about a submission, unless the platform refused it.
+            models.UniqueConstraint(
+                fields=["submission", "kind"],
+                condition=Q(kind__in=["approve", "reject", "add-places"]) & ~Q(state="refused"),
+                name="crowd_order_decided_once",
+            ),
+            models.CheckConstraint(condition=Q(amount__gte=0) & Q(fee__gte=0), name="crowd_order_amount"),
+        ]
+        indexes = [
+            models.Index(fields=["campaign", "kind"], name="crowd_order_kind"),
+            models.Index(fields=["state"], condition=Q(state__in=["queued", "sending"]), name="crowd_order_open"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.submission or self.worker or self.posting or ''}".strip()

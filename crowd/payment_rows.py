@@ -1,0 +1,361 @@
+"""What the payments pages list and sum up. The caller has fetched the campaign for its user."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import (
+    BigIntegerField,
+    Count,
+    DurationField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+)
+from django.db.models.functions import Coalesce, Replace
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+
+from analysis.campaign_queries import settings_of
+from analysis.live import list_live_workers
+from annotation.models import Assignment, Worker
+from campaigns.models import Campaign
+from crowd.costs import Cost, Spent, fee_of_reward, spent_on
+from crowd.models import Order, Submission
+from crowd.services.payments import list_payable
+from evalsite.lib.errors import DomainError
+
+NONE = "none"
+"""Of a filter by state: nothing is known on that side."""
+UNTESTED = "untested"
+OPEN = [Order.State.QUEUED, Order.State.SENDING]
+_MONEY = [Order.Kind.APPROVE, Order.Kind.BONUS]
+_CENT, _NOTHING = Decimal("0.01"), Decimal("0.00")
+_S_PER_HOUR = 3600
+_LARGEST_ID = 2**63 - 1
+
+
+# --- What the worker test says
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The verdict on each worker who has finished a HIT, by the id of their first finished assignment."""
+
+    by_first: dict[int, str]
+
+    def workers(self, verdict: str) -> Q:
+        """Return the condition, on a model with `worker`, that the worker has a verdict."""
+        tested = {first: said for first, said in self.by_first.items() if said != UNTESTED}
+        if verdict == UNTESTED:
+            return ~Q(worker__in=_workers_of(tested))
+        return Q(worker__in=_workers_of(first for first, said in tested.items() if said == verdict))
+
+    def of(self, campaign: Campaign, workers: Collection[int]) -> dict[int, str]:
+        """Return the verdicts on some workers by their ids. One query."""
+        finished = Assignment.objects.filter(
+            campaign=campaign, worker__in=set(workers), state=Assignment.State.FINISHED
+        )
+        firsts = finished.order_by().values("worker").annotate(first=Min("pk")).values_list("worker", "first")
+        return {worker: self.by_first.get(first, UNTESTED) for worker, first in firsts}
+
+
+def _workers_of(assignments: Iterable[int]) -> QuerySet[Assignment, Any]:
+    return Assignment.objects.filter(pk__in=list(assignments)).order_by().values("worker")
+
+
+def read_verdicts(campaign: Campaign, now: datetime) -> Verdicts:
+    """Return what the worker test says, as the workers page shows it; nothing if the test cannot be made."""
+    try:
+        workers = list_live_workers(campaign, settings_of(campaign), now)
+    except DomainError:
+        workers = []
+    return Verdicts({worker.finished[0]: worker.conduct.verdict for worker in workers if worker.finished})
+
+
+# --- Assignments, here and there
+
+
+@dataclass(frozen=True)
+class Row:
+    """An assignment here, the one of the platform that belongs to it, or both; its orders, oldest first."""
+
+    assignment: Assignment | None
+    submission: Submission | None
+    orders: list[Order]
+    verdict: str
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it is submitted, and neither approved nor rejected, nor about to be."""
+        return self._is(Submission.State.SUBMITTED) and not self._stands(Order.Kind.APPROVE, Order.Kind.REJECT)
+
+    @property
+    def is_reversible(self) -> bool:
+        """Whether it is rejected, and that is not about to be taken back."""
+        return self._is(Submission.State.REJECTED) and not self._stands(Order.Kind.APPROVE)
+
+    def _is(self, state: str) -> bool:
+        return self.submission is not None and self.submission.state == state
+
+    def _stands(self, *kinds: str) -> bool:
+        return any(order.kind in kinds and order.state != Order.State.REFUSED for order in self.orders)
+
+
+def list_payments(
+    campaign: Campaign,
+    *,
+    here: str = "",
+    there: str = "",
+    worker: str = "",
+    hit: int | None = None,
+    verdict: str = "",
+    verdicts: Verdicts | None = None,
+) -> QuerySet[Any, Any]:
+    """Return when each began, newest first, with the id of the submission and of the assignment, None if there is none.
+
+    `worker` is a part of a name. An assignment whose worker came back with another one of the platform is in it with
+    each.
+    """
+    submissions = Submission.objects.filter(campaign=campaign)
+    belongs = Submission.objects.filter(campaign=campaign, assignment=OuterRef("pk"))
+    assignments = Assignment.objects.filter(campaign=campaign).exclude(Exists(belongs))
+    if here:
+        submissions = submissions.filter(Q(assignment=None) if here == NONE else Q(assignment__state=here))
+        assignments = assignments.none() if here == NONE else assignments.filter(state=here)
+    if there:
+        submissions = submissions.none() if there == NONE else submissions.filter(state=there)
+        assignments = assignments if there == NONE else assignments.none()
+    if hit is not None:
+        submissions = submissions.filter(Q(assignment__hit__number=hit) | Q(assignment=None, posting__hit__number=hit))
+        assignments = assignments.filter(hit__number=hit)
+    if verdict and verdicts:
+        condition = verdicts.workers(verdict)
+        submissions, assignments = submissions.filter(condition), assignments.filter(condition)
+    if worker:
+        # The campaign's id, which a link platform puts before each name, must not match.
+        name = Replace(F("worker__key"), Value(f"{campaign.public_id}:"), Value(""))
+        submissions = submissions.annotate(called=name).filter(called__icontains=worker)
+        assignments = assignments.annotate(called=name).filter(called__icontains=worker)
+    began = Coalesce("assignment__started_at", "accepted_at", "first_seen_at")
+    of_platform = submissions.order_by().annotate(at=began, there_id=F("pk"), here_id=F("assignment_id"))
+    only_here = assignments.order_by().annotate(
+        at=F("started_at"), there_id=Value(None, BigIntegerField(null=True)), here_id=F("pk")
+    )
+    columns = ("at", "there_id", "here_id")
+    both = of_platform.values_list(*columns).union(only_here.values_list(*columns), all=True)
+    return both.order_by("-at", "-there_id", "-here_id")
+
+
+def read_rows(campaign: Campaign, found: Iterable[tuple[Any, Any, Any]], verdicts: Verdicts) -> list[Row]:
+    """Return some of `list_payments` with what belongs to them. Four queries."""
+    ids = [(there, here) for _, there, here in found]
+    submissions = _with_all(Submission.objects.filter(pk__in=[there for there, _ in ids if there])).in_bulk()
+    only_here = [here for there, here in ids if not there]
+    assignments = Assignment.objects.filter(pk__in=only_here).select_related("hit", "worker").in_bulk()
+    orders: dict[int | None, list[Order]] = {}
+    for order in Order.objects.filter(submission__in=list(submissions)).select_related("ordered_by").order_by("pk"):
+        orders.setdefault(order.submission_id, []).append(order)
+    workers = {each.worker_id for each in submissions.values()} | {each.worker_id for each in assignments.values()}
+    said = verdicts.of(campaign, workers)
+    rows = []
+    for there, here in ids:
+        submission = submissions[there] if there else None
+        assignment = submission.assignment if submission else assignments[here]
+        worker = submission.worker_id if submission else assignments[here].worker_id
+        rows.append(Row(assignment, submission, orders.get(there, []), said.get(worker, UNTESTED)))
+    return rows
+
+
+def _with_all(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+    return submissions.select_related("worker", "posting__hit", "assignment__hit", "assignment__worker", "dismissed_by")
+
+
+def get_row(campaign: Campaign, submission_id: int, verdicts: Verdicts) -> Row:
+    """Return a submission of the campaign with what belongs to it; raise Http404 for any other."""
+    get_submission_of(campaign, submission_id)
+    return read_rows(campaign, [(None, submission_id, None)], verdicts)[0]
+
+
+def get_submission_of(campaign: Campaign, submission_id: int) -> Submission:
+    """Return a submission of the campaign; raise Http404 for any other."""
+    return get_object_or_404(_with_all(Submission.objects.all()), pk=submission_id, campaign=campaign)
+
+
+def get_submissions_of(campaign: Campaign, ids: Iterable[str]) -> list[Submission]:
+    """Return the submissions of these ids; raise Http404 if any of them is none of the campaign."""
+    wanted = {int(each) if each.isascii() and each.isdigit() else 0 for each in ids}
+    if max(wanted, default=0) > _LARGEST_ID:
+        raise Http404
+    found = list(_with_all(Submission.objects.filter(campaign=campaign, pk__in=wanted)).order_by("pk"))
+    if len(found) != len(wanted):
+        raise Http404
+    return found
+
+
+def list_matching(campaign: Campaign, found: QuerySet[Any, Any]) -> list[Submission]:
+    """Return the submissions of all that `list_payments` found, by id."""
+    ids = {there for _, there, _ in found if there}
+    return [each for each in _with_all(Submission.objects.filter(campaign=campaign)).order_by("pk") if each.pk in ids]
+
+
+# --- What approving costs
+
+
+def pick_undecided(submissions: Collection[Submission]) -> list[Submission]:
+    """Return those of some submissions that can be approved or rejected, whatever their trouble. One query."""
+    standing = Order.objects.filter(submission__in=submissions, kind__in=[Order.Kind.APPROVE, Order.Kind.REJECT])
+    decided = set(standing.exclude(state=Order.State.REFUSED).values_list("submission", flat=True))
+    return [each for each in submissions if each.state == Submission.State.SUBMITTED and each.pk not in decided]
+
+
+def list_complete(campaign: Campaign) -> list[Submission]:
+    """Return all complete work that nobody has decided about, with what belongs to it."""
+    return list(_with_all(list_payable(campaign)).order_by("pk"))
+
+
+def cost_of(campaign: Campaign, submissions: QuerySet[Submission] | Collection[Submission]) -> Cost:
+    """Return what it costs to approve some submissions, one by one. One query of a query set, none of others."""
+    sizes: Counter[int] = Counter()
+    if isinstance(submissions, QuerySet):
+        found = submissions.select_related(None).order_by().values_list("posting__n_places").annotate(n=Count("pk"))
+        sizes.update(dict(found))
+    else:
+        sizes.update(each.posting.n_places for each in submissions)
+    n = sizes.total()
+    fees = (n_of * fee_of_reward(campaign, places_per_posting=size) for size, n_of in sizes.items())
+    return Cost(n, n * campaign.reward, sum(fees, _NOTHING), campaign.currency)
+
+
+# --- Totals
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What was paid by a campaign, what is on its way, and what waits for a researcher."""
+
+    spent: Spent
+    waiting: Cost
+    n_troubles: int
+    n_sending: int
+    n_rejected: int
+    n_refused: int
+
+
+def get_totals(campaign: Campaign) -> Totals:
+    """Return the sums of a campaign's account. Eight queries."""
+    rejected = Submission.objects.filter(campaign=campaign, state=Submission.State.REJECTED)
+    return Totals(
+        spent=spent_on(campaign),
+        waiting=cost_of(campaign, list_payable(campaign)),
+        n_troubles=list_troubles(campaign).count(),
+        n_sending=Order.objects.filter(campaign=campaign, state__in=OPEN).count(),
+        n_rejected=rejected.count(),
+        n_refused=list_refused(campaign).count(),
+    )
+
+
+def approved_by_itself(campaign: Campaign) -> QuerySet[Submission]:
+    """Return what is approved without an order of ours: by the platform, or on its own site."""
+    ordered = Order.objects.filter(submission=OuterRef("pk"), kind=Order.Kind.APPROVE, state=Order.State.DONE)
+    approved = Submission.objects.filter(campaign=campaign, state=Submission.State.APPROVED)
+    return _with_all(approved.exclude(Exists(ordered)))
+
+
+def count_finished(campaign: Campaign) -> int:
+    """Return how many assignments are finished."""
+    return Assignment.objects.filter(campaign=campaign, state=Assignment.State.FINISHED).count()
+
+
+@dataclass(frozen=True)
+class Wages:
+    """How many finished assignments paid less than a wage per hour, and what they lack of it together."""
+
+    n_finished: int
+    n_below: int
+    missing: Decimal
+
+
+def compare_wages(campaign: Campaign, wage: Decimal) -> Wages:
+    """Return how the reward compares to `wage` per hour, for the time that each finished assignment took. One query."""
+    enough = timedelta(hours=float(campaign.reward / wage))
+    took = ExpressionWrapper(F("seen_at") - F("started_at"), output_field=DurationField())
+    finished = Assignment.objects.filter(campaign=campaign, state=Assignment.State.FINISHED).order_by()
+    is_below = Q(took__gt=enough)
+    found = finished.annotate(took=took).aggregate(
+        n=Count("pk"), n_below=Count("pk", filter=is_below), below=Sum("took", filter=is_below)
+    )
+    hours = Decimal((found["below"] or timedelta()).total_seconds()) / _S_PER_HOUR
+    missing = hours * wage - found["n_below"] * campaign.reward
+    return Wages(found["n"], found["n_below"], max(missing, _NOTHING).quantize(_CENT))
+
+
+# --- Troubles
+
+
+def list_troubles(campaign: Campaign, *, is_settled: bool = False, kind: str = "") -> QuerySet[Submission]:
+    """Return submissions that do not fit what is here, until somebody has settled them, or since; newest first."""
+    found = Submission.objects.filter(campaign=campaign, dismissed_at__isnull=not is_settled).exclude(trouble="")
+    if kind:
+        found = found.filter(trouble=kind)
+    return _with_all(found).order_by("-first_seen_at", "-pk")
+
+
+# --- Orders
+
+
+def is_blocked(worker: Worker) -> bool:
+    """Tell whether a worker is kept from the account's work, or about to be. One query."""
+    found = Order.objects.filter(worker=worker, kind__in=[Order.Kind.BLOCK, Order.Kind.UNBLOCK])
+    latest = found.exclude(state=Order.State.REFUSED).order_by("pk").last()
+    return latest is not None and latest.kind == Order.Kind.BLOCK
+
+
+def list_orders(campaign: Campaign, *, kind: str = "", state: str = "") -> QuerySet[Order]:
+    """Return the orders given to the platform, newest first, with what they are about and who gave them."""
+    found = Order.objects.filter(campaign=campaign)
+    if kind:
+        found = found.filter(kind=kind)
+    if state:
+        found = found.filter(state=state)
+    return found.select_related(
+        "submission__worker", "submission__assignment__hit", "posting__hit", "posting__wave", "worker", "ordered_by"
+    ).order_by("-pk")
+
+
+def get_order_of(campaign: Campaign, order_id: str) -> Order:
+    """Return an order of the campaign; raise Http404 for any other."""
+    if not (order_id.isascii() and order_id.isdigit()) or int(order_id) > _LARGEST_ID:
+        raise Http404
+    return get_object_or_404(Order, pk=order_id, campaign=campaign)
+
+
+def list_refused(campaign: Campaign) -> QuerySet[Order]:
+    """Return the orders that the platform refused and that were not given anew."""
+    later = Order.objects.filter(
+        Q(submission=OuterRef("submission"))
+        | Q(worker=OuterRef("worker"), submission=None)
+        | Q(posting=OuterRef("posting"), submission=None, worker=None),
+        campaign=campaign,
+        kind=OuterRef("kind"),
+        pk__gt=OuterRef("pk"),
+    )
+    return Order.objects.filter(campaign=campaign, state=Order.State.REFUSED).exclude(Exists(later))
+
+
+def list_money_orders(campaign: Campaign, *, only_done: bool) -> QuerySet[Order]:
+    """Return the orders to pay somebody, those that have been carried out or all."""
+    found = Order.objects.filter(campaign=campaign, kind__in=_MONEY)
+    found = found.filter(state=Order.State.DONE) if only_done else found
+    return found.select_related(
+        "submission__worker", "submission__assignment__hit", "submission__posting__hit", "worker", "ordered_by"
+    )

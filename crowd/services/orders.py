@@ -1,0 +1,314 @@
+"""Orders to the platform: written down first, then carried out, each with one effect, whatever dies in between.
+
+An order is claimed by one UPDATE, which also leases it (`try_at`) for as long as a call may take. No transaction is
+open during a call. A job that dies, or hears no answer, leaves its order `sending`; the next try comes with the same
+token, and for a bonus with the same draft, so that the platform, which may have done it already, does it once.
+"""
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from functools import partial
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from campaigns.contracts.account import (
+    BonusSpec,
+    CrowdAccount,
+    DraftLapsedError,
+    PlatformRefusedError,
+    PlatformUnsureError,
+)
+from campaigns.models import Campaign
+from crowd.accounts import open_account
+from crowd.models import Order, Posting, Submission
+from crowd.services.pacing import FIRST_PAUSE_S, Pace
+from crowd.services.queueing import ask_for
+from evalsite.accounts.models import User
+from evalsite.jobs.handlers import JobContext
+from evalsite.jobs.timing import LEASE_S
+from evalsite.lib.errors import DomainError
+
+logger = logging.getLogger(__name__)
+
+CARRY_OUT = "crowd.orders"
+State, Kind = Order.State, Order.Kind
+OPEN = (State.QUEUED, State.SENDING)
+# Pauses after a call whose effect is not known double, up to the longest.
+LONGEST_PAUSE_S = 600
+# How often one job goes through the open orders, and how long it waits at most to do so again.
+ROUNDS, LONGEST_WAIT_S = 5, 5
+# A platform may forget a token after a day; what else could tell whether places were added is not known.
+TOKENS_LAST = timedelta(hours=20)
+_AT_A_TIME = 200
+_LONGEST_ERROR = 500
+_POSTING_STATES = {
+    Kind.PAUSE: Posting.State.PAUSED,
+    Kind.RESUME: Posting.State.OPEN,
+    Kind.STOP: Posting.State.ENDED,
+    Kind.DELETE: Posting.State.GONE,
+}
+_SUBMISSION_STATES = {Kind.APPROVE: Submission.State.APPROVED, Kind.REJECT: Submission.State.REJECTED}
+# Of which a submission has only one that stands.
+_RIVALS = {
+    Kind.APPROVE: (Kind.APPROVE, Kind.REJECT),
+    Kind.REJECT: (Kind.APPROVE, Kind.REJECT),
+    Kind.ADD_PLACES: (Kind.ADD_PLACES,),
+}
+
+
+@transaction.atomic
+def place_orders(*, campaign: Campaign, orders: Iterable[Order]) -> list[Order]:
+    """Write orders down and have them carried out once that is committed; the caller has locked what they are about."""
+    placed = Order.objects.bulk_create(orders)
+    if placed:
+        ask_for(CARRY_OUT, campaign.pk)
+    return placed
+
+
+@transaction.atomic
+def order_again(*, order: Order, user: User) -> Order:
+    """Order anew what the platform refused; asked for twice, once.
+
+    Raises DomainError `not_refused` or `decided`, if the opposite or the same has been ordered since.
+    """
+    refused = Order.objects.select_for_update(of=("self",), no_key=True).select_related("campaign").get(pk=order.pk)
+    if refused.state != State.REFUSED:
+        raise DomainError("not_refused", "Only what the platform refused can be ordered again.")
+    token = uuid.uuid5(refused.token, "again")
+    if known := Order.objects.filter(token=token).first():
+        return known
+    if (rivals := _RIVALS.get(Kind(refused.kind))) and refused.submission_id:
+        Submission.objects.select_for_update(no_key=True).get(pk=refused.submission_id)
+        since = Order.objects.filter(submission=refused.submission_id, kind__in=rivals, pk__gt=refused.pk)
+        if since.exclude(state=State.REFUSED).exists():
+            raise DomainError("decided", "Something else has been ordered about this submission since.")
+    copied = ("campaign", "kind", "submission_id", "posting_id", "worker_id", "amount", "fee", "currency")
+    fields = {name: getattr(refused, name) for name in (*copied, "n_places", "message", "category")}
+    return place_orders(campaign=refused.campaign, orders=[Order(**fields, token=token, ordered_by=user)])[0]
+
+
+@transaction.atomic
+def hurry_orders(*, campaign: Campaign) -> int:
+    """Have the orders tried at once that wait because of an error; return how many."""
+    waiting = Order.objects.filter(campaign=campaign, state__in=OPEN).exclude(last_error="")
+    if n := waiting.update(try_at=None):
+        ask_for(CARRY_OUT, campaign.pk)
+    return n
+
+
+def list_due(now: datetime | None = None) -> set[int]:
+    """Return the campaigns of which an order is open and may be tried now."""
+    now = now or timezone.now()
+    due = Order.objects.filter(Q(try_at=None) | Q(try_at__lte=now), state__in=OPEN)
+    return set(due.order_by().values_list("campaign", flat=True).distinct())
+
+
+def carry_out_orders(ctx: JobContext, campaign_id: int) -> None:
+    """Carry out the open orders of a campaign, in order, those about one thing one after the other.
+
+    What the platform does not answer is tried again after the others, a few times; the rest is left for a later job.
+    Two such jobs at once are harmless. Raises DomainError if the account cannot be opened; the orders tell why, and
+    wait.
+    """
+    campaign = Campaign.objects.get(pk=campaign_id)
+    if not _open_orders(campaign).exists():
+        return
+    try:
+        account = open_account(campaign)
+    except DomainError as error:
+        later = timezone.now() + timedelta(seconds=LONGEST_PAUSE_S)
+        _open_orders(campaign).update(try_at=later, last_error=error.message[:_LONGEST_ERROR])
+        raise
+    pace = Pace()
+    _go_through(ctx, campaign, account, pace)
+    for _ in range(ROUNDS - 1):
+        wait_s = _next_in_s(campaign)
+        if wait_s is None or wait_s > LONGEST_WAIT_S:
+            return
+        time.sleep(wait_s)
+        _go_through(ctx, campaign, account, pace)
+
+
+def _go_through(ctx: JobContext, campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
+    """Try every open order once."""
+    total = _open_orders(campaign).count()
+    held: set[tuple[str, int]] = set()
+    for n, order in enumerate(_in_order(campaign)):
+        ctx.progress(n, max(total, n + 1), "Telling the platform")
+        subject = _subject_of(order)
+        if subject in held or not pace.call(partial(_carry_out, account, order)):
+            held.add(subject)
+
+
+def _open_orders(campaign: Campaign) -> QuerySet[Order]:
+    return Order.objects.filter(campaign=campaign, state__in=OPEN)
+
+
+def _next_in_s(campaign: Campaign) -> float | None:
+    """Return in how many seconds the first open order may be tried; None if none is open."""
+    if not (first := _open_orders(campaign).order_by(F("try_at").asc(nulls_first=True)).first()):
+        return None
+    return max(0.0, (first.try_at - timezone.now()).total_seconds()) if first.try_at else 0.0
+
+
+def _in_order(campaign: Campaign) -> Iterator[Order]:
+    """Yield the open orders, also those that are placed meanwhile."""
+    last = 0
+    orders = (
+        _open_orders(campaign)
+        .order_by("pk")
+        .select_related("submission__posting", "submission__worker", "posting", "worker")
+    )
+    while some := list(orders.filter(pk__gt=last)[:_AT_A_TIME]):
+        yield from some
+        last = some[-1].pk
+
+
+def _subject_of(order: Order) -> tuple[str, int]:
+    """Return what an order is about: a later one about the same waits for it."""
+    if order.submission_id and order.kind != Kind.NOTIFY:
+        return "submission", order.submission_id
+    if order.posting_id and order.kind != Kind.NOTIFY:
+        return "posting", order.posting_id
+    return "worker", order.worker_id or 0
+
+
+def _carry_out(account: CrowdAccount, order: Order) -> bool:
+    """Claim an order and carry it out; return False if it stays open, here or in the hands of another job.
+
+    Each try is claimed by itself, so that the row knows of it before the platform does.
+    """
+    if not _claim(order):
+        return False
+    try:
+        _CALLS[order.kind](account, order)
+    except PlatformUnsureError as error:
+        _try_later(order, error)
+        return False
+    except PlatformRefusedError as error:
+        logger.warning("order %d (%s) is refused: %s", order.pk, order.kind, error.code)
+        _end(order, State.REFUSED, error.message)
+    else:
+        _end(order, State.DONE)
+    return True
+
+
+def _claim(order: Order) -> bool:
+    """Take an order that is due, for as long as a job without a sign of life counts as alive."""
+    now = timezone.now()
+    due = Order.objects.filter(Q(try_at=None) | Q(try_at__lte=now), pk=order.pk, state__in=OPEN, n_tries=order.n_tries)
+    if not due.update(state=State.SENDING, n_tries=F("n_tries") + 1, try_at=now + timedelta(seconds=LEASE_S)):
+        return False
+    order.n_tries += 1
+    return True
+
+
+def _try_later(order: Order, error: PlatformUnsureError) -> None:
+    pause_s = min(FIRST_PAUSE_S * 2 ** min(order.n_tries - 1, 20), LONGEST_PAUSE_S)
+    at = timezone.now() + timedelta(seconds=max(pause_s, error.retry_after_s or 0))
+    # Not if another job has taken it since.
+    mine = Order.objects.filter(pk=order.pk, state=State.SENDING, n_tries=order.n_tries)
+    mine.update(try_at=at, last_error=str(error)[:_LONGEST_ERROR])
+
+
+@transaction.atomic
+def _end(order: Order, state: str, error: str = "") -> None:
+    """Write down what became of an order, unless another job was first."""
+    if order.submission_id:  # locked in the same order as by those who place orders
+        Submission.objects.select_for_update(no_key=True).get(pk=order.submission_id)
+    ended = Order.objects.filter(pk=order.pk, state=State.SENDING).update(
+        state=state, done_at=timezone.now(), try_at=None, last_error=error[:_LONGEST_ERROR]
+    )
+    if not ended or state != State.DONE:
+        return
+    if order.submission_id and order.kind in _SUBMISSION_STATES:
+        Submission.objects.filter(pk=order.submission_id).update(state=_SUBMISSION_STATES[Kind(order.kind)])
+    if order.posting_id and order.kind in _POSTING_STATES:
+        look_at = None if order.kind == Kind.DELETE else timezone.now()
+        Posting.objects.filter(pk=order.posting_id).update(state=_POSTING_STATES[Kind(order.kind)], look_at=look_at)
+
+
+# --- Telling the platform
+
+
+def _approve(account: CrowdAccount, order: Order) -> None:
+    submission = _submission_of(order)
+    rejected = Order.objects.filter(submission=submission, kind=Kind.REJECT, state=State.DONE).exists()
+    account.approve(
+        submission.platform_id,
+        order.message,
+        was_rejected=rejected or submission.state == Submission.State.REJECTED,
+    )
+
+
+def _reject(account: CrowdAccount, order: Order) -> None:
+    account.reject(_submission_of(order).platform_id, order.message, order.category)
+
+
+def _pay_bonus(account: CrowdAccount, order: Order) -> None:
+    submission = _submission_of(order)
+    bonus = BonusSpec(
+        token=order.token,
+        posting_id=submission.posting.platform_id,
+        submission_id=submission.platform_id,
+        worker_key=submission.worker.key,
+        amount=order.amount,
+        message=order.message,
+        is_repeat=order.n_tries > 1,
+    )
+    order.refresh_from_db(fields=["draft_id"])
+    if not order.draft_id:
+        draft_id = account.draft_bonus(bonus)
+        Order.objects.filter(pk=order.pk, draft_id="").update(draft_id=draft_id)
+        order.refresh_from_db(fields=["draft_id"])  # of two jobs, both pay the draft of the one that stored its own
+    try:
+        account.pay_bonus(bonus, order.draft_id)
+    except DraftLapsedError:
+        Order.objects.filter(pk=order.pk, draft_id=order.draft_id).update(draft_id="")
+        raise
+
+
+def _add_places(account: CrowdAccount, order: Order) -> None:
+    if order.n_tries > 1 and order.ordered_at < timezone.now() - TOKENS_LAST:
+        raise PlatformRefusedError(
+            "too_late", "It is not known whether the place was added a day ago. Look at the platform, then order again."
+        )
+    account.add_places(_posting_of(order).platform_id, order.n_places or 1, order.token)
+
+
+def _notify(account: CrowdAccount, order: Order) -> None:
+    subject, _, text = order.message.partition("\n\n")
+    account.notify([_worker_key_of(order)], subject, text, _posting_of(order).platform_id)
+
+
+def _submission_of(order: Order) -> Submission:
+    assert order.submission is not None
+    return order.submission
+
+
+def _posting_of(order: Order) -> Posting:
+    return order.posting or _submission_of(order).posting
+
+
+def _worker_key_of(order: Order) -> str:
+    return order.worker.key if order.worker else _submission_of(order).worker.key
+
+
+_CALLS: dict[str, Callable[[CrowdAccount, Order], None]] = {
+    Kind.APPROVE: _approve,
+    Kind.REJECT: _reject,
+    Kind.BONUS: _pay_bonus,
+    Kind.ADD_PLACES: _add_places,
+    Kind.NOTIFY: _notify,
+    Kind.BLOCK: lambda account, order: account.block(_worker_key_of(order), order.message),
+    Kind.UNBLOCK: lambda account, order: account.unblock(_worker_key_of(order)),
+    Kind.PAUSE: lambda account, order: account.pause(_posting_of(order).platform_id),
+    Kind.RESUME: lambda account, order: account.resume(_posting_of(order).platform_id),
+    Kind.STOP: lambda account, order: account.stop(_posting_of(order).platform_id),
+    Kind.DELETE: lambda account, order: account.delete(_posting_of(order).platform_id),
+}

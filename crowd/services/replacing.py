@@ -1,0 +1,110 @@
+"""Offering a HIT once more in the place of a worker who failed the worker test, within a budget."""
+
+from datetime import timedelta
+from decimal import Decimal, InvalidOperation
+
+from django.db import transaction
+from django.db.models import F, QuerySet, Sum
+from django.utils import timezone
+
+from analysis.campaign_queries import settings_of
+from analysis.live import list_live_workers
+from annotation.models import Assignment
+from campaigns.models import Campaign, Hit
+from crowd.costs import Cost, cost_of_places
+from crowd.models import Order, Posting, Submission, Wave
+from crowd.services.orders import place_orders
+from crowd.services.terms import is_on, option_of
+from crowd.services.troubles import HANDED_IN
+
+_FAILED = "failed"
+_LOOK_AFTER = timedelta(seconds=60)  # when the platform has been told
+_NOTHING = Decimal("0.00")
+
+
+def replace_failed(*, campaign: Campaign) -> int:
+    """Offer the HITs once more that workers did who have failed the worker test by now; return how many.
+
+    Only if the platform's option `replace_failed` is on and the campaign is not closed, and as far as `budget_cap`
+    goes, the most that waves and such places may cost together. Each submission is replaced once, ever. Locks HITs and
+    campaign.
+    """
+    if campaign.status == Campaign.Status.CLOSED or not is_on(campaign, "replace_failed"):
+        return 0
+    workers = list_live_workers(campaign, settings_of(campaign), timezone.now())
+    failed = {worker.name for worker in workers if worker.conduct.verdict == _FAILED}
+    due = [each for each in _replaceable(campaign) if each.worker.name in failed] if failed else []
+    return _replace(campaign, due) if due else 0
+
+
+def _cap_of(campaign: Campaign) -> Decimal:
+    """Return the budget cap; without one that can be read, nothing is spent: who replaces may fail, too, for ever."""
+    try:
+        return Decimal(str(option_of(campaign, "budget_cap")))
+    except InvalidOperation:
+        return _NOTHING
+
+
+def _replaceable(campaign: Campaign) -> list[Submission]:
+    """Return the submissions of finished work that were not replaced and can be, in order."""
+    ordered = _add_orders(campaign).filter(submission__isnull=False)
+    found = Submission.objects.filter(
+        campaign=campaign, state__in=HANDED_IN, assignment__state=Assignment.State.FINISHED
+    ).exclude(pk__in=ordered.values("submission"))
+    found = found.exclude(posting__state=Posting.State.GONE)
+    return list(found.select_related("worker", "posting", "assignment").order_by("pk"))
+
+
+@transaction.atomic
+def _replace(campaign: Campaign, due: list[Submission]) -> int:
+    hit_of = {each.pk: each.assignment.hit_id for each in due if each.assignment}
+    # HITs before the campaign, as everywhere.
+    list(Hit.objects.select_for_update(no_key=True).filter(pk__in=hit_of.values()).order_by("pk"))
+    locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    orders = [] if locked.status == Campaign.Status.CLOSED else _orders_within_cap(locked, due)
+    for order in orders:
+        assert order.submission_id
+        Hit.objects.filter(pk=hit_of[order.submission_id]).update(n_places_left=F("n_places_left") + 1)
+    postings = Posting.objects.filter(pk__in={order.posting_id for order in orders})
+    postings.update(look_at=timezone.now() + _LOOK_AFTER)
+    place_orders(campaign=locked, orders=orders)
+    return len(orders)
+
+
+def _orders_within_cap(campaign: Campaign, due: list[Submission]) -> list[Order]:
+    """Return an order for each submission that was not replaced meanwhile, as far as the budget goes."""
+    left = _cap_of(campaign) - _committed(campaign)
+    replaced = set(_add_orders(campaign).filter(submission__in=due).values_list("submission", flat=True))
+    orders = []
+    for submission in due:
+        cost = cost_of_places(campaign, 1, places_per_posting=submission.posting.n_places)
+        if submission.pk in replaced or cost.total > left:
+            continue
+        left -= cost.total
+        orders.append(_order(campaign, submission, cost))
+    return orders
+
+
+def _add_orders(campaign: Campaign) -> QuerySet[Order]:
+    return Order.objects.filter(campaign=campaign, kind=Order.Kind.ADD_PLACES)
+
+
+def _committed(campaign: Campaign) -> Decimal:
+    """Return what waves and added places cost at most."""
+    waves = Wave.objects.filter(campaign=campaign).aggregate(cost=Sum("max_cost"))["cost"]
+    orders = _add_orders(campaign).exclude(state=Order.State.REFUSED)
+    added = orders.aggregate(cost=Sum(F("amount") + F("fee")))["cost"]
+    return (waves or _NOTHING) + (added or _NOTHING)
+
+
+def _order(campaign: Campaign, submission: Submission, cost: Cost) -> Order:
+    return Order(
+        campaign=campaign,
+        kind=Order.Kind.ADD_PLACES,
+        submission=submission,
+        posting=submission.posting,
+        n_places=1,
+        amount=cost.rewards,
+        fee=cost.fees,
+        currency=cost.currency,
+    )

@@ -1,0 +1,340 @@
+"""Looking at what workers do on the platform, and freeing the places of those who have left.
+
+Everything follows from what the platform says at the latest look, so a look may be repeated, come late or be lost.
+Notifications only make the next look come sooner; what they say of a submission is believed if it is an end, as a
+platform may tell of those who left by no other way.
+"""
+
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from annotation.models import Assignment, Worker
+from annotation.services.assignments import release_assignment
+from campaigns.contracts.account import (
+    CrowdAccount,
+    Event,
+    PlatformRefusedError,
+    PlatformUnsureError,
+    PostingSeen,
+    PostingState,
+    SubmissionSeen,
+)
+from campaigns.models import Campaign, Hit
+from crowd.accounts import open_account
+from crowd.models import Order, Posting, Submission
+from crowd.queries import UNPUBLISHED
+from crowd.services.memory import is_stale, prepare_account
+from crowd.services.pacing import GIVE_UP_AFTER, Pace
+from crowd.services.queueing import SYNC, ask_for
+from crowd.services.replacing import replace_failed
+from crowd.services.terms import terms_of
+from crowd.services.troubles import ENDED, HANDED_IN, refresh_troubles
+from evalsite.jobs.handlers import JobContext
+from evalsite.jobs.models import Job
+
+logger = logging.getLogger(__name__)
+
+# When a posting is looked at again: while workers are at it, while it waits for some, when decisions are awaited.
+SOON, IDLE, AWAITING = timedelta(seconds=60), timedelta(minutes=30), timedelta(hours=1)
+# How long a worker has given no sign of life of whom it may be said, if somebody has left, that it was they.
+QUIET = timedelta(minutes=10)
+# How long a campaign rests whose account could not be opened.
+REST = timedelta(minutes=10)
+_MOST_ROUNDS = 100
+_LONGEST_ERROR, _LONGEST_CODE = 500, 200
+_TOLD = ("state", "code", "accepted_at", "submitted_at", "decided_by_itself_at", "told", "seen_at")
+State = Submission.State
+
+
+# --- When to look
+
+
+def list_due(now: datetime | None = None) -> QuerySet[Posting]:
+    """Return the postings to be looked at: their time has come, or workers have been at their HITs since the last."""
+    now = now or timezone.now()
+    at_work = Assignment.objects.filter(seen_at__gt=OuterRef("seen_at"))
+    is_busy = Exists(at_work.filter(hit=OuterRef("hit_id"))) | Q(hit=None) & Exists(
+        at_work.filter(campaign=OuterRef("campaign_id"))
+    )
+    is_due = Q(look_at__lte=now) | Q(look_at__isnull=False, seen_at__lte=now - SOON) & is_busy
+    return Posting.objects.exclude(state__in=UNPUBLISHED).filter(is_due)
+
+
+def ask_for_sync(*, campaign: Campaign) -> None:
+    """Have all postings of a campaign looked at as soon as possible, but for those that are deleted."""
+    postings = Posting.objects.filter(campaign=campaign).exclude(state__in=(*UNPUBLISHED, Posting.State.GONE))
+    postings.update(look_at=timezone.now())
+    ask_for(SYNC, campaign.pk)
+
+
+def take_up_syncs() -> None:
+    """Enqueue the jobs of campaigns with postings that are due, but for those whose account could not be opened."""
+    failed_at = timezone.now() - REST
+    for campaign_id in list_due().order_by().values_list("campaign", flat=True).distinct():
+        failed = Job.objects.filter(kind=SYNC, args__campaign=campaign_id, status=Job.Status.FAILED)
+        if not failed.exclude(error_code="lost").filter(finished_at__gt=failed_at).exists():
+            ask_for(SYNC, campaign_id)
+
+
+def sync_campaign(ctx: JobContext, campaign_id: int) -> None:
+    """Read the notifications of a campaign, look at its postings that are due, set troubles, replace what failed.
+
+    What the platform does not answer is left for later. Raises DomainError if the account cannot be opened.
+    """
+    campaign = Campaign.objects.get(pk=campaign_id)
+    account, pace = open_account(campaign), Pace()
+    ctx.progress(0, 0, "Reading notifications")
+    account = _refreshed(campaign, account, pace)
+    _read_events(campaign, account, pace)
+    _look_around(ctx, campaign, account, pace)
+    refresh_troubles(campaign)
+    replace_failed(campaign=campaign)
+
+
+def _refreshed(campaign: Campaign, account: CrowdAccount, pace: Pace) -> CrowdAccount:
+    """Have what the account wants remembered brought up to date once a day."""
+    wave = campaign.waves.order_by("-number").first()
+    if wave is None or not is_stale(campaign):
+        return account
+    try:
+        return prepare_account(account, campaign, terms_of(campaign, wave.site_url), pace)
+    except (PlatformUnsureError, PlatformRefusedError) as error:
+        logger.warning("the account of campaign %d could not be refreshed: %s", campaign.pk, error)
+        return account
+
+
+def _look_around(ctx: JobContext, campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
+    due, n_unsure = list(list_due().filter(campaign=campaign).order_by("look_at", "pk")), 0
+    for n, posting in enumerate(due):
+        ctx.progress(n, len(due), "Looking at the platform")
+        try:
+            pace.call(lambda posting=posting: sync_posting(posting, account))  # type: ignore[misc]
+        except PlatformUnsureError as error:
+            n_unsure += 1
+            _put_off(posting, SOON, str(error))
+            if n_unsure == GIVE_UP_AFTER:
+                return
+        except PlatformRefusedError as error:
+            _put_off(posting, AWAITING, error.message)
+        else:
+            n_unsure = 0
+    ctx.progress(len(due), len(due))
+
+
+def _put_off(posting: Posting, pause: timedelta, problem: str) -> None:
+    logger.warning("posting %d could not be looked at: %s", posting.pk, problem)
+    Posting.objects.filter(pk=posting.pk).update(look_at=timezone.now() + pause, last_error=problem[:_LONGEST_ERROR])
+
+
+# --- Notifications
+
+
+def _read_events(campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
+    """Empty the queue: what is told is stored first, then taken from it."""
+    try:
+        for _ in range(_MOST_ROUNDS):
+            events = pace.call(account.events)
+            if not events:
+                return
+            note_events(campaign, events)
+            pace.call(lambda events=events: account.acknowledge(events))  # type: ignore[misc]
+    except (PlatformUnsureError, PlatformRefusedError) as error:
+        logger.warning("the queue of campaign %d could not be read; its postings are looked at: %s", campaign.pk, error)
+
+
+def note_events(campaign: Campaign, events: Iterable[Event]) -> None:
+    """Have the postings looked at that notifications tell of, and believe them that somebody has left.
+
+    Notifications that come twice, late or about what is unknown do no harm. Calls no network.
+    """
+    for event in events:
+        postings = list(_postings_of(campaign, event))
+        Posting.objects.filter(pk__in=[each.pk for each in postings]).update(look_at=timezone.now())
+        if event.submission_id and event.state in ENDED and len(postings) == 1:
+            _note_end(postings[0], event.submission_id, event.state)
+            free_places(postings[0])
+
+
+def _postings_of(campaign: Campaign, event: Event) -> QuerySet[Posting]:
+    """Return the posting that a notification tells of; all that are out, if it names a submission that is not known."""
+    out = Posting.objects.filter(campaign=campaign).exclude(state__in=(*UNPUBLISHED, Posting.State.GONE))
+    if event.posting_id:
+        return Posting.objects.filter(campaign=campaign, platform_id=event.posting_id)
+    if not event.submission_id:
+        return Posting.objects.none()
+    known = out.filter(submissions__platform_id=event.submission_id)
+    return known if known.exists() else out
+
+
+@transaction.atomic
+def _note_end(posting: Posting, platform_id: str, state: str) -> None:
+    locked = Posting.objects.select_for_update(of=("self",), no_key=True).get(pk=posting.pk)
+    submissions = Submission.objects.filter(campaign=locked.campaign_id, platform_id=platform_id)
+    if known := submissions.first():
+        told = {**known.told, "ended": state}
+        submissions.filter(state=State.ACTIVE).update(state=state, told=told, seen_at=timezone.now())
+        return
+    came = Assignment.objects.filter(campaign=locked.campaign_id, platform_id=platform_id).first()
+    if came:  # of whom we know who it was
+        Submission.objects.create(
+            campaign_id=locked.campaign_id,
+            posting=locked,
+            platform_id=platform_id,
+            worker_id=came.worker_id,
+            assignment=came,
+            state=state,
+            told={"ended": state},
+        )
+
+
+# --- Looking
+
+
+def sync_posting(posting: Posting, account: CrowdAccount) -> None:
+    """Look at a posting and store what is seen; free the places of those who have left. May be repeated.
+
+    A look that began before one that is stored already changes nothing. Raises PlatformUnsureError or
+    PlatformRefusedError.
+    """
+    looked_at = timezone.now()
+    seen = account.look(posting.platform_id)
+    if not _store(posting, seen, looked_at):
+        return
+    refresh_troubles(posting.campaign, posting)
+    free_places(posting)
+
+
+@transaction.atomic
+def _store(posting: Posting, seen: PostingSeen, looked_at: datetime) -> bool:
+    """Store what a look has shown; return False if a later look is stored already."""
+    locked = Posting.objects.select_for_update(of=("self",), no_key=True).get(pk=posting.pk)
+    if locked.seen_at and locked.seen_at > looked_at:
+        return False
+    listed = {each.platform_id: each for each in seen.submissions}
+    is_here = Q(posting=locked) | Q(platform_id__in=list(listed))
+    known = {each.platform_id: each for each in Submission.objects.filter(is_here, campaign=locked.campaign_id)}
+    before = {each.pk: each.state for each in known.values()}
+    decided = _decided_since(locked, looked_at)
+    workers = _workers_of(posting.campaign.platform, {each.worker_key for each in listed.values()})
+    for platform_id, told in listed.items():
+        row = known.setdefault(platform_id, _new(locked, platform_id, workers[told.worker_key].pk))
+        if row.pk is None or (row.pk not in decided and row.seen_at <= looked_at):
+            _tell(row, told, looked_at)
+    if seen.n_pending is not None and locked.hit_id:
+        _judge_unlisted(locked, listed, seen.n_pending, known, looked_at)
+    rows = list(known.values())
+    Submission.objects.bulk_update([row for row in rows if row.pk and row.seen_at == looked_at], _TOLD)
+    is_news = any(row.state != before.get(row.pk) for row in rows)
+    Submission.objects.bulk_create([row for row in rows if row.pk is None])
+    _note_look(locked, seen, rows, looked_at, is_news=is_news)
+    return True
+
+
+def _new(posting: Posting, platform_id: str, worker_id: int) -> Submission:
+    return Submission(campaign_id=posting.campaign_id, posting=posting, platform_id=platform_id, worker_id=worker_id)
+
+
+def _decided_since(posting: Posting, looked_at: datetime) -> set[int]:
+    """Return the submissions that we have approved or rejected since a look began: what it shows of them is old."""
+    kinds = (Order.Kind.APPROVE, Order.Kind.REJECT)
+    orders = Order.objects.filter(submission__posting=posting, kind__in=kinds, done_at__gte=looked_at)
+    return set(orders.filter(state=Order.State.DONE).values_list("submission", flat=True))
+
+
+def _workers_of(platform: str, keys: set[str]) -> dict[str, Worker]:
+    workers = {each.key: each for each in Worker.objects.filter(platform=platform, key__in=keys)}
+    for key in sorted(keys - workers.keys()):
+        workers[key], _ = Worker.objects.get_or_create(platform=platform, key=key)
+    return workers
+
+
+def _tell(row: Submission, told: SubmissionSeen, looked_at: datetime) -> None:
+    row.state, row.code = told.state, told.code[:_LONGEST_CODE]
+    row.accepted_at, row.submitted_at = told.accepted_at, told.submitted_at
+    row.decided_by_itself_at, row.told, row.seen_at = told.decided_by_itself_at, dict(told.told), looked_at
+
+
+def _judge_unlisted(
+    posting: Posting, listed: Collection[str], n_pending: int, known: dict[str, Submission], looked_at: datetime
+) -> None:
+    """Say how those stand who came here with an assignment that the platform does not list before it is submitted."""
+    came = Assignment.objects.filter(campaign=posting.campaign_id, hit=posting.hit_id).exclude(platform_id="")
+    ours = {each.platform_id: each for each in came.exclude(platform_id__in=list(listed))}
+    for platform_id, assignment in ours.items():
+        known.setdefault(platform_id, _new(posting, platform_id, assignment.worker_id))
+    here = {id: each for id, each in ours.items() if known[id].state not in HANDED_IN and "ended" not in known[id].told}
+    left = _who_left(here, n_pending, looked_at)
+    for platform_id in here:
+        row = known[platform_id]
+        row.state, row.seen_at = (State.ABANDONED if platform_id in left else State.ACTIVE), looked_at
+    for platform_id, row in known.items():
+        if row.state == State.ACTIVE and platform_id not in listed and platform_id not in ours:
+            row.state, row.seen_at = State.RETURNED, looked_at  # its worker has come again with another one
+
+
+def _who_left(here: Mapping[str, Assignment], n_pending: int, looked_at: datetime) -> set[str]:
+    """Return who of those that came here holds no place there any more, by the platform's count of them.
+
+    If nobody does, all have left who came before the look. If some do, as many as are too many have left: those who
+    have been quiet for the longest, once they have been for long.
+    """
+    before = {id: each for id, each in here.items() if each.seen_at < looked_at}
+    if not n_pending:
+        return set(before)
+    at_work = [id for id, each in before.items() if each.state == Assignment.State.ACTIVE]
+    quiet = sorted((id for id in at_work if before[id].seen_at < looked_at - QUIET), key=lambda id: before[id].seen_at)
+    return set(quiet[: max(len(at_work) - n_pending, 0)])
+
+
+def _note_look(
+    posting: Posting, seen: PostingSeen, rows: Sequence[Submission], looked_at: datetime, *, is_news: bool
+) -> None:
+    """Store how a posting stands, and when to look again; a change is looked at twice, as a platform may lag."""
+    states = {row.state for row in rows}
+    # A platform may know no difference between a pause and an end, which somebody has ordered here.
+    is_stopped = (posting.state, seen.state) == (Posting.State.ENDED, PostingState.PAUSED)
+    state = posting.state if is_stopped or seen.state == PostingState.DRAFT else seen.state
+    pause: timedelta | None = IDLE
+    if is_news or seen.n_pending or State.ACTIVE in states or seen.state == PostingState.DRAFT:
+        pause = SOON
+    elif state == Posting.State.GONE:
+        pause = None
+    elif state == Posting.State.ENDED:
+        pause = AWAITING if State.SUBMITTED in states or _wants_workers(posting) else None
+    Posting.objects.filter(pk=posting.pk).update(
+        state=state, seen_at=looked_at, look_at=looked_at + pause if pause else None, last_error=""
+    )
+
+
+def _wants_workers(posting: Posting) -> bool:
+    """Return whether a posting that has ended may be opened again: places of its HITs are left."""
+    if posting.campaign.status == Campaign.Status.CLOSED:
+        return False
+    hits = Hit.objects.filter(campaign=posting.campaign_id, is_offered=True, n_places_left__gt=0)
+    return (hits.filter(pk=posting.hit_id) if posting.hit_id else hits).exists()
+
+
+def free_places(posting: Posting) -> int:
+    """Take the HITs back from those who have left the platform, whose places it offers again; return how many.
+
+    Who has rated everything has finished.
+    """
+    left = Submission.objects.filter(posting=posting, state__in=ENDED, assignment__platform_id=F("platform_id"))
+    holding = left.filter(assignment__state=Assignment.State.ACTIVE)
+    return sum(_release(*each) for each in holding.values_list("assignment", "platform_id"))
+
+
+@transaction.atomic
+def _release(assignment_id: int, platform_id: str) -> bool:
+    """Take a HIT back, unless its worker has come again with another assignment of the platform, or has ended it."""
+    assignments = Assignment.objects.select_for_update(of=("self",), no_key=True)
+    held = assignments.filter(pk=assignment_id, platform_id=platform_id, state=Assignment.State.ACTIVE).first()
+    if held is None:
+        return False
+    release_assignment(assignment=held)
+    return True

@@ -1,0 +1,118 @@
+"""What does not fit together between the platform and this site, and which of our assignments a submission belongs to.
+
+Both are found from what is stored, so they are found again whenever either side has changed.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from urllib.parse import parse_qsl, urlsplit
+
+from django.utils import timezone
+
+from annotation.models import Assignment, Event
+from campaigns.contracts.platform import Handover, Place
+from campaigns.models import Campaign
+from campaigns.platforms import get_platform
+from crowd.models import Posting, Submission
+
+GRACE = timedelta(minutes=15)
+"""How long a worker who has finished here may take to submit there."""
+HANDED_IN = (Submission.State.SUBMITTED, Submission.State.APPROVED, Submission.State.REJECTED)
+ENDED = (Submission.State.RETURNED, Submission.State.ABANDONED)
+Trouble = Submission.Trouble
+_AT_ONCE = 500
+
+
+def refresh_troubles(campaign: Campaign, posting: Posting | None = None, now: datetime | None = None) -> int:
+    """Link submissions to assignments and set their troubles, of a campaign or one posting; return how many changed.
+
+    A trouble that turns into another one is no longer settled.
+    """
+    now = now or timezone.now()
+    submissions = Submission.objects.filter(campaign=campaign).select_related("posting", "assignment")
+    if posting:
+        submissions = submissions.filter(posting=posting)
+    n_changed, last = 0, 0
+    while some := list(submissions.filter(pk__gt=last).order_by("pk")[:_AT_ONCE]):
+        n_changed += _refresh(campaign, some, now)
+        last = some[-1].pk
+    return n_changed
+
+
+def _refresh(campaign: Campaign, submissions: Sequence[Submission], now: datetime) -> int:
+    n_changed = 0
+    ours = _assignments_of(campaign, submissions)
+    for submission in submissions:
+        assignment = ours.get(submission.pk, submission.assignment)
+        trouble = trouble_of(campaign, submission, assignment, now)
+        if assignment == submission.assignment and trouble == submission.trouble:
+            continue
+        changes = {"assignment": assignment, "trouble": trouble}
+        if trouble != submission.trouble:
+            changes |= {"dismissed_at": None, "dismissed_by": None}
+        # What has been changed since it was read is left to the next time.
+        unchanged = Submission.objects.filter(pk=submission.pk, state=submission.state, trouble=submission.trouble)
+        n_changed += unchanged.update(**changes)
+    return n_changed
+
+
+def _assignments_of(campaign: Campaign, submissions: Iterable[Submission]) -> dict[int, Assignment]:
+    """Return our assignment of each submission, by the platform's id of it, now or before, else by worker and HIT."""
+    found = Assignment.objects.filter(campaign=campaign)
+    by_id = {each.platform_id: each for each in found.filter(platform_id__in=[s.platform_id for s in submissions])}
+    by_id |= _assignments_before(campaign, {s.platform_id for s in submissions} - by_id.keys())
+    rest = [s for s in submissions if s.platform_id not in by_id and s.posting.hit_id]
+    without_id = found.filter(
+        platform_id="", hit__in={s.posting.hit_id for s in rest}, worker__in={s.worker_id for s in rest}
+    )
+    by_place = {(each.hit_id, each.worker_id): each for each in without_id}
+    matches = {
+        s.pk: by_id.get(s.platform_id) or by_place.get((s.posting.hit_id or 0, s.worker_id)) for s in submissions
+    }
+    return {pk: assignment for pk, assignment in matches.items() if assignment}
+
+
+def _assignments_before(campaign: Campaign, platform_ids: set[str]) -> dict[str, Assignment]:
+    """Return the assignments to which somebody once came with these ids, and later with another one."""
+    if not platform_ids:
+        return {}
+    came = Event.objects.filter(
+        assignment__campaign=campaign, kind=Event.Kind.ARRIVED, data__platform_id__in=sorted(platform_ids)
+    )
+    return {event.data["platform_id"]: event.assignment for event in came.select_related("assignment")}
+
+
+def trouble_of(campaign: Campaign, submission: Submission, assignment: Assignment | None, now: datetime) -> str:
+    """Return the trouble of a submission that belongs to an assignment of ours, or to none."""
+    if submission.state in HANDED_IN:
+        return _trouble_of_work(campaign, submission, assignment)
+    if assignment is None or assignment.state != Assignment.State.FINISHED or assignment.ended_at is None:
+        return Trouble.NONE
+    if assignment.platform_id not in ("", submission.platform_id):  # they came again, with another one
+        return Trouble.NONE
+    return Trouble.NOT_SUBMITTED if assignment.ended_at < now - GRACE else Trouble.NONE
+
+
+def _trouble_of_work(campaign: Campaign, submission: Submission, assignment: Assignment | None) -> str:
+    if assignment is None:
+        return Trouble.UNKNOWN
+    if assignment.worker_id != submission.worker_id:
+        return Trouble.OTHER_WORKER
+    if assignment.state != Assignment.State.FINISHED:
+        return Trouble.NOT_FINISHED
+    given = _codes_given(campaign, submission, assignment)
+    if submission.code and given and submission.code.strip().upper() not in given:
+        return Trouble.WRONG_CODE
+    return Trouble.NONE
+
+
+def _codes_given(campaign: Campaign, submission: Submission, assignment: Assignment) -> set[str]:
+    """Return whatever the worker was sent to the platform with: the code is among it."""
+    place = Place(submission.platform_id, data=assignment.platform_data)
+    handover = get_platform(campaign.platform).finish(campaign.ref, place, assignment.completion_code)
+    return {text.strip().upper() for text in _texts_of(handover) if text}
+
+
+def _texts_of(handover: Handover) -> list[str]:
+    query = parse_qsl(urlsplit(handover.link_url).query)
+    return [handover.code, *handover.fields.values(), *(value for _, value in query)]

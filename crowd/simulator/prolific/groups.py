@@ -1,0 +1,59 @@
+"""Groups of participants of the simulated workspace."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from crowd.simulator.ledger import Ledger
+from crowd.simulator.prolific.checks import RefusedError, check_body, identifier, identifiers, text
+from crowd.simulator.prolific.studies import new_id
+
+
+class Groups:
+    """Lists of participants that studies may keep out. Its methods raise RefusedError."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return all groups as Prolific tells them."""
+        return [_told(each) for each in self._ledger.all("group").values()]
+
+    def create(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Make a group."""
+        fields = {"workspace_id": identifier, "name": text, "description": text, "participant_ids": identifiers}
+        check_body(body, fields, frozenset({"workspace_id", "name"}))
+        made = {
+            "id": new_id(),
+            "name": body["name"],
+            "workspace_id": body["workspace_id"],
+            "members": body.get("participant_ids", []),
+        }
+        self._ledger.put("group", made["id"], made)
+        self._ledger.record("group", made["id"], made["name"])
+        return _told(made)
+
+    def add(self, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Add participants; those in it already are ignored."""
+        group, ids = self._of(id, body)
+        return self._store(group, [*group["members"], *(one for one in ids if one not in group["members"])])
+
+    def remove(self, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Take participants out; those who are not in it are ignored."""
+        group, ids = self._of(id, body)
+        return self._store(group, [one for one in group["members"] if one not in ids])
+
+    def _of(self, id: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        check_body(body, {"participant_ids": identifiers}, frozenset({"participant_ids"}))
+        group = self._ledger.get("group", id)
+        if group is None:
+            raise RefusedError(404, "The participant group does not exist.")
+        return group, body["participant_ids"]
+
+    def _store(self, group: Mapping[str, Any], members: list[str]) -> dict[str, Any]:
+        self._ledger.put("group", group["id"], {**group, "members": members})
+        return {"results": [{"participant_id": one} for one in members]}
+
+
+def _told(group: Mapping[str, Any]) -> dict[str, Any]:
+    told = {name: group[name] for name in ("id", "name", "workspace_id")}
+    return {**told, "participant_count": len(group["members"])}

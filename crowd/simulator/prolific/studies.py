@@ -1,0 +1,260 @@
+"""Studies, submissions and the money of a simulated workspace."""
+
+import secrets
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from crowd.simulator.ledger import Ledger
+from crowd.simulator.prolific.checks import RefusedError, check_change, check_study, check_transition
+
+PLACE_TAKEN = frozenset({"RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED"})
+AT_WORK = frozenset({"RESERVED", "ACTIVE"})
+_PUBLISHED = frozenset({"ACTIVE", "PAUSED", "AWAITING REVIEW", "COMPLETED"})
+_STUDY_MOVES = {
+    ("UNPUBLISHED", "PUBLISH"): "ACTIVE",
+    ("ACTIVE", "PAUSE"): "PAUSED",
+    ("PAUSED", "START"): "ACTIVE",
+    ("ACTIVE", "STOP"): "COMPLETED",
+    ("PAUSED", "STOP"): "COMPLETED",
+}
+_DECISIONS = {
+    ("AWAITING REVIEW", "APPROVE"): "APPROVED",
+    ("AWAITING REVIEW", "REJECT"): "REJECTED",
+    ("REJECTED", "UNREJECT"): "AWAITING REVIEW",
+}
+_OUTCOMES = {"APPROVE": "APPROVED", "REJECT": "REJECTED"}
+
+
+def new_id() -> str:
+    """Return an id such as Prolific's."""
+    return secrets.token_hex(12)
+
+
+class Studies:
+    """The rules of studies over the ledger. Amounts are in the minor unit: pence, cents.
+
+    Its methods raise RefusedError. What changes a state is noted for the notifications.
+    """
+
+    def __init__(self, ledger: Ledger, *, balance: int, fee_percent: Decimal, project: str) -> None:
+        self._ledger = ledger
+        self._fee_percent = fee_percent
+        self._project = project
+        if ledger.get("wallet", "wallet") is None:
+            ledger.put("wallet", "wallet", {"total": balance})
+
+    # --- Money
+
+    def cost(self, amount: int) -> int:
+        """Return an amount with Prolific's fee."""
+        whole = Decimal(amount) * (100 + self._fee_percent) / 100
+        return int(whole.quantize(Decimal("1"), ROUND_HALF_UP))
+
+    def total_balance(self) -> int:
+        """Return what is in the wallet, whatever it is meant for."""
+        return int((self._ledger.get("wallet", "wallet") or {})["total"])
+
+    def available_balance(self) -> int:
+        """Return what is in the wallet and not held for places of published studies."""
+        return self.total_balance() - sum(self._held(study) for study in self._ledger.all("study").values())
+
+    def _held(self, study: Mapping[str, Any]) -> int:
+        if study["status"] not in _PUBLISHED:
+            return 0
+        unpaid = [each for each in self.submissions(study["id"]) if each["status"] in PLACE_TAKEN - {"APPROVED"}]
+        paid = sum(each["status"] == "APPROVED" for each in self.submissions(study["id"]))
+        is_open = study["status"] in ("ACTIVE", "PAUSED")
+        return self.cost(study["reward"]) * (study["total_available_places"] - paid if is_open else len(unpaid))
+
+    def spend(self, amount: int) -> None:
+        """Take an amount with its fee from the wallet."""
+        self._ledger.put("wallet", "wallet", {"total": self.total_balance() - self.cost(amount)})
+
+    # --- Studies
+
+    def study(self, id: str) -> dict[str, Any]:
+        """Return a study."""
+        found = self._ledger.get("study", id)
+        if found is None:
+            raise RefusedError(404, "The study does not exist.")
+        return found
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return all studies, oldest first."""
+        return sorted(self._ledger.all("study").values(), key=lambda study: study["date_created"])
+
+    def create(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Make a draft."""
+        check_study(body)
+        project = body.get("project", self._project)
+        if project != self._project:
+            raise RefusedError(400, {"project": ["The project does not exist."]})
+        for each in body.get("filters", []):
+            if each["filter_id"] == "participant_group_blocklist":
+                self._check_groups(each["selected_values"])
+        study = {
+            "internal_name": None,
+            "filters": [],
+            "device_compatibility": [],
+            "is_external_study_url_secure": False,
+            **body,
+            "project": project,
+            "id": new_id(),
+            "status": "UNPUBLISHED",
+            "is_stopped": False,
+            "date_created": self._ledger.now().isoformat(),
+        }
+        self._ledger.put("study", study["id"], study)
+        self._ledger.record("create", study["id"], str(study["internal_name"]))
+        return study
+
+    def _check_groups(self, ids: list[str]) -> None:
+        if unknown := [id for id in ids if self._ledger.get("group", id) is None]:
+            raise RefusedError(400, {"filters": [f"There is no participant group {unknown[0]}."]})
+
+    def change(self, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Change a draft, or the name and the places of a published study."""
+        study = self.study(id)
+        is_published = study["status"] in _PUBLISHED
+        check_change(body, is_published=is_published)
+        places = body.get("total_available_places", study["total_available_places"])
+        more = places - study["total_available_places"]
+        if is_published and more < 0:
+            raise RefusedError(400, {"total_available_places": ["Can only be increased."]})
+        if is_published and self.cost(study["reward"]) * more > self.available_balance():
+            raise RefusedError(400, "There are not enough funds in your account.")
+        study |= body
+        if is_published and more:
+            study |= {"is_stopped": False, "status": "PAUSED" if study["status"] == "PAUSED" else "ACTIVE"}
+        if more:
+            self._ledger.record("places", id, n=more, n_total=places)
+        self._store(study)
+        return study
+
+    def delete(self, id: str) -> None:
+        """Delete a draft."""
+        if self.study(id)["status"] in _PUBLISHED:
+            raise RefusedError(400, "Published studies cannot be deleted.")
+        self._ledger.remove("study", id)
+        self._ledger.record("delete", id)
+
+    def move(self, id: str, action: str) -> dict[str, Any]:
+        """Publish, pause, start or stop a study."""
+        study = self.study(id)
+        status = _STUDY_MOVES.get((study["status"], action))
+        if status is None:
+            raise RefusedError(400, f"A study that is {study['status']} cannot {action}.")
+        whole = self.cost(study["reward"]) * study["total_available_places"]
+        if action == "PUBLISH" and whole > self.available_balance():
+            raise RefusedError(400, "There are not enough funds in your account.")
+        study |= {"status": status, "is_stopped": action == "STOP"}
+        self._ledger.record(action.lower(), id, str(study["internal_name"]))
+        self._store(study)
+        return study
+
+    def settle(self, id: str) -> None:
+        """Let the state of a study follow from its submissions."""
+        self._store(self.study(id))
+
+    def _store(self, study: dict[str, Any]) -> None:
+        before = self.study(study["id"])["status"]
+        if study["status"] not in ("UNPUBLISHED", "PAUSED"):
+            states = [each["status"] for each in self.submissions(study["id"])]
+            n_taken = sum(state in PLACE_TAKEN for state in states)
+            if study["is_stopped"] or n_taken >= study["total_available_places"]:
+                waits = any(state == "AWAITING REVIEW" for state in states)
+                is_full = study["is_stopped"] or not any(state in AT_WORK for state in states)
+                study["status"] = "ACTIVE" if not is_full else "AWAITING REVIEW" if waits else "COMPLETED"
+            else:
+                study["status"] = "ACTIVE"
+        self._ledger.put("study", study["id"], study)
+        if study["status"] != before:
+            self.notify("study.status.change", study["id"], study["status"], metadata={})
+
+    # --- Submissions
+
+    def submission(self, id: str) -> dict[str, Any]:
+        """Return a submission."""
+        found = self._ledger.get("submission", id)
+        if found is None:
+            raise RefusedError(404, "The submission does not exist.")
+        return found
+
+    def submissions(self, study_id: str) -> list[dict[str, Any]]:
+        """Return the submissions of a study, oldest first."""
+        found = (each for each in self._ledger.all("submission").values() if each["study_id"] == study_id)
+        return sorted(found, key=lambda each: (each["started_at"], each["id"]))
+
+    def enter(self, submission: dict[str, Any], status: str, **more: Any) -> None:
+        """Store a submission in a state."""
+        is_new = submission.get("status") != status
+        submission |= {**more, "status": status}
+        self._ledger.put("submission", submission["id"], submission)
+        if is_new:
+            self.notify("submission.status.change", submission["id"], status, participant_id=submission["participant"])
+        self.settle(submission["study_id"])
+
+    def decide(self, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Approve, reject or restore a submission; the same decision again is ignored."""
+        check_transition(body)
+        submission, action = self.submission(id), body["action"]
+        if submission["status"] == _OUTCOMES.get(action):
+            return submission
+        status = _DECISIONS.get((submission["status"], action))
+        if status is None:
+            raise RefusedError(400, f"A submission that is {submission['status']} cannot be transitioned by {action}.")
+        reward = self.study(submission["study_id"])["reward"]
+        if action == "APPROVE":
+            self.spend(reward)
+        self._ledger.record(action.lower(), id, amount=reward if action == "APPROVE" else 0, told=dict(body))
+        self.enter(submission, status)
+        return submission
+
+    # --- Bonuses
+
+    def draft_bonus(self, study_id: str, lines: str) -> dict[str, Any]:
+        """Set bonuses up: lines of a participant's or a submission's id and a decimal amount."""
+        self.study(study_id)
+        known = self.submissions(study_id)
+        pays = []
+        for line in lines.strip().splitlines():
+            who, _, amount = line.strip().partition(",")
+            submission = next((each for each in known if who in (each["id"], each["participant"])), None)
+            if submission is None:
+                raise RefusedError(400, f"{who} has not taken part in the study.")
+            try:
+                pence = int((Decimal(amount) * 100).to_integral_exact())
+            except ArithmeticError:
+                raise RefusedError(400, {"csv_bonuses": [f"“{amount}” is not an amount."]}) from None
+            if pence < 1:
+                raise RefusedError(400, {"csv_bonuses": ["A bonus is more than nothing."]})
+            pays.append({"submission": submission["id"], "amount": pence})
+        if not pays:
+            raise RefusedError(400, {"csv_bonuses": ["There is no bonus."]})
+        id = new_id()
+        batch = {"id": id, "study": study_id, "pays": pays}
+        self._ledger.put("bonus", id, batch)
+        self._ledger.record("draft-bonus", study_id, id)
+        return batch
+
+    def pay_bonus(self, batch_id: str) -> None:
+        """Pay bonuses that were set up, once for each time that it is asked: Prolific does no better."""
+        batch = self._ledger.get("bonus", batch_id)
+        if batch is None:
+            raise RefusedError(404, "The bulk bonus payment does not exist.")
+        if sum(self.cost(each["amount"]) for each in batch["pays"]) > self.available_balance():
+            raise RefusedError(400, "There are not enough funds in your account.")
+        for each in batch["pays"]:
+            submission = self.submission(each["submission"])
+            paid = {"amount": each["amount"], "at": self._ledger.now().timestamp()}
+            self._ledger.put("submission", submission["id"], {**submission, "paid": [*submission["paid"], paid]})
+            self._ledger.record("bonus", submission["id"], batch_id, amount=each["amount"])
+            self.spend(each["amount"])
+
+    # --- Notifications
+
+    def notify(self, event_type: str, resource_id: str, status: str, **more: Any) -> None:
+        """Note what subscribers are to be told."""
+        told = {"event_type": event_type, "resource_id": resource_id, "status": status, **more}
+        self._ledger.put("notification", new_id(), {"told": told, "n_tries": 0})

@@ -1,0 +1,1 @@
+"""Pages on which researchers publish, look and pay."""

@@ -1,0 +1,62 @@
+"""The audit trail: everything that the platform was told, and giving anew what it refused."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from campaigns.queries import get_campaign_for
+from crowd.forms.payments import OrderFilter
+from crowd.payment_rows import get_order_of, list_orders, list_refused, list_troubles
+from crowd.presenters.payments import frame, orders_shown, plural
+from crowd.services.orders import hurry_orders, order_again
+from crowd.views.choosing import campaign_to_pay
+from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.errors import DomainError
+
+_ORDERS_PER_PAGE = 50
+_BAD_FILTER = 422
+
+
+@require_GET
+def orders(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """List the orders that match, newest first."""
+    campaign = get_campaign_for(request.user, public_id)
+    form = OrderFilter(request.GET)
+    is_valid = form.is_valid()
+    found = list_orders(campaign, **form.cleaned_data) if is_valid else list_orders(campaign).none()
+    page = Paginator(found, _ORDERS_PER_PAGE).get_page(request.GET.get("page"))
+    refused = list_refused(campaign).filter(pk__in=[order.pk for order in page])
+    rows = orders_shown(campaign, page, can_repeat=set(refused.values_list("pk", flat=True)))
+    context = frame(campaign, "orders", list_troubles(campaign).count()) | {
+        "form": form,
+        "is_filtered": bool(form.errors or any(form.cleaned_data.values())),
+        "page_obj": page,
+        "rows": rows,
+        "is_held_up": any(row["is_held_up"] for row in rows),
+    }
+    return render(request, "crowd/orders.html", context, status=200 if is_valid else _BAD_FILTER)
+
+
+@require_POST
+def again(request: SignedInRequest, public_id: UUID, order_id: int) -> HttpResponse:
+    """Order anew what the platform refused."""
+    campaign = campaign_to_pay(request, public_id)
+    try:
+        order_again(order=get_order_of(campaign, str(order_id)), user=request.user)
+        messages.success(request, "Ordered again.")
+    except DomainError as error:
+        messages.error(request, error.message)
+    return redirect("crowd:orders", campaign.public_id)
+
+
+@require_POST
+def hurry(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Have the orders tried at once that wait after an error."""
+    campaign = campaign_to_pay(request, public_id)
+    n = hurry_orders(campaign=campaign)
+    messages.success(request, f"{plural(n, 'order')} will be tried now." if n else "No order waits after an error.")
+    return redirect("crowd:orders", campaign.public_id)

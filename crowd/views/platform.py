@@ -1,0 +1,129 @@
+"""The crowd platform of a campaign: which one, its keys, its account, how things stand there."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST
+
+from campaigns.models import Campaign
+from campaigns.queries import Role, get_campaign_for
+from campaigns.views.autosave import REFUSED, role_for, save_form, sent
+from crowd.forms.keys import KeysForm
+from crowd.forms.platform import PlatformForm
+from crowd.forms.waves import WaveForm
+from crowd.presenters.platform import platform_page
+from crowd.services.checks import check_account
+from crowd.services.keys import change_keys, key_options
+from crowd.services.setup import change_platform
+from crowd.services.syncing import ask_for_sync
+from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.errors import DomainError
+
+# What of the page follows from the options; and what else from the platform.
+_FOLLOWS, _FOLLOWS_PLATFORM = "#check,#publishing", "#summary,#with-account,[data-tabs] nav"
+
+
+@require_http_methods(["GET", "POST"])
+def platform(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Show the platform and what was published there, and change of its options what was sent."""
+    campaign = get_campaign_for(request.user, public_id, role_for(request))
+    form = PlatformForm(campaign, sent(request))
+    if request.method == "POST":
+        answer = save_form(
+            request,
+            form,
+            lambda changes: change_platform(campaign=campaign, changes=changes),
+            reload=_FOLLOWS_PLATFORM if "platform" in request.POST else _FOLLOWS,
+        )
+        if answer:
+            return answer
+    return show(request, campaign, form=form)
+
+
+@sensitive_variables()
+@sensitive_post_parameters()
+@require_POST
+def keys(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Set the keys that were entered, or clear one."""
+    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
+    form = KeysForm(key_options(campaign), request.POST)
+    if form.is_valid():
+        values: dict[str, str | None] = {**form.entered()}
+        if cleared := request.POST.get("clear"):
+            values = {cleared: None}
+        try:
+            change_keys(campaign=campaign, keys=values)
+        except DomainError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, "Saved. Check the account to see whose keys they are." if values else "Saved.")
+            return redirect(url_of(campaign, "account"))
+    return show(request, campaign, keys_form=form)
+
+
+@require_POST
+def check(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Ask the platform whose account it is; the page shows the answer, or that there was none."""
+    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
+    # What was refused is kept with the campaign, as the answer.
+    with suppress(DomainError):
+        check_account(campaign=campaign, user=request.user)
+    return redirect(url_of(campaign, "account"))
+
+
+@require_POST
+def sync(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Have a job look at the platform now."""
+    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
+    ask_for_sync(campaign=campaign)
+    messages.success(request, "The platform is being looked at. Load the page again in a moment.")
+    return redirect(url_of(campaign, "standing"))
+
+
+def do(
+    request: SignedInRequest, campaign: Campaign, service: Callable[[], object], *, to: str, done: str = ""
+) -> HttpResponse:
+    """Call the service that a button stands for, and show the page at `to`, or why it was refused."""
+    try:
+        service()
+    except DomainError as error:
+        return show(request, campaign, refused=error)
+    if done:
+        messages.success(request, done)
+    return redirect(url_of(campaign, to))
+
+
+def url_of(campaign: Campaign, part: str) -> str:
+    """Return the address of a part of the page."""
+    return f"{reverse('crowd:platform', args=[campaign.public_id])}#{part}"
+
+
+def show(
+    request: SignedInRequest,
+    campaign: Campaign,
+    *,
+    form: PlatformForm | None = None,
+    keys_form: KeysForm | None = None,
+    refused: DomainError | None = None,
+) -> HttpResponse:
+    """Show the page, with the form that was sent in vain; `refused` is what a button was answered."""
+    campaign = get_campaign_for(request.user, campaign.public_id) if refused else campaign
+    form = form or PlatformForm(campaign)
+    context = platform_page(campaign) | {
+        "form": form,
+        "keys_form": keys_form or KeysForm(key_options(campaign)),
+        "refused": refused,
+    }
+    if totals := context.get("totals"):
+        context["wave_form"] = WaveForm(totals["n_left"])
+    if not context["can_edit"]:
+        form.freeze()
+    elif campaign.is_launched:
+        form.freeze_launched()
+    return render(request, "crowd/platform.html", context, status=REFUSED if request.method == "POST" else 200)

@@ -1,0 +1,72 @@
+"""What does not fit between the platform and here, and its ways out."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.services.assignments import release_assignment
+from campaigns.queries import get_campaign_for
+from crowd.forms.payments import TroubleFilter
+from crowd.payment_rows import get_submission_of, list_troubles
+from crowd.presenters.payments import frame, trouble_shown
+from crowd.services.settling import dismiss_trouble
+from crowd.views.choosing import campaign_to_pay
+from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.errors import DomainError
+
+_TROUBLES_PER_PAGE = 25
+_BAD_FILTER = 422
+
+
+@require_GET
+def troubles(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """List the troubles that wait to be settled, or those that are."""
+    campaign = get_campaign_for(request.user, public_id)
+    form = TroubleFilter(request.GET)
+    is_valid = form.is_valid()
+    is_settled = is_valid and bool(form.cleaned_data["settled"])
+    found = list_troubles(campaign, is_settled=is_settled, kind=form.cleaned_data.get("kind", ""))
+    page = Paginator(found if is_valid else found.none(), _TROUBLES_PER_PAGE).get_page(request.GET.get("page"))
+    context = frame(campaign, "troubles", list_troubles(campaign).count()) | {
+        "form": form,
+        "is_settled": is_settled,
+        "is_filtered": bool(form.errors or form.cleaned_data.get("kind")),
+        "page_obj": page,
+        "troubles": [trouble_shown(campaign, each) for each in page],
+    }
+    return render(request, "crowd/troubles.html", context, status=200 if is_valid else _BAD_FILTER)
+
+
+@require_POST
+def dismiss(request: SignedInRequest, public_id: UUID, submission_id: int) -> HttpResponse:
+    """Let a trouble rest."""
+    campaign = campaign_to_pay(request, public_id)
+    try:
+        dismiss_trouble(submission=get_submission_of(campaign, submission_id), user=request.user)
+        messages.success(request, "Settled. It stays in the list of settled troubles.")
+    except DomainError as error:
+        messages.error(request, error.message)
+    return redirect("crowd:troubles", campaign.public_id)
+
+
+@require_POST
+def free(request: SignedInRequest, public_id: UUID, submission_id: int) -> HttpResponse:
+    """Free the place of the assignment here that belongs to one of the platform."""
+    campaign = campaign_to_pay(request, public_id)
+    submission = get_submission_of(campaign, submission_id)
+    try:
+        if submission.assignment is None:
+            raise DomainError("not_active", "Nobody works at this here.")
+        released = release_assignment(assignment=submission.assignment)
+        if released.state == released.State.FINISHED:
+            text = "All items were rated, so it counts as finished."
+        else:
+            text = f"The place in HIT {submission.assignment.hit.number} is free again. What was rated is kept."
+        messages.success(request, text)
+    except DomainError as error:
+        messages.error(request, error.message)
+    return redirect("crowd:troubles", campaign.public_id)

@@ -1,0 +1,144 @@
+"""The audit trail: everything that the platform was told, and ordering anew."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from campaigns.models import Campaign
+from crowd.models import Order
+from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
+from tests.campaigns.cast import add_member
+from tests.crowd.rated import decided, rated_campaign, submissions_of, url_of
+
+Kind, State = Order.Kind, Order.State
+
+
+@pytest.fixture
+def campaign(owner: User) -> Campaign:
+    return rated_campaign(owner)
+
+
+def shown(client: Client, campaign: Campaign, query: str = "") -> list[dict[str, Any]]:
+    return client.get(url_of(campaign, "orders", query=query)).context["rows"]
+
+
+def test_every_order_tells_who_what_when_and_what_became_of_it(
+    campaign: Campaign, owner: User, owner_client: Client
+) -> None:
+    submission = submissions_of(campaign)[0]
+    fields = {"message": "Thank you <3", "n_tries": 3, "done_at": timezone.now(), "ordered_by": owner}
+    decided(submission, Kind.BONUS, amount=Decimal("1234.50"), **fields)
+
+    page = owner_client.get(url_of(campaign, "orders"))
+
+    [row] = page.context["rows"]
+    assert (row["worker"], row["about"], row["amount"], row["fee"]) == ("worker-000", "HIT 1", "1,234.50", "0.16")
+    for text in ("Olu Owner", "Bonus", "Done", "Thank you &lt;3"):
+        assert text in page.text
+
+
+def test_orders_about_a_wave_or_a_worker_are_told_too(campaign: Campaign, owner_client: Client) -> None:
+    first, second, *_ = submissions_of(campaign)
+    first.posting.hit = None
+    first.posting.save()
+    Order.objects.create(campaign=campaign, kind=Kind.PAUSE, posting=first.posting)
+    Order.objects.create(campaign=campaign, kind=Kind.BLOCK, worker=second.worker)
+    assert [(row["about"], row["worker"]) for row in shown(owner_client, campaign)] == [
+        ("", "worker-001"),
+        ("Wave 1", ""),
+    ]
+
+
+def test_orders_are_filtered_newest_first(campaign: Campaign, owner_client: Client) -> None:
+    first, second, *_ = submissions_of(campaign)
+    decided(first, Kind.APPROVE, "refused")
+    decided(second, Kind.APPROVE)
+    decided(second, Kind.BONUS, "queued")
+
+    def kinds(query: str) -> list[tuple[str, str]]:
+        return [(row["order"].kind, row["order"].state) for row in shown(owner_client, campaign, query)]
+
+    assert kinds("") == [("bonus", "queued"), ("approve", "done"), ("approve", "refused")]
+    assert kinds("?kind=approve") == [("approve", "done"), ("approve", "refused")]
+    assert kinds("?state=queued") == [("bonus", "queued")]
+    assert kinds("?kind=reject") == []
+
+
+@pytest.mark.parametrize("query", ["?kind=steal", "?state=lost"])
+def test_a_filter_that_cannot_be_is_refused(campaign: Campaign, owner_client: Client, query: str) -> None:
+    assert owner_client.get(url_of(campaign, "orders", query=query)).status_code == 422
+
+
+def test_fifty_on_a_page(campaign: Campaign, owner_client: Client) -> None:
+    submission = submissions_of(campaign)[0]
+    for _ in range(51):
+        decided(submission, Kind.BONUS)
+    assert len(shown(owner_client, campaign)) == 50
+    assert len(shown(owner_client, campaign, "?page=2")) == 1
+
+
+def test_what_the_platform_refused_is_told_and_ordered_anew(
+    campaign: Campaign, owner: User, owner_client: Client
+) -> None:
+    refused = decided(submissions_of(campaign)[0], Kind.BONUS, "refused", last_error="Not enough <money>.")
+    page = owner_client.get(url_of(campaign, "orders"))
+    assert "Not enough &lt;money&gt;." in page.text
+    assert page.context["rows"][0]["can_repeat"]
+    assert owner_client.get(url_of(campaign, "payments")).context["totals"].n_refused == 1
+
+    for _ in range(2):  # a double click
+        owner_client.post(url_of(campaign, "again", refused.pk))
+
+    again = Order.objects.exclude(pk=refused.pk).get()
+    assert (again.kind, again.state, again.amount, again.ordered_by) == ("bonus", "queued", refused.amount, owner)
+    assert Job.objects.filter(kind="crowd.orders").count() == 1
+    assert [row["can_repeat"] for row in shown(owner_client, campaign)] == [False, False]
+    assert owner_client.get(url_of(campaign, "payments")).context["totals"].n_refused == 0
+
+
+def test_what_was_not_refused_is_not_ordered_anew(campaign: Campaign, owner_client: Client) -> None:
+    order = decided(submissions_of(campaign)[0], Kind.BONUS)
+    page = owner_client.post(url_of(campaign, "again", order.pk), follow=True)
+    assert "message-error" in page.text
+    assert Order.objects.count() == 1
+
+
+def test_orders_that_wait_after_an_error_are_tried_now(campaign: Campaign, owner_client: Client) -> None:
+    later = timezone.now() + timedelta(hours=1)
+    order = decided(submissions_of(campaign)[0], Kind.APPROVE, "sending", last_error="Timed out.", try_at=later)
+    page = owner_client.get(url_of(campaign, "orders"))
+    assert page.context["is_held_up"]
+    assert "Timed out." in page.text
+
+    owner_client.post(url_of(campaign, "hurry"))
+
+    order.refresh_from_db()
+    assert order.try_at is None
+    assert order.state == State.SENDING
+
+
+@pytest.mark.parametrize("name", ["again", "hurry"])
+def test_only_editors_order(
+    campaign: Campaign, colleague: User, colleague_client: Client, stranger_client: Client, owner_client, name: str
+) -> None:
+    order = decided(submissions_of(campaign)[0], Kind.BONUS, "refused")
+    url = url_of(campaign, name, *([order.pk] if name == "again" else []))
+    add_member(campaign, colleague, "viewer")
+    assert colleague_client.post(url).status_code == 403
+    assert stranger_client.post(url).status_code == 404
+    assert owner_client.get(url).status_code == 405
+    assert Order.objects.count() == 1
+
+
+def test_orders_of_other_campaigns_are_neither_listed_nor_ordered(
+    campaign: Campaign, owner: User, owner_client: Client
+) -> None:
+    other = rated_campaign(owner, n_hits=1, n_workers=1)
+    order = decided(submissions_of(other)[0], Kind.BONUS, "refused")
+    assert shown(owner_client, campaign) == []
+    assert owner_client.post(url_of(campaign, "again", order.pk)).status_code == 404

@@ -1,0 +1,265 @@
+"""Who may be paid, refused or given a bonus, and what is written down about it."""
+
+import uuid
+from decimal import Decimal
+
+import pytest
+
+from annotation.models import Assignment, Worker
+from campaigns.models import Campaign
+from crowd.models import Order, Posting, Submission
+from crowd.services import payments
+from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
+from evalsite.lib.errors import DomainError
+from tests.crowd.paying import REASON, THANKS, paid_campaign, submissions_of
+
+State = Submission.State
+
+
+@pytest.fixture
+def campaign(owner: User) -> Campaign:
+    return paid_campaign(owner)
+
+
+def set_to(submission: Submission, **fields: object) -> Submission:
+    Submission.objects.filter(pk=submission.pk).update(**fields)
+    return submission
+
+
+def kinds(campaign: Campaign) -> list[str]:
+    return list(Order.objects.filter(campaign=campaign).values_list("kind", flat=True))
+
+
+def refusal(verb: object, **arguments: object) -> str:
+    """Return the code with which a service refuses; nothing may be written down then."""
+    before = Order.objects.count()
+    with pytest.raises(DomainError) as refused:
+        verb(**arguments)  # type: ignore[operator]
+    assert Order.objects.count() == before
+    return refused.value.code
+
+
+# --- Approving
+
+
+def test_all_complete_work_is_approved_once_and_written_down(campaign: Campaign, owner: User) -> None:
+    assert payments.approve(campaign=campaign, user=owner) == 4
+    assert payments.approve(campaign=campaign, user=owner) == 0
+
+    orders = Order.objects.filter(campaign=campaign)
+    assert {order.submission for order in orders} == set(submissions_of(campaign))
+    for order in orders:
+        assert (order.kind, order.state, order.amount, order.currency) == ("approve", "queued", Decimal("0.80"), "USD")
+        assert (order.ordered_by, order.worker) == (owner, order.submission and order.submission.worker)
+    assert Job.objects.filter(kind="crowd.orders", args={"campaign": campaign.pk}).count() == 1
+
+
+def test_in_bulk_only_work_that_is_complete_here_and_there_is_approved(campaign: Campaign, owner: User) -> None:
+    troubled, unfinished, elsewhere, fine = submissions_of(campaign)
+    set_to(troubled, trouble=Submission.Trouble.WRONG_CODE)
+    Assignment.objects.filter(pk=unfinished.assignment_id).update(state=Assignment.State.RETURNED)
+    set_to(elsewhere, assignment=None)
+    assert payments.approve(campaign=campaign, user=owner) == 1
+    assert Order.objects.get().submission == fine
+
+
+@pytest.mark.parametrize("state", [State.ACTIVE, State.RETURNED, State.ABANDONED, State.APPROVED, State.REJECTED])
+def test_in_bulk_only_submitted_work_is_approved(campaign: Campaign, owner: User, state: str) -> None:
+    Submission.objects.filter(campaign=campaign).update(state=state)
+    assert payments.approve(campaign=campaign, user=owner) == 0
+
+
+def test_trouble_that_somebody_has_settled_does_not_hold_pay_back(campaign: Campaign, owner: User) -> None:
+    submission = submissions_of(campaign)[0]
+    set_to(submission, trouble=Submission.Trouble.NOT_FINISHED, dismissed_at=submission.seen_at)
+    assert payments.approve(campaign=campaign, user=owner) == 4
+
+
+def test_troubled_work_is_approved_when_it_is_named(campaign: Campaign, owner: User) -> None:
+    submission = set_to(submissions_of(campaign)[0], trouble=Submission.Trouble.UNKNOWN, assignment=None)
+    assert payments.approve(campaign=campaign, submissions=[submission], user=owner) == 1
+    assert payments.approve(campaign=campaign, submissions=[submission], user=owner) == 0
+
+
+@pytest.mark.parametrize("state", [State.ACTIVE, State.RETURNED, State.ABANDONED])
+def test_what_is_not_submitted_is_neither_approved_nor_rejected(campaign: Campaign, owner: User, state: str) -> None:
+    submission = set_to(submissions_of(campaign)[0], state=state)
+    given = {"campaign": campaign, "user": owner}
+    assert refusal(payments.approve, submissions=[submission], **given) == "not_submitted"
+    assert refusal(payments.reject, submission=submission, message=REASON, **given) == "not_submitted"
+    bonus = {"submissions": [submission], "amount": Decimal("1.00"), "message": THANKS, "token": uuid.uuid4()}
+    assert refusal(payments.give_bonus, **bonus, **given) == "not_submitted"
+
+
+def test_work_that_the_platform_has_approved_by_itself_is_passed_over(campaign: Campaign, owner: User) -> None:
+    submission = set_to(submissions_of(campaign)[0], state=State.APPROVED)
+    assert payments.approve(campaign=campaign, submissions=[submission], user=owner) == 0
+
+
+def test_a_refused_approval_may_be_ordered_anew(campaign: Campaign, owner: User) -> None:
+    payments.approve(campaign=campaign, user=owner)
+    Order.objects.update(state=Order.State.REFUSED)
+    assert payments.approve(campaign=campaign, user=owner) == 4
+
+
+# --- Rejecting
+
+
+def test_a_rejection_tells_why_and_is_written_down_once(campaign: Campaign, owner: User) -> None:
+    submission = submissions_of(campaign)[0]
+    order = payments.reject(campaign=campaign, submission=submission, message=f" {REASON}\0", user=owner)
+    assert (order.kind, order.message, order.amount) == ("reject", REASON, 0)
+    again = payments.reject(campaign=campaign, submission=submission, message="Once more, the same.", user=owner)
+    assert again == order
+    assert kinds(campaign) == ["reject"]
+
+
+@pytest.mark.parametrize(
+    ("message", "code"), [("", "no_reason"), ("Too bad.", "no_reason"), ("word " * 1000, "message_too_long")]
+)
+def test_a_rejection_needs_a_reason(campaign: Campaign, owner: User, message: str, code: str) -> None:
+    submission = submissions_of(campaign)[0]
+    assert refusal(payments.reject, campaign=campaign, submission=submission, message=message, user=owner) == code
+
+
+def test_a_rejection_has_a_category_where_the_platform_has_categories(
+    campaign: Campaign, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rejection = {"campaign": campaign, "submission": submissions_of(campaign)[0], "message": REASON, "user": owner}
+    assert refusal(payments.reject, category="LOW_EFFORT", **rejection) == "no_category"
+
+    from campaigns.platforms.mturk.plugin import MTurk
+
+    monkeypatch.setattr(MTurk, "rejection_categories", (("LOW_EFFORT", "Little effort"),))
+    assert refusal(payments.reject, **rejection) == "no_category"
+    assert refusal(payments.reject, category="OTHER", **rejection) == "no_category"
+    assert payments.reject(category="LOW_EFFORT", **rejection).category == "LOW_EFFORT"
+
+
+def test_what_is_ordered_to_be_approved_is_not_rejected_and_the_reverse(campaign: Campaign, owner: User) -> None:
+    first, second, *_ = submissions_of(campaign)
+    given = {"campaign": campaign, "user": owner}
+    payments.approve(submissions=[first], **given)
+    payments.reject(submission=second, message=REASON, **given)
+    assert refusal(payments.reject, submission=first, message=REASON, **given) == "approved"
+    assert refusal(payments.approve, submissions=[second], **given) == "rejected"
+    assert payments.approve(**given) == 2  # the other two
+
+
+def test_what_the_platform_has_decided_is_not_decided_otherwise(campaign: Campaign, owner: User) -> None:
+    first, second, *_ = submissions_of(campaign)
+    set_to(first, state=State.APPROVED)
+    set_to(second, state=State.REJECTED)
+    given = {"campaign": campaign, "user": owner}
+    assert refusal(payments.reject, submission=first, message=REASON, **given) == "approved"
+    assert refusal(payments.approve, submissions=[second], **given) == "rejected"
+
+
+def test_a_rejection_is_taken_back_once_it_is_carried_out(campaign: Campaign, owner: User) -> None:
+    submission = submissions_of(campaign)[0]
+    given = {"campaign": campaign, "submission": submission, "user": owner}
+    rejection = payments.reject(message=REASON, **given)
+    assert refusal(payments.reverse_rejection, **given) == "not_rejected"
+
+    Order.objects.filter(pk=rejection.pk).update(state=Order.State.DONE)
+    set_to(submission, state=State.REJECTED)
+    order = payments.reverse_rejection(message="We were wrong.", **given)
+    assert (order.kind, order.amount) == ("approve", Decimal("0.80"))
+    assert payments.reverse_rejection(**given) == order
+    assert kinds(campaign) == ["reject", "approve"]
+
+
+# --- Bonuses
+
+
+def test_a_bonus_is_ordered_once_for_each_form(campaign: Campaign, owner: User) -> None:
+    chosen = submissions_of(campaign)[:2]
+    bonus = {"campaign": campaign, "amount": Decimal("1.50"), "message": THANKS, "user": owner}
+    form = uuid.uuid4()
+    assert payments.give_bonus(submissions=[*chosen, chosen[0]], token=form, **bonus) == 2
+    assert payments.give_bonus(submissions=chosen, token=form, **bonus) == 0
+    assert payments.give_bonus(submissions=submissions_of(campaign), token=form, **bonus) == 2
+    assert payments.give_bonus(submissions=chosen[:1], token=uuid.uuid4(), **bonus) == 1
+    orders = Order.objects.filter(submission=chosen[0])
+    assert [(order.kind, order.amount, order.message) for order in orders] == [("bonus", Decimal("1.50"), THANKS)] * 2
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "0.001", "1.005", "1000.01", "NaN", "Infinity", "1E+30"])
+def test_a_bonus_is_an_amount_of_money(campaign: Campaign, owner: User, amount: str) -> None:
+    chosen = submissions_of(campaign)
+    bonus = {"campaign": campaign, "submissions": chosen, "message": THANKS, "token": uuid.uuid4(), "user": owner}
+    assert refusal(payments.give_bonus, amount=Decimal(amount), **bonus) == "bad_amount"
+
+
+def test_a_bonus_says_what_for(campaign: Campaign, owner: User) -> None:
+    bonus = {"submissions": submissions_of(campaign), "amount": Decimal(1), "token": uuid.uuid4(), "user": owner}
+    assert refusal(payments.give_bonus, campaign=campaign, message=" ", **bonus) == "no_reason"
+
+
+@pytest.mark.parametrize("state", [State.SUBMITTED, State.APPROVED, State.REJECTED])
+def test_who_has_submitted_may_be_given_a_bonus(campaign: Campaign, owner: User, state: str) -> None:
+    submission = set_to(submissions_of(campaign)[0], state=state)
+    bonus = {"amount": Decimal("0.10"), "message": THANKS, "token": uuid.uuid4(), "user": owner}
+    assert payments.give_bonus(campaign=campaign, submissions=[submission], **bonus) == 1
+
+
+def test_submissions_of_another_campaign_are_out_of_reach(campaign: Campaign, owner: User) -> None:
+    other = submissions_of(paid_campaign(owner))
+    given = {"campaign": campaign, "user": owner}
+    assert refusal(payments.approve, submissions=other, **given) == "other_campaign"
+    assert refusal(payments.reject, submission=other[0], message=REASON, **given) == "other_campaign"
+    assert refusal(payments.reverse_rejection, submission=other[0], **given) == "other_campaign"
+
+
+# --- Workers and postings
+
+
+def test_a_message_goes_to_each_worker_once(campaign: Campaign, owner: User) -> None:
+    message = {"subject": "Your  HIT\nof today", "text": "You may submit it now.", "token": uuid.uuid4(), "user": owner}
+    assert payments.notify(campaign=campaign, submissions=submissions_of(campaign), **message) == 2
+    assert payments.notify(campaign=campaign, submissions=submissions_of(campaign), **message) == 0
+    orders = Order.objects.filter(kind="notify")
+    assert {order.worker and order.worker.key for order in orders} == {"WORKER0", "WORKER1"}
+    assert {order.message for order in orders} == {"Your HIT of today\n\nYou may submit it now."}
+    no_text = {**message, "text": " "}
+    assert refusal(payments.notify, campaign=campaign, submissions=submissions_of(campaign), **no_text) == "no_text"
+
+
+def test_a_worker_is_blocked_and_unblocked_in_turn(campaign: Campaign, owner: User) -> None:
+    worker = Worker.objects.get(key="WORKER0")
+    given = {"campaign": campaign, "worker": worker, "user": owner}
+    assert refusal(payments.unblock, **given) == "already_so"
+    assert refusal(payments.block, reason="", **given) == "no_reason"
+    payments.block(reason=REASON, **given)
+    assert refusal(payments.block, reason=REASON, **given) == "already_so"
+    payments.unblock(**given)
+    payments.block(reason=REASON, **given)
+    assert kinds(campaign) == ["block", "unblock", "block"]
+
+
+def test_postings_are_acted_on_where_it_makes_sense(campaign: Campaign, owner: User) -> None:
+    first, second = Posting.objects.filter(campaign=campaign)
+    given = {"campaign": campaign, "user": owner}
+    assert refusal(payments.act_on_postings, act="resume", postings=[first], **given) == "wrong_state"
+    assert refusal(payments.act_on_postings, act="approve", **given) == "unknown_act"
+    assert payments.act_on_postings(act="pause", postings=[first], **given) == 1
+    assert refusal(payments.act_on_postings, act="stop", postings=[first], **given) == "wrong_state"
+    assert payments.act_on_postings(act="stop", **given) == 1
+    assert list(Order.objects.values_list("kind", "posting")) == [("pause", first.pk), ("stop", second.pk)]
+
+
+def test_a_posting_is_deleted_once_all_its_submissions_are_decided(campaign: Campaign, owner: User) -> None:
+    posting = Posting.objects.filter(campaign=campaign)[0]
+    Posting.objects.filter(pk=posting.pk).update(state=Posting.State.ENDED)
+    given = {"campaign": campaign, "act": "delete", "user": owner}
+    assert refusal(payments.act_on_postings, postings=[posting], **given) == "undecided"
+    assert payments.act_on_postings(**given) == 0
+    posting.submissions.update(state=State.APPROVED)
+    assert payments.act_on_postings(**given) == 1
+
+
+def test_approving_many_takes_few_queries(owner: User, django_assert_max_num_queries: object) -> None:
+    campaign = paid_campaign(owner, n_hits=10)
+    with django_assert_max_num_queries(14):  # type: ignore[operator]
+        assert payments.approve(campaign=campaign, user=owner) == 20

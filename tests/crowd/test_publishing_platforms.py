@@ -1,0 +1,270 @@
+"""Publishing on the simulated platforms, by their own interfaces over HTTP, and looking at what comes of it."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Assignment
+from annotation.services.assignments import finish_assignment, start_assignment
+from campaigns.models import Campaign, Hit
+from campaigns.platforms import get_platform
+from crowd.models import Posting, Submission, Wave
+from crowd.services import pacing
+from crowd.services.checks import check_account
+from crowd.services.publishing import publish_wave
+from crowd.services.syncing import QUIET, sync_campaign
+from crowd.services.waves import resume_wave, stop_wave
+from crowd.simulator.desks import MTurkDesk, ProlificDesk
+from crowd.simulator.faults import Fault, Faults
+from crowd.simulator.ledger import Ledger
+from crowd.simulator.mturk import MTurkApi
+from crowd.simulator.prolific import ProlificApi
+from crowd.simulator.running import KEY_ID, SECRET_KEY, TOKEN
+from crowd.simulator.server import Served
+from crowd.simulator.workers import Desk, Task
+from evalsite.accounts.models import User
+from evalsite.jobs.handlers import JobContext
+from tests.annotation.open_campaigns import places_left, rate_items
+from tests.crowd.campaigns import make_crowd_campaign, plan, publish
+
+pytestmark = pytest.mark.django_db
+MADE = {"mturk": "create-hit", "prolific": "publish"}
+CURRENCY = {"mturk": "USD", "prolific": "GBP"}
+
+
+@dataclass
+class Platform:
+    """A simulated platform: its books, what goes wrong, its interface, and the desk of its workers."""
+
+    slug: str
+    ledger: Ledger
+    faults: Faults
+    api: Any
+    desk: Desk
+
+    def worker(self, number: int) -> str:
+        """Return the id of a worker there."""
+        return self.desk.worker_id(1, number)
+
+    def made(self) -> Counter[str]:
+        """Return how often each posting was made that workers can see."""
+        return Counter(effect.target for effect in self.ledger.effects(MADE[self.slug]))
+
+    def hand_in(self, campaign: Campaign, task: Task, done: Assignment) -> None:
+        """Submit finished work as the worker's browser does."""
+        plugin = get_platform(campaign.platform)
+        arrival = plugin.identify(campaign.ref, _query(task.url))
+        handover = plugin.finish(campaign.ref, arrival.place, done.completion_code)
+        self.api.submit(task.id, _query(handover.link_url).get("cc") or handover.fields)
+
+
+def _query(url: str) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(url).query))
+
+
+@contextmanager
+def mturk(settings: Any, ledger: Ledger, faults: Faults) -> Iterator[Platform]:
+    api = MTurkApi(ledger, faults, access_key=KEY_ID, secret_key=SECRET_KEY, balance="500.00")
+    with Served(api) as served:
+        settings.MTURK_SANDBOX_URL = served.url
+        settings.MTURK_ACCESS_KEY_ID, settings.MTURK_SECRET_ACCESS_KEY = KEY_ID, SECRET_KEY
+        yield Platform("mturk", ledger, faults, api, MTurkDesk(api, served.url))
+    assert api.breaches == []
+
+
+@contextmanager
+def prolific(settings: Any, ledger: Ledger, faults: Faults) -> Iterator[Platform]:
+    api = ProlificApi(ledger, faults, token=TOKEN, balance=50_000)
+    with Served(api) as served:
+        settings.PROLIFIC_URL, settings.PROLIFIC_TOKEN = served.url, TOKEN
+        yield Platform("prolific", ledger, faults, api, ProlificDesk(api))
+
+
+@pytest.fixture(params=[mturk, prolific], ids=lambda platform: platform.__name__)
+def platform(request: pytest.FixtureRequest, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
+    monkeypatch.setattr(pacing, "CALLS_PER_S", 1_000)
+    monkeypatch.setattr(pacing, "FIRST_PAUSE_S", 0)
+    with request.param(settings, Ledger(), Faults(seed=3, silence_s=0.05)) as platform:
+        yield platform
+
+
+def make(owner: User, platform: Platform, **more: Any) -> Campaign:
+    fields = {"n_hits": 3, "n_workers": 2, "reward": Decimal("1.50"), "currency": CURRENCY[platform.slug], **more}
+    return make_crowd_campaign(owner, platform.slug, **fields)
+
+
+@pytest.fixture
+def campaign(owner: User, platform: Platform) -> Campaign:
+    campaign = make(owner, platform)
+    assert publish(plan(campaign, owner)).state == Wave.State.PUBLISHED
+    return campaign
+
+
+def take(campaign: Campaign, platform: Platform, number: int = 1) -> tuple[Task, Assignment]:
+    """Let a worker accept a place and follow the address that the platform opens."""
+    task = platform.desk.take(platform.worker(number))
+    assert task
+    campaign.refresh_from_db()
+    arrival = get_platform(campaign.platform).identify(campaign.ref, _query(task.url))
+    given: dict[str, Any] = {"worker_key": arrival.worker_key, "place": arrival.place, "consented": True}
+    return task, start_assignment(campaign=campaign, **given)
+
+
+def sync(campaign: Campaign) -> None:
+    Posting.objects.filter(campaign=campaign).update(look_at=timezone.now())
+    sync_campaign(JobContext(), campaign.pk)
+
+
+# --- Publishing
+
+
+def test_the_account_is_known(owner: User, platform: Platform) -> None:
+    campaign = make(owner, platform)
+
+    state = check_account(campaign=campaign, user=owner)
+
+    assert (state.balance, state.currency) == (Decimal(500), CURRENCY[platform.slug])
+    assert campaign.platform_memory["account"]["balance"] == str(state.balance)
+
+
+def test_waves_are_published_exactly_once_with_faults_interrupted_and_resumed(owner: User, platform: Platform) -> None:
+    campaign = make(owner, platform, n_hits=6)
+    platform.faults.rate = 0.3
+    waves = [plan(campaign, owner, 2), plan(campaign, owner)]
+
+    publish(stop_wave(wave=waves[0]))
+    assert not platform.made()
+    resume_wave(wave=waves[0])
+    for _ in range(4):
+        for wave in waves:
+            publish(wave)
+
+    assert [(wave.state, wave.last_error) for wave in waves] == [(Wave.State.PUBLISHED, "")] * 2
+    assert platform.made() == Counter(Posting.objects.values_list("platform_id", flat=True))
+    assert not campaign.hits.filter(is_offered=False)
+
+
+def test_a_platform_that_throttles_gets_everything(owner: User, platform: Platform) -> None:
+    campaign = make(owner, platform, n_hits=10, n_workers=1)
+    platform.faults.rate, platform.faults.kinds = 0.3, (Fault.THROTTLED,)
+    wave = plan(campaign, owner)
+
+    for _ in range(4):
+        publish(wave)
+
+    assert wave.state == Wave.State.PUBLISHED
+    assert platform.made() == Counter(Posting.objects.values_list("platform_id", flat=True))
+
+
+# --- What comes of it
+
+
+def test_finished_work_is_found_with_its_assignment(campaign: Campaign, platform: Platform) -> None:
+    task, assignment = take(campaign, platform)
+    sync(campaign)
+    assert list(Submission.objects.values_list("state", "assignment")) == [("active", assignment.pk)]
+
+    done = finish_assignment(assignment_id=rate_items(assignment).pk)
+    platform.hand_in(campaign, task, done)
+    sync(campaign)
+
+    (submission,) = Submission.objects.all()
+    assert (submission.platform_id, submission.assignment, submission.state) == (task.id, done, "submitted")
+    assert submission.trouble == ""
+    assert submission.worker.key == platform.worker(1)
+
+
+@pytest.mark.parametrize("end", ["give_back", "let_run_out"])
+def test_the_place_of_a_worker_who_leaves_is_free_again(campaign: Campaign, platform: Platform, end: str) -> None:
+    task, assignment = take(campaign, platform)
+    assert sum(places_left(campaign)) == 5
+    getattr(platform.desk, end)(task.id)
+
+    sync(campaign)
+
+    assignment.refresh_from_db()
+    assert assignment.state == Assignment.State.EXPIRED
+    assert sum(places_left(campaign)) == 6
+
+
+def test_the_place_that_is_free_again_is_taken_by_another_worker(campaign: Campaign, platform: Platform) -> None:
+    tasks = [take(campaign, platform, number)[0] for number in range(1, 7)]
+    assert platform.desk.take(platform.worker(7)) is None
+    platform.desk.give_back(tasks[2].id)
+    quiet = Assignment.objects.filter(platform_id=tasks[2].id)
+    quiet.update(seen_at=timezone.now() - QUIET - timedelta(minutes=1))
+
+    sync(campaign)
+    take(campaign, platform, 7)
+
+    assert places_left(campaign) == [0, 0, 0]
+    assert platform.desk.take(platform.worker(8)) is None
+
+
+def test_work_that_is_submitted_and_not_finished_is_found(campaign: Campaign, platform: Platform) -> None:
+    task, _ = take(campaign, platform)
+    platform.desk.hand_in_unfinished(task.id)
+
+    sync(campaign)
+
+    assert Submission.objects.get().trouble == "not-finished"
+
+
+def test_work_of_somebody_who_never_came_is_found(campaign: Campaign, platform: Platform) -> None:
+    task = platform.desk.take(platform.worker(1))
+    assert task
+    platform.desk.hand_in_unfinished(task.id)
+
+    sync(campaign)
+
+    submission = Submission.objects.get()
+    assert (submission.trouble, submission.worker.key) == ("unknown", platform.worker(1))
+
+
+class Interrupting(JobContext):
+    """Keeps what is told of the progress, and interrupts the wave once so many HITs are published."""
+
+    def __init__(self, wave: Wave, after: int) -> None:
+        super().__init__()
+        self.wave, self.after, self.told = wave, after, []
+
+    def progress(self, done: int, total: int, stage: str = "") -> None:
+        super().progress(done, total, stage)
+        self.told.append(self.reported)
+        if done == self.after:
+            stop_wave(wave=self.wave)
+
+
+def test_a_thousand_hits_go_out_within_the_rate_interrupted_and_resumed(
+    owner: User, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The simulator allows 120 calls a second and the job makes 100: none is throttled."""
+    monkeypatch.setattr(pacing, "CALLS_PER_S", 100)
+    campaign = make_crowd_campaign(owner, "mturk", n_hits=1, n_workers=1, reward=Decimal("0.10"))
+    Hit.objects.bulk_create(Hit(campaign=campaign, number=n, is_offered=False) for n in range(2, 1001))
+    with mturk(settings, Ledger(), Faults(calls_per_s=120)) as platform:
+        wave = plan(campaign, owner)
+        job = Interrupting(wave, after=400)
+        publish_wave(job, wave.pk)
+        wave.refresh_from_db()
+        assert (wave.state, platform.made().total()) == (Wave.State.STOPPED, 400)
+        resume_wave(wave=wave)
+        again = Interrupting(wave, after=-1)
+        publish_wave(again, wave.pk)
+        wave.refresh_from_db()
+        assert wave.state == Wave.State.PUBLISHED
+        assert (len(platform.made()), set(platform.made().values())) == (1000, {1})
+        outcomes = Counter(outcome for _, _, outcome in platform.ledger.calls())
+    assert set(outcomes) == {"ok"}
+    done = [told.done for told in job.told + again.told]
+    assert done == sorted(done)
+    assert (done[-1], again.told[-1].total) == (1000, 1000)
+    assert Posting.objects.filter(campaign=campaign, state=Posting.State.OPEN).count() == 1000

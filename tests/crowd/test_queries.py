@@ -1,0 +1,98 @@
+"""What researchers read of a campaign on its platform, and of no other campaign."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.http import Http404
+from django.utils import timezone
+
+from campaigns.models import Campaign
+from crowd.models import Submission
+from crowd.queries import get_posting_of, list_postings, list_submissions, platform_standing
+from evalsite.accounts.models import User
+from tests.crowd.accounts import Market, using_market
+from tests.crowd.campaigns import arrive, finish, look, make_crowd_campaign, plan, publish, published
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def market(db: None) -> Iterator[Market]:
+    with using_market() as books:
+        yield books
+
+
+@pytest.fixture
+def campaign(owner: User, market: Market) -> Campaign:
+    """One worker has handed in, a second submitted without finishing; a third HIT is planned."""
+    campaign = make_crowd_campaign(owner, "for-all")
+    published(owner, "for-all")  # another one
+    publish(plan(campaign, owner, 2))
+    plan(campaign, owner)
+    posting = campaign.postings.get(state="open")
+    for worker in ("AFIRST", "ASECOND"):
+        id = market.accept(posting.platform_id, worker)
+        assignment = arrive(posting, worker, id)
+        if worker == "AFIRST":
+            finish(assignment)
+        market.change(posting.platform_id, id, "submitted")
+    look(posting)
+    return campaign
+
+
+def test_the_standing_counts_every_state(campaign: Campaign) -> None:
+    standing = platform_standing(campaign)
+
+    assert {state: n for state, n in standing.postings.items() if n} == {"open": 1, "planned": 1}
+    assert set(standing.postings) == {"planned", "draft", "open", "paused", "ended", "gone"}
+    assert {state: n for state, n in standing.submissions.items() if n} == {"submitted": 2}
+    assert {trouble: n for trouble, n in standing.troubles.items() if n} == {"not-finished": 1}
+    assert standing.n_ended_early == 0
+
+
+def test_a_settled_trouble_is_not_counted(campaign: Campaign) -> None:
+    Submission.objects.update(dismissed_at=timezone.now())
+
+    assert not any(platform_standing(campaign).troubles.values())
+
+
+@pytest.mark.parametrize(
+    ("chosen", "workers"),
+    [
+        ({}, ["AFIRST", "ASECOND"]),
+        ({"state": "submitted"}, ["AFIRST", "ASECOND"]),
+        ({"state": "approved"}, []),
+        ({"trouble": "any"}, ["ASECOND"]),
+        ({"trouble": "unknown"}, []),
+        ({"worker": "AFIRST"}, ["AFIRST"]),
+        ({"worker": "AFIRST", "trouble": "not-finished"}, []),
+    ],
+)
+def test_submissions_are_listed_by_state_trouble_and_worker(
+    campaign: Campaign, chosen: dict[str, str], workers: list[str]
+) -> None:
+    assert [each.worker.key for each in list_submissions(campaign, **chosen)] == workers
+
+
+def test_a_list_takes_one_query_however_long_it_is(
+    campaign: Campaign, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    with django_assert_num_queries(1):
+        seen = [
+            (each.worker.key, each.posting.wave.number, each.assignment and each.assignment.hit.number)
+            for each in list_submissions(campaign)
+        ]
+    assert seen == [("AFIRST", 1, 1), ("ASECOND", 1, 1)]
+    with django_assert_num_queries(4):
+        platform_standing(campaign)
+
+
+def test_nothing_of_another_campaign_is_found(campaign: Campaign, stranger: User) -> None:
+    other = make_crowd_campaign(stranger, "for-all")
+
+    assert not list_submissions(other)
+    assert not list_postings(other)
+    assert not any(platform_standing(other).postings.values())
+    with pytest.raises(Http404):
+        get_posting_of(other, campaign.postings.first().pk)

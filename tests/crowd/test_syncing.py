@@ -1,0 +1,556 @@
+"""What workers do on the platform, as stored here: submissions, places that become free, what does not fit."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Assignment, Worker
+from annotation.services.assignments import finish_assignment, return_assignment
+from campaigns.contracts.account import Event, PlatformUnsureError, PostingState, SubmissionSeen, SubmissionState
+from campaigns.models import Campaign, Hit
+from crowd.accounts import open_account
+from crowd.models import Order, Posting, Submission
+from crowd.queries import list_ended_early, list_submissions, platform_standing
+from crowd.services import syncing
+from crowd.services.settling import dismiss_trouble
+from crowd.services.syncing import ask_for_sync, list_due, note_events, sync_campaign, take_up_syncs
+from crowd.services.troubles import GRACE, refresh_troubles
+from evalsite.accounts.models import User
+from evalsite.jobs.handlers import JobContext
+from evalsite.jobs.models import Job
+from tests.annotation.open_campaigns import places_left, rate_items
+from tests.crowd.accounts import PLATFORMS, Market, unsure_at, using_market
+from tests.crowd.campaigns import arrive, finish, look, posting_of, published
+
+pytestmark = pytest.mark.django_db
+EACH, FOR_ALL = PLATFORMS
+State = Assignment.State
+
+
+@pytest.fixture(autouse=True)
+def market(db: None) -> Iterator[Market]:
+    with using_market() as books:
+        yield books
+
+
+@pytest.fixture(params=PLATFORMS)
+def campaign(request: pytest.FixtureRequest, owner: User, market: Market) -> Campaign:
+    return published(owner, request.param, n_hits=2)
+
+
+@pytest.fixture
+def posting(campaign: Campaign) -> Posting:
+    return posting_of(campaign)
+
+
+def accepted(market: Market, posting: Posting, worker: str) -> tuple[str, Assignment]:
+    """Let a worker accept a place and come here; return both sides of it."""
+    id = market.accept(posting.platform_id, worker)
+    return id, arrive(posting, worker, id)
+
+
+def handed_in(market: Market, posting: Posting, worker: str, code: str | None = None) -> tuple[str, Assignment]:
+    """Let a worker do everything; return both sides of it."""
+    id, assignment = accepted(market, posting, worker)
+    assignment = finish(assignment)
+    sent = "C0DE" if posting.hit is None else assignment.completion_code
+    market.change(posting.platform_id, id, "submitted", code=sent if code is None else code)
+    return id, assignment
+
+
+def sync(campaign: Campaign) -> None:
+    Posting.objects.filter(campaign=campaign).update(look_at=timezone.now())
+    sync_campaign(JobContext(), campaign.pk)
+
+
+def later(**fields: object) -> None:
+    """Let all that was finished here be finished long ago."""
+    Assignment.objects.filter(state=State.FINISHED).update(ended_at=timezone.now() - GRACE - timedelta(minutes=1))
+
+
+# --- Submissions
+
+
+def test_a_submission_is_stored_once_with_our_assignment(market: Market, posting: Posting) -> None:
+    id, assignment = handed_in(market, posting, "AWORKER")
+
+    for _ in range(3):
+        submissions = look(posting)
+
+    assert [each.platform_id for each in submissions] == [id]
+    assert submissions[0].assignment == assignment
+    assert submissions[0].worker == Worker.objects.get(platform=posting.campaign.platform, key="AWORKER")
+    assert (submissions[0].state, submissions[0].trouble) == ("submitted", "")
+    assert submissions[0].code == market.offers[posting.platform_id].submissions[id].code
+
+
+def test_someone_at_work_is_seen_as_such(market: Market, posting: Posting) -> None:
+    _, assignment = accepted(market, posting, "AWORKER")
+
+    (submission,) = look(posting)
+
+    assert (submission.state, submission.assignment, submission.trouble) == ("active", assignment, "")
+
+
+def test_a_decision_is_seen_at_a_later_look(market: Market, posting: Posting) -> None:
+    id, _ = handed_in(market, posting, "AWORKER")
+    look(posting)
+    market.change(posting.platform_id, id, "approved")
+
+    assert look(posting)[0].state == "approved"
+
+
+def test_a_look_that_began_before_our_decision_does_not_undo_it(market: Market, posting: Posting) -> None:
+    handed_in(market, posting, "AWORKER")
+    (submission,) = look(posting)
+
+    def decide_meanwhile(when: str, what: str) -> None:
+        if (when, what) == ("after", "look"):
+            kind, done = Order.Kind.APPROVE, Order.State.DONE
+            Order.objects.create(
+                campaign=posting.campaign, kind=kind, state=done, submission=submission, done_at=timezone.now()
+            )
+            Submission.objects.update(state="approved")
+
+    market.at = decide_meanwhile
+    assert look(posting)[0].state == "approved"
+
+
+def test_a_look_that_comes_after_a_later_one_changes_nothing(market: Market, posting: Posting) -> None:
+    id, _ = handed_in(market, posting, "AWORKER")
+
+    def look_meanwhile(when: str, what: str) -> None:
+        if (when, what) == ("after", "look"):
+            market.at = lambda when, what: None
+            market.change(posting.platform_id, id, "rejected")
+            look(posting)
+
+    market.at = look_meanwhile
+    assert look(posting)[0].state == "rejected"
+
+
+# --- Places that become free
+
+
+@pytest.mark.parametrize("end", ["returned", "abandoned"])
+def test_the_place_of_a_worker_who_leaves_the_platform_is_free_again(
+    market: Market, posting: Posting, end: str
+) -> None:
+    id, assignment = accepted(market, posting, "AWORKER")
+    assert places_left(posting.campaign) == [1, 2]
+    market.change(posting.platform_id, id, end)
+
+    for _ in range(2):
+        look(posting)
+
+    assignment.refresh_from_db()
+    assert assignment.state == State.EXPIRED
+    assert places_left(posting.campaign) == [2, 2]  # once
+
+
+def test_a_worker_who_accepts_again_keeps_the_place(market: Market, owner: User) -> None:
+    posting = posting_of(published(owner, EACH, n_hits=2))
+    first, assignment = accepted(market, posting, "AWORKER")
+    market.change(posting.platform_id, first, "returned")
+    market.accept(posting.platform_id, "AWORKER", "AGAIN")
+    arrive(posting, "AWORKER", "AGAIN")
+
+    submissions = {each.platform_id: each.state for each in look(posting)}
+    note_events(posting.campaign, [Event(posting.platform_id, first, SubmissionState.RETURNED)])
+
+    assert submissions["AGAIN"] == "active"
+    assignment.refresh_from_db()
+    assert (assignment.state, assignment.platform_id) == (State.ACTIVE, "AGAIN")
+    assert places_left(posting.campaign) == [1, 2]
+
+
+def test_as_long_as_somebody_holds_a_place_there_nobodys_is_taken_here(market: Market, owner: User) -> None:
+    posting = posting_of(published(owner, EACH, n_hits=2))
+    first, gone = accepted(market, posting, "AFIRST")
+    second, _ = accepted(market, posting, "ASECOND")
+    market.change(posting.platform_id, first, "returned")
+
+    look(posting)
+    gone.refresh_from_db()
+    assert gone.state == State.ACTIVE  # it may be either of them
+
+    market.change(posting.platform_id, second, "returned")
+    look(posting)
+    assert places_left(posting.campaign) == [2, 2]
+
+
+def test_who_has_been_quiet_for_long_is_who_has_left(market: Market, owner: User) -> None:
+    posting = posting_of(published(owner, EACH, n_hits=1, n_workers=3))
+    ids = [accepted(market, posting, f"AWORKER{k}")[0] for k in range(3)]
+    for k, minutes in enumerate((12, 30, 1)):
+        seen_at = timezone.now() - timedelta(minutes=minutes)
+        Assignment.objects.filter(platform_id=ids[k]).update(seen_at=seen_at)
+    look(posting)
+    assert places_left(posting.campaign) == [0]
+
+    market.change(posting.platform_id, ids[1], "returned")
+    for _ in range(2):
+        look(posting)
+
+    assert places_left(posting.campaign) == [1]
+    assert Assignment.objects.get(state=State.EXPIRED).platform_id == ids[1]
+
+
+def test_who_comes_while_a_look_is_on_its_way_keeps_the_place(market: Market, posting: Posting) -> None:
+    def come(when: str, what: str) -> None:
+        if (when, what) == ("after", "look"):
+            market.at = lambda when, what: None
+            accepted(market, posting, "AWORKER")
+
+    market.at = come
+    look(posting)
+
+    assert Assignment.objects.get().state == State.ACTIVE
+
+
+def test_who_has_rated_everything_and_leaves_has_finished(market: Market, posting: Posting) -> None:
+    id, assignment = accepted(market, posting, "AWORKER")
+    rate_items(assignment)
+    market.change(posting.platform_id, id, "abandoned")
+
+    look(posting)
+
+    assignment.refresh_from_db()
+    assert assignment.state == State.FINISHED
+    assert places_left(posting.campaign) == [1, 2]
+
+
+def test_a_release_that_was_cut_off_is_made_up_for(
+    market: Market, posting: Posting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id, _ = accepted(market, posting, "AWORKER")
+    market.change(posting.platform_id, id, "returned")
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        patch.setattr(syncing, "free_places", _die)
+        look(posting)
+
+    look(posting)
+
+    assert places_left(posting.campaign) == [2, 2]
+
+
+def _die(*_: object) -> None:
+    raise RuntimeError
+
+
+# --- Troubles
+
+
+def troubles(campaign: Campaign) -> list[str]:
+    return list(list_submissions(campaign, trouble="any").values_list("trouble", flat=True))
+
+
+def test_work_submitted_there_and_not_finished_here_is_found_until_it_is(market: Market, posting: Posting) -> None:
+    id, assignment = accepted(market, posting, "AWORKER")
+    market.change(posting.platform_id, id, "submitted")
+
+    look(posting)
+    assert troubles(posting.campaign) == ["not-finished"]
+
+    finish(assignment)
+    refresh_troubles(posting.campaign)
+    assert troubles(posting.campaign) == []
+
+
+def test_work_finished_here_and_not_submitted_there_is_found_after_a_while(market: Market, posting: Posting) -> None:
+    id, assignment = accepted(market, posting, "AWORKER")
+    finish(assignment)
+
+    look(posting)
+    assert troubles(posting.campaign) == []
+    later()
+    look(posting)
+    assert troubles(posting.campaign) == ["not-submitted"]
+
+    sent = "C0DE" if posting.hit is None else finish_assignment(assignment_id=assignment.pk).completion_code
+    market.change(posting.platform_id, id, "submitted", code=sent)
+    look(posting)
+    assert troubles(posting.campaign) == []
+
+
+def test_work_finished_here_and_returned_there_is_found(market: Market, posting: Posting) -> None:
+    id, assignment = accepted(market, posting, "AWORKER")
+    finish(assignment)
+    market.change(posting.platform_id, id, "returned")
+    later()
+
+    look(posting)
+
+    assert troubles(posting.campaign) == ["not-submitted"]
+
+
+def test_work_of_somebody_who_never_came_is_found(market: Market, posting: Posting) -> None:
+    id = market.accept(posting.platform_id, "AGHOST")
+    market.change(posting.platform_id, id, "submitted", code="1234")
+
+    look(posting)
+
+    assert troubles(posting.campaign) == ["unknown"]
+
+
+def test_work_that_another_worker_submits_is_found(market: Market, posting: Posting) -> None:
+    id, _ = handed_in(market, posting, "AWORKER")
+    submissions = market.offers[posting.platform_id].submissions
+    submissions[id] = SubmissionSeen(id, "ATHIEF", SubmissionState.SUBMITTED, submissions[id].code)
+
+    look(posting)
+
+    assert troubles(posting.campaign) == ["other-worker"]
+
+
+def test_another_completion_code_is_found_and_none_is_not(market: Market, posting: Posting) -> None:
+    handed_in(market, posting, "AWRONG", code="MADEUP")
+    handed_in(market, posting, "ANONE", code="")
+
+    look(posting)
+
+    assert [each.worker.key for each in list_submissions(posting.campaign, trouble="wrong-code")] == ["AWRONG"]
+    assert len(troubles(posting.campaign)) == 1
+
+
+def test_an_assignment_without_the_platforms_id_is_found_by_worker_and_hit(market: Market, owner: User) -> None:
+    posting = posting_of(published(owner, EACH))
+    _, assignment = handed_in(market, posting, "AWORKER")
+    Assignment.objects.update(platform_id="")
+
+    (submission,) = look(posting)
+
+    assert (submission.assignment, submission.trouble) == (assignment, "")
+
+
+def test_a_settled_trouble_stays_settled_until_it_is_another_one(market: Market, posting: Posting, owner: User) -> None:
+    id, assignment = accepted(market, posting, "AWORKER")
+    market.change(posting.platform_id, id, "submitted", code="MADEUP")
+    dismiss_trouble(submission=look(posting)[0], user=owner)
+
+    look(posting)
+    assert troubles(posting.campaign) == []
+    finish(assignment)
+    look(posting)
+    assert troubles(posting.campaign) == ["wrong-code"]
+
+
+# --- When to look
+
+
+def test_a_posting_at_which_nobody_works_is_looked_at_seldom(posting: Posting) -> None:
+    look(posting)
+
+    assert posting.look_at
+    assert posting.seen_at
+    assert posting.look_at - posting.seen_at == syncing.IDLE
+    assert posting not in list_due(timezone.now() + timedelta(minutes=2))
+
+
+def test_a_posting_is_looked_at_soon_while_a_worker_is_at_it(market: Market, posting: Posting) -> None:
+    look(posting)
+    accepted(market, posting, "AWORKER")
+
+    assert posting not in list_due()
+    assert posting in list_due(timezone.now() + timedelta(seconds=61))
+    look(posting)
+    assert posting in list_due(timezone.now() + timedelta(seconds=61))
+
+
+def test_a_posting_is_looked_at_until_it_has_ended_and_all_is_decided(market: Market, posting: Posting) -> None:
+    id, _ = handed_in(market, posting, "AWORKER")
+    market.offers[posting.platform_id].state = PostingState.ENDED
+    Hit.objects.update(n_places_left=0)
+    for _ in range(2):
+        look(posting)
+    assert posting.state == "ended"
+    assert posting.look_at is not None
+
+    market.change(posting.platform_id, id, "approved")
+    look(posting)
+    assert posting.look_at is not None  # a change is looked at twice
+    look(posting)
+    assert posting.look_at is None
+
+
+@pytest.mark.parametrize("state", [PostingState.ENDED, PostingState.PAUSED])
+def test_a_posting_that_ended_while_workers_are_wanted_shows(market: Market, posting: Posting, state: str) -> None:
+    assert platform_standing(posting.campaign).n_ended_early == 0
+    market.offers[posting.platform_id].state = PostingState(state)
+
+    look(posting)
+
+    assert list(list_ended_early(posting.campaign)) == [posting]
+    Hit.objects.update(n_places_left=0)
+    assert platform_standing(posting.campaign).n_ended_early == 0
+
+
+# --- The job
+
+
+def test_the_job_looks_at_what_is_due_and_no_more(market: Market, owner: User) -> None:
+    campaign = published(owner, EACH, n_hits=3)
+    sync_campaign(JobContext(), campaign.pk)
+    assert market.calls.count("look") == 3
+
+    sync_campaign(JobContext(), campaign.pk)
+    assert market.calls.count("look") == 3
+
+    ask_for_sync(campaign=campaign)
+    sync_campaign(JobContext(), campaign.pk)
+    assert market.calls.count("look") == 6
+
+
+def test_a_posting_that_gets_no_answer_is_looked_at_later_and_the_rest_now(market: Market, owner: User) -> None:
+    campaign = published(owner, EACH, n_hits=3)
+    market.at = unsure_at("look", n_times=5)
+
+    sync_campaign(JobContext(), campaign.pk)
+
+    assert list(campaign.postings.filter(seen_at=None).values_list("last_error", flat=True)) == [
+        "The platform did not answer."
+    ]
+    assert not list_due().filter(campaign=campaign)
+    assert list_due(timezone.now() + timedelta(seconds=61)).filter(campaign=campaign).count() == 1
+
+
+def test_a_posting_that_the_platform_refuses_to_show_does_not_stop_the_rest(market: Market, owner: User) -> None:
+    campaign = published(owner, EACH, n_hits=1)
+    market.refuses = {"look"}
+
+    sync_campaign(JobContext(), campaign.pk)
+
+    posting = posting_of(campaign)
+    assert (posting.state, posting.last_error) == ("open", "There is no look today.")
+
+
+def test_campaigns_that_are_due_get_one_job_each(campaign: Campaign) -> None:
+    for _ in range(2):
+        take_up_syncs()
+    syncs = Job.objects.filter(kind="crowd.sync")
+    assert [job.args for job in syncs] == [{"campaign": campaign.pk}]
+
+    syncs.update(status="failed", error_code="no_keys", finished_at=timezone.now())
+    take_up_syncs()
+    assert syncs.count() == 1
+    syncs.update(finished_at=timezone.now() - syncing.REST)
+    take_up_syncs()
+    assert syncs.count() == 2
+
+
+# --- Notifications
+
+
+def test_work_is_its_workers_though_somebody_came_in_their_name_since(market: Market, posting: Posting) -> None:
+    id, assignment = handed_in(market, posting, "AWORKER")
+    arrive(posting, "AWORKER", "MADEUP0123456789")
+
+    seen = {each.platform_id: each for each in look(posting)}
+
+    assert (seen[id].assignment, seen[id].trouble) == (assignment, "")
+
+
+def test_a_notification_has_the_posting_looked_at(posting: Posting) -> None:
+    look(posting)
+
+    note_events(posting.campaign, [Event(posting.platform_id), Event("NOSUCH"), Event("")])
+
+    assert posting in list_due()
+
+
+def test_a_notification_that_names_a_submission_alone_finds_its_posting_or_all(
+    market: Market, posting: Posting
+) -> None:
+    id, _ = accepted(market, posting, "AWORKER")
+    for told in (id, "NOSUCH"):
+        look(posting)
+        assert posting not in list_due()
+        note_events(posting.campaign, [Event("", told, SubmissionState.SUBMITTED)])
+        assert posting in list_due()
+
+
+def test_who_has_stopped_a_posting_sees_it_ended_where_a_pause_is_all_that_is_told(
+    market: Market, posting: Posting
+) -> None:
+    Posting.objects.filter(pk=posting.pk).update(state=Posting.State.ENDED)
+    market.offers[posting.platform_id].state = PostingState.PAUSED
+    posting.refresh_from_db()
+    look(posting)
+    assert posting.state == Posting.State.ENDED
+
+
+def test_who_is_said_to_have_left_has_left(market: Market, posting: Posting) -> None:
+    id, _ = accepted(market, posting, "AWORKER")
+    accepted(market, posting, "AOTHER")
+
+    for _ in range(2):
+        note_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.RETURNED)])
+
+    states = dict(Assignment.objects.values_list("worker__key", "state"))
+    assert states == {"AWORKER": State.EXPIRED, "AOTHER": State.ACTIVE}
+    assert Submission.objects.get(platform_id=id).state == "returned"
+    market.change(posting.platform_id, id, "returned")
+    assert {each.platform_id: each.state for each in look(posting)}[id] == "returned"
+
+
+def test_a_notification_of_work_is_not_believed_before_a_look(market: Market, posting: Posting) -> None:
+    id, _ = accepted(market, posting, "AWORKER")
+    look(posting)
+
+    note_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.APPROVED)])
+
+    assert Submission.objects.get().state == "active"
+
+
+def test_an_end_that_is_told_late_does_not_undo_what_was_submitted(market: Market, posting: Posting) -> None:
+    id, _ = handed_in(market, posting, "AWORKER")
+    look(posting)
+
+    note_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.ABANDONED)])
+
+    assert look(posting)[0].state == "submitted"
+
+
+def test_the_queue_is_emptied_and_what_it_tells_is_stored_first(market: Market, posting: Posting) -> None:
+    ids = [accepted(market, posting, f"AWORKER{k}")[0] for k in range(2)]
+    events = [Event(posting.platform_id, id, SubmissionState.RETURNED, f"receipt-{id}") for id in ids]
+    market.waiting = [*events, Event("NOSUCH", receipt="receipt-3")]
+    stored_before = []
+
+    def note(when: str, what: str) -> None:
+        if (when, what) == ("before", "acknowledge"):
+            stored_before.append(Submission.objects.filter(state="returned").count())
+
+    market.at = note
+    sync(posting.campaign)
+
+    assert market.waiting == []
+    assert stored_before == [2, 2]
+
+
+def test_a_queue_that_does_not_answer_does_not_keep_from_looking(market: Market, posting: Posting) -> None:
+    handed_in(market, posting, "AWORKER")
+    market.at = unsure_at("events")
+
+    sync(posting.campaign)
+
+    assert Submission.objects.get().state == "submitted"
+
+
+def test_a_worker_who_returns_the_hit_here_keeps_no_place(market: Market, posting: Posting) -> None:
+    id, assignment = accepted(market, posting, "AWORKER")
+    return_assignment(assignment_id=assignment.pk)
+    market.change(posting.platform_id, id, "returned")
+
+    look(posting)
+
+    assert places_left(posting.campaign) == [2, 2]
+
+
+def test_what_is_thrown_by_a_look_is_thrown_on(market: Market, posting: Posting) -> None:
+    market.at = unsure_at("look")
+
+    with pytest.raises(PlatformUnsureError):
+        syncing.sync_posting(posting, open_account(posting.campaign))

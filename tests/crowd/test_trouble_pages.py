@@ -1,0 +1,162 @@
+"""What does not fit between the platform and here: shown with both sides, and settled."""
+
+import pytest
+from django.test import Client
+
+from annotation.models import Assignment
+from campaigns.models import Campaign
+from crowd.models import Order, Submission
+from crowd.services.settling import settle_troubles
+from evalsite.accounts.models import User
+from tests.campaigns.cast import add_member
+from tests.crowd.rated import rated_campaign, submissions_of, url_of
+
+State, Trouble = Submission.State, Submission.Trouble
+KINDS = [kind for kind in Trouble if kind]
+
+
+@pytest.fixture
+def campaign(owner: User) -> Campaign:
+    return rated_campaign(owner)
+
+
+def bring_trouble(campaign: Campaign, trouble: str, **fields: object) -> Submission:
+    """Return the first submission of a campaign, in trouble."""
+    submission = submissions_of(campaign)[0]
+    Submission.objects.filter(pk=submission.pk).update(trouble=trouble, **fields)
+    submission.refresh_from_db()
+    return submission
+
+
+def shown(client: Client, campaign: Campaign, query: str = "") -> list[str]:
+    troubles = client.get(url_of(campaign, "troubles", query=query)).context["troubles"]
+    return [each["submission"].trouble for each in troubles]
+
+
+@pytest.mark.parametrize("trouble", KINDS)
+def test_each_trouble_is_explained_with_what_both_sides_know(
+    campaign: Campaign, owner_client: Client, trouble: Trouble
+) -> None:
+    submission = bring_trouble(campaign, trouble, code="GUESSED7")
+
+    page = owner_client.get(url_of(campaign, "troubles"))
+
+    [found] = page.context["troubles"]
+    assert found["title"] == trouble.label
+    assert len(found["text"]) > 100
+    there, here = ({fact["name"]: fact["value"] for fact in side["facts"]} for side in found["sides"])
+    assert submission.assignment
+    assert (there["Worker"], there["Code that came"], there["State"]) == ("worker-000", "GUESSED7", "Submitted")
+    assert (here["Worker"], here["State"], here["Items rated"]) == ("worker-000", "Finished", "10 of 10")
+    assert here["Completion code"] == submission.assignment.completion_code
+    for name in ("approve", "message"):
+        assert url_of(campaign, name, query=f"?submission={submission.pk}") in page.text
+    for name in ("reject", "dismiss"):
+        assert url_of(campaign, name, submission.pk) in page.text
+
+
+def test_somebody_who_never_came_has_no_side_here(campaign: Campaign, owner_client: Client) -> None:
+    bring_trouble(campaign, Trouble.UNKNOWN, assignment=None)
+    assert "Nobody came here with it." in owner_client.get(url_of(campaign, "troubles")).text
+
+
+def test_what_was_not_submitted_cannot_be_decided(campaign: Campaign, owner_client: Client) -> None:
+    submission = bring_trouble(campaign, Trouble.NOT_SUBMITTED, state=State.RETURNED)
+    page = owner_client.get(url_of(campaign, "troubles")).text
+    assert url_of(campaign, "approve", query=f"?submission={submission.pk}") not in page
+    assert url_of(campaign, "reject", submission.pk) not in page
+    assert url_of(campaign, "message", query=f"?submission={submission.pk}") in page
+
+
+def test_troubles_are_told_on_the_payments_page(campaign: Campaign, owner_client: Client) -> None:
+    bring_trouble(campaign, Trouble.WRONG_CODE)
+    page = owner_client.get(url_of(campaign, "payments"))
+    assert page.context["totals"].n_troubles == 1
+    assert Trouble.WRONG_CODE.label in page.text
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("", [Trouble.UNKNOWN]), ("?kind=unknown", [Trouble.UNKNOWN]), ("?kind=wrong-code", []), ("?settled=1", [])],
+)
+def test_troubles_are_filtered(campaign: Campaign, owner_client: Client, query: str, found: list[str]) -> None:
+    bring_trouble(campaign, Trouble.UNKNOWN)
+    assert shown(owner_client, campaign, query) == found
+
+
+@pytest.mark.parametrize("query", ["?kind=bad-weather", "?settled=2"])
+def test_a_filter_that_cannot_be_is_refused(campaign: Campaign, owner_client: Client, query: str) -> None:
+    assert owner_client.get(url_of(campaign, "troubles", query=query)).status_code == 422
+
+
+# --- Ways out
+
+
+def test_a_trouble_is_settled_by_somebody_and_not_forgotten(
+    campaign: Campaign, owner: User, owner_client: Client
+) -> None:
+    submission = bring_trouble(campaign, Trouble.NOT_SUBMITTED)
+
+    assert owner_client.post(url_of(campaign, "dismiss", submission.pk)).status_code == 302
+
+    submission.refresh_from_db()
+    assert (submission.dismissed_by, submission.trouble) == (owner, Trouble.NOT_SUBMITTED)
+    assert shown(owner_client, campaign) == []
+    page = owner_client.get(url_of(campaign, "troubles", query="?settled=1")).text
+    assert "Settled by Olu Owner" in page
+    assert not Order.objects.exists()
+
+
+def test_who_settled_it_first_stays(campaign: Campaign, owner: User, owner_client: Client, colleague: User) -> None:
+    submission = bring_trouble(campaign, Trouble.WRONG_CODE)
+    owner_client.post(url_of(campaign, "dismiss", submission.pk))
+    assert settle_troubles(submissions=[submission], user=colleague) == 0
+    submission.refresh_from_db()
+    assert submission.dismissed_by == owner
+
+
+def test_without_trouble_nothing_is_settled(campaign: Campaign, owner_client: Client) -> None:
+    submission = submissions_of(campaign)[0]
+    page = owner_client.post(url_of(campaign, "dismiss", submission.pk), follow=True)
+    assert "message-error" in page.text
+    submission.refresh_from_db()
+    assert submission.dismissed_at is None
+
+
+def test_settled_trouble_is_paid_with_the_rest(campaign: Campaign, owner_client: Client) -> None:
+    submission = bring_trouble(campaign, Trouble.WRONG_CODE)
+    assert owner_client.get(url_of(campaign, "approve")).context["n_chosen"] == 3
+    owner_client.post(url_of(campaign, "dismiss", submission.pk))
+    assert owner_client.get(url_of(campaign, "approve")).context["n_chosen"] == 4
+
+
+def test_the_place_of_an_assignment_that_hangs_is_freed(campaign: Campaign, owner_client: Client) -> None:
+    submission = bring_trouble(campaign, Trouble.NOT_FINISHED)
+    hit = submission.posting.hit
+    assert hit
+    Assignment.objects.filter(pk=submission.assignment_id).update(state="active", ended_at=None, n_rated=3)
+    assert url_of(campaign, "free", submission.pk) in owner_client.get(url_of(campaign, "troubles")).text
+
+    owner_client.post(url_of(campaign, "free", submission.pk))
+
+    hit.refresh_from_db()
+    assert Assignment.objects.get(pk=submission.assignment_id).state == "expired"
+    assert hit.n_places_left == 1
+
+
+def test_a_place_that_nobody_holds_cannot_be_freed(campaign: Campaign, owner_client: Client) -> None:
+    submission = bring_trouble(campaign, Trouble.UNKNOWN, assignment=None)
+    page = owner_client.post(url_of(campaign, "free", submission.pk), follow=True)
+    assert "message-error" in page.text
+
+
+@pytest.mark.parametrize("name", ["dismiss", "free"])
+def test_only_editors_settle(
+    campaign: Campaign, colleague: User, colleague_client: Client, stranger_client: Client, name: str
+) -> None:
+    submission = bring_trouble(campaign, Trouble.WRONG_CODE)
+    add_member(campaign, colleague, "viewer")
+    assert colleague_client.post(url_of(campaign, name, submission.pk)).status_code == 403
+    assert stranger_client.post(url_of(campaign, name, submission.pk)).status_code == 404
+    submission.refresh_from_db()
+    assert submission.dismissed_at is None
