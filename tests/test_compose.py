@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
+from django.conf import settings
 from django.core.management import get_commands
 from jsonschema import Draft202012Validator
 
@@ -117,9 +118,22 @@ def test_secrets_must_be_given() -> None:
 
 
 def test_every_setting_in_the_environment_is_read() -> None:
-    settings = (ROOT / "evalsite/settings.py").read_text()
+    source = (ROOT / "evalsite/settings.py").read_text()
     for name in SERVICES["web"]["environment"]:
-        assert f'"{name}"' in settings or name == "WEB_CONCURRENCY", name
+        assert f'"{name}"' in source or name == "WEB_CONCURRENCY", name
+
+
+def n_threads(command: list[str]) -> int:
+    return int(command[command.index("--threads") + 1])
+
+
+def test_waiting_chats_leave_threads_for_others() -> None:
+    in_compose = re.fullmatch(r"\$\{CHATS_AT_ONCE:-(\d+)\}", SERVICES["web"]["environment"]["CHATS_AT_ONCE"])
+    of_image = re.search(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
+    assert in_compose
+    assert of_image
+    assert n_threads(SERVICES["web"]["command"]) >= int(in_compose[1]) + 8
+    assert n_threads(json.loads(of_image[1])) >= settings.CHATS_AT_ONCE + 8
 
 
 def test_named_volumes_are_declared() -> None:

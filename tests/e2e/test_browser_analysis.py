@@ -1,12 +1,14 @@
 """A researcher analyses the published dialogues in a browser, and reads what the study printed."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import started_by
+from tests.services import wait_until
 
 CRITERIA = ("interesting", "fun", "consistent", "fluent", "topic", "robotic", "repetitive")
 
@@ -131,7 +133,8 @@ def test_browser_figures_follow_the_theme(tab: Page, dialogues: str) -> None:
         figure.scroll_into_view_if_needed()
         expect(figure).to_be_visible()
         expect(tab.locator(f".figure-card {hidden}")).to_be_hidden()
-        tab.wait_for_function("element => element.complete && element.naturalWidth > 0", arg=figure.element_handle())
+        drawn = partial(figure.evaluate, "element => element.complete && element.naturalWidth > 0")
+        wait_until(drawn, 20, f"the {scheme} figure is drawn")
 
 
 @pytest.mark.parametrize(

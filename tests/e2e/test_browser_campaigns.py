@@ -61,10 +61,11 @@ def save_field(tab: Page, field: Locator, value: str) -> None:
 
 
 def set_option(tab: Page, campaign: str, label: str, value: str) -> None:
-    """Choose an option of the settings page, which saves it by itself."""
-    tab.goto(f"{campaign}settings/")
-    tab.get_by_label(label).select_option(value)
-    expect(tab.locator(".saving-status").first).to_have_text("Saved")
+    """Choose an option of the crowd platform, which is saved by itself."""
+    tab.goto(f"{campaign}platform/")
+    form = tab.locator("form").filter(has=tab.get_by_label(label))
+    form.get_by_label(label).select_option(value)
+    expect(form.locator(".saving-status")).to_have_text("Saved")
 
 
 def launch(tab: Page, campaign: str) -> None:

@@ -31,7 +31,8 @@ def test_browser_a_field_is_saved_as_it_is_typed(tab: Page, campaign: str) -> No
     tab.get_by_label("Reward per HIT").fill("3")
     tab.get_by_label("Expected minutes per HIT").fill("20")
     expect(tab.locator("#cost")).to_contain_text("9.00 USD")
-    tab.get_by_label("Accessible mode").check()
+    with tab.expect_response(lambda response: response.request.method == "POST"):
+        tab.get_by_label("Accessible mode").check()
     expect(status(tab)).to_have_text("Saved")
     tab.reload()
     expect(tab.get_by_label("Name")).to_have_value("Typed")

@@ -1,0 +1,144 @@
+"""What workers do in a chat, in a browser: in a tab of their own, or in a frame of another site's page."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from playwright.sync_api import BrowserContext, FrameLocator, Locator, Page, expect
+
+from annotation.models import Turn
+from annotation.services.assignments import start_assignment
+from annotation.tokens import token_of
+from campaigns.contracts.chat import ChatRules
+from campaigns.models import Campaign, Chatbot
+from evalsite.accounts.models import User
+from tests.annotation.chats import bots
+from tests.annotation.chats.chat_campaigns import open_live_campaign
+from tests.services import wait_until
+
+PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+SCRIPTED = "tests.annotation.chats.bots.Scripted"
+RESULT_MS = 20_000
+# What a browser says by itself of requests that are refused, or that do not get through.
+REFUSED, LOST = ("status of 422", "status of 409"), ("net::ERR_",)
+Pane = Page | FrameLocator
+
+
+def live_campaign(owner: User, **rules: int) -> Campaign:
+    campaign = open_live_campaign(owner, chat=ChatRules(**rules).to_json())  # type: ignore[arg-type]
+    Chatbot.objects.update(connector="python", settings={"class_path": SCRIPTED}, n_retries=0)
+    return campaign
+
+
+class Complaints(list[str]):
+    """What the consoles of pages complain of, but for what is expected."""
+
+    expected: tuple[str, ...] = ()
+
+    def watch(self, page: Page) -> Page:
+        page.on("console", lambda told: self.note(told.text) if told.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self.note(str(error)))
+        return page
+
+    def note(self, text: str) -> None:
+        if not any(part in text for part in self.expected):
+            self.append(text)
+
+
+def open_hit(context: BrowserContext, address: str, campaign: Campaign, complaints: Complaints) -> Page:
+    """Open the next page of Ann's HIT."""
+    assignment = start_assignment(campaign=campaign, worker_key=f"{campaign.public_id}:ann", consented=True)
+    page = complaints.watch(context.new_page())
+    page.goto(f"{address}/rate/{token_of(assignment)}/")
+    return page
+
+
+def begin(pane: Pane, topic: str = "the sea") -> None:
+    pane.get_by_label("What would you like to talk about?").fill(topic)
+    pane.get_by_label("Ambivalent").check()
+    pane.get_by_role("button", name="Start the chat").click()
+    expect(pane.get_by_role("log")).to_be_visible()
+
+
+def script_is_there(page: Page) -> None:
+    """Wait for the chat's script, which keeps a draft first of all; the page's policy lets no test poll inside it."""
+    wait_until(lambda: page.evaluate("history.state !== null"), 20, "the chat's script is there")
+
+
+def box(pane: Pane) -> Locator:
+    return pane.get_by_label("Your message")
+
+
+def said(pane: Pane, by: str) -> Locator:
+    return pane.locator(f".log .turn-{by}")
+
+
+def say(pane: Pane, text: str) -> None:
+    """Send a message and wait for its reply."""
+    n_replies = said(pane, "chatbot").count()
+    box(pane).fill(text)
+    pane.get_by_role("button", name="Send").click()
+    expect(said(pane, "chatbot")).to_have_count(n_replies + 1)
+
+
+def end(pane: Pane) -> None:
+    pane.locator("[formaction]").click()
+    expect(pane.get_by_role("heading", level=1)).to_contain_text("rating")
+
+
+def rate(pane: Pane) -> None:
+    """Set every slider with the keyboard, and go on."""
+    sliders = pane.locator("[data-slider] input")
+    for number in range(sliders.count()):
+        sliders.nth(number).press("End")
+    pane.locator("[data-rating-next]").click()
+
+
+def heading(pane: Pane) -> Locator:
+    return pane.get_by_role("heading", level=1)
+
+
+def notice(pane: Pane) -> Locator:
+    return pane.locator("[data-chat-notice] [data-chat-words]")
+
+
+def stored(by: str = "worker") -> list[str]:
+    turns = Turn.objects.filter(speaker=by).order_by("conversation", "number")
+    return list(turns.values_list("text", flat=True))
+
+
+@contextmanager
+def held_reply(text: str = "At last") -> Iterator[None]:
+    """Have the chatbot's next reply wait until the end of the block, once it is asked for."""
+    release = threading.Event()
+    bots.SCRIPT.append(lambda: text if release.wait(60) else "")
+    try:
+        yield
+    finally:
+        release.set()
+
+
+@contextmanager
+def foreign_page(url: str) -> Iterator[str]:
+    """Serve a page of another site that shows `url` in a sandboxed frame without an origin or cookies."""
+    html = f'<!doctype html><iframe sandbox="allow-scripts allow-forms" src="{url}" width="800" height="700"></iframe>'
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(html.encode())
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,81 @@
+"""A live campaign whose chatbots do as a test tells them, its first chat in a tab, and in a frame of another site."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test.testcases import LiveServerThread
+from playwright.sync_api import FrameLocator, Page
+from pytest_django.fixtures import Settings as SettingsWrapper
+
+from annotation.services.assignments import start_assignment
+from annotation.tokens import token_of
+from campaigns.models import Campaign
+from campaigns.platforms.link.plugin import Link
+from evalsite.accounts.models import User
+from tests.annotation.chats import bots
+from tests.e2e.chats.chatting import (
+    SCRIPTED,
+    Complaints,
+    begin,
+    foreign_page,
+    live_campaign,
+    open_hit,
+    script_is_there,
+)
+
+
+@pytest.fixture(autouse=True)
+def script(settings: SettingsWrapper) -> Iterator[None]:
+    settings.CHATBOT_CLASSES = [SCRIPTED]
+    bots.SCRIPT.clear()
+    yield
+    bots.SCRIPT.clear()
+
+
+@pytest.fixture
+def campaign(owner: User) -> Campaign:
+    """A running campaign whose chats may end after two messages; its chatbots all do as they are told."""
+    return live_campaign(owner, min_inputs=2)
+
+
+@pytest.fixture
+def complaints() -> Iterator[Complaints]:
+    """What the browser's console complains of fails the test."""
+    found = Complaints()
+    yield found
+    assert found == []
+
+
+@pytest.fixture
+def chat(page: Page, live_server: Any, campaign: Campaign, complaints: Complaints) -> Page:
+    """The first chat of a HIT, which has just begun."""
+    opened = open_hit(page.context, live_server.url, campaign, complaints)
+    begin(opened)
+    script_is_there(opened)
+    return opened
+
+
+@pytest.fixture
+def framed_address(settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a page of another site that has the site in a sandboxed frame: `…/#address of the page`."""
+    settings.WHITENOISE_USE_FINDERS = True  # scripts with the headers of production
+    monkeypatch.setattr(Link, "frame_ancestors", ("http://127.0.0.1:*",))
+    site = LiveServerThread("localhost", static_handler=lambda application: application)
+    site.daemon = True
+    site.start()
+    site.is_ready.wait()
+    if site.error:
+        raise site.error
+    yield f"http://localhost:{site.port}"
+    site.terminate()
+
+
+@pytest.fixture
+def frame(page: Page, framed_address: str, campaign: Campaign, complaints: Complaints) -> Iterator[FrameLocator]:
+    """The first page of Ann's HIT, in a sandboxed frame of another site's page."""
+    assignment = start_assignment(campaign=campaign, worker_key=f"{campaign.public_id}:ann", consented=True)
+    complaints.watch(page)
+    with foreign_page(f"{framed_address}/rate/{token_of(assignment)}/") as url:
+        page.goto(url)
+        yield page.frame_locator("iframe")

@@ -1,0 +1,257 @@
+"""Chatting in a browser: a whole HIT, coming back to it, while the chatbot writes, ending a chat, its topic."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
+from campaigns.models import Chatbot
+from evalsite.accounts.models import User
+from tests.annotation.chats import bots
+from tests.e2e.chats.chatting import (
+    REFUSED,
+    Complaints,
+    begin,
+    box,
+    end,
+    heading,
+    held_reply,
+    live_campaign,
+    notice,
+    open_hit,
+    rate,
+    said,
+    say,
+    stored,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+# --- A whole HIT
+
+
+def test_browser_a_hit_of_six_chats_from_link_to_code(
+    page: Page, live_server: Any, owner: User, complaints: Complaints
+) -> None:
+    campaign = live_campaign(owner, min_inputs=10)
+    complaints.watch(page)
+    page.goto(f"{live_server.url}/rate/c/{campaign.public_id}/")
+    page.get_by_role("button", name="I understand").click()
+    for position in range(1, 7):
+        expect(heading(page)).to_have_text(f"Chat {position} of 6")
+        begin(page, f"Topic {position}")
+        for number in range(1, 11):
+            say(page, f"Message {number}")
+            label = "1 message" if number == 1 else f"{number} messages"
+            expect(page.get_by_text(f"{label}, at least 10")).to_be_visible()
+        end(page)
+        expect(page.locator(".transcript .turn")).to_have_count(20)
+        assert page.locator("[data-slider]").count() == 7
+        rate(page)
+    page.get_by_label("Was anything unclear").fill("All clear.")
+    page.get_by_role("button", name="Finish").click()
+    expect(heading(page)).to_have_text("Thank you")
+    assignment = Assignment.objects.get()
+    expect(page.locator("#code")).to_have_text(assignment.completion_code)
+    assert assignment.feedback == "All clear."
+    assert Rating.objects.count() == 42
+    assert Conversation.objects.filter(state="ended", n_inputs=10, opinion="ambivalent").count() == 6
+    assert stored() == [f"Message {number}" for _ in range(6) for number in range(1, 11)]
+    assert page.context.cookies() == []
+
+
+def test_browser_tells_how_a_message_was_written(chat: Page) -> None:
+    box(chat).press_sequentially("Hello ", delay=20)
+    chat.evaluate("dispatchEvent(new Event('blur'))")
+    chat.evaluate(
+        """() => {
+            const data = new DataTransfer();
+            data.setData("text/plain", "pasted");
+            document.querySelector("#text").dispatchEvent(
+                new ClipboardEvent("paste", { clipboardData: data, bubbles: true }));
+        }"""
+    )
+    box(chat).press("Enter")
+    expect(said(chat, "chatbot")).to_have_count(1)
+    say(chat, "Again")
+    first, second = Turn.objects.filter(speaker="worker").values_list("data", flat=True)
+    assert first["typed_ms"] > 0
+    assert first | {"typed_ms": 0} == {"typed_ms": 0, "n_pastes": 1, "n_pasted_chars": 6, "n_focus_lost": 1}
+    assert second["n_pastes"] == second["n_focus_lost"] == 0
+
+
+# --- Coming back
+
+
+def test_browser_a_reload_in_the_middle_of_a_chat(chat: Page) -> None:
+    say(chat, "Hello")
+    box(chat).fill("What I am typing")
+    chat.reload()
+    expect(said(chat, "worker")).to_have_text(["You:Hello"])
+    expect(box(chat)).to_have_value("What I am typing")
+    say(chat, "What I am typing")
+    chat.reload()
+    expect(box(chat)).to_have_value("")
+    assert stored() == ["Hello", "What I am typing"]
+
+
+def test_browser_a_reload_in_the_middle_of_a_reply(chat: Page) -> None:
+    with held_reply():
+        box(chat).fill("Hello")
+        box(chat).press("Enter")
+        expect(chat.locator("[data-chat-typing]")).to_be_visible()
+        expect(chat.get_by_text("The chatbot is writing.")).to_have_count(1)
+        box(chat).fill("And then I")
+        chat.reload()
+        expect(chat.locator("[data-chat-typing]")).to_be_visible()
+        expect(box(chat)).to_have_value("And then I")
+        expect(said(chat, "worker")).to_have_count(1)
+    expect(said(chat, "chatbot")).to_have_text(["Chatbot:At last"])
+    expect(chat.locator("[data-chat-typing]")).to_be_hidden()
+    say(chat, "And then I left")
+    assert stored() == ["Hello", "And then I left"]
+    assert len(stored("chatbot")) == 2
+
+
+def test_browser_a_reload_in_the_middle_of_the_ratings(chat: Page) -> None:
+    for text in ("Hello", "Bye"):
+        say(chat, text)
+    end(chat)
+    chat.locator("[data-slider] input").first.press("End")
+    chat.reload()
+    expect(heading(chat)).to_have_text("Chat 1 of 6: rating")
+    expect(chat.locator(".transcript .turn")).to_have_count(4)
+    rate(chat)
+    expect(heading(chat)).to_have_text("Chat 2 of 6")
+    chat.go_back()
+    expect(heading(chat)).to_have_text("Chat 2 of 6")
+    assert Rating.objects.count() == 7
+
+
+def test_browser_a_second_tab_is_shown_how_things_stand(chat: Page, complaints: Complaints) -> None:
+    complaints.expected = REFUSED
+    other = complaints.watch(chat.context.new_page())
+    other.goto(chat.url)
+    say(chat, "From the first")
+    box(other).fill("From the second")
+    box(other).press("Enter")
+    expect(notice(other)).to_contain_text("another window")
+    expect(said(other, "worker")).to_have_text(["You:From the first"])
+    expect(box(other)).to_have_value("From the second")
+    say(other, "From the second")
+    end(other)
+    box(chat).fill("Too late")
+    box(chat).press("Enter")
+    expect(heading(chat)).to_have_text("Chat 1 of 6: rating")
+    assert stored() == ["From the first", "From the second"]
+
+
+# --- While the chatbot writes
+
+
+def test_browser_the_worker_can_write_but_not_send_while_the_chatbot_writes(chat: Page) -> None:
+    with held_reply():
+        box(chat).fill("Hello")
+        box(chat).press("Enter")
+        expect(chat.locator("[data-chat-typing]")).to_be_visible()
+        before = box(chat).bounding_box()
+        box(chat).fill("More")
+        box(chat).press("Enter")
+        expect(notice(chat)).to_contain_text("still writing")
+        expect(box(chat)).to_have_value("More")
+    expect(said(chat, "chatbot")).to_have_count(1)
+    expect(notice(chat)).to_have_text("")
+    assert box(chat).bounding_box() == before, "the box has jumped"
+    box(chat).press("Enter")
+    expect(said(chat, "chatbot")).to_have_count(2)
+    assert stored() == ["Hello", "More"]
+
+
+def test_browser_the_log_shows_the_end_and_of_a_long_reply_the_beginning(chat: Page) -> None:
+    for number in range(8):
+        say(chat, f"Message {number}\nof\nseveral\nlines")
+    expect(said(chat, "chatbot").last).to_be_in_viewport()
+    Chatbot.objects.update(max_chars=5000)
+    bots.SCRIPT.append("Beginning. " + "word " * 900)
+    say(chat, "And now?")
+    top = said(chat, "chatbot").last.evaluate(
+        "turn => turn.getBoundingClientRect().top - turn.closest('.log').getBoundingClientRect().top"
+    )
+    assert 0 <= top < 40
+
+
+# --- Ending
+
+
+def test_browser_a_short_chat_is_not_ended(chat: Page, complaints: Complaints) -> None:
+    complaints.expected = REFUSED
+    say(chat, "Hello")
+    box(chat).fill("I go on")
+    chat.get_by_role("button", name="Next chatbot").click()
+    expect(notice(chat)).to_contain_text("Write one more message")
+    expect(box(chat)).to_have_value("I go on")
+    box(chat).press("Enter")
+    expect(notice(chat)).to_have_text("")
+    expect(said(chat, "chatbot")).to_have_count(2)
+    end(chat)
+
+
+def test_browser_what_is_typed_but_not_sent_is_asked_about(chat: Page, complaints: Complaints) -> None:
+    complaints.expected = REFUSED
+    for text in ("Hello", "Bye"):
+        say(chat, text)
+    box(chat).fill("One thing more")
+    button = chat.get_by_role("button", name="Next chatbot")
+    button.click()
+    expect(notice(chat)).to_contain_text("not sent")
+    box(chat).press("End")
+    box(chat).press_sequentially("!")
+    button.click()
+    expect(notice(chat)).to_contain_text("not sent")
+    button.click()
+    expect(heading(chat)).to_contain_text("rating")
+    assert stored() == ["Hello", "Bye"]
+
+
+def test_browser_a_full_chat_leads_on(page: Page, live_server: Any, owner: User, complaints: Complaints) -> None:
+    campaign = live_campaign(owner, min_inputs=1, max_inputs=2)
+    chat = open_hit(page.context, live_server.url, campaign, complaints)
+    begin(chat)
+    for text in ("Hello", "Bye"):
+        say(chat, text)
+    expect(chat.get_by_text("as much as one chat may hold")).to_be_visible()
+    expect(box(chat)).to_be_hidden()
+    chat.reload()
+    expect(box(chat)).to_be_hidden()
+    end(chat)
+
+
+# --- The topic
+
+
+def test_browser_a_change_of_topic_is_noted_in_a_dialog(chat: Page, complaints: Complaints) -> None:
+    complaints.expected = REFUSED
+    say(chat, "Hello")
+    opener = chat.get_by_role("button", name="Topic")
+    opener.focus()
+    chat.keyboard.press("Enter")
+    dialog = chat.get_by_role("dialog", name="The topic has changed")
+    expect(dialog).to_be_visible()
+    chat.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(opener).to_be_focused()
+    opener.click()
+    dialog.get_by_label("By me, in my last message").check()
+    dialog.get_by_label("The new topic").fill(" ")
+    dialog.get_by_label("Dislike").check()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_contain_text("Say what the chat is about.")
+    dialog.get_by_label("The new topic").fill("boats <b>&</b>")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_be_hidden()
+    expect(opener).to_be_focused()
+    expect(chat.locator("[data-chat-topic-now]")).to_have_text("boats <b>&</b>")
+    noted = TopicChange.objects.values_list("by", "topic", "attitude", "after_turn").get()
+    assert noted == ("last", "boats <b>&</b>", "dislike", 2)

@@ -1,0 +1,214 @@
+"""Chatting in a browser when something fails: the connection, the server, a chatbot. Nothing typed is lost."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Dialog, Page, Route, expect
+
+from annotation.models import Assignment, Conversation, Event, Rating
+from annotation.services.assignments import expire_leases, start_assignment
+from campaigns.models import Campaign, Chatbot
+from tests.annotation.chats import bots
+from tests.e2e.chats.chatting import (
+    LOST,
+    REFUSED,
+    RESULT_MS,
+    Complaints,
+    begin,
+    box,
+    end,
+    heading,
+    notice,
+    open_hit,
+    rate,
+    said,
+    say,
+    stored,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+# --- The connection
+
+
+def test_browser_a_message_is_kept_while_the_connection_is_lost(chat: Page, complaints: Complaints) -> None:
+    complaints.expected = LOST
+    say(chat, "Hello")
+    chat.context.set_offline(True)
+    box(chat).fill("Are you there?")
+    box(chat).press("Enter")
+    expect(notice(chat)).to_contain_text("no connection")
+    expect(said(chat, "worker").last).to_contain_text("Not sent yet")
+    box(chat).fill("Typed meanwhile")
+    assert stored() == ["Hello"]
+    chat.context.set_offline(False)
+    expect(said(chat, "chatbot")).to_have_count(2, timeout=RESULT_MS)
+    expect(notice(chat)).to_have_text("")
+    expect(said(chat, "worker").last).to_have_text("You:Are you there?")
+    expect(box(chat)).to_have_value("Typed meanwhile")
+    assert stored() == ["Hello", "Are you there?"]
+
+
+def test_browser_a_server_that_is_away_is_tried_again(chat: Page, complaints: Complaints) -> None:
+    complaints.expected = (*LOST, "status of 502")
+    tried: list[str] = []
+
+    def fail(route: Route) -> None:
+        tried.append(route.request.method)
+        route.fulfill(status=502, body="Bad gateway") if len(tried) > 2 else route.abort()
+
+    chat.route("**/rate/**", fail)
+    box(chat).fill("Hello")
+    box(chat).press("Enter")
+    expect(notice(chat)).to_contain_text("no connection")
+    for _ in range(20):
+        if tried.count("POST") > 2:
+            break
+        chat.get_by_role("button", name="Try now").click()
+        chat.wait_for_timeout(100)
+    chat.unroute("**/rate/**")
+    expect(said(chat, "chatbot")).to_have_count(1, timeout=RESULT_MS)
+    assert tried.count("POST") > 2
+    assert stored() == ["Hello"]
+
+
+def test_browser_a_message_whose_answer_was_lost_is_said_once(chat: Page, complaints: Complaints) -> None:
+    complaints.expected = LOST
+    lost: list[int] = []
+
+    def lose_first(route: Route) -> None:
+        if lost:
+            route.continue_()
+            return
+        lost.append(route.fetch().status)
+        route.abort()
+
+    chat.route("**/say/", lose_first)
+    say(chat, "Hello")
+    assert lost == [200]
+    assert stored() == ["Hello"]
+    expect(said(chat, "worker")).to_have_count(1)
+
+
+def test_browser_a_message_on_its_way_outlives_a_reload(chat: Page, complaints: Complaints) -> None:
+    complaints.expected = LOST
+    chat.route("**/say/", lambda route: route.abort())
+    chat.route("**/rate/*/", lambda route: route.abort() if route.request.method == "HEAD" else route.continue_())
+    box(chat).fill("Hello")
+    box(chat).press("Enter")
+    expect(said(chat, "worker")).to_contain_text("Not sent yet")
+    box(chat).fill("Typed meanwhile")
+    chat.unroute("**/say/")
+    chat.reload()
+    expect(said(chat, "chatbot")).to_have_count(1)
+    expect(box(chat)).to_have_value("Typed meanwhile")
+    assert stored() == ["Hello"]
+
+
+def test_browser_forms_are_not_sent_without_a_connection(
+    page: Page, live_server: Any, campaign: Campaign, complaints: Complaints
+) -> None:
+    topic = open_hit(page.context, live_server.url, campaign, complaints)
+    topic.get_by_label("What would you like to talk about?").fill("the sea")
+    topic.get_by_label("Like", exact=True).check()
+    topic.context.set_offline(True)
+    topic.get_by_role("button", name="Start the chat").click()
+    expect(topic.get_by_text("There is no connection")).to_be_visible()
+    topic.context.set_offline(False)
+    expect(topic.get_by_text("There is no connection")).to_be_hidden()
+    topic.get_by_role("button", name="Start the chat").click()
+    expect(topic.get_by_role("log")).to_be_visible()
+    assert Conversation.objects.get().topic == "the sea"
+
+
+def test_browser_a_page_is_not_left_with_a_message_without_a_warning(chat: Page) -> None:
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    chat.on("dialog", stay)
+    box(chat).click()
+    chat.keyboard.type("Hello")
+    chat.get_by_role("link", name="Return this HIT").click(no_wait_after=True)
+    expect(box(chat)).to_have_value("Hello")
+    chat.wait_for_timeout(200)
+    assert asked == ["beforeunload"]
+    box(chat).press("Enter")
+    expect(said(chat, "chatbot")).to_have_count(1)
+    chat.get_by_role("link", name="Return this HIT").click()
+    expect(heading(chat)).to_have_text("Return this HIT?")
+    assert asked == ["beforeunload"]
+
+
+# --- HITs that are lost
+
+
+def test_browser_whoever_was_away_for_too_long_is_told_so_at_once(
+    page: Page, live_server: Any, campaign: Campaign, complaints: Complaints
+) -> None:
+    complaints.expected = REFUSED
+    chat = open_hit(page.context, live_server.url, campaign, complaints)
+    begin(chat)
+    say(chat, "Hello")
+    expire_leases(now=timezone.now() + timedelta(days=1))
+    for k in range(campaign.hits.count()):
+        start_assignment(campaign=campaign, worker_key=f"other-{k}")
+    box(chat).fill("I am back")
+    box(chat).press("Enter")
+    expect(heading(chat)).to_have_text("You were away for long")
+    assert stored() == ["Hello", "I am back"]
+    assert len(stored("chatbot")) == 1
+
+
+# --- Chatbots that fail
+
+
+def test_browser_a_chatbot_that_failed_is_asked_again(chat: Page) -> None:
+    bots.SCRIPT.append(RuntimeError("out of order"))
+    box(chat).fill("Hello")
+    box(chat).press("Enter")
+    expect(notice(chat)).to_contain_text("There is no reply at the moment. Your message is kept.")
+    expect(chat.get_by_role("button", name="Go on without this chatbot")).to_be_visible()
+    box(chat).fill("Still typing")
+    chat.get_by_role("button", name="Try again").click()
+    expect(said(chat, "chatbot")).to_have_count(1)
+    expect(notice(chat)).to_have_text("")
+    expect(chat.get_by_role("button", name="Go on without this chatbot")).to_be_hidden()
+    expect(box(chat)).to_have_value("Still typing")
+    expect(box(chat)).to_be_focused()
+    assert stored() == ["Hello"]
+
+
+def test_browser_a_hit_with_a_dead_chatbot_is_finished(
+    page: Page, live_server: Any, campaign: Campaign, complaints: Complaints
+) -> None:
+    hit = open_hit(page.context, live_server.url, campaign, complaints)
+    dead = Assignment.objects.get().hit.items.get(position=2).output.system
+    Chatbot.objects.filter(system=dead).update(connector="telepathy")
+    for position in range(1, 7):
+        expect(heading(hit)).to_have_text(f"Chat {position} of 6")
+        begin(hit)
+        if position == 2:
+            box(hit).fill("Anybody there?")
+            box(hit).press("Enter")
+            expect(notice(hit)).to_contain_text("no reply")
+            hit.get_by_role("button", name="Try again").click()
+            expect(notice(hit)).to_contain_text("no reply")
+            hit.reload()
+            expect(notice(hit)).to_contain_text("no reply")
+            hit.get_by_role("button", name="Go on without this chatbot").click()
+            continue
+        for text in ("Hello", "Bye"):
+            say(hit, text)
+        end(hit)
+        rate(hit)
+    hit.get_by_role("button", name="Finish").click()
+    expect(heading(hit)).to_have_text("Thank you")
+    assert Rating.objects.values("item").distinct().count() == 5
+    assert Event.objects.filter(kind=Event.Kind.SKIPPED).count() == 1
+    assert "Anybody there?" in stored()

@@ -1,0 +1,224 @@
+"""Whole campaigns on crowd platforms: published, worked at in the platform's own pages, looked at, paid.
+
+One HIT is rated by hand: at Mechanical Turk in a frame of another origin, by HTTPS, without third-party cookies;
+simulated workers do the rest. What was made and paid is read from the platforms' own books.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, FrameLocator, Page, expect
+
+from crowd.simulator.ledger import Effect
+from crowd.simulator.running import KEY_ID, SECRET_KEY, TOKEN
+from tests.e2e.crowd.conftest import Simulator
+from tests.e2e.test_browser_campaigns import build_hits, import_outputs, new_campaign, save_field
+
+N_HITS, N_WORKERS, HIT_SIZE = 12, 2, 10
+JOB_MS = 60_000
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+OpenBrowser = Callable[..., BrowserContext]
+Pane = Page | FrameLocator
+
+
+# --- What a researcher does
+
+
+def set_up(tab: Page, shared_data: Path, platform: str, currency: str) -> str:
+    """Make a campaign of 12 HITs of 10 items for two workers each, on a platform; return its address."""
+    campaign = new_campaign(tab, "Question generation", f"Questions, {platform}")
+    import_outputs(tab, campaign, shared_data / "qg-outputs/qg.jsonl")
+    tab.goto(f"{campaign}hits/")
+    for label, value in (("Ordinary", 5), ("Degraded", 3), ("Repeats", 2), ("Workers per HIT", N_WORKERS)):
+        save_field(tab, tab.get_by_label(label, exact=True), str(value))
+    build_hits(tab, campaign, N_HITS, choose=N_HITS)
+    tab.goto(f"{campaign}settings/")
+    for label, value in (("Reward per HIT", "1.50"), ("Currency", currency), ("Expected minutes per HIT", "6")):
+        save_field(tab, tab.get_by_label(label), value)
+    tab.goto(f"{campaign}platform/")
+    tab.locator("#id_platform").select_option(platform)
+    expect(tab.locator("#account")).to_be_visible()
+    return campaign
+
+
+def enter_keys(tab: Page, campaign: str, keys: dict[str, str]) -> None:
+    tab.goto(f"{campaign}platform/")
+    for name, key in keys.items():
+        tab.locator(f"#keys [name=key_{name}]").fill(key)
+    tab.get_by_role("button", name="Save keys").click()
+    tab.get_by_role("button", name="Check the account").click()
+    expect(tab.locator("#check")).to_contain_text("Balance")
+
+
+def publish(tab: Page, campaign: str, n_hits: int, n_published: int) -> None:
+    """Publish some HITs after a look at what they cost, and wait until they are out."""
+    tab.goto(f"{campaign}platform/publish/?n_hits={n_hits}")
+    tab.get_by_role("button", name=re.compile(f"Publish {n_hits} HITs")).click()
+    if tab.get_by_role("dialog").is_visible():
+        tab.get_by_role("dialog").get_by_role("button", name=re.compile("Publish")).click()
+    expect(tab.locator("#waves tbody tr")).to_have_count(n_published)
+    expect(tab.locator("#waves tbody tr").get_by_text("Published", exact=True)).to_have_count(
+        n_published, timeout=JOB_MS
+    )
+
+
+def sync(tab: Page, campaign: str, n_submitted: int) -> None:
+    """Have the platform looked at until so many submissions are known."""
+    for _ in range(30):
+        tab.goto(f"{campaign}platform/")
+        tab.get_by_role("button", name="Sync now").click()
+        tab.wait_for_timeout(1_000)
+        tab.goto(f"{campaign}payments/")
+        if tab.get_by_text(f"Approve all complete work ({n_submitted}").is_visible():
+            return
+    pytest.fail(f"{n_submitted} submissions are not seen: {tab.locator('main').inner_text()[:1500]}")
+
+
+def pay(tab: Page, campaign: str) -> None:
+    """Approve all complete work, and give a bonus to one worker."""
+    n = N_HITS * N_WORKERS
+    tab.get_by_role("link", name="Approve all complete work").click()
+    tab.get_by_role("button", name=f"Approve {n}").click()
+    confirm(tab)
+    wait_for_orders(tab, campaign, "approve", n)
+    tab.goto(f"{campaign}payments/")
+    tab.locator(".pay-tick").first.check()
+    tab.locator("#ticked").get_by_role("button", name="Give a bonus").click()
+    tab.get_by_label("Bonus for each").fill("0.50")
+    tab.get_by_label("What the workers are told").fill("Thank you for the helpful remarks.")
+    tab.get_by_role("button", name="See what it costs").click()
+    tab.get_by_role("button", name="Pay").click()
+    confirm(tab)
+    wait_for_orders(tab, campaign, "bonus", 1)
+
+
+def confirm(tab: Page) -> None:
+    dialog = tab.get_by_role("dialog")
+    if dialog.is_visible():
+        dialog.get_by_role("button").first.click()
+
+
+def wait_for_orders(tab: Page, campaign: str, kind: str, n: int) -> None:
+    for _ in range(60):
+        tab.goto(f"{campaign}payments/orders/?kind={kind}&state=done")
+        if tab.locator("caption").filter(has_text=re.compile(rf"^{n} order")).is_visible():
+            return
+        tab.wait_for_timeout(500)
+    pytest.fail(f"not {n} orders of kind {kind} are done")
+
+
+# --- What a worker does
+
+
+def rate_all(pane: Pane) -> None:
+    """Rate every item with the keyboard, and finish."""
+    for position in range(1, HIT_SIZE + 1):
+        expect(pane.get_by_role("heading", level=1)).to_have_text(f"Item {position} of {HIT_SIZE}")
+        sliders = pane.locator("[data-slider] input")
+        for k in range(sliders.count()):
+            sliders.nth(k).press(("End", "Home", "PageUp", "ArrowRight")[(position + k) % 4])
+        pane.locator("[data-rating-next]").click()
+    pane.get_by_label("Was anything unclear").fill("All clear.")
+    pane.get_by_role("button", name="Finish").click()
+    expect(pane.get_by_role("heading", level=1)).to_have_text("Thank you")
+
+
+def refuses_cookies(page: Page, origin: str) -> bool:
+    """Tell whether the page in the frame can keep no cookie."""
+    frame = next(each for each in page.frames if each.url.startswith(origin))
+    return not frame.evaluate("""() => {
+        try { document.cookie = "kept=1; SameSite=None; Secure"; return document.cookie; } catch { return ""; }
+    }""")
+
+
+def targets(effects: list[Effect]) -> Counter[str]:
+    return Counter(effect.target for effect in effects)
+
+
+# --- The campaigns
+
+
+def test_browser_mechanical_turk_from_keys_to_paid_workers(
+    signed_in: Page, simulator: Simulator, address: str, open_browser: OpenBrowser, shared_data: Path
+) -> None:
+    tab = signed_in
+    campaign = set_up(tab, shared_data, "mturk", "USD")
+    enter_keys(tab, campaign, {"access_key_id": KEY_ID, "secret_access_key": SECRET_KEY})
+    publish(tab, campaign, 3, 1)
+    publish(tab, campaign, N_HITS - 3, 2)
+    books = simulator.books("mturk")
+    assert len(books.effects("create-hit")) == N_HITS
+
+    worker = open_browser().new_page()
+    worker.goto(f"{simulator.mturk}/?worker=A1HANDMADE01")
+    worker.get_by_role("link", name="Preview").first.click()
+    frame = worker.frame_locator("iframe")
+    expect(frame.get_by_text("Accept the HIT on the platform to begin.")).to_be_visible()
+    assert refuses_cookies(worker, address)
+    worker.get_by_role("button", name="Accept").click()
+    frame.get_by_role("button", name="I understand").click()
+    rate_all(frame)
+    frame.get_by_role("button", name="Submit the HIT").click()
+    expect(worker.get_by_text("submitted", exact=False).first).to_be_visible()
+
+    said = simulator.send_workers("mturk", 14, "--careless", "0.25")
+    assert "0 errors" in said, said
+    assert len(targets(books.effects("submit"))) == N_HITS * N_WORKERS
+    sync(tab, campaign, N_HITS * N_WORKERS)
+    pay(tab, campaign)
+
+    paid = targets(books.effects("approve"))
+    assert set(paid) == set(targets(books.effects("submit")))
+    assert set(paid.values()) == {1}
+    assert len(books.effects("bonus")) == 1
+    assert_verdicts(tab, campaign)
+    assert_no_secret(tab, campaign, KEY_ID, SECRET_KEY)
+
+
+def test_browser_prolific_from_keys_to_paid_workers(
+    signed_in: Page, simulator: Simulator, open_browser: OpenBrowser, shared_data: Path
+) -> None:
+    tab = signed_in
+    campaign = set_up(tab, shared_data, "prolific", "GBP")
+    enter_keys(tab, campaign, {"token": TOKEN})
+    publish(tab, campaign, N_HITS, 1)
+    books = simulator.books("prolific")
+    assert len(books.effects("publish")) == 1
+
+    worker = open_browser(**PHONE).new_page()
+    worker.goto(f"{simulator.prolific}/?participant={'a1' * 12}")
+    worker.get_by_role("button", name="Take part in this study").click()
+    worker.get_by_role("link", name="Open the study").click()
+    worker.get_by_role("button", name="I understand").click()
+    rate_all(worker)
+    worker.get_by_role("link", name="Back to Prolific").click()
+    expect(worker).to_have_url(re.compile(re.escape(simulator.prolific)))
+
+    said = simulator.send_workers("prolific", N_HITS * N_WORKERS - 1, "--tasks", "1", "--careless", "0.2")
+    assert "0 errors" in said, said
+    sync(tab, campaign, N_HITS * N_WORKERS)
+    pay(tab, campaign)
+
+    paid = targets(books.effects("approve"))
+    assert len(paid) == N_HITS * N_WORKERS
+    assert set(paid.values()) == {1}
+    assert_no_secret(tab, campaign, TOKEN)
+
+
+def assert_verdicts(tab: Page, campaign: str) -> None:
+    """The worker test has failed somebody, who is paid all the same."""
+    tab.goto(f"{campaign}payments/")
+    rows = tab.locator("table tbody tr").all_inner_texts()
+    assert len(rows) == N_HITS * N_WORKERS
+    assert any("failed" in row.lower() for row in rows)
+    assert any("passed" in row.lower() for row in rows)
+    assert all("approved" in row.lower() for row in rows)
+
+
+def assert_no_secret(tab: Page, campaign: str, *secrets: str) -> None:
+    for page in ("platform/", "payments/", "payments/orders/", "settings/", ""):
+        tab.goto(f"{campaign}{page}")
+        assert not any(secret in tab.content() for secret in secrets), page
