@@ -1,12 +1,16 @@
-"""A draft of the owner's, in which the colleague is a viewer; and one that can be launched, or is."""
+"""A draft of the owner's, in which the colleague is a viewer; one that can be launched, or is; a server of chatbots."""
+
+from collections.abc import Iterator
 
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from campaigns.models import Campaign, Hit, Membership
 from evalsite.accounts.models import User
 from tests.campaigns.cast import add_member, add_outputs, make_campaign
+from tests.campaigns.live import Server, running_server
 
 Status = Campaign.Status
 
@@ -39,3 +43,11 @@ def running(ready: Campaign) -> Campaign:
     ready.status, ready.launched_at = Status.RUNNING, timezone.now()
     ready.save()
     return ready
+
+
+@pytest.fixture
+def server(settings: Settings) -> Iterator[Server]:
+    """A server of this machine at which chatbots may be asked."""
+    settings.CHATBOT_HOSTS = ["127.0.0.1"]
+    with running_server() as server:
+        yield server

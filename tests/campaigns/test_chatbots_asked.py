@@ -1,7 +1,6 @@
 """Testing chatbots: what they say, how fast, what it costs, and what goes wrong."""
 
 import json
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -13,16 +12,9 @@ from pytest_django import Settings
 from campaigns.models import Campaign
 from campaigns.services.chatbots import change_chatbot
 from evalsite.accounts.models import User
-from tests.campaigns.live import PERSONA, Server, add_remote, chatbot_of, launch, make_live, running_server, url_of
+from tests.campaigns.live import PERSONA, Server, add_remote, chatbot_of, launch, make_live, url_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def server(settings: Settings) -> Iterator[Server]:
-    settings.CHATBOT_HOSTS = ["127.0.0.1"]
-    with running_server() as server:
-        yield server
 
 
 @pytest.fixture

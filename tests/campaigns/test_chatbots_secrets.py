@@ -3,7 +3,6 @@
 import json
 import logging
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,16 +21,9 @@ from campaigns.services.chatbots import secrets_set
 from campaigns.views.chatbots import secrets as secrets_view
 from evalsite.accounts.models import User
 from evalsite.lib.sealing import unseal
-from tests.campaigns.live import KEY, Server, add_remote, chatbot_of, launch, make_live, running_server, url_of
+from tests.campaigns.live import KEY, Server, add_remote, chatbot_of, launch, make_live, url_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def server(settings: Settings) -> Iterator[Server]:
-    settings.CHATBOT_HOSTS = ["127.0.0.1"]
-    with running_server() as server:
-        yield server
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from crowd.services.waves import plan_wave
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from tests.annotation.open_campaigns import open_campaign, rate_items
+from tests.crowd.accounts import Market
 
 SITE = "https://site.example"
 
@@ -70,3 +71,18 @@ def look(posting: Posting) -> list[Submission]:
     sync_posting(posting, open_account(posting.campaign))
     posting.refresh_from_db()
     return list(posting.submissions.order_by("pk"))
+
+
+def accepted(market: Market, posting: Posting, worker: str) -> tuple[str, Assignment]:
+    """Let a worker accept a place and come here; return both sides of it."""
+    id = market.accept(posting.platform_id, worker)
+    return id, arrive(posting, worker, id)
+
+
+def handed_in(market: Market, posting: Posting, worker: str, code: str | None = None) -> tuple[str, Assignment]:
+    """Let a worker do everything; return both sides of it."""
+    id, assignment = accepted(market, posting, worker)
+    assignment = finish(assignment)
+    sent = "C0DE" if posting.hit is None else assignment.completion_code
+    market.change(posting.platform_id, id, "submitted", code=sent if code is None else code)
+    return id, assignment

@@ -11,20 +11,15 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Worker
 from campaigns.contracts.account import (
-    AccountState,
     BonusSpec,
     CrowdAccount,
-    Event,
     PlatformRefusedError,
-    PostingSeen,
-    PostingSpec,
-    Prepared,
-    Terms,
 )
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission, Wave
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
+from tests.crowd.accounts import not_expected
 
 REASON = "All answers are the same number."
 THANKS = "Thank you for your careful work."
@@ -206,23 +201,4 @@ class Bank(CrowdAccount):
     def unblock(self, worker_key: str) -> None:
         self._do("unblock", lambda: self._once("free", worker_key))
 
-    def check(self) -> AccountState:
-        raise NotImplementedError
-
-    def prepare(self, terms: Terms) -> Prepared:
-        raise NotImplementedError
-
-    def draft(self, posting: PostingSpec) -> str:
-        raise NotImplementedError
-
-    def publish(self, posting_id: str) -> None:
-        raise NotImplementedError
-
-    def look(self, posting_id: str) -> PostingSeen:
-        raise NotImplementedError
-
-    def events(self) -> list[Event]:
-        raise NotImplementedError
-
-    def acknowledge(self, events: Iterable[Event]) -> None:
-        raise NotImplementedError
+    check = prepare = draft = publish = look = events = acknowledge = not_expected

@@ -1,23 +1,15 @@
 """Asking whose account it is; what was found stays with the campaign."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from campaigns.models import Campaign
 from crowd.services.checks import check_account
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
-from tests.crowd.accounts import Market, unsure_at, using_market
+from tests.crowd.accounts import Market, unsure_at
 from tests.crowd.campaigns import make_crowd_campaign
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def market(db: None) -> Iterator[Market]:
-    with using_market() as books:
-        yield books
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 
 
 @pytest.fixture

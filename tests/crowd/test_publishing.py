@@ -1,6 +1,6 @@
 """The job that publishes a wave: everything once, whatever happens in between."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -20,17 +20,11 @@ from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
 from evalsite.lib.sealing import unseal
-from tests.crowd.accounts import PLATFORMS, KilledError, Market, unsure_at, unsure_at_random, using_market
+from tests.crowd.accounts import PLATFORMS, KilledError, Market, unsure_at, unsure_at_random
 from tests.crowd.campaigns import SITE, make_crowd_campaign, plan, publish, published
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 EACH, FOR_ALL = PLATFORMS
-
-
-@pytest.fixture(autouse=True)
-def market(db: None) -> Iterator[Market]:
-    with using_market() as books:
-        yield books
 
 
 def offered(campaign: Campaign) -> list[int]:

@@ -1,6 +1,6 @@
 """What researchers read of a campaign on its platform, and of no other campaign."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,16 +11,10 @@ from campaigns.models import Campaign
 from crowd.models import Submission
 from crowd.queries import get_posting_of, list_postings, list_submissions, platform_standing
 from evalsite.accounts.models import User
-from tests.crowd.accounts import Market, using_market
+from tests.crowd.accounts import Market
 from tests.crowd.campaigns import arrive, finish, look, make_crowd_campaign, plan, publish, published
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def market(db: None) -> Iterator[Market]:
-    with using_market() as books:
-        yield books
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Offering HITs once more in the place of workers who failed the worker test, within a budget."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -19,17 +18,11 @@ from evalsite.jobs.models import Job
 from tests.annotation.cast import build, launch, rate
 from tests.annotation.open_campaigns import places_left
 from tests.campaigns.cast import make_campaign
-from tests.crowd.accounts import PLATFORMS, Market, using_market
+from tests.crowd.accounts import PLATFORMS, Market
 from tests.crowd.campaigns import plan, publish
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 N_HITS, N_WORKERS = 4, 4
-
-
-@pytest.fixture(autouse=True)
-def market(db: None) -> Iterator[Market]:
-    with using_market() as books:
-        yield books
 
 
 @pytest.fixture(params=PLATFORMS)

@@ -1,6 +1,5 @@
 """What workers do on the platform, as stored here: submissions, places that become free, what does not fit."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -21,48 +20,12 @@ from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
 from tests.annotation.open_campaigns import places_left, rate_items
-from tests.crowd.accounts import PLATFORMS, Market, unsure_at, using_market
-from tests.crowd.campaigns import arrive, finish, look, posting_of, published
+from tests.crowd.accounts import PLATFORMS, Market, unsure_at
+from tests.crowd.campaigns import accepted, arrive, finish, handed_in, look, posting_of, published
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 EACH, FOR_ALL = PLATFORMS
 State = Assignment.State
-
-
-@pytest.fixture(autouse=True)
-def market(db: None) -> Iterator[Market]:
-    with using_market() as books:
-        yield books
-
-
-@pytest.fixture(params=PLATFORMS)
-def campaign(request: pytest.FixtureRequest, owner: User, market: Market) -> Campaign:
-    return published(owner, request.param, n_hits=2)
-
-
-@pytest.fixture
-def posting(campaign: Campaign) -> Posting:
-    return posting_of(campaign)
-
-
-def accepted(market: Market, posting: Posting, worker: str) -> tuple[str, Assignment]:
-    """Let a worker accept a place and come here; return both sides of it."""
-    id = market.accept(posting.platform_id, worker)
-    return id, arrive(posting, worker, id)
-
-
-def handed_in(market: Market, posting: Posting, worker: str, code: str | None = None) -> tuple[str, Assignment]:
-    """Let a worker do everything; return both sides of it."""
-    id, assignment = accepted(market, posting, worker)
-    assignment = finish(assignment)
-    sent = "C0DE" if posting.hit is None else assignment.completion_code
-    market.change(posting.platform_id, id, "submitted", code=sent if code is None else code)
-    return id, assignment
-
-
-def sync(campaign: Campaign) -> None:
-    Posting.objects.filter(campaign=campaign).update(look_at=timezone.now())
-    sync_campaign(JobContext(), campaign.pk)
 
 
 def later(**fields: object) -> None:
@@ -129,6 +92,15 @@ def test_a_look_that_comes_after_a_later_one_changes_nothing(market: Market, pos
 
     market.at = look_meanwhile
     assert look(posting)[0].state == "rejected"
+
+
+def test_work_is_its_workers_though_somebody_came_in_their_name_since(market: Market, posting: Posting) -> None:
+    id, assignment = handed_in(market, posting, "AWORKER")
+    arrive(posting, "AWORKER", "MADEUP0123456789")
+
+    seen = {each.platform_id: each for each in look(posting)}
+
+    assert (seen[id].assignment, seen[id].trouble) == (assignment, "")
 
 
 # --- Places that become free
@@ -238,6 +210,16 @@ def test_a_release_that_was_cut_off_is_made_up_for(
 
 def _die(*_: object) -> None:
     raise RuntimeError
+
+
+def test_a_worker_who_returns_the_hit_here_keeps_no_place(market: Market, posting: Posting) -> None:
+    id, assignment = accepted(market, posting, "AWORKER")
+    return_assignment(assignment_id=assignment.pk)
+    market.change(posting.platform_id, id, "returned")
+
+    look(posting)
+
+    assert places_left(posting.campaign) == [2, 2]
 
 
 # --- Troubles
@@ -387,6 +369,16 @@ def test_a_posting_that_ended_while_workers_are_wanted_shows(market: Market, pos
     assert platform_standing(posting.campaign).n_ended_early == 0
 
 
+def test_who_has_stopped_a_posting_sees_it_ended_where_a_pause_is_all_that_is_told(
+    market: Market, posting: Posting
+) -> None:
+    Posting.objects.filter(pk=posting.pk).update(state=Posting.State.ENDED)
+    market.offers[posting.platform_id].state = PostingState.PAUSED
+    posting.refresh_from_db()
+    look(posting)
+    assert posting.state == Posting.State.ENDED
+
+
 # --- The job
 
 
@@ -438,115 +430,6 @@ def test_campaigns_that_are_due_get_one_job_each(campaign: Campaign) -> None:
     syncs.update(finished_at=timezone.now() - syncing.REST)
     take_up_syncs()
     assert syncs.count() == 2
-
-
-# --- Notifications
-
-
-def test_work_is_its_workers_though_somebody_came_in_their_name_since(market: Market, posting: Posting) -> None:
-    id, assignment = handed_in(market, posting, "AWORKER")
-    arrive(posting, "AWORKER", "MADEUP0123456789")
-
-    seen = {each.platform_id: each for each in look(posting)}
-
-    assert (seen[id].assignment, seen[id].trouble) == (assignment, "")
-
-
-def test_a_notification_has_the_posting_looked_at(posting: Posting) -> None:
-    look(posting)
-
-    note_events(posting.campaign, [Event(posting.platform_id), Event("NOSUCH"), Event("")])
-
-    assert posting in list_due()
-
-
-def test_a_notification_that_names_a_submission_alone_finds_its_posting_or_all(
-    market: Market, posting: Posting
-) -> None:
-    id, _ = accepted(market, posting, "AWORKER")
-    for told in (id, "NOSUCH"):
-        look(posting)
-        assert posting not in list_due()
-        note_events(posting.campaign, [Event("", told, SubmissionState.SUBMITTED)])
-        assert posting in list_due()
-
-
-def test_who_has_stopped_a_posting_sees_it_ended_where_a_pause_is_all_that_is_told(
-    market: Market, posting: Posting
-) -> None:
-    Posting.objects.filter(pk=posting.pk).update(state=Posting.State.ENDED)
-    market.offers[posting.platform_id].state = PostingState.PAUSED
-    posting.refresh_from_db()
-    look(posting)
-    assert posting.state == Posting.State.ENDED
-
-
-def test_who_is_said_to_have_left_has_left(market: Market, posting: Posting) -> None:
-    id, _ = accepted(market, posting, "AWORKER")
-    accepted(market, posting, "AOTHER")
-
-    for _ in range(2):
-        note_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.RETURNED)])
-
-    states = dict(Assignment.objects.values_list("worker__key", "state"))
-    assert states == {"AWORKER": State.EXPIRED, "AOTHER": State.ACTIVE}
-    assert Submission.objects.get(platform_id=id).state == "returned"
-    market.change(posting.platform_id, id, "returned")
-    assert {each.platform_id: each.state for each in look(posting)}[id] == "returned"
-
-
-def test_a_notification_of_work_is_not_believed_before_a_look(market: Market, posting: Posting) -> None:
-    id, _ = accepted(market, posting, "AWORKER")
-    look(posting)
-
-    note_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.APPROVED)])
-
-    assert Submission.objects.get().state == "active"
-
-
-def test_an_end_that_is_told_late_does_not_undo_what_was_submitted(market: Market, posting: Posting) -> None:
-    id, _ = handed_in(market, posting, "AWORKER")
-    look(posting)
-
-    note_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.ABANDONED)])
-
-    assert look(posting)[0].state == "submitted"
-
-
-def test_the_queue_is_emptied_and_what_it_tells_is_stored_first(market: Market, posting: Posting) -> None:
-    ids = [accepted(market, posting, f"AWORKER{k}")[0] for k in range(2)]
-    events = [Event(posting.platform_id, id, SubmissionState.RETURNED, f"receipt-{id}") for id in ids]
-    market.waiting = [*events, Event("NOSUCH", receipt="receipt-3")]
-    stored_before = []
-
-    def note(when: str, what: str) -> None:
-        if (when, what) == ("before", "acknowledge"):
-            stored_before.append(Submission.objects.filter(state="returned").count())
-
-    market.at = note
-    sync(posting.campaign)
-
-    assert market.waiting == []
-    assert stored_before == [2, 2]
-
-
-def test_a_queue_that_does_not_answer_does_not_keep_from_looking(market: Market, posting: Posting) -> None:
-    handed_in(market, posting, "AWORKER")
-    market.at = unsure_at("events")
-
-    sync(posting.campaign)
-
-    assert Submission.objects.get().state == "submitted"
-
-
-def test_a_worker_who_returns_the_hit_here_keeps_no_place(market: Market, posting: Posting) -> None:
-    id, assignment = accepted(market, posting, "AWORKER")
-    return_assignment(assignment_id=assignment.pk)
-    market.change(posting.platform_id, id, "returned")
-
-    look(posting)
-
-    assert places_left(posting.campaign) == [2, 2]
 
 
 def test_what_is_thrown_by_a_look_is_thrown_on(market: Market, posting: Posting) -> None:

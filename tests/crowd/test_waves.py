@@ -1,7 +1,6 @@
 """Planning waves: which HITs, at what cost, once; interrupting them and going on."""
 
 import uuid
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -16,16 +15,10 @@ from crowd.services.waves import preview_wave, resume_wave, stop_wave
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
-from tests.crowd.accounts import PLATFORMS, Market, using_market
+from tests.crowd.accounts import PLATFORMS, Market
 from tests.crowd.campaigns import make_crowd_campaign, plan, publish
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def market(db: None) -> Iterator[Market]:
-    with using_market() as books:
-        yield books
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 
 
 @pytest.fixture

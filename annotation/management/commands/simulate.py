@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from django.db import connection
 from annotation.simulation.crowd import Crowd
 from annotation.simulation.running import Outcome, count_items_left, door, make_crowd, run_crowd
 from campaigns.models import Campaign
+from evalsite.lib.arguments import share, whole
 from evalsite.lib.errors import DomainError
 
 _PROGRESS_S = 2.0
@@ -31,17 +32,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what the command takes."""
         parser.add_argument("campaign", help="its id (the long one of its address) or its exact name")
-        parser.add_argument("--workers", type=_at_least(1), required=True, metavar="N", help="how many come")
-        parser.add_argument("--careless", type=_share, default=0.25, metavar="SHARE", help="click blindly (0.25)")
-        parser.add_argument("--abandon", type=_share, default=0.0, metavar="SHARE", help="leave midway (0)")
-        parser.add_argument("--seed", type=_at_least(0), default=0, help="another seed, another crowd (0)")
+        parser.add_argument("--workers", type=whole(1), required=True, metavar="N", help="how many come")
+        parser.add_argument("--careless", type=share, default=0.25, metavar="SHARE", help="click blindly (0.25)")
+        parser.add_argument("--abandon", type=share, default=0.0, metavar="SHARE", help="leave midway (0)")
+        parser.add_argument("--seed", type=whole(0), default=0, help="another seed, another crowd (0)")
         parser.add_argument("--quality", type=Path, metavar="FILE", help="JSON: system → quality, −3 to 3")
-        parser.add_argument("--hits-per-worker", type=_at_least(1), metavar="K", help="each does K HITs at most")
+        parser.add_argument("--hits-per-worker", type=whole(1), metavar="K", help="each does K HITs at most")
         parser.add_argument("--url", help="address of a running server on this database; without, in this process")
-        parser.add_argument("--threads", type=_at_least(1), metavar="T", help="workers at work at a time")
-        parser.add_argument(
-            "--patience", type=_at_least(0), default=60, metavar="S", help="seconds without answer (60)"
-        )
+        parser.add_argument("--threads", type=whole(1), metavar="T", help="workers at work at a time")
+        parser.add_argument("--patience", type=whole(0), default=60, metavar="S", help="seconds without answer (60)")
         parser.add_argument("--verbose", action="store_true", help="name the careless workers and the true qualities")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -153,22 +152,3 @@ def _read_quality(path: Path | None) -> dict[str, float] | None:
     if not isinstance(quality, dict):
         raise DomainError("bad_quality", f"{path} is not a JSON object that gives each system a number.")
     return quality
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise ArgumentTypeError(f"a share lies between 0 and 1, not {text!r}")
-    return share
-
-
-def _at_least(least: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise ArgumentTypeError(f"a whole number from {least} up is wanted, not {text!r}")
-        return int(text)
-
-    return parse

@@ -96,8 +96,8 @@ OPTIONS: tuple[Option, ...] = (
         "qualifications",
         "Further qualifications",
         help="One a line: the id of the qualification type, a comparator, and values, such as "
-        "“3XXXXXXXXXXXXXXXXXXXXXXXXXXXXX >= 80”, “3XXXXXXXXXXXXXXXXXXXXXXXXXXXXX Exists” or "
-        "“3XXXXXXXXXXXXXXXXXXXXXXXXXXXXX In 1, 2”. Amazon asks more for premium ones, which the preview of the "
+        "“2ARFPLSP75KLA8M8DH1HTEQVJT3SY6 >= 80”, “2ARFPLSP75KLA8M8DH1HTEQVJT3SY6 Exists” or "
+        "“2ARFPLSP75KLA8M8DH1HTEQVJT3SY6 In 1, 2”. Amazon asks more for premium ones, which the preview of the "
         "cost does not know.",
         default="",
         kind="long_text",

@@ -2,12 +2,12 @@
 
 import signal
 import threading
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from crowd.simulator.ledger import Ledger
 from crowd.simulator.running import Running, mturk_running, prolific_running
 from crowd.simulator.tls import Certificate, self_signed
 from crowd.simulator.workers import Habits
+from evalsite.lib.arguments import amount, share, whole
 from evalsite.lib.http import Client, HTTPTransport, create_ssl_context, in_process, open_client
 
 PLATFORMS = {"mturk": mturk_running, "prolific": prolific_running}
@@ -42,25 +43,25 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what the command takes."""
         parser.add_argument("platform", nargs="?", choices=[*PLATFORMS, "both"], default="both")
-        parser.add_argument("--port", type=_whole(0), default=_PORT, help=f"of the first; the second is next ({_PORT})")
+        parser.add_argument("--port", type=whole(0), default=_PORT, help=f"of the first; the second is next ({_PORT})")
         parser.add_argument("--tls", action="store_true", help="HTTPS, with a certificate of our own for localhost")
         parser.add_argument("--data", type=Path, metavar="FOLDER", help="keeps the books; without, they are forgotten")
-        parser.add_argument("--balance", type=_amount, default=Decimal(10_000), help="in each account (10000)")
+        parser.add_argument("--balance", type=amount, default=Decimal(10_000), help="in each account (10000)")
         faults = parser.add_argument_group("faults")
-        faults.add_argument("--faults", type=_share, default=0.0, metavar="SHARE", help="of calls that go wrong (0)")
-        faults.add_argument("--fault-seed", type=_whole(0), metavar="N", help="the same faults again")
-        faults.add_argument("--calls-per-s", type=_whole(1), metavar="N", help="more are throttled")
+        faults.add_argument("--faults", type=share, default=0.0, metavar="SHARE", help="of calls that go wrong (0)")
+        faults.add_argument("--fault-seed", type=whole(0), metavar="N", help="the same faults again")
+        faults.add_argument("--calls-per-s", type=whole(1), metavar="N", help="more are throttled")
         faults.add_argument(
-            "--notification-faults", type=_share, default=0.0, metavar="SHARE", help="come twice, or late (0)"
+            "--notification-faults", type=share, default=0.0, metavar="SHARE", help="come twice, or late (0)"
         )
         faults.add_argument("--clock-skew", type=float, default=0.0, metavar="S", help="the platform's clock is ahead")
         workers = parser.add_argument_group("simulated workers, on evalsite's own database")
-        workers.add_argument("--work", type=_whole(1), metavar="N", help="N come to each platform, and wait for work")
-        workers.add_argument("--tasks", type=_whole(1), metavar="K", help="each does K HITs at most")
-        workers.add_argument("--careless", type=_share, default=0.25, metavar="SHARE", help="click blindly (0.25)")
+        workers.add_argument("--work", type=whole(1), metavar="N", help="N come to each platform, and wait for work")
+        workers.add_argument("--tasks", type=whole(1), metavar="K", help="each does K HITs at most")
+        workers.add_argument("--careless", type=share, default=0.25, metavar="SHARE", help="click blindly (0.25)")
         for name, what in _HABITS.items():
-            workers.add_argument(f"--{name}", type=_share, default=0.0, metavar="SHARE", help=f"{what} (0)")
-        workers.add_argument("--seed", type=_whole(0), default=0, help="another seed, other workers (0)")
+            workers.add_argument(f"--{name}", type=share, default=0.0, metavar="SHARE", help=f"{what} (0)")
+        workers.add_argument("--seed", type=whole(0), default=0, help="another seed, other workers (0)")
         workers.add_argument("--until-done", action="store_true", help="end once there is no more to do for them")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -189,32 +190,3 @@ def interrupted_by_ending() -> Iterator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise ArgumentTypeError(f"a share lies between 0 and 1, not {text!r}")
-    return share
-
-
-def _amount(text: str) -> Decimal:
-    try:
-        amount = Decimal(text)
-    except InvalidOperation:
-        amount = Decimal(-1)
-    if not (amount.is_finite() and amount >= 0):
-        raise ArgumentTypeError(f"an amount of money is wanted, not {text!r}")
-    return amount
-
-
-def _whole(least: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise ArgumentTypeError(f"a whole number from {least} up is wanted, not {text!r}")
-        return int(text)
-
-    return parse

@@ -25,36 +25,12 @@ from tests.annotation.chats.talks import (
     change_topic,
     fail,
     hold_chat,
-    hold_many,
     take_hit,
 )
+from tests.annotation.chats.watching import PAGES, chat_page, page_of
 from tests.campaigns.cast import add_member, make_campaign
 
 State = Conversation.State
-PAGES = ["chats", "transcripts", "chat_flags"]
-
-
-def page_of(campaign: Campaign, name: str, query: str = "") -> str:
-    return reverse(f"monitoring:{name}", args=[campaign.public_id]) + query
-
-
-def chat_page(chat: Conversation) -> str:
-    return reverse("monitoring:chat", args=[chat.assignment.campaign.public_id, chat.pk])
-
-
-@pytest.fixture
-def campaign(owner: User) -> Campaign:
-    return open_live_campaign(owner, n_hits=6)
-
-
-@pytest.fixture
-def ann(campaign: Campaign) -> Assignment:
-    return take_hit(campaign, "ann-the-rater")
-
-
-@pytest.fixture
-def busy(campaign: Campaign, ann: Assignment) -> Campaign:
-    return hold_many(ann)
 
 
 def states_of(campaign: Campaign) -> dict[str, ChatbotState]:

@@ -2,7 +2,6 @@
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 
 from annotation import chat_monitoring
 from annotation.models import Assignment, Conversation
@@ -10,33 +9,8 @@ from annotation.presenters.chat_monitoring import brief
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
 from tests.annotation.chats.chat_campaigns import open_live_campaign
-from tests.annotation.chats.talks import EARNEST, REPLIES, change_topic, fail, hold_chat, hold_many, take_hit
-
-PAGES = ["chats", "transcripts", "chat_flags"]
-
-
-def page_of(campaign: Campaign, name: str, query: str = "") -> str:
-    return reverse(f"monitoring:{name}", args=[campaign.public_id]) + query
-
-
-def chat_page(chat: Conversation) -> str:
-    return reverse("monitoring:chat", args=[chat.assignment.campaign.public_id, chat.pk])
-
-
-@pytest.fixture
-def campaign(owner: User) -> Campaign:
-    return open_live_campaign(owner, n_hits=6)
-
-
-@pytest.fixture
-def ann(campaign: Campaign) -> Assignment:
-    return take_hit(campaign, "ann-the-rater")
-
-
-@pytest.fixture
-def busy(campaign: Campaign, ann: Assignment) -> Campaign:
-    return hold_many(ann)
-
+from tests.annotation.chats.talks import EARNEST, REPLIES, change_topic, fail, hold_chat, take_hit
+from tests.annotation.chats.watching import PAGES, chat_page, page_of
 
 # --- Transcripts
 

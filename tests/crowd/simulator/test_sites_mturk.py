@@ -15,7 +15,6 @@ from crowd.simulator.mturk_site import mturk_application
 from crowd.simulator.pages import SANDBOX
 from crowd.simulator.server import Served
 from crowd.simulator.tls import self_signed
-from tests.crowd.simulator.stages import stage
 
 QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/'
@@ -27,12 +26,6 @@ ANN = "A1ANN"
 @pytest.fixture
 def api():
     return MTurkApi(Ledger(), Faults(), access_key="key")
-
-
-@pytest.fixture(scope="module")
-def the_stage():
-    with stage() as made:
-        yield made
 
 
 @pytest.fixture

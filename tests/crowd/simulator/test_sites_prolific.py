@@ -10,7 +10,6 @@ import pytest
 from crowd.simulator.ledger import Ledger
 from crowd.simulator.prolific import ProlificApi
 from crowd.simulator.prolific_site import prolific_application
-from tests.crowd.simulator.stages import stage
 
 ANN, BEN = "a" * 24, "b" * 24
 ARRIVAL = "http://127.0.0.1:1/rate?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -19,12 +18,6 @@ ARRIVAL = "http://127.0.0.1:1/rate?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%S
 @pytest.fixture
 def api():
     return ProlificApi(Ledger(), token="a-token")
-
-
-@pytest.fixture(scope="module")
-def the_stage():
-    with stage() as made:
-        yield made
 
 
 @pytest.fixture

@@ -1,0 +1,98 @@
+"""What a platform tells by itself, by a queue or a hook: it hurries a look, and of an end it is believed."""
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Assignment
+from campaigns.contracts.account import Event, SubmissionState
+from campaigns.models import Campaign
+from crowd.models import Posting, Submission
+from crowd.services.syncing import list_due, note_events, sync_campaign
+from evalsite.jobs.handlers import JobContext
+from tests.crowd.accounts import Market, unsure_at
+from tests.crowd.campaigns import accepted, handed_in, look
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
+State = Assignment.State
+
+
+def sync(campaign: Campaign) -> None:
+    Posting.objects.filter(campaign=campaign).update(look_at=timezone.now())
+    sync_campaign(JobContext(), campaign.pk)
+
+
+def test_a_notification_has_the_posting_looked_at(posting: Posting) -> None:
+    look(posting)
+
+    note_events(posting.campaign, [Event(posting.platform_id), Event("NOSUCH"), Event("")])
+
+    assert posting in list_due()
+
+
+def test_a_notification_that_names_a_submission_alone_finds_its_posting_or_all(
+    market: Market, posting: Posting
+) -> None:
+    id, _ = accepted(market, posting, "AWORKER")
+    for told in (id, "NOSUCH"):
+        look(posting)
+        assert posting not in list_due()
+        note_events(posting.campaign, [Event("", told, SubmissionState.SUBMITTED)])
+        assert posting in list_due()
+
+
+def test_who_is_said_to_have_left_has_left(market: Market, posting: Posting) -> None:
+    id, _ = accepted(market, posting, "AWORKER")
+    accepted(market, posting, "AOTHER")
+
+    for _ in range(2):
+        note_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.RETURNED)])
+
+    states = dict(Assignment.objects.values_list("worker__key", "state"))
+    assert states == {"AWORKER": State.EXPIRED, "AOTHER": State.ACTIVE}
+    assert Submission.objects.get(platform_id=id).state == "returned"
+    market.change(posting.platform_id, id, "returned")
+    assert {each.platform_id: each.state for each in look(posting)}[id] == "returned"
+
+
+def test_a_notification_of_work_is_not_believed_before_a_look(market: Market, posting: Posting) -> None:
+    id, _ = accepted(market, posting, "AWORKER")
+    look(posting)
+
+    note_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.APPROVED)])
+
+    assert Submission.objects.get().state == "active"
+
+
+def test_an_end_that_is_told_late_does_not_undo_what_was_submitted(market: Market, posting: Posting) -> None:
+    id, _ = handed_in(market, posting, "AWORKER")
+    look(posting)
+
+    note_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.ABANDONED)])
+
+    assert look(posting)[0].state == "submitted"
+
+
+def test_the_queue_is_emptied_and_what_it_tells_is_stored_first(market: Market, posting: Posting) -> None:
+    ids = [accepted(market, posting, f"AWORKER{k}")[0] for k in range(2)]
+    events = [Event(posting.platform_id, id, SubmissionState.RETURNED, f"receipt-{id}") for id in ids]
+    market.waiting = [*events, Event("NOSUCH", receipt="receipt-3")]
+    stored_before = []
+
+    def note(when: str, what: str) -> None:
+        if (when, what) == ("before", "acknowledge"):
+            stored_before.append(Submission.objects.filter(state="returned").count())
+
+    market.at = note
+    sync(posting.campaign)
+
+    assert market.waiting == []
+    assert stored_before == [2, 2]
+
+
+def test_a_queue_that_does_not_answer_does_not_keep_from_looking(market: Market, posting: Posting) -> None:
+    handed_in(market, posting, "AWORKER")
+    market.at = unsure_at("events")
+
+    sync(posting.campaign)
+
+    assert Submission.objects.get().state == "submitted"
