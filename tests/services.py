@@ -91,7 +91,7 @@ def running_postgres(*, is_durable: bool = False) -> Iterator[str]:
         command += [word for setting in settings for word in ("-c", setting)]
         url = f"postgres://evalsite@127.0.0.1:{port}/postgres"
         with _running(command, folder, user):
-            wait_until(lambda: _postgres_answers(url), 20, "PostgreSQL answers")
+            wait_until(lambda: _postgres_answers(url), 60, "PostgreSQL answers")
             yield url
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -107,7 +107,7 @@ def running_redis(port: int | None = None) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="evalsite-redis-") as folder:
         command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
         with _running(command, Path(folder)), redis.Redis(port=port) as client:
-            wait_until(lambda: _redis_answers(client), 10, "Redis answers")
+            wait_until(lambda: _redis_answers(client), 60, "Redis answers")
             yield f"redis://127.0.0.1:{port}/0"
 
 
@@ -127,7 +127,7 @@ def _running(command: list, folder: Path, user: str | None = None) -> Iterator[N
         finally:
             process.terminate()
             try:
-                process.wait(5)
+                process.wait(30)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

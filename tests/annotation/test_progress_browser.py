@@ -45,9 +45,11 @@ def test_browser_progress_follows_the_campaign_unless_it_is_in_use(
 
     rate_hit(second, make_worker(campaign, "ada"), rng)
     page.get_by_role("link", name="1", exact=True).focus()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     page.evaluate(_REFRESH_NOW)
-    page.wait_for_timeout(300)
     expect(page.get_by_text("1 finished", exact=True)).to_be_visible()
+    assert asked == []
 
     page.evaluate("document.activeElement.blur()")
     page.evaluate(_REFRESH_NOW)
@@ -62,6 +64,7 @@ def test_browser_links_are_copied(
     signed_in.get_by_label("Raters to invite").fill("Ada\nGrace")
     signed_in.get_by_role("button", name="Make links").click()
     expect(signed_in.get_by_role("button", name="Copy the link of Ada")).to_be_visible()
+    signed_in.wait_for_load_state()  # with the script that copies
 
     signed_in.get_by_role("button", name="Copy the link of Grace").click()
 

@@ -3,17 +3,18 @@
 import re
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Response, expect
 
 from tests.jobs.processes import Site
 from tests.services import free_port, wait_until
 
 EMAIL, PASSWORD = "olu@example.org", "a-long-password"
-RESULT_MS = 60_000
+START_S, RESULT_MS = 120, 120_000
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def address(site: Site) -> str:
     port = free_port()
     site.start("-m", "gunicorn", "evalsite.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", "4")
     url = f"http://127.0.0.1:{port}"
-    wait_until(lambda: _answers(url), 30, "the server answers")
+    wait_until(lambda: _answers(url), START_S, "the server answers")
     return url
 
 
@@ -44,17 +45,21 @@ def _answers(url: str) -> bool:
     return False
 
 
-@pytest.fixture(scope="module")
-def signed_in(browser: Browser, address: str) -> Iterator[Page]:
-    """One tab in which the researcher signed in; its tests fail if a script or a policy does."""
-    context = browser.new_context(base_url=address, viewport={"width": 1440, "height": 900})
-    page = context.new_page()
+def sign_in(page: Page) -> Page:
+    """Sign the researcher in."""
     page.goto("/")
     page.get_by_label("E-mail").fill(EMAIL)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Campaigns")
-    yield page
+    return page
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser: Browser, address: str) -> Iterator[Page]:
+    """One tab in which the researcher signed in; its tests fail if a script or a policy does."""
+    context = browser.new_context(base_url=address, viewport={"width": 1440, "height": 900})
+    yield sign_in(context.new_page())
     context.close()
 
 
@@ -95,8 +100,9 @@ def analyse(page: Page, path: Path, protocol: str) -> str:
     for name in ("Worker", "System", "Kind", "Criterion", "Score"):
         expect(page.get_by_label(re.compile(f"^{name}( |$)"))).to_have_value(name.lower())
     page.get_by_role("button", name="Continue").click()
+    page.wait_for_url("**/protocol/")  # with the script that sends what is selected
     page.get_by_label("Protocol", exact=True).select_option(protocol)
-    page.wait_for_load_state()
+    page.wait_for_url(f"**/protocol/?protocol={protocol}")
     expect(page.get_by_label("Protocol", exact=True)).to_have_value(protocol)
     return started_by(page, lambda: page.get_by_role("button", name="Analyse").click())
 
@@ -107,4 +113,29 @@ def started_by(page: Page, act: Callable[[], None]) -> str:
     act()
     page.wait_for_url(lambda url: url != before and re.search(r"/runs/[0-9a-f-]{36}/$", url) is not None)
     expect(page.get_by_role("heading", name="Ranking")).to_be_visible(timeout=RESULT_MS)
+    page.wait_for_load_state()  # the tables are whole
     return page.url
+
+
+def address_of_campaign(page: Page) -> str:
+    """Wait for a page of a campaign that was just made; return the campaign's address."""
+    page.wait_for_url(re.compile(r"/campaigns/[0-9a-f-]{36}/"))
+    found = re.search(r".*/campaigns/[0-9a-f-]{36}/", page.url)
+    assert found
+    return found.group()
+
+
+@contextmanager
+def saving(page: Page, field: Locator) -> Iterator[None]:
+    """Wait until the field that the block changes has been saved by itself.
+
+    Only its own post counts: a field that is left for this one may be saved once more.
+    """
+    name = field.get_attribute("name") or ""
+
+    def is_its_own(response: Response) -> bool:
+        return response.ok and name in parse_qs(response.request.post_data or "", keep_blank_values=True)
+
+    with page.expect_response(is_its_own):
+        yield
+    expect(page.locator(".saving-status").first).to_have_text("Saved")

@@ -56,6 +56,7 @@ def test_browser_every_printed_digit_is_on_the_page(tab: Page, dialogues: str, s
 def test_browser_heatmap_of_one_criterion(tab: Page, dialogues: str) -> None:
     tab.goto(dialogues)
     tab.get_by_role("link", name="Significance").click()
+    tab.wait_for_url("**/significance/")  # with the script that sends what is selected
     tab.get_by_label("Criterion").select_option("fluent")
     tab.wait_for_url("**criterion=fluent**")
 
@@ -128,7 +129,7 @@ def test_browser_figures_follow_the_theme(tab: Page, dialogues: str) -> None:
     tab.locator("details[data-menu] > summary").click()
     for scheme, shown, hidden in (("dark", ".only-dark", ".only-light"), ("light", ".only-light", ".only-dark")):
         tab.get_by_role("button", name=scheme.capitalize()).click()
-        assert tab.evaluate("document.documentElement.dataset.bsTheme") == scheme
+        expect(tab.locator("html")).to_have_attribute("data-bs-theme", scheme)
         figure = tab.locator(f".figure-card {shown}")
         figure.scroll_into_view_if_needed()
         expect(figure).to_be_visible()

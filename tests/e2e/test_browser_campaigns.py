@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.e2e.conftest import address_of_campaign, saving
 from tests.jobs.processes import ROOT, Site
 
 JOB_MS, ANALYSIS_MS = 60_000, 120_000
@@ -28,9 +29,7 @@ def new_campaign(tab: Page, protocol: str, name: str) -> str:
     tab.get_by_label(protocol, exact=False).check()
     tab.get_by_label("Name").fill(name)
     tab.get_by_role("button", name="Make it").click()
-    found = re.search(r".*/campaigns/[0-9a-f-]{36}/", tab.url)
-    assert found
-    return found.group()
+    return address_of_campaign(tab)
 
 
 def import_outputs(tab: Page, campaign: str, path: Path) -> None:
@@ -55,9 +54,8 @@ def build_hits(tab: Page, campaign: str, n_hits: int, choose: int | None = None)
 
 def save_field(tab: Page, field: Locator, value: str) -> None:
     """Type into a field that is saved by itself, and wait until it is."""
-    with tab.expect_response(lambda response: response.request.method == "POST" and response.ok):
+    with saving(tab, field):
         field.fill(value)
-    expect(tab.locator(".saving-status").first).to_have_text("Saved")
 
 
 def set_option(tab: Page, campaign: str, label: str, value: str) -> None:
@@ -93,12 +91,24 @@ def begin(page: Page, link: str) -> None:
 
 
 def rate_with_mouse(page: Page, first: int, last: int, n_items: int) -> None:
-    """Rate the items from `first` to `last`, each slider at a place of its own."""
+    """Rate the items from `first` to `last`, each slider at a place of its own, and see the page after the last."""
     for position in range(first, last + 1):
-        expect(page.get_by_role("heading", level=1)).to_have_text(f"Item {position} of {n_items}")
+        see_item(page, position, n_items)
         for k, slider in enumerate(page.locator("[data-slider] input").all()):
             click_at(page, slider, 0.2 + 0.6 * ((position * 7 + k * 3) % 10) / 10)
         page.locator("[data-rating-next]").click()
+        leave_item(page, position, n_items)
+
+
+def see_item(page: Page, position: int, n_items: int) -> None:
+    """Wait for the page of an item, its sliders and their script."""
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Item {position} of {n_items}")
+    page.wait_for_load_state()
+
+
+def leave_item(page: Page, position: int, n_items: int) -> None:
+    """Wait for the page after an item: until it is there, a reload would come before the ratings are sent."""
+    expect(page.get_by_role("heading", level=1)).not_to_have_text(f"Item {position} of {n_items}")
 
 
 def click_at(page: Page, slider: Locator, share: float) -> None:
@@ -109,15 +119,16 @@ def click_at(page: Page, slider: Locator, share: float) -> None:
 
 
 def rate_by_keyboard(page: Page, n_items: int) -> None:
-    """Rate every item with Tab, arrows and Enter alone."""
+    """Rate every item with Tab, arrows and Enter alone, and see the page after the last."""
     for position in range(1, n_items + 1):
-        expect(page.get_by_role("heading", level=1)).to_have_text(f"Item {position} of {n_items}")
+        see_item(page, position, n_items)
         page.keyboard.press("Tab")  # past the instructions
         for k in range(page.locator("[data-slider]").count()):
             page.keyboard.press("Tab")
             page.keyboard.press(("ArrowRight", "PageUp", "End", "Home")[(position + k) % 4])
         expect(page.locator("[data-rating-next]")).to_be_enabled()
         page.keyboard.press("Enter")
+        leave_item(page, position, n_items)
 
 
 def finish(page: Page) -> str:
@@ -151,12 +162,14 @@ def ranked_systems(tab: Page, campaign: str) -> list[str]:
     tab.goto(f"/analysis/campaigns/{campaign.rstrip('/').rpartition('/')[2]}/")
     expect(tab.get_by_role("heading", name="Ranking")).to_be_visible(timeout=ANALYSIS_MS)
     expect(tab.get_by_text("Final")).to_be_visible()
+    tab.wait_for_load_state()  # the table is whole
     return tab.locator(".ranked-table tbody th.cell-name").all_inner_texts()
 
 
 def verdicts(tab: Page) -> dict[str, str]:
     """Return each worker's verdict, from the results page."""
     tab.get_by_role("link", name="Workers of these results").click()
+    tab.wait_for_url("**/workers/")
     rows = tab.locator("table tbody tr")
     names = rows.locator("th.cell-name").all_inner_texts()
     return dict(zip(names, rows.locator("td:nth-child(2)").all_inner_texts(), strict=True))

@@ -92,6 +92,7 @@ def test_a_copy_is_removed_after_a_question(tab: Page, chatbot: str) -> None:
     tab.goto(chatbot)
     tab.get_by_role("button", name="Duplicate").click()
     expect(tab.get_by_role("heading", name="(2)")).to_be_visible()
+    tab.wait_for_load_state()  # with the script that asks
     tab.get_by_role("button", name="Remove").click()
     tab.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(tab.get_by_text("is removed")).to_be_visible()

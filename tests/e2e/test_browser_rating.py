@@ -14,6 +14,7 @@ from annotation.tokens import token_of
 from campaigns.models import Campaign, Criterion
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
+from tests.services import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
@@ -68,6 +69,7 @@ def press_at(page: Page, slider: Locator, share: float) -> None:
 
 
 def rate(page: Page, share: float = 0.8) -> None:
+    page.wait_for_load_state()  # with the sliders' script
     for slider in sliders(page):
         press_at(page, slider, share)
     page.locator("[data-rating-next]").click()
@@ -159,6 +161,7 @@ def test_browser_a_hit_by_keyboard_alone(item: Page) -> None:
     expect(item.get_by_role("button", name="Next")).to_be_focused()
     item.keyboard.press("Enter")
     expect(item.get_by_role("heading", level=1)).to_have_text("Item 2 of 3")
+    item.wait_for_load_state()  # with the sliders' script, whose first step is another than the browser's
     for _ in range(2):
         item.keyboard.press("Tab")
     item.keyboard.press("ArrowRight")
@@ -186,11 +189,12 @@ def test_browser_with_a_finger_on_a_phone(
     box = second.locator("input").bounding_box()
     assert box
     page.touchscreen.tap(box["x"] + 14 + 0.25 * (box["width"] - 28), box["y"] + 22)
-    assert second.locator("input").input_value() == "25"
+    expect(second.locator("input")).to_have_value("25")
     _swipe(page, first, dx=90, dy=4)
-    assert int(first.locator("input").input_value()) > 60
+    wait_until(lambda: int(first.locator("input").input_value()) > 60, 20, "the slider follows the finger")
     page.get_by_role("button", name="Next").tap()
     expect(page.get_by_role("heading", level=1)).to_have_text("Item 2 of 3")
+    page.wait_for_load_state()  # each image has its source
     source = page.locator(".text img").last.evaluate("image => image.currentSrc")
     assert page.locator(f'source[srcset*="{source.rpartition("/")[2]} 2x"][width="328"]').count() == 1
     context.close()
@@ -245,6 +249,7 @@ def test_browser_the_next_items_images_are_there_already(item: Page) -> None:
     loaded = set(item.evaluate("performance.getEntriesByType('resource').map(entry => entry.name)"))
     rate(item)
     expect(item.get_by_role("heading", level=1)).to_have_text("Item 2 of 3")
+    item.wait_for_load_state()  # each image has its source
     shown = set(item.locator(".text img").evaluate_all("images => images.map(image => image.currentSrc)"))
     assert len(shown) == 3
     assert shown <= loaded

@@ -1,9 +1,10 @@
 """A researcher sets a campaign up in a browser: what is typed is saved, even if the page is left or the line breaks."""
 
-import re
-
 import pytest
 from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import address_of_campaign, saving
+from tests.services import wait_until
 
 
 @pytest.fixture
@@ -13,9 +14,7 @@ def campaign(signed_in: Page) -> str:
     signed_in.get_by_label("Question generation").check()
     signed_in.get_by_label("Name").fill("By hand")
     signed_in.get_by_role("button", name="Make it").click()
-    found = re.search(r".*/campaigns/[0-9a-f-]{36}/", signed_in.url)
-    assert found
-    return found.group()
+    return address_of_campaign(signed_in)
 
 
 def status(page: Page):
@@ -31,12 +30,12 @@ def test_browser_a_field_is_saved_as_it_is_typed(tab: Page, campaign: str) -> No
     tab.get_by_label("Reward per HIT").fill("3")
     tab.get_by_label("Expected minutes per HIT").fill("20")
     expect(tab.locator("#cost")).to_contain_text("9.00 USD")
-    with tab.expect_response(lambda response: response.request.method == "POST"):
-        tab.get_by_label("Accessible mode").check()
-    expect(status(tab)).to_have_text("Saved")
+    accessible = tab.get_by_label("Accessible mode")
+    with saving(tab, accessible):
+        accessible.check()
     tab.reload()
     expect(tab.get_by_label("Name")).to_have_value("Typed")
-    expect(tab.get_by_label("Accessible mode")).to_be_checked()
+    expect(accessible).to_be_checked()
 
 
 def test_browser_what_cannot_be_saved_says_so_at_its_field(signed_in: Page, campaign: str) -> None:
@@ -58,8 +57,12 @@ def test_browser_leaving_at_once_loses_nothing(tab: Page, campaign: str) -> None
     tab.get_by_label("Instructions", exact=False).first.fill("Rate **every** text.")
     tab.get_by_role("link", name="Criteria", exact=True).click()
     expect(tab.locator(".criterion-list")).to_be_visible()
-    tab.goto(f"{campaign}instructions/")
-    expect(tab.locator("#as-shown strong")).to_have_text("every")
+
+    def is_saved() -> bool:
+        tab.goto(f"{campaign}instructions/")
+        return tab.locator("#as-shown strong").all_inner_texts() == ["every"]
+
+    wait_until(is_saved, 20, "what was sent in leaving is saved")  # nobody waits for it: the next page may be first
 
 
 def test_browser_a_broken_line_is_mended(signed_in: Page, campaign: str) -> None:
@@ -68,7 +71,7 @@ def test_browser_a_broken_line_is_mended(signed_in: Page, campaign: str) -> None
     signed_in.get_by_label("Name").fill("Written offline")
     expect(status(signed_in)).to_contain_text("No connection")
     signed_in.context.set_offline(False)
-    expect(status(signed_in)).to_have_text("Saved", timeout=10_000)
+    expect(status(signed_in)).to_have_text("Saved")
     signed_in.reload()
     expect(signed_in.get_by_label("Name")).to_have_value("Written offline")
 
@@ -101,7 +104,7 @@ def test_browser_criteria_are_moved_by_keys_and_by_dragging(tab: Page, campaign:
         tab.locator(".reorder-handle").nth(1).drag_to(titles.nth(0))
     expect(titles.nth(0)).to_have_text(before[0])
     tab.reload()
-    assert titles.all_inner_texts() == before
+    expect(titles).to_have_text(before)
     expect(tab.locator("button[name=step]:disabled")).to_have_count(2)
 
 

@@ -8,16 +8,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from crowd.simulator.ledger import Ledger
 from crowd.simulator.running import KEY_ID, SECRET_KEY, TOKEN
 from crowd.simulator.tls import Certificate, self_signed
-from tests.e2e.conftest import EMAIL, PASSWORD
+from tests.e2e.conftest import EMAIL, PASSWORD, START_S, sign_in
 from tests.jobs.processes import Site
 from tests.services import CHROMIUM_ARGS, free_port, wait_until
-
-START_S = 30
 
 
 class Simulator:
@@ -111,13 +109,7 @@ def simulator(site: Site, certificate: Certificate, tmp_path_factory: pytest.Tem
 def signed_in(browser: Browser, address: str) -> Iterator[Page]:
     """One tab in which the researcher signed in."""
     context = browser.new_context(base_url=address, viewport={"width": 1440, "height": 900}, ignore_https_errors=True)
-    page = context.new_page()
-    page.goto("/")
-    page.get_by_label("E-mail").fill(EMAIL)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Campaigns")
-    yield page
+    yield sign_in(context.new_page())
     context.close()
 
 

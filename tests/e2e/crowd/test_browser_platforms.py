@@ -9,16 +9,16 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import BrowserContext, FrameLocator, Page, expect
 
 from crowd.simulator.ledger import Effect
 from crowd.simulator.running import KEY_ID, SECRET_KEY, TOKEN
 from tests.e2e.crowd.conftest import Simulator
 from tests.e2e.test_browser_campaigns import build_hits, import_outputs, new_campaign, save_field
+from tests.services import wait_until
 
 N_HITS, N_WORKERS, HIT_SIZE = 12, 2, 10
-JOB_MS = 60_000
+JOB_MS, ORDERS_S = 60_000, 120
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 OpenBrowser = Callable[..., BrowserContext]
 Pane = Page | FrameLocator
@@ -49,6 +49,7 @@ def enter_keys(tab: Page, campaign: str, keys: dict[str, str]) -> None:
     for name, key in keys.items():
         tab.locator(f"#keys [name=key_{name}]").fill(key)
     tab.get_by_role("button", name="Save keys").click()
+    tab.wait_for_url("**/platform/#account")
     tab.get_by_role("button", name="Check the account").click()
     expect(tab.locator("#check")).to_contain_text("Balance")
 
@@ -57,8 +58,10 @@ def publish(tab: Page, campaign: str, n_hits: int, n_published: int) -> None:
     """Publish some HITs after a look at what they cost, and wait until they are out."""
     tab.goto(f"{campaign}platform/publish/?n_hits={n_hits}")
     tab.get_by_role("button", name=re.compile(f"Publish {n_hits} HITs")).click()
-    if tab.get_by_role("dialog").is_visible():
-        tab.get_by_role("dialog").get_by_role("button", name=re.compile("Publish")).click()
+    question = tab.get_by_role("dialog")  # where the money is real
+    expect(question.or_(tab.locator("#waves"))).to_be_visible()
+    if question.is_visible():
+        question.get_by_role("button", name=re.compile("Publish")).click()
     expect(tab.locator("#waves tbody tr")).to_have_count(n_published)
     expect(tab.locator("#waves tbody tr").get_by_text("Published", exact=True)).to_have_count(
         n_published, timeout=JOB_MS
@@ -66,15 +69,16 @@ def publish(tab: Page, campaign: str, n_hits: int, n_published: int) -> None:
 
 
 def sync(tab: Page, campaign: str, n_submitted: int) -> None:
-    """Have the platform looked at until so many submissions are known."""
-    for _ in range(30):
-        tab.goto(f"{campaign}platform/")
-        tab.get_by_role("button", name="Sync now").click()
-        tab.wait_for_timeout(1_000)
+    """Have the platform looked at, and wait until so many submissions are known."""
+    tab.goto(f"{campaign}platform/")
+    tab.get_by_role("button", name="Sync now").click()
+    tab.wait_for_url("**/platform/#standing")
+
+    def are_known() -> bool:
         tab.goto(f"{campaign}payments/")
-        if tab.get_by_text(f"Approve all complete work ({n_submitted}").is_visible():
-            return
-    pytest.fail(f"{n_submitted} submissions are not seen: {tab.locator('main').inner_text()[:1500]}")
+        return tab.get_by_text(f"Approve all complete work ({n_submitted}").is_visible()
+
+    wait_until(are_known, ORDERS_S, f"{n_submitted} submissions are seen")
 
 
 def pay(tab: Page, campaign: str) -> None:
@@ -82,7 +86,7 @@ def pay(tab: Page, campaign: str) -> None:
     n = N_HITS * N_WORKERS
     tab.get_by_role("link", name="Approve all complete work").click()
     tab.get_by_role("button", name=f"Approve {n}").click()
-    confirm(tab)
+    tab.wait_for_url(f"{campaign}payments/")
     wait_for_orders(tab, campaign, "approve", n)
     tab.goto(f"{campaign}payments/")
     tab.locator(".pay-tick").first.check()
@@ -91,23 +95,16 @@ def pay(tab: Page, campaign: str) -> None:
     tab.get_by_label("What the workers are told").fill("Thank you for the helpful remarks.")
     tab.get_by_role("button", name="See what it costs").click()
     tab.get_by_role("button", name="Pay").click()
-    confirm(tab)
+    tab.wait_for_url(f"{campaign}payments/")
     wait_for_orders(tab, campaign, "bonus", 1)
 
 
-def confirm(tab: Page) -> None:
-    dialog = tab.get_by_role("dialog")
-    if dialog.is_visible():
-        dialog.get_by_role("button").first.click()
-
-
 def wait_for_orders(tab: Page, campaign: str, kind: str, n: int) -> None:
-    for _ in range(60):
+    def are_done() -> bool:
         tab.goto(f"{campaign}payments/orders/?kind={kind}&state=done")
-        if tab.locator("caption").filter(has_text=re.compile(rf"^{n} order")).is_visible():
-            return
-        tab.wait_for_timeout(500)
-    pytest.fail(f"not {n} orders of kind {kind} are done")
+        return tab.locator("caption").filter(has_text=re.compile(rf"^{n} order")).is_visible()
+
+    wait_until(are_done, ORDERS_S, f"{n} orders of kind {kind} are done")
 
 
 # --- What a worker does
@@ -117,6 +114,7 @@ def rate_all(pane: Pane) -> None:
     """Rate every item with the keyboard, and finish."""
     for position in range(1, HIT_SIZE + 1):
         expect(pane.get_by_role("heading", level=1)).to_have_text(f"Item {position} of {HIT_SIZE}")
+        expect(pane.locator("[data-rating-next]")).to_be_visible()  # below the sliders: all are there
         sliders = pane.locator("[data-slider] input")
         for k in range(sliders.count()):
             sliders.nth(k).press(("End", "Home", "PageUp", "ArrowRight")[(position + k) % 4])
@@ -162,7 +160,7 @@ def test_browser_mechanical_turk_from_keys_to_paid_workers(
     frame.get_by_role("button", name="I understand").click()
     rate_all(frame)
     frame.get_by_role("button", name="Submit the HIT").click()
-    expect(worker.get_by_text("submitted", exact=False).first).to_be_visible()
+    expect(worker.get_by_role("link", name="More HITs")).to_be_visible()
 
     said = simulator.send_workers("mturk", 14, "--careless", "0.25")
     assert "0 errors" in said, said
