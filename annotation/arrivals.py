@@ -3,11 +3,12 @@
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
 
-from annotation.models import Assignment, Worker
+from annotation.models import Assignment, Event, Worker
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
@@ -74,6 +75,12 @@ def find_begun(mine: Iterable[Assignment], place: Place | None) -> Assignment | 
         return next((each for each in kept if each.hit.number == place.hit_number), None)
     own = (each for each in kept if place and each.platform_id == place.platform_id)
     return next(own, next((each for each in kept if each.state == State.ACTIVE), None))
+
+
+def last_arrival(assignment: Assignment) -> datetime | None:
+    """Return when the worker of an assignment last came from the platform, or took it up again; None if never."""
+    came = assignment.events.filter(kind__in=(Event.Kind.ARRIVED, Event.Kind.RESUMED))
+    return came.order_by("-pk").values_list("at", flat=True).first()
 
 
 def _find_refusal(campaign: Campaign, worker: Worker | None, mine: list[Assignment]) -> str:

@@ -1,4 +1,4 @@
-"""What a campaign costs on its platform: places, before anything is spent; what was paid; what may still have to be.
+"""What a campaign costs on its platform: before anything is spent, and what was paid.
 
 Amounts are in the currency of the campaign, to the cent.
 """
@@ -6,14 +6,13 @@ Amounts are in the currency of the campaign, to the cent.
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Sum
 
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
-from crowd.models import Order, Posting, Submission, Wave
+from crowd.models import Order, Submission
 
 _NOTHING, _CENT = Decimal("0.00"), Decimal("0.01")
-_OPEN = (Order.State.QUEUED, Order.State.SENDING)
 
 
 @dataclass(frozen=True)
@@ -49,20 +48,25 @@ class Spent:
 
 
 def cost_of_places(campaign: Campaign, n_places: int, *, places_per_posting: int) -> Cost:
-    """Return what `n_places` places cost in all, in postings of so many places each."""
-    rewards = _to_cents(campaign.reward * n_places)
-    fees = get_platform(campaign.platform).fee(campaign.ref, rewards, n_places=places_per_posting)
-    return Cost(n_places, rewards, _to_cents(fees), campaign.currency)
+    """Return what `n_places` places cost in all, in postings of so many places each: as many times what one costs."""
+    fee = fee_of_reward(campaign, places_per_posting=places_per_posting)
+    return Cost(n_places, n_places * campaign.reward, n_places * fee, campaign.currency)
 
 
 def fee_of_reward(campaign: Campaign, *, places_per_posting: int) -> Decimal:
     """Return the platform's fee for approving one submission."""
-    return cost_of_places(campaign, 1, places_per_posting=places_per_posting).fees
+    return _fee(campaign, campaign.reward, n_places=places_per_posting)
 
 
 def fee_of_bonus(campaign: Campaign, amount: Decimal) -> Decimal:
     """Return the platform's fee for one bonus."""
-    return _to_cents(get_platform(campaign.platform).fee(campaign.ref, amount, n_places=1, is_bonus=True))
+    return _fee(campaign, amount, n_places=1, is_bonus=True)
+
+
+def _fee(campaign: Campaign, amount: Decimal, *, n_places: int, is_bonus: bool = False) -> Decimal:
+    """Return the fee for one payment. Platforms round it, and raise it to their least, for each and not for a sum."""
+    fee = get_platform(campaign.platform).fee(campaign.ref, amount, n_places=n_places, is_bonus=is_bonus)
+    return fee.quantize(_CENT, ROUND_HALF_UP)
 
 
 def spent_on(campaign: Campaign) -> Spent:
@@ -94,55 +98,3 @@ def _approved_otherwise(campaign: Campaign) -> list[tuple[int, int]]:
         pk__in=ordered.values("submission")
     )
     return list(others.order_by().values_list("posting__n_places").annotate(n=Count("pk")))
-
-
-def committed_on(campaign: Campaign) -> Cost:
-    """Return what may still have to be paid, at most: places that are out or undecided, and bonuses on their way.
-
-    A place of a posting that has ended counts only while somebody holds it or has submitted it. Postings of an
-    interrupted wave that were not published do not count. Three queries. `rewards` includes the bonuses.
-    """
-    n_places, rewards, fees = 0, _NOTHING, _NOTHING
-    for places, n in _unpaid_places(campaign).items():
-        cost = cost_of_places(campaign, n, places_per_posting=places)
-        n_places, rewards, fees = n_places + n, rewards + cost.rewards, fees + cost.fees
-    bonuses = Order.objects.filter(campaign=campaign, kind=Order.Kind.BONUS, state__in=_OPEN).aggregate(
-        amount=Sum("amount"), fee=Sum("fee")
-    )
-    return Cost(
-        n_places=n_places,
-        rewards=rewards + (bonuses["amount"] or _NOTHING),
-        fees=fees + (bonuses["fee"] or _NOTHING),
-        currency=campaign.currency,
-    )
-
-
-def _unpaid_places(campaign: Campaign) -> dict[int, int]:
-    """Return how many places may still have to be paid, by the places that their postings were published with."""
-    held = Q(submissions__state__in=[Submission.State.ACTIVE, Submission.State.SUBMITTED])
-    decided = Q(submissions__state__in=[Submission.State.APPROVED, Submission.State.REJECTED])
-    postings = (
-        Posting.objects.filter(campaign=campaign)
-        .exclude(state=Posting.State.GONE)
-        .exclude(state=Posting.State.PLANNED, wave__state=Wave.State.STOPPED)
-        .order_by()
-        .annotate(n_held=Count("submissions", filter=held), n_decided=Count("submissions", filter=decided))
-        .values_list("pk", "n_places", "n_held", "n_decided", "state")
-    )
-    added = _added_places(campaign)
-    unpaid: dict[int, int] = {}
-    for pk, n_places, n_held, n_decided, state in postings:
-        is_over = state == Posting.State.ENDED
-        n = n_held if is_over else max(n_places + added.get(pk, 0) - n_decided, n_held)
-        unpaid[n_places] = unpaid.get(n_places, 0) + n
-    return unpaid
-
-
-def _added_places(campaign: Campaign) -> dict[int | None, int]:
-    """Return how many places were added to postings, or are about to be."""
-    orders = Order.objects.filter(campaign=campaign, kind=Order.Kind.ADD_PLACES).exclude(state=Order.State.REFUSED)
-    return {pk: n or 0 for pk, n in orders.order_by().values_list("posting").annotate(n=Sum("n_places"))}
-
-
-def _to_cents(amount: Decimal) -> Decimal:
-    return amount.quantize(_CENT, ROUND_HALF_UP)

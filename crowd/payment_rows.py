@@ -1,5 +1,6 @@
 """What the payments pages list and sum up. The caller has fetched the campaign for its user."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -27,11 +28,11 @@ from django.shortcuts import get_object_or_404
 
 from analysis.campaign_queries import settings_of
 from analysis.live import list_live_workers
-from annotation.models import Assignment, Worker
+from annotation.models import Assignment
 from campaigns.models import Campaign
-from crowd.costs import Cost, Spent, fee_of_reward, spent_on
+from crowd.costs import Cost, Spent, cost_of_places, spent_on
 from crowd.models import Order, Submission
-from crowd.services.payments import list_payable
+from crowd.queries import list_payable
 from evalsite.lib.errors import DomainError
 
 NONE = "none"
@@ -41,7 +42,8 @@ OPEN = [Order.State.QUEUED, Order.State.SENDING]
 _MONEY = [Order.Kind.APPROVE, Order.Kind.BONUS]
 _CENT, _NOTHING = Decimal("0.01"), Decimal("0.00")
 _S_PER_HOUR = 3600
-_LARGEST_ID = 2**63 - 1
+# Whatever is longer is no id, and from 4,301 digits on no number to Python.
+_ID = re.compile(r"[0-9]{1,18}")
 
 
 # --- What the worker test says
@@ -193,9 +195,7 @@ def get_submission_of(campaign: Campaign, submission_id: int) -> Submission:
 
 def get_submissions_of(campaign: Campaign, ids: Iterable[str]) -> list[Submission]:
     """Return the submissions of these ids; raise Http404 if any of them is none of the campaign."""
-    wanted = {int(each) if each.isascii() and each.isdigit() else 0 for each in ids}
-    if max(wanted, default=0) > _LARGEST_ID:
-        raise Http404
+    wanted = {int(each) if _ID.fullmatch(each) else 0 for each in ids}
     found = list(_with_all(Submission.objects.filter(campaign=campaign, pk__in=wanted)).order_by("pk"))
     if len(found) != len(wanted):
         raise Http404
@@ -232,7 +232,7 @@ def cost_of(campaign: Campaign, submissions: QuerySet[Submission] | Collection[S
     else:
         sizes.update(each.posting.n_places for each in submissions)
     n = sizes.total()
-    fees = (n_of * fee_of_reward(campaign, places_per_posting=size) for size, n_of in sizes.items())
+    fees = (cost_of_places(campaign, n_of, places_per_posting=size).fees for size, n_of in sizes.items())
     return Cost(n, n * campaign.reward, sum(fees, _NOTHING), campaign.currency)
 
 
@@ -313,13 +313,6 @@ def list_troubles(campaign: Campaign, *, is_settled: bool = False, kind: str = "
 # --- Orders
 
 
-def is_blocked(worker: Worker) -> bool:
-    """Tell whether a worker is kept from the account's work, or about to be. One query."""
-    found = Order.objects.filter(worker=worker, kind__in=[Order.Kind.BLOCK, Order.Kind.UNBLOCK])
-    latest = found.exclude(state=Order.State.REFUSED).order_by("pk").last()
-    return latest is not None and latest.kind == Order.Kind.BLOCK
-
-
 def list_orders(campaign: Campaign, *, kind: str = "", state: str = "") -> QuerySet[Order]:
     """Return the orders given to the platform, newest first, with what they are about and who gave them."""
     found = Order.objects.filter(campaign=campaign)
@@ -334,7 +327,7 @@ def list_orders(campaign: Campaign, *, kind: str = "", state: str = "") -> Query
 
 def get_order_of(campaign: Campaign, order_id: str) -> Order:
     """Return an order of the campaign; raise Http404 for any other."""
-    if not (order_id.isascii() and order_id.isdigit()) or int(order_id) > _LARGEST_ID:
+    if not _ID.fullmatch(order_id):
         raise Http404
     return get_object_or_404(Order, pk=order_id, campaign=campaign)
 

@@ -5,12 +5,19 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.shortcuts import get_object_or_404
+from django.views.decorators.debug import sensitive_variables
 
+from annotation.models import Assignment, Worker
 from campaigns.models import Campaign, Hit
-from crowd.models import Posting, Submission, Wave
+from campaigns.platforms import get_platform
+from crowd.models import Order, Posting, Submission, Wave
+from evalsite.lib.errors import DomainError
+from evalsite.lib.sealing import unseal
 
 UNPUBLISHED = (Posting.State.PLANNED, Posting.State.DRAFTED)
 """States of postings that are still to be published."""
+# Options of which another value is another account, or another list of whom it has blocked.
+_OF_ACCOUNT = ("mode", "workspace")
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,11 @@ def list_ended_early(campaign: Campaign) -> QuerySet[Posting]:
     )
 
 
+def list_stops(campaign: Campaign) -> QuerySet[Order]:
+    """Return the orders that stand to stop postings for good: nobody is to be let into those again."""
+    return Order.objects.filter(campaign=campaign, kind=Order.Kind.STOP).exclude(state=Order.State.REFUSED)
+
+
 def platform_standing(campaign: Campaign) -> Standing:
     """Return how far the campaign is on its platform. Four queries."""
     submissions = Submission.objects.filter(campaign=campaign)
@@ -87,19 +99,44 @@ def _count(rows: QuerySet, field: str, values: list[str]) -> dict[str, int]:
     return {value: found.get(value, 0) for value in values}
 
 
-def list_submissions(
-    campaign: Campaign, *, state: str = "", trouble: str = "", worker: str = ""
-) -> QuerySet[Submission]:
-    """Return the submissions in order, all or those of a state, of an unsettled trouble (or “any”), of a worker's key.
+def list_payable(campaign: Campaign) -> QuerySet[Submission]:
+    """Return what is approved in bulk: submitted there, finished here, without open trouble and not decided."""
+    decided = Order.objects.filter(submission=OuterRef("pk"), kind__in=[Order.Kind.APPROVE, Order.Kind.REJECT])
+    return Submission.objects.filter(
+        ~Exists(decided.exclude(state=Order.State.REFUSED)),
+        Q(trouble="") | Q(dismissed_at__isnull=False),
+        campaign=campaign,
+        state=Submission.State.SUBMITTED,
+        assignment__state=Assignment.State.FINISHED,
+    )
 
-    They come with their workers, postings, assignments and HITs. One query.
+
+@sensitive_variables("account")
+def is_blocked(campaign: Campaign, worker: Worker) -> bool:
+    """Tell whether a worker is kept from the work of the campaign's account, or about to be. One query.
+
+    Campaigns of a platform share its workers, but a block holds at one account: what was ordered by a campaign with
+    other keys, or in a sandbox, says nothing here.
     """
-    found = Submission.objects.filter(campaign=campaign)
-    if state:
-        found = found.filter(state=state)
-    if trouble:
-        found = found.filter(dismissed_at=None)
-        found = found.exclude(trouble="") if trouble == "any" else found.filter(trouble=trouble)
-    if worker:
-        found = found.filter(worker__key=worker)
-    return found.select_related("worker", "posting__wave", "assignment__hit", "assignment__worker")
+    found = Order.objects.filter(worker=worker, kind__in=[Order.Kind.BLOCK, Order.Kind.UNBLOCK])
+    account = _account_of(campaign)
+    for order in found.exclude(state=Order.State.REFUSED).select_related("campaign").order_by("-pk"):
+        if order.campaign_id == campaign.pk or (account and _account_of(order.campaign) == account):
+            return order.kind == Order.Kind.BLOCK
+    return False
+
+
+@sensitive_variables()
+def _account_of(campaign: Campaign) -> tuple[str, list[object]] | None:
+    """Return what the campaigns of one account have in common; None if the keys cannot be read any more."""
+    try:
+        keys = unseal(campaign.platform_secrets)
+    except DomainError:
+        return None
+    values: list[object] = []
+    for option in get_platform(campaign.platform).options:
+        if option.is_secret:
+            values.append(keys.get(option.name))
+        elif option.name in _OF_ACCOUNT:
+            values.append(campaign.platform_settings.get(option.name) or option.default)
+    return campaign.platform, values

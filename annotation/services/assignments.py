@@ -8,6 +8,7 @@ They are locks that foreign keys do not wait for (`no_key`): PostgreSQL checks t
 import secrets
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
@@ -24,6 +25,9 @@ from evalsite.jobs.services import enqueue
 from evalsite.lib.errors import DomainError
 
 State = Assignment.State
+GIVEN_UP = (State.EXPIRED, State.RETURNED)
+QUIET = timedelta(minutes=5)
+"""How long a worker has given no sign of life whose place on the platform may have been given to another one."""
 # Without letters and digits that look alike.
 _CODE_ALPHABET, _CODE_LENGTH = "ABCDEFGHJKMNPQRSTUVWXYZ23456789", 10
 _EXPIRED_AT_ONCE = 500
@@ -40,7 +44,22 @@ def start_assignment(
     """
     # In a transaction of its own, which locks other workers' assignments and ends before this worker is locked.
     expire_leases(campaign=campaign, except_of=worker_key)
+    if place:
+        _release_reused(campaign, worker_key, place)
     return _start(campaign, worker_key, consented, place)
+
+
+def _release_reused(campaign: Campaign, worker_key: str | None, place: Place) -> None:
+    """Take the HIT back from whoever came with a place before and has been quiet since.
+
+    A platform may give a place that was returned to the next worker under the same id, which nobody else knows.
+    """
+    quiet = Assignment.objects.filter(
+        campaign=campaign, platform_id=place.platform_id, state=State.ACTIVE, seen_at__lt=timezone.now() - QUIET
+    )
+    for assignment in quiet.exclude(worker__key=worker_key):
+        with suppress(DomainError):  # it has ended at this very moment
+            release_assignment(assignment=assignment)
 
 
 @transaction.atomic
@@ -71,9 +90,9 @@ def _start(campaign: Campaign, worker_key: str | None, consented: bool, place: P
 
 
 def _check_owner(campaign: Campaign, worker: Worker, place: Place) -> None:
-    """Refuse a place of the platform that another worker has come with: its address was copied or made up."""
+    """Refuse a place of the platform that another worker holds: its address was copied or made up."""
     others = Assignment.objects.filter(campaign=campaign, platform_id=place.platform_id).exclude(worker=worker)
-    if others.exists():
+    if others.exclude(state__in=GIVEN_UP).exists():
         raise _other_worker()
 
 
@@ -100,16 +119,16 @@ def _may_go_on(assignment: Assignment, place: Place | None) -> bool:
     """Tell whether an assignment that has ended may be taken up again: on a platform, also one that was returned."""
     if place is None or place.hit_number is None:
         return assignment.state == State.EXPIRED
-    return assignment.state in (State.EXPIRED, State.RETURNED) and assignment.hit.number == place.hit_number
+    return assignment.state in GIVEN_UP and assignment.hit.number == place.hit_number
 
 
 def _arrived(assignment: Assignment, place: Place | None) -> Assignment:
     """Remember the place of the platform that a worker has come with to an assignment."""
     if place and (assignment.platform_id, assignment.platform_data) != (place.platform_id, place.data):
         # One that was given up keeps its work and loses its place: the platform's id belongs to one assignment.
-        Assignment.objects.filter(campaign=assignment.campaign_id, platform_id=place.platform_id).exclude(
-            pk=assignment.pk
-        ).update(platform_id="")
+        Assignment.objects.filter(
+            campaign=assignment.campaign_id, platform_id=place.platform_id, state__in=GIVEN_UP
+        ).exclude(pk=assignment.pk).update(platform_id="")
         assignment.platform_id, assignment.platform_data = place.platform_id, dict(place.data)
         try:
             with transaction.atomic():

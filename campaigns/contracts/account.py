@@ -131,7 +131,10 @@ class PostingSeen:
 
 @dataclass(frozen=True)
 class BonusSpec:
-    """A bonus for one submission. `is_repeat`: an earlier try may have paid it."""
+    """A bonus for one submission. `is_repeat`: an earlier try may have paid it.
+
+    `given_at` is when the last one of the same amount was given to the submission, None if none was.
+    """
 
     token: UUID
     posting_id: str
@@ -140,11 +143,14 @@ class BonusSpec:
     amount: Decimal
     message: str
     is_repeat: bool = False
+    given_at: datetime | None = None
 
 
 @dataclass(frozen=True)
 class Event:
     """A notification: look at this posting. What is said of a submission is believed only if `state` is an end.
+
+    `at` is when that was, by the platform's clock, where it gives the id of a place that has ended to somebody else.
 
     `posting_id` is "" where the platform names the submission only: its posting is the one that has it, and for one
     that is not known yet each open posting.
@@ -154,14 +160,19 @@ class Event:
     submission_id: str = ""
     state: SubmissionState | None = None
     receipt: str = ""  # with which `acknowledge` takes it from the queue
+    at: datetime | None = None
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What an account wants remembered: `memory` openly with the campaign, `secrets` sealed."""
+    """What an account wants remembered: `memory` openly with the campaign, `secrets` sealed.
+
+    Not `is_done`: there is more to do, by another call.
+    """
 
     memory: Mapping[str, Any] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
+    is_done: bool = True
 
 
 class CrowdAccount(ABC):
@@ -176,7 +187,10 @@ class CrowdAccount(ABC):
 
     @abstractmethod
     def prepare(self, terms: Terms) -> Prepared:
-        """Make what all postings share (kinds of HIT, qualifications, notifications); again, find it."""
+        """Make what all postings share (kinds of HIT, qualifications, notifications); again, find it.
+
+        What takes many calls is done in steps, so that none is lost by a fault.
+        """
 
     @abstractmethod
     def draft(self, posting: PostingSpec) -> str:

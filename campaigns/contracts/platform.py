@@ -73,6 +73,8 @@ class CrowdPlatform(ABC):
     """Whether campaigns are published and paid there, by its account."""
     posts_each_hit: ClassVar[bool] = True
     """Whether each HIT is published by itself; if not, a wave is one posting with places for any of its HITs."""
+    deletes_postings: ClassVar[bool] = True
+    """Whether a posting that was published can be deleted there once it has ended."""
     rejection_categories: ClassVar[tuple[tuple[str, str], ...]] = ()
     """What the platform asks for besides a message when work is rejected: values and labels."""
     rejection_effect: ClassVar[str] = (
@@ -125,7 +127,7 @@ class CrowdPlatform(ABC):
         raise self._no_account()
 
     def fee(self, campaign: CampaignRef, amount: Decimal, *, n_places: int, is_bonus: bool = False) -> Decimal:
-        """Return what the platform asks for paying `amount` in all, for postings of `n_places` each; to the cent."""
+        """Return what the platform asks for one reward or bonus of `amount`, in a posting of `n_places`."""
         return Decimal("0.00")
 
     def open_account(self, campaign: CampaignRef, secrets: Mapping[str, str]) -> CrowdAccount:

@@ -6,12 +6,19 @@ from typing import Any
 from django import forms
 
 FIRST_WAVE = 10
+_MOST_HITS = 1_000_000
+
+
+def _n_hits(**more: Any) -> forms.IntegerField:
+    # A number of more than 64 bits is no number of rows to a database.
+    too_many = {"max_value": "A campaign has %(limit_value)s HITs at most."}
+    return forms.IntegerField(min_value=1, max_value=_MOST_HITS, error_messages=too_many, **more)
 
 
 class WaveForm(forms.Form):
     """How many HITs come next."""
 
-    n_hits = forms.IntegerField(label="HITs", min_value=1)
+    n_hits = _n_hits(label="HITs")
 
     def __init__(self, n_left: int, data: Any = None) -> None:
         super().__init__(data, initial={"n_hits": min(FIRST_WAVE, n_left)})
@@ -26,5 +33,5 @@ class PublishForm(forms.Form):
     """What was shown and agreed to."""
 
     token = forms.UUIDField(widget=forms.HiddenInput)
-    n_hits = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
+    n_hits = _n_hits(widget=forms.HiddenInput)
     max_cost = forms.DecimalField(min_value=Decimal(0), max_digits=12, decimal_places=2, widget=forms.HiddenInput)

@@ -1,52 +1,13 @@
 """What is known of a campaign's account: its keys by name, and what the last check found."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal
 
 from campaigns.models import Campaign
 from crowd.services.keys import key_options, keys_of_site, keys_set
-from crowd.services.setup import CHECK
+from crowd.services.memory import Checked, checked
 
 Money = Literal["sandbox", "real", "unknown"]
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What the last check found: an `error`, or a `name`, a balance (None: not told) and whether it is a sandbox."""
-
-    at: datetime | None = None
-    name: str = ""
-    balance: Decimal | None = None
-    currency: str = ""
-    is_sandbox: bool | None = None
-    error: str = ""
-
-    @property
-    def money(self) -> Money:
-        """Whether money is spent with this account."""
-        if self.is_sandbox is None:
-            return "unknown"
-        return "sandbox" if self.is_sandbox else "real"
-
-
-def checked(campaign: Campaign) -> Checked:
-    """Return what the last check of the account found; nothing if there was none."""
-    kept = campaign.platform_memory.get(CHECK) or {}
-    if not kept:
-        return Checked()
-    at = datetime.fromisoformat(kept["at"]) if kept.get("at") else None
-    if kept.get("error"):
-        return Checked(at=at, error=str(kept["error"]))
-    balance = kept.get("balance")
-    return Checked(
-        at=at,
-        name=kept["name"],
-        balance=Decimal(balance) if balance else None,
-        currency=kept["currency"],
-        is_sandbox=kept["is_sandbox"],
-    )
 
 
 def money_words(amount: Decimal, currency: str) -> str:
@@ -58,10 +19,17 @@ def money_words(amount: Decimal, currency: str) -> str:
     return f"{amount:,.2f} {currency}"
 
 
-def _balance(found: Checked) -> str:
-    if found.balance is None:
-        return "not told" if found.name else "not checked"
-    return money_words(found.balance, found.currency)
+def balance_of(campaign: Campaign) -> str:
+    """Return what was in the account at the last check; "" if it was not told."""
+    found = checked(campaign)
+    return "" if found.balance is None else money_words(found.balance, found.currency or campaign.currency)
+
+
+def _money(found: Checked) -> Money:
+    """Return whether money is spent with this account."""
+    if found.is_sandbox is None:
+        return "unknown"
+    return "sandbox" if found.is_sandbox else "real"
 
 
 def account_shown(campaign: Campaign) -> dict[str, Any]:
@@ -81,10 +49,10 @@ def account_shown(campaign: Campaign) -> dict[str, Any]:
         "account": {
             "at": found.at,
             "name": found.name,
-            "balance": _balance(found),
+            "balance": balance_of(campaign) or ("not told" if found.name else "not checked"),
             "error": found.error,
         },
-        "money": found.money,
+        "money": _money(found),
         "keys": keys,
         "is_sealed": known is None,
         "uses_site_keys": bool(of_site) and not any(key["is_set"] for key in keys),

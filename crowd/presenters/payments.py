@@ -6,17 +6,20 @@ from decimal import Decimal
 from typing import Any
 
 from django.urls import reverse
-from django.utils.dateparse import parse_datetime
 
 from annotation.models import Assignment
 from annotation.presenters.monitoring import worker_name
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.platforms import get_platform
+from campaigns.presenters import overview
 from campaigns.queries import Role, has_role
 from crowd.costs import Cost
 from crowd.models import Order, Submission
 from crowd.payment_rows import OPEN, Row, Totals, Wages
+from crowd.presenters.account import balance_of, money_words
+from crowd.services.memory import checked
+from evalsite.lib.words import counted
 
 _PARTS = (("payments", "Assignments"), ("troubles", "Troubles"), ("orders", "Orders"))
 _S_PER_MIN, _MIN_PER_HOUR = 60, 60
@@ -49,24 +52,12 @@ def frame(campaign: Campaign, part: str, n_troubles: int | None = None) -> dict[
     }
 
 
-def money(amount: Decimal, currency: str) -> str:
-    """Return an amount with its currency, to the cent."""
-    return f"{amount:,.2f} {currency}"
-
-
-def plural(n: int, word: str) -> str:
-    """Return a number of things in words."""
-    return f"{n:,} {word}{'' if n == 1 else 's'}"
-
-
 # --- Assignments
 
 
 def promised_wage(campaign: Campaign) -> Decimal | None:
     """Return what the reward comes to per hour if a HIT takes as long as workers are told; None if that is not said."""
-    if not campaign.minutes_per_hit or not campaign.reward:
-        return None
-    return (campaign.reward * _MIN_PER_HOUR / campaign.minutes_per_hit).quantize(_CENT)
+    return overview.cost_of(campaign, 0)["hourly"]
 
 
 def rows_shown(campaign: Campaign, rows: Iterable[Row], wage: Decimal | None) -> list[dict[str, Any]]:
@@ -148,7 +139,7 @@ def _bonuses(orders: Iterable[Order], currency: str) -> dict[str, Any]:
     open_ = sum((order.amount for order in bonuses if order.state in OPEN), _NOTHING)
     return {
         "paid": f"{paid:,.2f}" if paid else "",
-        "sending": f"{money(open_, currency)} is being sent" if open_ else "",
+        "sending": f"{money_words(open_, currency)} is being sent" if open_ else "",
         "is_refused": bool(bonuses) and bonuses[-1].state == Order.State.REFUSED,
     }
 
@@ -200,33 +191,25 @@ def stats_of(campaign: Campaign, totals: Totals) -> list[dict[str, str]]:
     """Return the sums of an account, as components/stats.html draws them."""
     spent, waiting = totals.spent, totals.waiting
     stats = [
-        _stat(f"Rewards paid ({spent.n_paid:,})", money(spent.rewards, spent.currency)),
-        _stat(f"Bonuses paid ({spent.n_bonuses:,})", money(spent.bonuses, spent.currency)),
-        _stat("Fees paid", money(spent.fees, spent.currency)),
-        _stat("Paid in all", money(spent.total, spent.currency)),
-        _stat(f"Complete, to be decided ({waiting.n_places:,})", money(waiting.rewards, waiting.currency)),
+        _stat(f"Rewards paid ({spent.n_paid:,})", money_words(spent.rewards, spent.currency)),
+        _stat(f"Bonuses paid ({spent.n_bonuses:,})", money_words(spent.bonuses, spent.currency)),
+        _stat("Fees paid", money_words(spent.fees, spent.currency)),
+        _stat("Paid in all", money_words(spent.total, spent.currency)),
+        _stat(f"Complete, to be decided ({waiting.n_places:,})", money_words(waiting.rewards, waiting.currency)),
         _stat("Rejected", f"{totals.n_rejected:,}"),
     ]
     if balance := balance_of(campaign):
-        at = parse_datetime(str(campaign.platform_memory["account"].get("at", "")))
+        at = checked(campaign).at
         stats.append(_stat(f"Balance ({at:%-d %b, %H:%M} UTC)" if at else "Balance at the last check", balance))
     return stats
-
-
-def balance_of(campaign: Campaign) -> str:
-    """Return what was in the account at the last check; "" if it was not told."""
-    account = campaign.platform_memory.get("account") or {}
-    if not account.get("balance"):
-        return ""
-    return money(Decimal(str(account["balance"])), account.get("currency") or campaign.currency)
 
 
 def link_stats(campaign: Campaign, n_finished: int) -> list[dict[str, str]]:
     """Return the sums of a campaign without an account: what its finished work comes to."""
     return [
         _stat("Finished assignments", f"{n_finished:,}"),
-        _stat("Reward for each", money(campaign.reward, campaign.currency)),
-        _stat("Rewards in all", money(campaign.reward * n_finished, campaign.currency)),
+        _stat("Reward for each", money_words(campaign.reward, campaign.currency)),
+        _stat("Rewards in all", money_words(campaign.reward * n_finished, campaign.currency)),
     ]
 
 
@@ -236,22 +219,24 @@ def _stat(label: str, value: str) -> dict[str, str]:
 
 def wages_in_words(campaign: Campaign, wages: Wages, wage: Decimal) -> str:
     """Return how the reward compares to a wage per hour, in a sentence."""
-    hourly = money(wage, campaign.currency)
+    hourly = money_words(wage, campaign.currency)
     if not wages.n_finished:
         return ""
     if not wages.n_below:
         return f"For everybody who finished, the reward comes to {hourly} per hour or more."
+    late = f"{wages.n_below:,} of {counted(wages.n_finished, 'finished assignment')}"
+    missing = money_words(wages.missing, campaign.currency)
     return (
-        f"{wages.n_below:,} of {plural(wages.n_finished, 'finished assignment')} took so long that the reward comes to "
-        f"less than {hourly} per hour; {money(wages.missing, campaign.currency)} in all would bring them up to it."
+        f"{late} took so long that the reward comes to less than {hourly} per hour; "
+        f"{missing} in all would bring them up to it."
     )
 
 
 def cost_words(cost: Cost) -> str:
     """Return rewards and fees in words."""
     if not cost.fees:
-        return money(cost.rewards, cost.currency)
-    return f"{money(cost.rewards, cost.currency)} and {money(cost.fees, cost.currency)} in fees"
+        return money_words(cost.rewards, cost.currency)
+    return f"{money_words(cost.rewards, cost.currency)} and {money_words(cost.fees, cost.currency)} in fees"
 
 
 def chosen_shown(
@@ -385,5 +370,5 @@ def _about(order: Order) -> str:
         hit = order.posting.hit.number if order.posting.hit else None
         if hit is None:
             return str(order.posting.wave)
-    places = f", {plural(order.n_places, 'place')}" if order.n_places else ""
+    places = f", {counted(order.n_places, 'place')}" if order.n_places else ""
     return f"HIT {hit}{places}" if hit is not None else ""

@@ -9,6 +9,8 @@ from campaigns.platforms import get_platform
 from crowd.models import Order, Posting
 
 State, Kind = Posting.State, Order.Kind
+ENDED_EARLY = "ended-early"
+"""For the list of what the platform offers to nobody though workers are wanted."""
 _BADGES = {State.OPEN: "badge-ready", State.PAUSED: "badge-untested"}
 _STOP = "Stop it for good? Nobody else can accept it; whoever has may finish. It cannot be opened again."
 _DELETE = "Delete it on the platform? Its submissions stay here."
@@ -22,16 +24,17 @@ _ACTS: dict[str, list[tuple[str, str, str, str]]] = {
 
 def postings_page(campaign: Campaign, postings: Iterable[Posting], state: str) -> dict[str, Any]:
     """Return what the list of postings shows."""
+    platform = get_platform(campaign.platform)
     return campaign_context(campaign, "platform") | {
-        "platform": get_platform(campaign.platform),
-        "rows": [_row(posting) for posting in postings],
+        "platform": platform,
+        "rows": [_row(posting, can_delete=platform.deletes_postings) for posting in postings],
         "state": state,
-        "states": State.choices,
+        "states": [*State.choices, (ENDED_EARLY, "Ended early")],
     }
 
 
-def _row(posting: Posting) -> dict[str, Any]:
-    acts = _ACTS.get(posting.state, [])
+def _row(posting: Posting, *, can_delete: bool) -> dict[str, Any]:
+    acts = [act for act in _ACTS.get(posting.state, []) if can_delete or act[0] != Kind.DELETE]
     return {
         "posting": posting,
         "badge": _BADGES.get(State(posting.state), "badge-unused"),

@@ -13,10 +13,9 @@ from campaigns.platforms import get_platform
 from campaigns.presenters.overview import cost_of
 from crowd.costs import Cost
 from crowd.models import Wave
-from crowd.presenters.account import Checked, account_shown, checked, money_words
-from crowd.queries import list_waves, unpublished_hits
+from crowd.presenters.account import account_shown, money_words
 from crowd.services.terms import address_of, terms_of
-from crowd.services.waves import preview_wave
+from crowd.services.waves import balance_left, preview_wave
 from evalsite.jobs.models import Job
 from evalsite.jobs.queries import job_state
 from evalsite.lib.words import counted
@@ -76,9 +75,10 @@ def plan_page(campaign: Campaign, *, n_hits: int, n_left: int, site_url: str) ->
     context["blockers"] = _blockers(campaign, n_left, has_keys=context["has_keys"])
     if not (n_hits and n_left and platform.has_account):
         return context | {"max_cost": None}
-    cost = preview_wave(campaign=campaign, n_hits=n_hits).cost
-    numbers = [hit.number for hit in unpublished_hits(campaign)[:n_hits]]
-    left = _balance_left(campaign, checked(campaign), cost)
+    preview = preview_wave(campaign=campaign, n_hits=n_hits)
+    numbers, cost = preview.numbers, preview.cost
+    balance = balance_left(campaign, cost.currency)
+    left = None if balance is None else balance - cost.total
     return context | {
         "max_cost": cost.total,
         "warnings": _warnings(campaign, left, context["money"], site_url),
@@ -120,14 +120,6 @@ def _blockers(campaign: Campaign, n_left: int, *, has_keys: bool) -> list[dict[s
 
 def _problem(text: str, url: str | None = None, action: str = "") -> dict[str, Any]:
     return {"text": text, "url": url, "action": action}
-
-
-def _balance_left(campaign: Campaign, found: Checked, cost: Cost) -> Decimal | None:
-    """Return what the account held at its last check, without what waves took since and without `cost`."""
-    if found.balance is None or found.currency != cost.currency:
-        return None
-    since = sum(wave.max_cost for wave in list_waves(campaign) if found.at and wave.ordered_at > found.at)
-    return found.balance - since - cost.total
 
 
 def _lines(campaign: Campaign, cost: Cost, left: Decimal | None, numbers: list[int]) -> list[dict[str, Any]]:

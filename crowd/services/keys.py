@@ -9,7 +9,7 @@ from django.views.decorators.debug import sensitive_variables
 from campaigns.contracts.option import Option
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
-from crowd.services.setup import CHECK
+from crowd.services.queueing import SYNC, ask_for
 from evalsite.lib.errors import DomainError
 from evalsite.lib.sealing import seal, unseal
 
@@ -24,16 +24,22 @@ def key_options(campaign: Campaign) -> list[Option]:
 def change_keys(*, campaign: Campaign, keys: Mapping[str, str | None]) -> None:
     """Set keys, at any time; None clears one. Those that are not named stay as they are. Locks the campaign.
 
-    The last check of the account is forgotten: it may be another one now. Raises DomainError `bad_option` for what is
-    no key of the platform.
+    If that changes any, all that is remembered of the account is forgotten, with its secrets: it may be another one
+    now. Once something is published, a job prepares it anew. Raises DomainError `bad_option` for what is no key of the
+    platform.
     """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    if unknown := keys.keys() - {option.name for option in key_options(locked)}:
+    names = {option.name for option in key_options(locked)}
+    if unknown := keys.keys() - names:
         raise DomainError("bad_option", f"This platform has no key called “{min(unknown)}”.")
-    kept = {**(_unsealed(locked) or {}), **keys}
-    locked.platform_secrets = seal({name: value for name, value in kept.items() if value})
-    locked.platform_memory = {name: value for name, value in locked.platform_memory.items() if name != CHECK}
+    before = {name: value for name, value in (_unsealed(locked) or {}).items() if name in names}
+    after = {name: value for name, value in {**before, **keys}.items() if value}
+    if after == before:
+        return
+    locked.platform_secrets, locked.platform_memory = seal(after), {}
     locked.save(update_fields=["platform_secrets", "platform_memory"])
+    if locked.waves.exists():
+        ask_for(SYNC, locked.pk)
 
 
 @sensitive_variables()

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
 from campaigns.contracts.account import (
@@ -26,6 +26,7 @@ from campaigns.contracts.account import (
 from campaigns.models import Campaign
 from crowd.accounts import open_account
 from crowd.models import Order, Posting, Submission
+from crowd.queries import list_stops
 from crowd.services.pacing import FIRST_PAUSE_S, Pace
 from crowd.services.queueing import ask_for
 from evalsite.accounts.models import User
@@ -53,6 +54,8 @@ _POSTING_STATES = {
     Kind.DELETE: Posting.State.GONE,
 }
 _SUBMISSION_STATES = {Kind.APPROVE: Submission.State.APPROVED, Kind.REJECT: Submission.State.REJECTED}
+# After which a posting that was stopped for good could be taken again, or resumed.
+_REOPENING = (Kind.ADD_PLACES, Kind.PAUSE, Kind.RESUME)
 # Of which a submission has only one that stands.
 _RIVALS = {
     Kind.APPROVE: (Kind.APPROVE, Kind.REJECT),
@@ -74,7 +77,7 @@ def place_orders(*, campaign: Campaign, orders: Iterable[Order]) -> list[Order]:
 def order_again(*, order: Order, user: User) -> Order:
     """Order anew what the platform refused; asked for twice, once.
 
-    Raises DomainError `not_refused` or `decided`, if the opposite or the same has been ordered since.
+    Raises DomainError `not_refused`, `decided`, if the opposite or the same has been ordered since, or `stopped`.
     """
     refused = Order.objects.select_for_update(of=("self",), no_key=True).select_related("campaign").get(pk=order.pk)
     if refused.state != State.REFUSED:
@@ -82,11 +85,16 @@ def order_again(*, order: Order, user: User) -> Order:
     token = uuid.uuid5(refused.token, "again")
     if known := Order.objects.filter(token=token).first():
         return known
-    if (rivals := _RIVALS.get(Kind(refused.kind))) and refused.submission_id:
+    if refused.submission_id:  # locked also for a bonus: whoever is first has the order that is carried out first
         Submission.objects.select_for_update(no_key=True).get(pk=refused.submission_id)
+        rivals = _RIVALS.get(Kind(refused.kind), ())
         since = Order.objects.filter(submission=refused.submission_id, kind__in=rivals, pk__gt=refused.pk)
         if since.exclude(state=State.REFUSED).exists():
             raise DomainError("decided", "Something else has been ordered about this submission since.")
+    if refused.posting_id and refused.kind in _REOPENING:
+        posting = Posting.objects.select_for_update(no_key=True).get(pk=refused.posting_id)
+        if list_stops(posting.campaign).filter(posting=posting).exists():
+            raise DomainError("stopped", "This posting has been stopped for good since.")
     copied = ("campaign", "kind", "submission_id", "posting_id", "worker_id", "amount", "fee", "currency")
     fields = {name: getattr(refused, name) for name in (*copied, "n_places", "message", "category")}
     return place_orders(campaign=refused.campaign, orders=[Order(**fields, token=token, ordered_by=user)])[0]
@@ -171,7 +179,7 @@ def _in_order(campaign: Campaign) -> Iterator[Order]:
 
 def _subject_of(order: Order) -> tuple[str, int]:
     """Return what an order is about: a later one about the same waits for it."""
-    if order.submission_id and order.kind != Kind.NOTIFY:
+    if order.submission_id and order.kind not in (Kind.NOTIFY, Kind.ADD_PLACES):
         return "submission", order.submission_id
     if order.posting_id and order.kind != Kind.NOTIFY:
         return "posting", order.posting_id
@@ -252,6 +260,7 @@ def _reject(account: CrowdAccount, order: Order) -> None:
 
 def _pay_bonus(account: CrowdAccount, order: Order) -> None:
     submission = _submission_of(order)
+    same = Order.objects.filter(submission=submission, kind=Kind.BONUS, amount=order.amount, state=State.DONE)
     bonus = BonusSpec(
         token=order.token,
         posting_id=submission.posting.platform_id,
@@ -260,6 +269,7 @@ def _pay_bonus(account: CrowdAccount, order: Order) -> None:
         amount=order.amount,
         message=order.message,
         is_repeat=order.n_tries > 1,
+        given_at=same.aggregate(at=Max("done_at"))["at"],
     )
     order.refresh_from_db(fields=["draft_id"])
     if not order.draft_id:
@@ -274,11 +284,17 @@ def _pay_bonus(account: CrowdAccount, order: Order) -> None:
 
 
 def _add_places(account: CrowdAccount, order: Order) -> None:
-    if order.n_tries > 1 and order.ordered_at < timezone.now() - TOKENS_LAST:
+    posting = _posting_of(order)
+    if list_stops(posting.campaign).filter(posting=posting).exists():
+        raise PlatformRefusedError("stopped", "The posting was stopped for good: no place is added any more.")
+    # Places have no draft: their `draft_id` is when they were first asked for.
+    Order.objects.filter(pk=order.pk, draft_id="").update(draft_id=timezone.now().isoformat())
+    order.refresh_from_db(fields=["draft_id"])
+    if datetime.fromisoformat(order.draft_id) < timezone.now() - TOKENS_LAST:
         raise PlatformRefusedError(
             "too_late", "It is not known whether the place was added a day ago. Look at the platform, then order again."
         )
-    account.add_places(_posting_of(order).platform_id, order.n_places or 1, order.token)
+    account.add_places(posting.platform_id, order.n_places or 1, order.token)
 
 
 def _notify(account: CrowdAccount, order: Order) -> None:

@@ -12,14 +12,16 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 
-from annotation.models import Assignment, Worker
+from annotation.models import Worker
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from crowd.costs import fee_of_bonus, fee_of_reward
 from crowd.models import Order, Posting, Submission
+from crowd.queries import is_blocked, list_payable
 from crowd.services.orders import OPEN, place_orders
+from crowd.services.settling import settle_troubles
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 
@@ -36,26 +38,14 @@ _ACTS = {  # and the states in which each makes sense
 }
 
 
-def list_payable(campaign: Campaign) -> QuerySet[Submission]:
-    """Return what is approved in bulk: submitted there, finished here, without open trouble and not decided."""
-    decided = Order.objects.filter(submission=OuterRef("pk"), kind__in=[Kind.APPROVE, Kind.REJECT])
-    return Submission.objects.filter(
-        ~Exists(decided.exclude(state=Order.State.REFUSED)),
-        Q(trouble="") | Q(dismissed_at__isnull=False),
-        campaign=campaign,
-        state=State.SUBMITTED,
-        assignment__state=Assignment.State.FINISHED,
-    )
-
-
 @transaction.atomic
 def approve(
     *, campaign: Campaign, submissions: Iterable[Submission] | None = None, user: User | None, message: str = ""
 ) -> int:
     """Order the reward of submissions, by default of all complete work that nobody has decided; return of how many.
 
-    Those that are approved already, or about to be, are passed over. Raises DomainError `not_submitted`, `rejected`,
-    `message_too_long` or `other_campaign`.
+    Those that are approved already, or about to be, are passed over. With that, their troubles are settled. Raises
+    DomainError `not_submitted`, `rejected`, `message_too_long` or `other_campaign`.
     """
     message = _clean(message)
     found = _locked(list_payable(campaign)) if submissions is None else _named(campaign, submissions)
@@ -64,6 +54,7 @@ def approve(
         chosen = [each for each in found if each.pk not in orders]  # decided while we waited for the lock
     else:
         chosen = [each for each in found if _is_to_be_approved(each, orders.get(each.pk, []))]
+    settle_troubles(submissions=found, user=user)
     fees = {n: fee_of_reward(campaign, places_per_posting=n) for n in {each.posting.n_places for each in chosen}}
     placed = place_orders(
         campaign=campaign,
@@ -89,7 +80,8 @@ def _is_to_be_approved(submission: Submission, orders: list[Order]) -> bool:
 def reject(*, campaign: Campaign, submission: Submission, message: str, category: str = "", user: User | None) -> Order:
     """Order that a submission is not paid, and tell the worker why; again, return the order that stands.
 
-    Raises DomainError `not_submitted`, `approved`, `no_reason`, `no_category`, `message_too_long` or `other_campaign`.
+    With that, its trouble is settled. Raises DomainError `not_submitted`, `approved`, `no_reason`, `no_category`,
+    `message_too_long` or `other_campaign`.
     """
     message = _clean(message)
     if len(message.split()) < FEWEST_WORDS:
@@ -103,6 +95,7 @@ def reject(*, campaign: Campaign, submission: Submission, message: str, category
     orders = _decisions([found]).get(found.pk, [])
     if found.state == State.APPROVED or any(order.kind == Kind.APPROVE for order in orders):
         raise DomainError("approved", f"{found} has been approved, which cannot be taken back.")
+    settle_troubles(submissions=[found], user=user)
     if orders:
         return orders[0]
     _check_submitted(found)
@@ -220,9 +213,7 @@ def unblock(*, campaign: Campaign, worker: Worker, user: User | None) -> Order:
 
 def _order_about_worker(campaign: Campaign, kind: Order.Kind, worker: Worker, reason: str, user: User | None) -> Order:
     Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
-    standing = Order.objects.filter(worker=worker, kind__in=[Kind.BLOCK, Kind.UNBLOCK])
-    latest = standing.exclude(state=Order.State.REFUSED).order_by("pk").last()
-    if (latest.kind if latest else Kind.UNBLOCK) == kind:
+    if is_blocked(campaign, worker) == (kind == Kind.BLOCK):
         raise DomainError("already_so", f"{worker} is {'blocked' if kind == Kind.BLOCK else 'not blocked'} already.")
     order = Order(campaign=campaign, kind=kind, worker=worker, message=reason, ordered_by=user)
     return place_orders(campaign=campaign, orders=[order])[0]
@@ -238,10 +229,14 @@ def act_on_postings(
     """Order to pause, resume, stop or delete postings, by default all that are in a state for it; return how many.
 
     `act` is a kind of Order. Raises DomainError `wrong_state` if one that is named is in no state for it,
-    `undecided` if submissions of one that is to be deleted are, and `unknown_act`.
+    `undecided` if submissions of one that is to be deleted are, `stays_there` if the platform deletes nothing, and
+    `unknown_act`.
     """
     if act not in _ACTS:
         raise DomainError("unknown_act", "Postings can be paused, resumed, stopped and deleted.")
+    platform = get_platform(campaign.platform)
+    if act == Kind.DELETE and not platform.deletes_postings:
+        raise DomainError("stays_there", f"What was published on {platform.title} cannot be deleted there.")
     wanted = Posting.objects.filter(campaign=campaign)
     if postings is not None:
         wanted = wanted.filter(pk__in=[each.pk for each in postings])

@@ -13,6 +13,7 @@ from annotation.models import Assignment
 from campaigns.models import Campaign, Hit
 from crowd.costs import Cost, cost_of_places
 from crowd.models import Order, Posting, Submission, Wave
+from crowd.queries import list_stops
 from crowd.services.orders import place_orders
 from crowd.services.terms import is_on, option_of
 from crowd.services.troubles import HANDED_IN
@@ -26,8 +27,8 @@ def replace_failed(*, campaign: Campaign) -> int:
     """Offer the HITs once more that workers did who have failed the worker test by now; return how many.
 
     Only if the platform's option `replace_failed` is on and the campaign is not closed, and as far as `budget_cap`
-    goes, the most that waves and such places may cost together. Each submission is replaced once, ever. Locks HITs and
-    campaign.
+    goes, the most that waves and such places may cost together. Each submission is replaced once, ever, and none of a
+    posting that was stopped for good. Locks HITs and campaign.
     """
     if campaign.status == Campaign.Status.CLOSED or not is_on(campaign, "replace_failed"):
         return 0
@@ -51,7 +52,7 @@ def _replaceable(campaign: Campaign) -> list[Submission]:
     found = Submission.objects.filter(
         campaign=campaign, state__in=HANDED_IN, assignment__state=Assignment.State.FINISHED
     ).exclude(pk__in=ordered.values("submission"))
-    found = found.exclude(posting__state=Posting.State.GONE)
+    found = found.exclude(posting__state=Posting.State.GONE).exclude(posting__in=list_stops(campaign).values("posting"))
     return list(found.select_related("worker", "posting", "assignment").order_by("pk"))
 
 

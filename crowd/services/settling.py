@@ -16,7 +16,7 @@ def dismiss_trouble(*, submission: Submission, user: User) -> None:
     settle_troubles(submissions=[submission], user=user)
 
 
-def settle_troubles(*, submissions: Iterable[Submission], user: User) -> int:
+def settle_troubles(*, submissions: Iterable[Submission], user: User | None) -> int:
     """Let the troubles of submissions rest that somebody has decided about by hand; return of how many."""
     wanted = [submission.pk for submission in submissions if submission.trouble]
     unsettled = Submission.objects.filter(pk__in=wanted, dismissed_at=None).exclude(trouble="")

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from annotation.arrivals import last_arrival
 from annotation.models import Assignment, Worker
 from annotation.services.assignments import release_assignment
 from campaigns.contracts.account import (
@@ -26,7 +27,7 @@ from campaigns.contracts.account import (
 )
 from campaigns.models import Campaign, Hit
 from crowd.accounts import open_account
-from crowd.models import Order, Posting, Submission
+from crowd.models import Order, Posting, Submission, Wave
 from crowd.queries import UNPUBLISHED
 from crowd.services.memory import is_stale, prepare_account
 from crowd.services.pacing import GIVE_UP_AFTER, Pace
@@ -43,11 +44,13 @@ logger = logging.getLogger(__name__)
 SOON, IDLE, AWAITING = timedelta(seconds=60), timedelta(minutes=30), timedelta(hours=1)
 # How long a worker has given no sign of life of whom it may be said, if somebody has left, that it was they.
 QUIET = timedelta(minutes=10)
+# How much later than told something may have happened, as a platform may tell whole seconds.
+_WHOLE_SECONDS = timedelta(seconds=1)
 # How long a campaign rests whose account could not be opened.
 REST = timedelta(minutes=10)
 _MOST_ROUNDS = 100
 _LONGEST_ERROR, _LONGEST_CODE = 500, 200
-_TOLD = ("state", "code", "accepted_at", "submitted_at", "decided_by_itself_at", "told", "seen_at")
+_TOLD = ("state", "worker", "code", "accepted_at", "submitted_at", "decided_by_itself_at", "told", "seen_at")
 State = Submission.State
 
 
@@ -62,7 +65,9 @@ def list_due(now: datetime | None = None) -> QuerySet[Posting]:
         at_work.filter(campaign=OuterRef("campaign_id"))
     )
     is_due = Q(look_at__lte=now) | Q(look_at__isnull=False, seen_at__lte=now - SOON) & is_busy
-    return Posting.objects.exclude(state__in=UNPUBLISHED).filter(is_due)
+    # One whose id is known may be open there, though the wave was interrupted before we knew.
+    is_out = ~Q(state__in=UNPUBLISHED) | ~Q(platform_id="") & Q(wave__state=Wave.State.STOPPED)
+    return Posting.objects.filter(is_out & is_due)
 
 
 def ask_for_sync(*, campaign: Campaign) -> None:
@@ -156,7 +161,7 @@ def note_events(campaign: Campaign, events: Iterable[Event]) -> None:
         postings = list(_postings_of(campaign, event))
         Posting.objects.filter(pk__in=[each.pk for each in postings]).update(look_at=timezone.now())
         if event.submission_id and event.state in ENDED and len(postings) == 1:
-            _note_end(postings[0], event.submission_id, event.state)
+            _note_end(postings[0], event.submission_id, event.state, event.at)
             free_places(postings[0])
 
 
@@ -172,24 +177,24 @@ def _postings_of(campaign: Campaign, event: Event) -> QuerySet[Posting]:
 
 
 @transaction.atomic
-def _note_end(posting: Posting, platform_id: str, state: str) -> None:
+def _note_end(posting: Posting, platform_id: str, state: str, at: datetime | None) -> None:
+    """Store that a submission has ended, unless somebody has come with its id since."""
     locked = Posting.objects.select_for_update(of=("self",), no_key=True).get(pk=posting.pk)
     submissions = Submission.objects.filter(campaign=locked.campaign_id, platform_id=platform_id)
-    if known := submissions.first():
-        told = {**known.told, "ended": state}
-        submissions.filter(state=State.ACTIVE).update(state=state, told=told, seen_at=timezone.now())
-        return
     came = Assignment.objects.filter(campaign=locked.campaign_id, platform_id=platform_id).first()
-    if came:  # of whom we know who it was
-        Submission.objects.create(
-            campaign_id=locked.campaign_id,
-            posting=locked,
-            platform_id=platform_id,
-            worker_id=came.worker_id,
-            assignment=came,
-            state=state,
-            told={"ended": state},
-        )
+    if came and at and _has_come_since(came, at + _WHOLE_SECONDS):
+        return
+    whose = {"worker_id": came.worker_id, "assignment": came} if came else {}
+    end = {"state": state, "told": {"ended": state}, "seen_at": timezone.now(), **whose}
+    if submissions.exists():
+        submissions.exclude(state__in=HANDED_IN).update(**end)
+    elif came:  # of whom we know who it was
+        Submission.objects.create(campaign_id=locked.campaign_id, posting=locked, platform_id=platform_id, **end)
+
+
+def _has_come_since(assignment: Assignment, at: datetime) -> bool:
+    came_at = last_arrival(assignment)
+    return came_at is not None and came_at > at
 
 
 # --- Looking
@@ -217,21 +222,23 @@ def _store(posting: Posting, seen: PostingSeen, looked_at: datetime) -> bool:
         return False
     listed = {each.platform_id: each for each in seen.submissions}
     is_here = Q(posting=locked) | Q(platform_id__in=list(listed))
-    known = {each.platform_id: each for each in Submission.objects.filter(is_here, campaign=locked.campaign_id)}
+    rows = Submission.objects.filter(is_here, campaign=locked.campaign_id).select_for_update(no_key=True)
+    known = {each.platform_id: each for each in rows}
     before = {each.pk: each.state for each in known.values()}
     decided = _decided_since(locked, looked_at)
     workers = _workers_of(posting.campaign.platform, {each.worker_key for each in listed.values()})
     for platform_id, told in listed.items():
         row = known.setdefault(platform_id, _new(locked, platform_id, workers[told.worker_key].pk))
         if row.pk is None or (row.pk not in decided and row.seen_at <= looked_at):
+            row.worker = workers[told.worker_key]
             _tell(row, told, looked_at)
     if seen.n_pending is not None and locked.hit_id:
         _judge_unlisted(locked, listed, seen.n_pending, known, looked_at)
-    rows = list(known.values())
-    Submission.objects.bulk_update([row for row in rows if row.pk and row.seen_at == looked_at], _TOLD)
-    is_news = any(row.state != before.get(row.pk) for row in rows)
-    Submission.objects.bulk_create([row for row in rows if row.pk is None])
-    _note_look(locked, seen, rows, looked_at, is_news=is_news)
+    seen_rows = list(known.values())
+    Submission.objects.bulk_update([row for row in seen_rows if row.pk and row.seen_at == looked_at], _TOLD)
+    is_news = any(row.state != before.get(row.pk) for row in seen_rows)
+    Submission.objects.bulk_create([row for row in seen_rows if row.pk is None])
+    _note_look(locked, seen, seen_rows, looked_at, is_news=is_news)
     return True
 
 
@@ -267,14 +274,22 @@ def _judge_unlisted(
     ours = {each.platform_id: each for each in came.exclude(platform_id__in=list(listed))}
     for platform_id, assignment in ours.items():
         known.setdefault(platform_id, _new(posting, platform_id, assignment.worker_id))
-    here = {id: each for id, each in ours.items() if known[id].state not in HANDED_IN and "ended" not in known[id].told}
+    here = {id: each for id, each in ours.items() if _may_be_at_work(known[id], each)}
     left = _who_left(here, n_pending, looked_at)
     for platform_id in here:
         row = known[platform_id]
         row.state, row.seen_at = (State.ABANDONED if platform_id in left else State.ACTIVE), looked_at
+        row.told, row.worker_id = {}, here[platform_id].worker_id
     for platform_id, row in known.items():
         if row.state == State.ACTIVE and platform_id not in listed and platform_id not in ours:
             row.state, row.seen_at = State.RETURNED, looked_at  # its worker has come again with another one
+
+
+def _may_be_at_work(submission: Submission, assignment: Assignment) -> bool:
+    """Return whether a submission is not handed in, nor known to have ended since somebody last came with its id."""
+    if submission.state in HANDED_IN:
+        return False
+    return "ended" not in submission.told or _has_come_since(assignment, submission.seen_at)
 
 
 def _who_left(here: Mapping[str, Assignment], n_pending: int, looked_at: datetime) -> set[str]:
@@ -298,9 +313,11 @@ def _note_look(
     states = {row.state for row in rows}
     # A platform may know no difference between a pause and an end, which somebody has ordered here.
     is_stopped = (posting.state, seen.state) == (Posting.State.ENDED, PostingState.PAUSED)
-    state = posting.state if is_stopped or seen.state == PostingState.DRAFT else seen.state
+    is_kept = is_stopped or seen.state == PostingState.DRAFT or posting.state in UNPUBLISHED
+    state = posting.state if is_kept else seen.state
     pause: timedelta | None = IDLE
-    if is_news or seen.n_pending or State.ACTIVE in states or seen.state == PostingState.DRAFT:
+    is_awaited = seen.state == PostingState.DRAFT and posting.state not in UNPUBLISHED
+    if is_news or seen.n_pending or State.ACTIVE in states or is_awaited:
         pause = SOON
     elif state == Posting.State.GONE:
         pause = None
@@ -326,15 +343,15 @@ def free_places(posting: Posting) -> int:
     """
     left = Submission.objects.filter(posting=posting, state__in=ENDED, assignment__platform_id=F("platform_id"))
     holding = left.filter(assignment__state=Assignment.State.ACTIVE)
-    return sum(_release(*each) for each in holding.values_list("assignment", "platform_id"))
+    return sum(_release(*each) for each in holding.values_list("assignment", "platform_id", "seen_at"))
 
 
 @transaction.atomic
-def _release(assignment_id: int, platform_id: str) -> bool:
-    """Take a HIT back, unless its worker has come again with another assignment of the platform, or has ended it."""
+def _release(assignment_id: int, platform_id: str, seen_at: datetime) -> bool:
+    """Take a HIT back, unless its worker has come again since it was seen that they left, or has ended it."""
     assignments = Assignment.objects.select_for_update(of=("self",), no_key=True)
     held = assignments.filter(pk=assignment_id, platform_id=platform_id, state=Assignment.State.ACTIVE).first()
-    if held is None:
+    if held is None or _has_come_since(held, seen_at):
         return False
     release_assignment(assignment=held)
     return True

@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from annotation.models import Worker
 from campaigns.contracts.account import Terms
+from campaigns.contracts.option import OptionReader
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 
@@ -34,11 +35,7 @@ def terms_of(campaign: Campaign, site_url: str) -> Terms:
 
 def option_of(campaign: Campaign, name: str) -> Any:
     """Return an option of the campaign's platform as it is set, or else its default; None if it has no such option."""
-    value = campaign.platform_settings.get(name)
-    if value not in (None, ""):
-        return value
-    options = get_platform(campaign.platform).options
-    return next((option.default for option in options if option.name == name), None)
+    return OptionReader(get_platform(campaign.platform).options).value_of(campaign.platform_settings, name)
 
 
 def is_on(campaign: Campaign, name: str) -> bool:

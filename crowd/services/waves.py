@@ -1,22 +1,22 @@
 """Publishing in waves: what a wave costs, planning one, interrupting it, going on."""
 
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Max, Sum
-from django.utils.dateparse import parse_datetime
 
-from campaigns.models import Campaign, Hit
+from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from campaigns.services.lifecycle import launch_campaign
 from crowd.accounts import open_account
 from crowd.costs import Cost, cost_of_places
 from crowd.models import Posting, Wave
 from crowd.queries import unpublished_hits
+from crowd.services.memory import checked
 from crowd.services.queueing import PUBLISH
-from crowd.services.setup import CHECK
 from evalsite.accounts.models import User
 from evalsite.jobs.services import enqueue
 from evalsite.lib.errors import DomainError
@@ -27,11 +27,17 @@ _TO_BE_MENDED = {
 }
 
 
+class _Hit(NamedTuple):
+    pk: int
+    number: int
+    n_places_left: int
+
+
 @dataclass(frozen=True)
 class Preview:
-    """What a wave would publish, and what that costs at most."""
+    """The numbers of the HITs that a wave would publish, in order, and what that costs at most."""
 
-    n_hits: int
+    numbers: list[int]
     cost: Cost
 
 
@@ -41,13 +47,13 @@ def preview_wave(*, campaign: Campaign, n_hits: int | None) -> Preview:
     Raises DomainError `no_account` or `nothing_left`.
     """
     hits = _next_hits(campaign, n_hits)
-    return Preview(len(hits), _cost_of(campaign, hits))
+    return Preview([hit.number for hit in hits], _cost_of(campaign, hits))
 
 
-def _next_hits(campaign: Campaign, n_hits: int | None) -> list[Hit]:
+def _next_hits(campaign: Campaign, n_hits: int | None) -> list[_Hit]:
     _check_account(campaign)
-    left = unpublished_hits(campaign)
-    hits = list(left if n_hits is None else left[: max(n_hits, 0)])
+    left = unpublished_hits(campaign).values_list(*_Hit._fields)
+    hits = [_Hit(*row) for row in (left if n_hits is None else left[: max(n_hits, 0)])]
     if not hits:
         raise DomainError("nothing_left", "There are no HITs left to publish.")
     return hits
@@ -59,7 +65,7 @@ def _check_account(campaign: Campaign) -> None:
         raise DomainError("no_account", f"On {platform.title} nothing is published: launch the campaign instead.")
 
 
-def _cost_of(campaign: Campaign, hits: list[Hit]) -> Cost:
+def _cost_of(campaign: Campaign, hits: list[_Hit]) -> Cost:
     n_places = sum(hit.n_places_left for hit in hits)
     is_each = get_platform(campaign.platform).posts_each_hit
     return cost_of_places(campaign, n_places, places_per_posting=campaign.workers_per_hit if is_each else n_places)
@@ -71,14 +77,17 @@ def plan_wave(
     """Have the next `n_hits` HITs published, None: all the rest, by a job; return the wave, or that of a known token.
 
     A ready campaign is launched. Locks the campaign. `max_cost` is what the user has agreed to. Raises DomainError
-    `no_account`, `no_keys`, `not_ready`, `nothing_left`, `cost_changed` or `too_dear` (for the account, as last seen).
+    `no_account`, `no_keys`, `other_campaign` (of the token), `not_ready`, `nothing_left`, `cost_changed` or `too_dear`
+    (for the account, as last seen).
     """
     if not Wave.objects.filter(token=token).exists():
         _check_account(campaign)
         open_account(campaign)  # whether there are keys
     with transaction.atomic():
         locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-        if made := Wave.objects.filter(token=token, campaign=locked).first():
+        if made := Wave.objects.filter(token=token).first():
+            if made.campaign_id != locked.pk:
+                raise DomainError("other_campaign", "This form is another campaign's. Look at the cost again.")
             return made
         if text := _TO_BE_MENDED.get(Campaign.Status(locked.status)):
             raise DomainError("not_ready", text)
@@ -96,7 +105,7 @@ def _check_cost(campaign: Campaign, cost: Cost, max_cost: Decimal) -> None:
             f"This wave costs {cost.total} {cost.currency} now, more than the {max_cost} {cost.currency} that you "
             "agreed to. Look at the cost again.",
         )
-    left = _balance_left(campaign, cost.currency)
+    left = balance_left(campaign, cost.currency)
     if left is not None and cost.total > left:
         raise DomainError(
             "too_dear",
@@ -105,21 +114,19 @@ def _check_cost(campaign: Campaign, cost: Cost, max_cost: Decimal) -> None:
         )
 
 
-def _balance_left(campaign: Campaign, currency: str) -> Decimal | None:
-    """Return the balance at the last check, without what waves took since; None if it was not told in this currency."""
-    told = campaign.platform_memory.get(CHECK, {})
-    checked_at = parse_datetime(str(told.get("at", "")))
-    if told.get("balance") is None or told.get("currency") != currency or checked_at is None:
+def balance_left(campaign: Campaign, currency: str) -> Decimal | None:
+    """Return the balance at the last check, without what waves took since; None if it was not told in this currency.
+
+    One query.
+    """
+    found = checked(campaign)
+    if found.balance is None or found.currency != currency or found.at is None:
         return None
-    try:
-        balance = Decimal(told["balance"])
-    except InvalidOperation:
-        return None
-    since = Wave.objects.filter(campaign=campaign, ordered_at__gt=checked_at).aggregate(cost=Sum("max_cost"))["cost"]
-    return balance - (since or 0)
+    since = Wave.objects.filter(campaign=campaign, ordered_at__gt=found.at).aggregate(cost=Sum("max_cost"))["cost"]
+    return found.balance - (since or 0)
 
 
-def _store(campaign: Campaign, hits: list[Hit], cost: Cost, *, token: UUID, site_url: str, user: User) -> Wave:
+def _store(campaign: Campaign, hits: list[_Hit], cost: Cost, *, token: UUID, site_url: str, user: User) -> Wave:
     before = Wave.objects.filter(campaign=campaign).aggregate(number=Max("number"))["number"] or 0
     wave = Wave.objects.create(
         campaign=campaign,
@@ -134,7 +141,7 @@ def _store(campaign: Campaign, hits: list[Hit], cost: Cost, *, token: UUID, site
     if get_platform(campaign.platform).posts_each_hit:
         wanted = [hit for hit in hits if hit.n_places_left]
         Posting.objects.bulk_create(
-            Posting(campaign=campaign, wave=wave, hit=hit, n_places=hit.n_places_left) for hit in wanted
+            Posting(campaign=campaign, wave=wave, hit_id=hit.pk, n_places=hit.n_places_left) for hit in wanted
         )
     else:
         Posting.objects.create(campaign=campaign, wave=wave, n_places=cost.n_places)

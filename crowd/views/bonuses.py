@@ -13,11 +13,13 @@ from crowd.costs import Cost, fee_of_bonus
 from crowd.forms.payments import BlockForm, BonusForm, MessageForm
 from crowd.models import Submission
 from crowd.payment_rows import get_order_of, get_submission_of
-from crowd.presenters.payments import cost_words, money, plural
+from crowd.presenters.account import money_words
+from crowd.presenters.payments import cost_words
 from crowd.services import payments
 from crowd.views.choosing import campaign_to_pay, chosen_context, read_chosen
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
+from evalsite.lib.words import counted
 
 _REFUSED = 422
 _MAY_HAVE_BONUS = (Submission.State.SUBMITTED, Submission.State.APPROVED, Submission.State.REJECTED)
@@ -28,7 +30,8 @@ def bonus(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Ask for a bonus and its reason; sent, show the sum with fees; sent again with that sum, give it, once."""
     is_sent = request.method == "POST"
     campaign = campaign_to_pay(request, public_id)
-    chosen = read_chosen(request, campaign) or []
+    found, verdicts = read_chosen(request, campaign)
+    chosen = found or []
     workers = [each for each in chosen if each.state in _MAY_HAVE_BONUS]
     form = BonusForm(request.POST if is_sent else None, _as_before(request, campaign))
     cost = None
@@ -43,11 +46,11 @@ def bonus(request: SignedInRequest, public_id: UUID) -> HttpResponse:
             except DomainError as error:
                 form.add_error(None, error.message)
                 cost = None
-    context = chosen_context(campaign, workers) | {
+    context = chosen_context(campaign, workers, verdicts) | {
         "form": form,
         "n_left_out": len(chosen) - len(workers),
         "cost": cost_words(cost) if cost else "",
-        "total": money(cost.total, cost.currency) if cost else "",
+        "total": money_words(cost.total, cost.currency) if cost else "",
         "agreed": cost.total if cost else "",
     }
     return render(request, "crowd/bonus.html", context, status=200 if cost or not is_sent else _REFUSED)
@@ -68,7 +71,7 @@ def _cost_of_bonuses(campaign: Campaign, amount: Any, n: int) -> Cost:
 def _tell(request: SignedInRequest, n: int, one: str, many: str) -> None:
     """Say how many were ordered; none, if the same form has been sent before."""
     if n:
-        messages.success(request, f"{n:,} {one if n == 1 else many} being sent.")
+        messages.success(request, f"{n:,} {f'{one} is' if n == 1 else f'{many} are'} being sent.")
     else:
         messages.info(request, "This was ordered already; nothing is sent twice.")
 
@@ -78,7 +81,8 @@ def message(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Write to the workers of some assignments."""
     is_sent = request.method == "POST"
     campaign = campaign_to_pay(request, public_id)
-    chosen = read_chosen(request, campaign) or []
+    found, verdicts = read_chosen(request, campaign)
+    chosen = found or []
     form = MessageForm(request.POST if is_sent else None)
     if is_sent and form.is_valid() and chosen:
         try:
@@ -88,7 +92,7 @@ def message(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         except DomainError as error:
             form.add_error(None, error.message)
     n_workers = len({each.worker_id for each in chosen})
-    context = chosen_context(campaign, chosen) | {"form": form, "n_workers": plural(n_workers, "worker")}
+    context = chosen_context(campaign, chosen, verdicts) | {"form": form, "n_workers": counted(n_workers, "worker")}
     return render(request, "crowd/message.html", context, status=_REFUSED if is_sent else 200)
 
 

@@ -11,7 +11,7 @@ from campaigns.platforms import get_platform
 from campaigns.queries import Role, get_campaign_for
 from crowd.forms.payments import PaymentFilter
 from crowd.models import Submission
-from crowd.payment_rows import get_submissions_of, list_matching, list_payments, read_verdicts
+from crowd.payment_rows import Verdicts, get_submissions_of, list_matching, list_payments, read_verdicts
 from crowd.presenters.payments import balance_of, chosen_shown, frame
 from evalsite.accounts.requests import SignedInRequest
 
@@ -26,27 +26,31 @@ def campaign_to_pay(request: SignedInRequest, public_id: UUID) -> Campaign:
     return campaign
 
 
-def read_chosen(request: SignedInRequest, campaign: Campaign) -> list[Submission] | None:
+def read_chosen(request: SignedInRequest, campaign: Campaign) -> tuple[list[Submission] | None, Verdicts | None]:
     """Return the submissions that the address names or filters, None if it says nothing of them.
 
-    They stand in the address also when the page's form is sent. Raises Http404 for one of another campaign.
+    With them come the verdicts of the worker test, None if they were not read. What is chosen stands in the address
+    also when the page's form is sent. Raises Http404 for a submission of another campaign.
     """
     ids = request.GET.getlist("submission")
     if ids or "ticked" in request.GET:
-        return get_submissions_of(campaign, ids)
+        return get_submissions_of(campaign, ids), None
     if "matching" not in request.GET:
-        return None
+        return None, None
     form = PaymentFilter(request.GET, with_names=True, has_account=True)
     if not form.is_valid():
         raise Http404("There is no such filter.")
     verdicts = read_verdicts(campaign, timezone.now())
-    return list_matching(campaign, list_payments(campaign, **form.filters(), verdicts=verdicts))
+    return list_matching(campaign, list_payments(campaign, **form.filters(), verdicts=verdicts)), verdicts
 
 
-def chosen_context(campaign: Campaign, chosen: list[Submission]) -> dict[str, Any]:
-    """Return what crowd/chosen.html needs: who they are, and how many of them passed the worker test."""
-    verdicts = read_verdicts(campaign, timezone.now()).of(campaign, [each.worker_id for each in chosen])
-    rows = chosen_shown(campaign, chosen, verdicts)
+def chosen_context(campaign: Campaign, chosen: list[Submission], verdicts: Verdicts | None = None) -> dict[str, Any]:
+    """Return what crowd/chosen.html needs: who they are, and how many of them passed the worker test.
+
+    The test takes long: `verdicts` are those that `read_chosen` has read, if it has.
+    """
+    said = (verdicts or read_verdicts(campaign, timezone.now())).of(campaign, [each.worker_id for each in chosen])
+    rows = chosen_shown(campaign, chosen, said)
     counts = {"passed": 0, "failed": 0, "untested": 0}
     for row in rows:
         counts[row["verdict"]] += 1

@@ -19,12 +19,13 @@ from crowd.payment_rows import (
     pick_undecided,
     read_verdicts,
 )
-from crowd.presenters.payments import cost_words, frame, money, plural, promised_wage, row_shown, sides_shown
+from crowd.presenters.account import money_words
+from crowd.presenters.payments import cost_words, frame, promised_wage, row_shown, sides_shown
 from crowd.services import payments
-from crowd.services.settling import settle_troubles
 from crowd.views.choosing import campaign_to_pay, chosen_context, read_chosen
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
+from evalsite.lib.words import counted
 
 _REFUSED, _CHANGED = 422, 409
 
@@ -38,7 +39,7 @@ def approve(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """
     is_sent = request.method == "POST"
     campaign = campaign_to_pay(request, public_id)
-    chosen = read_chosen(request, campaign)
+    chosen, verdicts = read_chosen(request, campaign)
     wanted = list_complete(campaign) if chosen is None else pick_undecided(chosen)
     cost = cost_of(campaign, wanted)
     form, problem = AgreedForm(request.POST if is_sent else None), ""
@@ -47,14 +48,13 @@ def approve(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     elif is_sent:
         try:
             n = payments.approve(campaign=campaign, submissions=wanted, user=request.user)
-            settle_troubles(submissions=wanted, user=request.user)
-            messages.success(request, f"{plural(n, 'approval')} {'is' if n == 1 else 'are'} being sent.")
+            messages.success(request, f"{counted(n, 'approval')} {'is' if n == 1 else 'are'} being sent.")
             return redirect("crowd:payments", campaign.public_id)
         except DomainError as error:
             problem = error.message
-    context = chosen_context(campaign, wanted) | {
+    context = chosen_context(campaign, wanted, verdicts) | {
         "cost": cost_words(cost),
-        "total": money(cost.total, cost.currency),
+        "total": money_words(cost.total, cost.currency),
         "agreed": cost.total,
         "n_left_out": len(chosen) - len(wanted) if chosen is not None else 0,
         "is_all": chosen is None,
@@ -86,7 +86,6 @@ def reject(request: SignedInRequest, public_id: UUID, submission_id: int) -> Htt
                 category=form.cleaned_data.get("category", ""),
                 user=request.user,
             )
-            settle_troubles(submissions=[row.submission], user=request.user)
             messages.success(request, "The rejection is being sent. It can be taken back on this page.")
             return redirect("crowd:submission", campaign.public_id, submission_id)
         except DomainError as error:

@@ -11,11 +11,12 @@ from django.views.decorators.http import require_GET, require_POST
 from campaigns.queries import get_campaign_for
 from crowd.forms.payments import OrderFilter
 from crowd.payment_rows import get_order_of, list_orders, list_refused, list_troubles
-from crowd.presenters.payments import frame, orders_shown, plural
+from crowd.presenters.payments import frame, orders_shown
 from crowd.services.orders import hurry_orders, order_again
 from crowd.views.choosing import campaign_to_pay
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
+from evalsite.lib.words import counted
 
 _ORDERS_PER_PAGE = 50
 _BAD_FILTER = 422
@@ -58,5 +59,5 @@ def hurry(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Have the orders tried at once that wait after an error."""
     campaign = campaign_to_pay(request, public_id)
     n = hurry_orders(campaign=campaign)
-    messages.success(request, f"{plural(n, 'order')} will be tried now." if n else "No order waits after an error.")
+    messages.success(request, f"{counted(n, 'order')} will be tried now." if n else "No order waits after an error.")
     return redirect("crowd:orders", campaign.public_id)

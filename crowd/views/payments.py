@@ -22,18 +22,16 @@ from crowd.payment_rows import (
     count_finished,
     get_row,
     get_totals,
-    is_blocked,
     list_payments,
     read_rows,
     read_verdicts,
 )
+from crowd.presenters.account import money_words
 from crowd.presenters.payments import (
     cost_words,
     frame,
     link_stats,
-    money,
     orders_shown,
-    plural,
     promised_wage,
     row_shown,
     rows_shown,
@@ -42,7 +40,9 @@ from crowd.presenters.payments import (
     trouble_shown,
     wages_in_words,
 )
+from crowd.queries import is_blocked
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.words import counted
 
 _ROWS_PER_PAGE = 50
 _BAD_FILTER = 422
@@ -66,7 +66,7 @@ def payments(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "is_filtered": bool(form.errors or form.filters()),
         "page_obj": page,
         "rows": rows_shown(campaign, read_rows(campaign, page, verdicts), wage),
-        "wage": money(wage, campaign.currency) if wage else "",
+        "wage": money_words(wage, campaign.currency) if wage else "",
         "wages": wages_in_words(campaign, compare_wages(campaign, wage), wage) if wage and campaign.reward else "",
     }
     if has_account:
@@ -74,7 +74,7 @@ def payments(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         context |= frame(campaign, "payments", totals.n_troubles) | {
             "totals": totals,
             "stats": stats_of(campaign, totals),
-            "waiting": f"{plural(totals.waiting.n_places, 'assignment')}, {cost_words(totals.waiting)}",
+            "waiting": f"{counted(totals.waiting.n_places, 'assignment')}, {cost_words(totals.waiting)}",
         }
     else:
         context["stats"] = link_stats(campaign, count_finished(campaign))
@@ -90,7 +90,7 @@ def submission(request: SignedInRequest, public_id: UUID, submission_id: int) ->
     wage = promised_wage(campaign)
     context = frame(campaign, "payments") | {
         "row": row_shown(campaign, row, wage),
-        "wage": money(wage, campaign.currency) if wage else "",
+        "wage": money_words(wage, campaign.currency) if wage else "",
         "submission": row.submission,
         "sides": sides_shown(campaign, row.submission),
         "trouble": trouble_shown(campaign, row.submission) if row.submission.trouble else None,
@@ -98,7 +98,7 @@ def submission(request: SignedInRequest, public_id: UUID, submission_id: int) ->
         "can_decide": row.is_undecided,
         "can_reverse": row.is_reversible,
         "reverse_form": ReverseForm(),
-        "is_blocked": is_blocked(row.submission.worker),
+        "is_blocked": is_blocked(campaign, row.submission.worker),
         "block_form": BlockForm(),
     }
     return render(request, "crowd/submission.html", context)

@@ -13,8 +13,8 @@ from campaigns.queries import Role, get_campaign_for
 from campaigns.views.autosave import REFUSED
 from crowd.forms.postings import ActForm
 from crowd.models import Posting
-from crowd.presenters.postings import postings_page
-from crowd.queries import get_posting_of, list_postings
+from crowd.presenters.postings import ENDED_EARLY, postings_page
+from crowd.queries import get_posting_of, list_ended_early, list_postings
 from crowd.services.payments import act_on_postings
 from crowd.views.platform import show, url_of
 from evalsite.accounts.requests import SignedInRequest
@@ -49,7 +49,7 @@ def act(request: SignedInRequest, public_id: UUID) -> HttpResponse:
 
 def _list(request: SignedInRequest, campaign: Campaign, refused: DomainError | None = None) -> HttpResponse:
     state = request.GET.get("state", "")
-    found = list_postings(campaign).order_by("pk")
+    found = (list_ended_early(campaign) if state == ENDED_EARLY else list_postings(campaign)).order_by("pk")
     if state in Posting.State.values:
         found = found.filter(state=state)
     page = Paginator(found, _PER_PAGE).get_page(request.GET.get("page"))

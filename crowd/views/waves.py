@@ -40,7 +40,7 @@ def publish(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
     form = PublishForm(request.POST)
     if not form.is_valid():
-        error = DomainError("bad_form", "Something of the form was lost on its way. Look at the cost again.")
+        error = DomainError("bad_form", "The form did not arrive as it was shown. Look at the cost again.")
         return _show_plan(request, campaign, request.POST, refused=error)
     try:
         wave = plan_wave(

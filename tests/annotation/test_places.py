@@ -9,6 +9,7 @@ from annotation.arrivals import foresee
 from annotation.models import Assignment, Event
 from annotation.queries import assignment_id_of, get_assignment
 from annotation.services.assignments import (
+    QUIET,
     expire_leases,
     finish_assignment,
     release_assignment,
@@ -25,6 +26,7 @@ from tests.annotation.open_campaigns import open_campaign, rate_items
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
+FAR_OFF = timezone.now() + timedelta(days=2)
 
 
 @pytest.fixture
@@ -73,6 +75,35 @@ def test_a_place_that_another_worker_came_with_is_refused(campaign: Campaign) ->
     with refused("other_worker"):
         come(campaign, "eve", "A1", hit=2)
     assert Assignment.objects.filter(campaign=campaign).count() == 1
+
+
+@pytest.mark.parametrize("end", [return_assignment, lambda assignment_id: expire_leases(now=FAR_OFF)])
+def test_a_place_that_was_given_up_may_come_with_another_worker(campaign: Campaign, end) -> None:
+    anns = come(campaign, "ann", "A1", hit=1)
+    end(assignment_id=anns.pk)
+    bens = come(campaign, "ben", "A1", hit=1)
+    anns.refresh_from_db()
+    assert (bens.hit.number, bens.platform_id, anns.platform_id) == (1, "A1", "")
+    assert anns.state in (State.RETURNED, State.EXPIRED)
+    with refused("other_worker"):
+        come(campaign, "ann", "A1", hit=1)
+
+
+def test_a_worker_who_comes_with_the_place_of_one_who_has_been_quiet_gets_the_hit(campaign: Campaign) -> None:
+    anns = come(campaign, "ann", "A1", hit=1)
+    Assignment.objects.filter(pk=anns.pk).update(seen_at=timezone.now() - QUIET)
+    assert come(campaign, "ben", "A1", hit=1).hit.number == 1
+    anns.refresh_from_db()
+    assert (anns.state, anns.platform_id) == (State.EXPIRED, "")
+
+
+def test_what_a_quiet_worker_has_rated_to_the_end_stays_theirs(campaign: Campaign) -> None:
+    anns = rate_items(come(campaign, "ann", "A1", hit=1))
+    Assignment.objects.filter(pk=anns.pk).update(seen_at=timezone.now() - QUIET)
+    with refused("other_worker"):
+        come(campaign, "ben", "A1", hit=1)
+    anns.refresh_from_db()
+    assert (anns.state, anns.platform_id) == (State.FINISHED, "A1")
 
 
 def test_who_has_begun_one_hit_is_asked_to_end_it_first(campaign: Campaign) -> None:

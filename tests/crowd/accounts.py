@@ -195,6 +195,7 @@ class ForAll(EachHit):
     slug = "for-all"
     title = "For all"
     posts_each_hit = False
+    deletes_postings = False
 
     def finish(self, campaign: CampaignRef, place: Place | None, code: str) -> Handover:
         return Handover(link_url="https://crowd.example/complete?cc=C0DE")

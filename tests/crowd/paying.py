@@ -97,7 +97,7 @@ Boundary = Callable[[str, str], None]
 
 
 class Bank(CrowdAccount):
-    """An account in memory. `effects` are its books: what has happened how often.
+    """An account in memory. `effects` are its books: what has happened how often; `drafts` are the bonuses set up.
 
     `at(moment, operation)` is called `before` and `after` the effect of each call, and may raise, or do whatever
     happens meanwhile. Each draft has an id of its own, as with a platform that knows no request tokens: only who pays
@@ -112,7 +112,7 @@ class Bank(CrowdAccount):
         self.at: Boundary = lambda moment, operation: None
         self.must_be_outside_transactions = False
         self.repeats: list[bool] = []
-        self._drafts: dict[str, BonusSpec] = {}
+        self.drafts: dict[str, BonusSpec] = {}
         self._states: dict[str, str] = {}
 
     def _do(self, operation: str, effect: Callable[[], Any]) -> Any:
@@ -156,7 +156,7 @@ class Bank(CrowdAccount):
         def effect() -> str:
             self.n_drafts += 1
             draft_id = f"DRAFT{self.n_drafts}"
-            self._drafts[draft_id] = bonus
+            self.drafts[draft_id] = bonus
             return draft_id
 
         return self._do("draft_bonus", effect)
@@ -164,7 +164,7 @@ class Bank(CrowdAccount):
     def pay_bonus(self, bonus: BonusSpec, draft_id: str) -> None:
         def effect() -> None:
             self.repeats.append(bonus.is_repeat)
-            drafted = self._drafts[draft_id]
+            drafted = self.drafts[draft_id]
             if self._states.get(draft_id) != "paid":
                 self._states[draft_id] = "paid"
                 self.effects["bonus", drafted.submission_id, str(drafted.amount)] += 1

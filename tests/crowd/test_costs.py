@@ -1,15 +1,16 @@
-"""What places cost, what was spent, and what may still be. Fees are those of Mechanical Turk's price list."""
+"""What places cost, and what was spent. Fees are those of Mechanical Turk's price list."""
 
 import uuid
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from campaigns.models import Campaign
-from crowd.costs import committed_on, cost_of_places, fee_of_bonus, fee_of_reward, spent_on
-from crowd.models import Order, Posting, Submission, Wave
+from crowd.costs import cost_of_places, fee_of_bonus, fee_of_reward, spent_on
+from crowd.models import Order, Submission
 from crowd.services import payments
-from crowd.services.orders import place_orders
 from evalsite.accounts.models import User
 from tests.crowd.paying import REASON, THANKS, paid_campaign, submissions_of
 
@@ -33,6 +34,27 @@ def test_places_cost_their_rewards_and_a_fifth(campaign: Campaign) -> None:
     cost = cost_of_places(campaign, 24, places_per_posting=2)
     assert (cost.n_places, cost.rewards, cost.fees, cost.currency) == (24, Decimal("19.20"), Decimal("3.84"), "USD")
     assert cost.total == Decimal("23.04")
+
+
+@pytest.mark.parametrize(("reward", "fees"), [("0.03", "10.00"), ("0.12", "20.00"), ("0.13", "30.00")])
+def test_the_fee_is_a_fifth_of_each_reward_to_the_cent_and_at_least_a_cent(reward: str, fees: str) -> None:
+    campaign = Campaign(platform="mturk", reward=Decimal(reward), currency="USD")
+    assert cost_of_places(campaign, 1000, places_per_posting=2).fees == Decimal(fees)
+
+
+@given(
+    platform=st.sampled_from(["mturk", "prolific"]),
+    reward=st.decimals(min_value=0, max_value=100, places=2),
+    n_places=st.integers(min_value=0, max_value=5000),
+    places_per_posting=st.integers(min_value=1, max_value=20),
+)
+def test_places_cost_as_many_times_what_one_costs(
+    platform: str, reward: Decimal, n_places: int, places_per_posting: int
+) -> None:
+    campaign = Campaign(platform=platform, reward=reward, currency="USD")
+    one, all_ = (cost_of_places(campaign, n, places_per_posting=places_per_posting) for n in (1, n_places))
+    assert (all_.rewards, all_.fees) == (n_places * one.rewards, n_places * one.fees)
+    assert one.fees == fee_of_reward(campaign, places_per_posting=places_per_posting)
 
 
 def test_hits_of_ten_places_or_more_cost_two_fifths(campaign: Campaign) -> None:
@@ -83,42 +105,3 @@ def test_the_spending_of_other_campaigns_is_theirs(campaign: Campaign, owner: Us
     payments.approve(campaign=other, user=owner)
     carry_out(other)
     assert (spent_on(campaign).total, spent_on(other).n_paid) == (0, 4)
-
-
-def test_places_are_committed_until_they_are_decided(campaign: Campaign, owner: User) -> None:
-    assert committed_on(campaign).n_places == 4
-    first, second, *_ = submissions_of(campaign)
-    payments.approve(campaign=campaign, submissions=[first], user=owner)
-    assert committed_on(campaign).total == Decimal("3.84")
-    payments.reject(campaign=campaign, submission=second, message=REASON, user=owner)
-    carry_out(campaign)
-    committed = committed_on(campaign)
-    assert (committed.n_places, committed.rewards, committed.fees) == (2, Decimal("1.60"), Decimal("0.32"))
-
-
-def test_of_an_ended_posting_only_who_holds_a_place_is_committed(campaign: Campaign) -> None:
-    Posting.objects.update(state=Posting.State.ENDED)
-    first, second, *_ = submissions_of(campaign)
-    Submission.objects.filter(pk=first.pk).update(state=Submission.State.RETURNED)
-    Submission.objects.filter(pk=second.pk).update(state=Submission.State.ACTIVE)
-    assert committed_on(campaign).n_places == 3
-    Posting.objects.update(state=Posting.State.GONE)
-    assert committed_on(campaign).n_places == 0
-
-
-def test_what_was_not_published_of_an_interrupted_wave_is_not_committed(campaign: Campaign) -> None:
-    Submission.objects.all().delete()
-    Posting.objects.update(state=Posting.State.PLANNED)
-    assert committed_on(campaign).n_places == 4
-    Wave.objects.update(state=Wave.State.STOPPED)
-    assert committed_on(campaign).n_places == 0
-
-
-def test_added_places_and_bonuses_on_their_way_are_committed(campaign: Campaign, owner: User) -> None:
-    submission = submissions_of(campaign)[0]
-    added = Order(campaign=campaign, kind="add-places", submission=submission, posting=submission.posting, n_places=1)
-    place_orders(campaign=campaign, orders=[added])
-    bonus = {"amount": Decimal("1.00"), "message": THANKS, "token": uuid.uuid4(), "user": owner}
-    payments.give_bonus(campaign=campaign, submissions=[submission], **bonus)
-    committed = committed_on(campaign)
-    assert (committed.n_places, committed.rewards, committed.fees) == (5, Decimal("5.00"), Decimal("1.00"))

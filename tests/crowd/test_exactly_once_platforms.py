@@ -24,6 +24,7 @@ from campaigns.contracts.platform import Handover
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from crowd.models import Order, Submission, Wave
+from crowd.queries import list_payable
 from crowd.services import payments
 from crowd.services.syncing import ask_for_sync
 from crowd.simulator.desks import MTurkDesk, ProlificDesk
@@ -155,7 +156,7 @@ def are_published(campaign: Campaign) -> bool:
 
 
 def n_payable(campaign: Campaign) -> int:
-    return payments.list_payable(campaign).count()
+    return list_payable(campaign).count()
 
 
 def open_orders(campaign: Campaign) -> int:

@@ -1,5 +1,7 @@
 """What a platform tells by itself, by a queue or a hook: it hurries a look, and of an end it is believed."""
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -7,12 +9,15 @@ from annotation.models import Assignment
 from campaigns.contracts.account import Event, SubmissionState
 from campaigns.models import Campaign
 from crowd.models import Posting, Submission
-from crowd.services.syncing import list_due, note_events, sync_campaign
+from crowd.services.syncing import free_places, list_due, note_events, sync_campaign
+from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
-from tests.crowd.accounts import Market, unsure_at
-from tests.crowd.campaigns import accepted, handed_in, look
+from tests.annotation.open_campaigns import places_left
+from tests.crowd.accounts import PLATFORMS, Market, unsure_at
+from tests.crowd.campaigns import accepted, handed_in, look, posting_of, published
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
+EACH = PLATFORMS[0]
 State = Assignment.State
 
 
@@ -52,6 +57,24 @@ def test_who_is_said_to_have_left_has_left(market: Market, posting: Posting) -> 
     assert Submission.objects.get(platform_id=id).state == "returned"
     market.change(posting.platform_id, id, "returned")
     assert {each.platform_id: each.state for each in look(posting)}[id] == "returned"
+
+
+def test_who_takes_the_place_again_with_the_same_id_keeps_it(market: Market, owner: User) -> None:
+    posting = posting_of(published(owner, EACH))
+    id, assignment = accepted(market, posting, "AWORKER")
+    assignment.events.update(at=timezone.now() - timedelta(minutes=10))
+    returned = Event(posting.platform_id, id, SubmissionState.RETURNED, at=timezone.now() - timedelta(minutes=5))
+    note_events(posting.campaign, [returned])
+    assert places_left(posting.campaign) == [2, 2, 2]
+
+    accepted(market, posting, "AWORKER")
+    free_places(posting)
+    note_events(posting.campaign, [returned])  # which comes twice
+    (submission,) = look(posting)
+
+    assignment.refresh_from_db()
+    assert (assignment.state, submission.state, submission.told) == (State.ACTIVE, "active", {})
+    assert places_left(posting.campaign) == [1, 2, 2]
 
 
 def test_a_notification_of_work_is_not_believed_before_a_look(market: Market, posting: Posting) -> None:

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from campaigns.models import Campaign
-from crowd.models import Order
+from crowd.models import Order, Posting
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from tests.campaigns.cast import add_member
@@ -120,6 +120,16 @@ def test_orders_that_wait_after_an_error_are_tried_now(campaign: Campaign, owner
     order.refresh_from_db()
     assert order.try_at is None
     assert order.state == State.SENDING
+
+
+@pytest.mark.parametrize(("platform", "acts"), [("mturk", ["delete"]), ("prolific", [])])
+def test_deleting_is_offered_where_the_platform_can(
+    owner: User, owner_client: Client, platform: str, acts: list[str]
+) -> None:
+    campaign = rated_campaign(owner, n_hits=1, n_workers=1, platform=platform)
+    Posting.objects.update(state=Posting.State.ENDED)
+    [row] = owner_client.get(url_of(campaign, "postings")).context["rows"]
+    assert [act["kind"] for act in row["acts"]] == acts
 
 
 @pytest.mark.parametrize("name", ["again", "hurry"])

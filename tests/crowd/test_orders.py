@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -242,6 +243,21 @@ def test_a_bonus_says_whether_it_may_have_been_paid_before(campaign: Campaign, o
     assert bank.repeats == [False, True]
 
 
+def test_a_bonus_says_when_the_last_of_its_amount_was_given(campaign: Campaign, owner: User, bank: Bank) -> None:
+    first, other, *_ = submissions_of(campaign)
+    given = {"campaign": campaign, "message": THANKS, "user": owner}
+    bank.refuses.add("pay_bonus")
+    payments.give_bonus(submissions=[first], amount=Decimal(1), token=uuid.uuid4(), **given)
+    run(campaign)
+    bank.refuses.clear()
+    for submission, amount in ((first, 1), (first, 2), (other, 1), (first, 1)):
+        payments.give_bonus(submissions=[submission], amount=Decimal(amount), token=uuid.uuid4(), **given)
+        run(campaign)
+    paid = Order.objects.filter(state="done").order_by("pk")[0]
+    assert paid.done_at
+    assert [bonus.given_at for bonus in bank.drafts.values()] == [None, None, None, None, paid.done_at]
+
+
 def test_a_draft_that_will_not_be_paid_any_more_is_drafted_anew(campaign: Campaign, owner: User, bank: Bank) -> None:
     bonus = {"amount": Decimal(1), "message": THANKS, "token": uuid.uuid4(), "user": owner}
     payments.give_bonus(campaign=campaign, submissions=submissions_of(campaign)[:1], **bonus)
@@ -297,7 +313,77 @@ def test_a_job_whose_lease_is_lost_stops(campaign: Campaign, owner: User, bank: 
     assert len(bank.calls) == 2
 
 
+# --- Places
+
+
+def add_place(campaign: Campaign, **fields: Any) -> Order:
+    """Order one more place in the posting of the first submission."""
+    submission = submissions_of(campaign)[0]
+    order = Order(
+        campaign=campaign, kind="add-places", submission=submission, posting=submission.posting, n_places=1, **fields
+    )
+    return orders.place_orders(campaign=campaign, orders=[order])[0]
+
+
+def test_a_place_that_was_first_asked_for_late_may_be_asked_for_again(
+    campaign: Campaign, owner: User, bank: Bank
+) -> None:
+    order = add_place(campaign, ordered_at=timezone.now() - timedelta(days=2))  # the queue was down
+    fail_at(bank, "after", "add_places", PlatformUnsureError("no answer"))
+    run(campaign)
+    work_again(bank)
+    run(campaign)
+    order.refresh_from_db()
+    assert (order.state, order.n_tries) == ("done", 2)
+    assert bank.effects == {("places", f"POSTING1+1 {order.token}"): 1}
+
+
+def test_a_place_is_not_asked_for_again_when_the_platform_may_have_forgotten_its_token(
+    campaign: Campaign, owner: User, bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = add_place(campaign)
+    fail_at(bank, "after", "add_places", PlatformUnsureError("no answer"))
+    run(campaign)
+    work_again(bank)
+    monkeypatch.setattr(orders, "TOKENS_LAST", timedelta(0))
+    run(campaign)
+    order.refresh_from_db()
+    assert (order.state, bank.calls) == ("refused", ["add_places"])
+
+
+def test_a_stop_is_not_undone_by_a_place_that_was_ordered_before(campaign: Campaign, owner: User, bank: Bank) -> None:
+    order = add_place(campaign)
+    fail_at(bank, "before", "add_places", PlatformUnsureError("no answer"))
+    run(campaign)
+    assert order.posting
+    payments.act_on_postings(campaign=campaign, act="stop", postings=[order.posting], user=owner)
+    run(campaign)
+    assert bank.calls == ["add_places"]  # which may be under way: the stop comes after it
+
+    work_again(bank)
+    run(campaign)
+    assert bank.effects == {("ended", "POSTING1"): 1}
+    assert list(Order.objects.order_by("pk").values_list("kind", "state")) == [
+        ("add-places", "refused"),
+        ("stop", "done"),
+    ]
+
+
 # --- Ordered anew
+
+
+@pytest.mark.parametrize("kind", ["add-places", "pause", "resume"])
+def test_what_was_refused_does_not_open_a_posting_again_that_was_stopped(
+    campaign: Campaign, owner: User, bank: Bank, kind: str
+) -> None:
+    posting = Posting.objects.filter(campaign=campaign)[0]
+    refused = Order.objects.create(campaign=campaign, kind=kind, posting=posting, state="refused")
+    payments.act_on_postings(campaign=campaign, act="stop", postings=[posting], user=owner)
+    with pytest.raises(DomainError) as error:
+        order_again(order=refused, user=owner)
+    assert error.value.code == "stopped"
+    Order.objects.filter(kind="stop").update(state="refused")
+    assert order_again(order=refused, user=owner).kind == kind
 
 
 def test_what_was_refused_is_ordered_anew_with_a_token_of_its_own(campaign: Campaign, owner: User, bank: Bank) -> None:

@@ -1,13 +1,16 @@
 """Approving some or all work, rejecting one, taking a rejection back."""
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.test import Client
 
+from analysis.live import list_live_workers
 from annotation.models import Assignment
 from campaigns.models import Campaign
 from campaigns.platforms.mturk.plugin import MTurk
+from crowd import payment_rows
 from crowd.models import Order, Submission
 from evalsite.accounts.models import User
 from tests.campaigns.cast import add_member
@@ -159,11 +162,28 @@ def test_trouble_that_is_named_by_hand_is_approved_and_settled(
     assert submission.dismissed_at
 
 
-@pytest.mark.parametrize("query", ["?submission=x", "?submission=-1", "?submission=999999999999999999999999"])
-def test_what_is_no_assignment_of_the_campaign_is_not_found(
-    campaign: Campaign, owner_client: Client, query: str
+@pytest.mark.parametrize("id", ["x", "-1", "²", "9" * 19, "9" * 5_000])
+def test_what_is_no_assignment_of_the_campaign_is_not_found(campaign: Campaign, owner_client: Client, id: str) -> None:
+    known = submissions_of(campaign)[0].pk
+    assert owner_client.get(url_of(campaign, "approve", query=f"?submission={id}")).status_code == 404
+    assert owner_client.get(url_of(campaign, "bonus", query=f"?submission={known}&again={id}")).status_code == 404
+    assert owner_client.get(url_of(campaign, "reject", known, query=f"?again={id}")).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["approve", "bonus", "message"])
+def test_the_worker_test_is_made_once_for_a_page_of_a_filter(
+    campaign: Campaign, owner_client: Client, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    assert owner_client.get(url_of(campaign, "approve", query=query)).status_code == 404
+    made: list[Campaign] = []
+
+    def count(campaign: Campaign, *args: Any) -> Any:
+        made.append(campaign)
+        return list_live_workers(campaign, *args)
+
+    monkeypatch.setattr(payment_rows, "list_live_workers", count)
+    page = owner_client.get(url_of(campaign, name, query="?matching=1&verdict=passed"))
+    assert page.context["counts"] == {"passed": 2, "failed": 0, "untested": 0}
+    assert made == [campaign]
 
 
 def test_assignments_of_another_campaign_cannot_be_named(campaign: Campaign, owner: User, owner_client: Client) -> None:
@@ -279,3 +299,14 @@ def test_a_worker_is_blocked_for_a_reason_and_let_in_again(campaign: Campaign, o
         ("block", submission.worker_id, "Two accounts."),
         ("unblock", submission.worker_id, ""),
     ]
+
+
+@pytest.mark.parametrize(("mode", "is_blocked"), [("production", False), ("sandbox", True)])
+def test_a_block_is_told_in_the_campaigns_of_its_account_only(
+    campaign: Campaign, owner_client: Client, stranger: User, mode: str, is_blocked: bool
+) -> None:
+    submission = submissions_of(campaign)[0]
+    other = rated_campaign(stranger, n_hits=1, n_workers=1)
+    Campaign.objects.filter(pk=other.pk).update(platform_settings={"mode": mode})
+    Order.objects.create(campaign=other, kind=Kind.BLOCK, worker=submission.worker)
+    assert owner_client.get(url_of(campaign, "submission", submission.pk)).context["is_blocked"] == is_blocked

@@ -12,6 +12,7 @@ from crowd.services import payments
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
+from evalsite.lib.sealing import seal
 from tests.crowd.paying import REASON, THANKS, paid_campaign, submissions_of
 
 State = Submission.State
@@ -101,6 +102,37 @@ def test_a_refused_approval_may_be_ordered_anew(campaign: Campaign, owner: User)
     payments.approve(campaign=campaign, user=owner)
     Order.objects.update(state=Order.State.REFUSED)
     assert payments.approve(campaign=campaign, user=owner) == 4
+
+
+def test_who_decides_about_work_settles_its_trouble(campaign: Campaign, owner: User) -> None:
+    approved, rejected, *_ = submissions_of(campaign)
+    for each in (approved, rejected):
+        set_to(each, trouble=Submission.Trouble.WRONG_CODE)
+    payments.approve(campaign=campaign, submissions=[approved], user=owner)
+    payments.reject(campaign=campaign, submission=rejected, message=REASON, user=owner)
+    settled = Submission.objects.exclude(dismissed_at=None)
+    assert {each.pk: each.dismissed_by for each in settled} == {approved.pk: owner, rejected.pk: owner}
+
+
+def test_nothing_is_decided_unless_its_trouble_is_settled(
+    campaign: Campaign, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**arguments: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(payments, "settle_troubles", fail)
+    submission = submissions_of(campaign)[0]
+    with pytest.raises(RuntimeError):
+        payments.approve(campaign=campaign, submissions=[submission], user=owner)
+    with pytest.raises(RuntimeError):
+        payments.reject(campaign=campaign, submission=submission, message=REASON, user=owner)
+    assert kinds(campaign) == []
+
+
+def test_what_cannot_be_rejected_stays_in_trouble(campaign: Campaign, owner: User) -> None:
+    submission = set_to(submissions_of(campaign)[0], state=State.ACTIVE, trouble=Submission.Trouble.NOT_SUBMITTED)
+    assert refusal(payments.reject, campaign=campaign, submission=submission, message=REASON, user=owner)
+    assert Submission.objects.get(pk=submission.pk).dismissed_at is None
 
 
 # --- Rejecting
@@ -238,6 +270,54 @@ def test_a_worker_is_blocked_and_unblocked_in_turn(campaign: Campaign, owner: Us
     assert kinds(campaign) == ["block", "unblock", "block"]
 
 
+def of_account(owner: User, *, mode: str = "sandbox", **secrets: str) -> Campaign:
+    """Return another campaign with the same workers, by its marketplace and keys."""
+    other = paid_campaign(owner)
+    other.platform_settings, other.platform_secrets = {"mode": mode}, seal(secrets)
+    other.save()
+    return other
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        {"mode": "production", "access_key_id": "KEY"},
+        {"access_key_id": "OTHER"},
+        {},  # the account of the site
+    ],
+)
+def test_a_worker_whom_another_account_has_blocked_can_be_blocked(
+    owner: User, stranger: User, elsewhere: dict[str, str]
+) -> None:
+    campaign, other = of_account(owner, access_key_id="KEY"), of_account(stranger, **elsewhere)
+    worker = Worker.objects.get(key="WORKER0")
+    payments.block(campaign=other, worker=worker, reason=REASON, user=stranger)
+    assert refusal(payments.unblock, campaign=campaign, worker=worker, user=owner) == "already_so"
+    payments.block(campaign=campaign, worker=worker, reason=REASON, user=owner)
+    payments.unblock(campaign=other, worker=worker, user=stranger)
+    assert refusal(payments.block, campaign=campaign, worker=worker, reason=REASON, user=owner) == "already_so"
+
+
+def test_a_block_holds_in_all_campaigns_of_the_account(campaign: Campaign, owner: User) -> None:
+    first = of_account(owner, access_key_id="KEY")
+    second = of_account(owner, access_key_id="KEY", hook_secret="of this campaign")
+    worker = Worker.objects.get(key="WORKER0")
+    payments.block(campaign=first, worker=worker, reason=REASON, user=owner)
+    assert refusal(payments.block, campaign=second, worker=worker, reason=REASON, user=owner) == "already_so"
+    payments.unblock(campaign=second, worker=worker, user=owner)
+    assert refusal(payments.unblock, campaign=first, worker=worker, user=owner) == "already_so"
+
+
+def test_a_campaign_whose_keys_cannot_be_read_knows_its_own_blocks_only(campaign: Campaign, owner: User) -> None:
+    other = paid_campaign(owner)
+    Campaign.objects.update(platform_secrets="sealed with a key that is lost")
+    campaign, other = Campaign.objects.get(pk=campaign.pk), Campaign.objects.get(pk=other.pk)
+    worker = Worker.objects.get(key="WORKER0")
+    payments.block(campaign=campaign, worker=worker, reason=REASON, user=owner)
+    assert refusal(payments.block, campaign=campaign, worker=worker, reason=REASON, user=owner) == "already_so"
+    payments.block(campaign=other, worker=worker, reason=REASON, user=owner)
+
+
 def test_postings_are_acted_on_where_it_makes_sense(campaign: Campaign, owner: User) -> None:
     first, second = Posting.objects.filter(campaign=campaign)
     given = {"campaign": campaign, "user": owner}
@@ -257,6 +337,15 @@ def test_a_posting_is_deleted_once_all_its_submissions_are_decided(campaign: Cam
     assert payments.act_on_postings(**given) == 0
     posting.submissions.update(state=State.APPROVED)
     assert payments.act_on_postings(**given) == 1
+
+
+def test_what_was_published_is_not_deleted_where_the_platform_keeps_it(owner: User) -> None:
+    campaign = paid_campaign(owner, platform="prolific")
+    Posting.objects.update(state=Posting.State.ENDED)
+    Submission.objects.update(state=State.APPROVED)
+    given = {"campaign": campaign, "act": "delete", "user": owner}
+    assert refusal(payments.act_on_postings, **given) == "stays_there"
+    assert refusal(payments.act_on_postings, postings=Posting.objects.all()[:1], **given) == "stays_there"
 
 
 def test_approving_many_takes_few_queries(owner: User, django_assert_max_num_queries: object) -> None:

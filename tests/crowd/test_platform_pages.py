@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
 from campaigns.models import Campaign
@@ -166,10 +167,32 @@ def test_keys_are_set_kept_and_cleared(owner_client: Client, mturk: Campaign) ->
     assert unseal(Campaign.objects.get().platform_secrets) == {"access_key_id": "AKIA0123456789"}
 
 
-def test_keys_leave_other_secrets_of_the_campaign_alone(owner_client: Client, prolific: Campaign) -> None:
-    remember(campaign=prolific, memory={}, secrets={"hook_secret": "of the platform"})
+def test_another_key_forgets_what_was_remembered_of_the_account(owner_client: Client, prolific: Campaign) -> None:
+    owner_client.post(url(prolific, "keys"), {"key_token": "another"})
+    remembered = {"account": {"error": "no"}, "jwks": {}, "prepared_at": timezone.now().isoformat()}
+    remember(campaign=prolific, memory=remembered, secrets={"hook_secret": "of the workspace"})
     owner_client.post(url(prolific, "keys"), {"key_token": TOKEN})
-    assert unseal(Campaign.objects.get().platform_secrets) == {"hook_secret": "of the platform", "token": TOKEN}
+    kept = Campaign.objects.get()
+    assert (kept.platform_memory, unseal(kept.platform_secrets)) == ({}, {"token": TOKEN})
+    assert not Job.objects.exists(), "nothing is published, so nothing is to be prepared yet"
+
+
+@pytest.mark.parametrize("sent", [{}, {"key_token": TOKEN}])
+def test_keys_that_are_the_same_forget_nothing(owner_client: Client, prolific: Campaign, sent: dict[str, str]) -> None:
+    owner_client.post(url(prolific, "keys"), {"key_token": TOKEN})
+    remember(campaign=prolific, memory={"jwks": {}}, secrets={"hook_secret": "of the workspace"})
+    before = Campaign.objects.values().get()
+    owner_client.post(url(prolific, "keys"), sent)
+    assert Campaign.objects.values().get() == before
+
+
+def test_the_account_of_other_keys_is_prepared_once_something_is_published(
+    owner: User, owner_client: Client, mturk: Campaign, settings: Settings
+) -> None:
+    settings.MTURK_ACCESS_KEY_ID = settings.MTURK_SECRET_ACCESS_KEY = "x"
+    plan(mturk, owner, 1)
+    owner_client.post(url(mturk, "keys"), KEYS)
+    assert Job.objects.filter(kind="crowd.sync", args={"campaign": mturk.pk}).count() == 1
 
 
 def test_there_is_no_other_key(owner_client: Client, mturk: Campaign) -> None:

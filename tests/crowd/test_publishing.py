@@ -9,12 +9,13 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.services.assignments import start_assignment
-from campaigns.contracts.account import PlatformUnsureError
+from campaigns.contracts.account import PlatformUnsureError, PostingState
 from campaigns.models import Campaign, Hit
 from crowd.models import Posting, Wave
 from crowd.services import pacing, publishing
 from crowd.services.pacing import Pace
 from crowd.services.publishing import publish_wave, take_up_waves
+from crowd.services.syncing import list_due, sync_campaign
 from crowd.services.waves import resume_wave, stop_wave
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
@@ -212,6 +213,25 @@ def test_a_refusal_interrupts_the_wave_and_says_why(owner: User, market: Market)
     assert (wave.state, wave.last_error) == (Wave.State.PUBLISHED, "")
     assert len(market.offers) == len(market.published) == 3
     assert offered(campaign) == [1, 2, 3]
+
+
+def test_work_at_what_an_interrupted_wave_has_left_open_there_is_seen(owner: User, market: Market) -> None:
+    campaign = make_crowd_campaign(owner, EACH, n_hits=1)
+    wave = plan(campaign, owner)
+    market.refuses = {"publish"}
+    publish(wave)
+    posting = campaign.postings.get()
+    assert (posting.state, list(list_due())) == ("draft", [posting])
+    market.offers[posting.platform_id].state = PostingState.OPEN  # where a draft is open at once
+    market.accept(posting.platform_id, "AWORKER", "HERS")
+    market.change(posting.platform_id, "HERS", "submitted")
+
+    sync_campaign(JobContext(), campaign.pk)
+
+    assert campaign.submissions.get().state == "submitted"
+    market.refuses = set()
+    publish(resume_wave(wave=wave))
+    assert (campaign.postings.get().state, len(market.offers), offered(campaign)) == ("open", 1, [1])
 
 
 def test_missing_keys_interrupt_the_wave_and_say_so(owner: User, market: Market) -> None:

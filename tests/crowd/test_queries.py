@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from campaigns.models import Campaign
 from crowd.models import Submission
-from crowd.queries import get_posting_of, list_postings, list_submissions, platform_standing
+from crowd.queries import get_posting_of, list_postings, platform_standing
 from evalsite.accounts.models import User
 from tests.crowd.accounts import Market
 from tests.crowd.campaigns import arrive, finish, look, make_crowd_campaign, plan, publish, published
@@ -51,33 +51,7 @@ def test_a_settled_trouble_is_not_counted(campaign: Campaign) -> None:
     assert not any(platform_standing(campaign).troubles.values())
 
 
-@pytest.mark.parametrize(
-    ("chosen", "workers"),
-    [
-        ({}, ["AFIRST", "ASECOND"]),
-        ({"state": "submitted"}, ["AFIRST", "ASECOND"]),
-        ({"state": "approved"}, []),
-        ({"trouble": "any"}, ["ASECOND"]),
-        ({"trouble": "unknown"}, []),
-        ({"worker": "AFIRST"}, ["AFIRST"]),
-        ({"worker": "AFIRST", "trouble": "not-finished"}, []),
-    ],
-)
-def test_submissions_are_listed_by_state_trouble_and_worker(
-    campaign: Campaign, chosen: dict[str, str], workers: list[str]
-) -> None:
-    assert [each.worker.key for each in list_submissions(campaign, **chosen)] == workers
-
-
-def test_a_list_takes_one_query_however_long_it_is(
-    campaign: Campaign, django_assert_num_queries: Callable[[int], Any]
-) -> None:
-    with django_assert_num_queries(1):
-        seen = [
-            (each.worker.key, each.posting.wave.number, each.assignment and each.assignment.hit.number)
-            for each in list_submissions(campaign)
-        ]
-    assert seen == [("AFIRST", 1, 1), ("ASECOND", 1, 1)]
+def test_the_standing_takes_four_queries(campaign: Campaign, django_assert_num_queries: Callable[[int], Any]) -> None:
     with django_assert_num_queries(4):
         platform_standing(campaign)
 
@@ -85,7 +59,6 @@ def test_a_list_takes_one_query_however_long_it_is(
 def test_nothing_of_another_campaign_is_found(campaign: Campaign, stranger: User) -> None:
     other = make_crowd_campaign(stranger, "for-all")
 
-    assert not list_submissions(other)
     assert not list_postings(other)
     assert not any(platform_standing(other).postings.values())
     with pytest.raises(Http404):

@@ -84,6 +84,26 @@ def test_a_submission_is_replaced_once_ever(owner: User, platform: str) -> None:
     assert sum(places_left(campaign)) == 1
 
 
+@pytest.mark.parametrize(("state", "n"), [("queued", 0), ("sending", 0), ("done", 0), ("refused", 1)])
+def test_nobody_is_let_into_a_posting_again_that_was_stopped_for_good(
+    owner: User, platform: str, state: str, n: int
+) -> None:
+    campaign = rated(owner, platform)
+    Posting.objects.update(state=Posting.State.ENDED)
+    for posting in Posting.objects.all():
+        Order.objects.create(campaign=campaign, kind=Order.Kind.STOP, posting=posting, state=state)
+
+    assert replace_failed(campaign=campaign) == len(orders()) == n
+    assert sum(places_left(campaign)) == n
+
+
+def test_a_posting_that_ended_because_it_was_full_is_opened_again(owner: User, platform: str) -> None:
+    campaign = rated(owner, platform)
+    Posting.objects.update(state=Posting.State.ENDED)
+
+    assert replace_failed(campaign=campaign) == 1
+
+
 def test_the_platform_is_told_and_then_looked_at(owner: User, platform: str, market: Market) -> None:
     campaign = rated(owner, platform)
     Posting.objects.update(look_at=None)

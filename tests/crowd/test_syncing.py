@@ -11,10 +11,10 @@ from campaigns.contracts.account import Event, PlatformUnsureError, PostingState
 from campaigns.models import Campaign, Hit
 from crowd.accounts import open_account
 from crowd.models import Order, Posting, Submission
-from crowd.queries import list_ended_early, list_submissions, platform_standing
+from crowd.queries import list_ended_early, platform_standing
 from crowd.services import syncing
 from crowd.services.settling import dismiss_trouble
-from crowd.services.syncing import ask_for_sync, list_due, note_events, sync_campaign, take_up_syncs
+from crowd.services.syncing import ask_for_sync, free_places, list_due, note_events, sync_campaign, take_up_syncs
 from crowd.services.troubles import GRACE, refresh_troubles
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
@@ -104,6 +104,23 @@ def test_work_is_its_workers_though_somebody_came_in_their_name_since(market: Ma
 
 
 # --- Places that become free
+
+
+def test_an_id_that_is_given_out_again_is_its_new_workers(market: Market, owner: User) -> None:
+    posting = posting_of(published(owner, EACH, n_hits=1))
+    id, gone = accepted(market, posting, "AFIRST")
+    market.change(posting.platform_id, id, "returned")
+    look(posting)
+    market.accept(posting.platform_id, "ASECOND", id)
+    arrive(posting, "ASECOND", id)
+
+    assert free_places(posting) == 0
+    (submission,) = look(posting)
+
+    gone.refresh_from_db()
+    assert (submission.worker.key, submission.state, submission.trouble) == ("ASECOND", "active", "")
+    assert submission.assignment.worker == submission.worker
+    assert (gone.state, gone.platform_id) == (State.EXPIRED, "")
 
 
 @pytest.mark.parametrize("end", ["returned", "abandoned"])
@@ -226,7 +243,8 @@ def test_a_worker_who_returns_the_hit_here_keeps_no_place(market: Market, postin
 
 
 def troubles(campaign: Campaign) -> list[str]:
-    return list(list_submissions(campaign, trouble="any").values_list("trouble", flat=True))
+    """Those that nobody has settled."""
+    return list(campaign.submissions.filter(dismissed_at=None).exclude(trouble="").values_list("trouble", flat=True))
 
 
 def test_work_submitted_there_and_not_finished_here_is_found_until_it_is(market: Market, posting: Posting) -> None:
@@ -287,13 +305,27 @@ def test_work_that_another_worker_submits_is_found(market: Market, posting: Post
     assert troubles(posting.campaign) == ["other-worker"]
 
 
+def test_work_that_another_worker_submits_is_found_after_looks_at_who_came(market: Market, owner: User) -> None:
+    posting = posting_of(published(owner, EACH))
+    id, assignment = accepted(market, posting, "AVICTIM")
+    submissions = market.offers[posting.platform_id].submissions
+    submissions[id] = SubmissionSeen(id, "AFORGER", SubmissionState.ACTIVE)
+    assert [each.worker.key for each in look(posting)] == ["AVICTIM"]  # as they say
+    finish(assignment)
+    submissions[id] = SubmissionSeen(id, "AFORGER", SubmissionState.SUBMITTED)
+
+    (submission,) = look(posting)
+
+    assert (submission.worker.key, submission.trouble) == ("AFORGER", "other-worker")
+
+
 def test_another_completion_code_is_found_and_none_is_not(market: Market, posting: Posting) -> None:
     handed_in(market, posting, "AWRONG", code="MADEUP")
     handed_in(market, posting, "ANONE", code="")
 
     look(posting)
 
-    assert [each.worker.key for each in list_submissions(posting.campaign, trouble="wrong-code")] == ["AWRONG"]
+    assert [each.worker.key for each in posting.submissions.filter(trouble="wrong-code")] == ["AWRONG"]
     assert len(troubles(posting.campaign)) == 1
 
 

@@ -1,5 +1,6 @@
 """Publishing in waves: what it costs before anything is spent, ordering it, interrupting it, all postings at once."""
 
+import re
 import uuid
 from decimal import Decimal
 from typing import Any
@@ -13,6 +14,7 @@ from pytest_django import Settings
 from annotation.models import Worker
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission, Wave
+from crowd.queries import list_ended_early
 from crowd.services.memory import remember
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
@@ -87,7 +89,7 @@ def test_a_preview_takes_no_more_hits_than_there_are(owner_client: Client, campa
     assert lines(preview(owner_client, campaign, 500))["HITs"] == "12"
 
 
-@pytest.mark.parametrize("n_hits", ["0", "-1", "many", ""])
+@pytest.mark.parametrize("n_hits", ["0", "-1", "many", "", str(10**30)])
 def test_a_number_that_is_none_shows_no_cost(owner_client: Client, campaign: Campaign, n_hits: str) -> None:
     page = owner_client.get(url(campaign, "plan"), {"n_hits": n_hits})
     assert page.status_code == 422
@@ -177,10 +179,16 @@ def test_what_has_become_dearer_is_shown_again(owner_client: Client, campaign: C
     assert order(owner_client, campaign, answer).status_code == 302
 
 
-@pytest.mark.parametrize("sent", [{"token": "x"}, {"n_hits": "0"}, {"max_cost": "cheap"}])
+@pytest.mark.parametrize("sent", [{"token": "x"}, {"n_hits": "0"}, {"n_hits": str(10**30)}, {"max_cost": "cheap"}])
 def test_a_form_that_was_tampered_with(owner_client: Client, campaign: Campaign, sent: dict[str, str]) -> None:
     assert order(owner_client, campaign, preview(owner_client, campaign), **sent).status_code == 422
     assert not Wave.objects.exists()
+
+
+def test_more_hits_than_there_can_be_are_refused_at_their_field(owner_client: Client, campaign: Campaign) -> None:
+    answer = order(owner_client, campaign, preview(owner_client, campaign), n_hits=10**30)
+    assert "1000000" in answer.context["wave_form"].errors["n_hits"][0]
+    assert answer.context["wave_form"].errors["n_hits"][0] in answer.text
 
 
 def test_all_published(owner: User, owner_client: Client, campaign: Campaign) -> None:
@@ -318,6 +326,15 @@ def test_the_page_tells_how_things_stand(owner_client: Client, campaign: Campaig
     assert told == {"Postings": {"to be published": 1, "open": 2, "paused": 1}, "Submissions": {"submitted": 1}}
     assert context["n_troubles"] == 1
     assert [act["kind"] for act in context["acts"]] == ["pause", "resume", "stop"]
+
+
+def test_what_has_ended_too_early_is_in_the_list_that_the_warning_leads_to(
+    owner_client: Client, campaign: Campaign, postings: list[Posting]
+) -> None:
+    campaign.hits.update(is_offered=True)
+    (address,) = re.findall(rf'href="({url(campaign, "postings")}\?[^"]*)"', owner_client.get(url(campaign)).text)
+    rows = owner_client.get(address).context["rows"]
+    assert set(list_ended_early(campaign)) == {postings[2]} == {row["posting"] for row in rows}
 
 
 # --- Prolific: one posting for all HITs of a wave

@@ -1,22 +1,29 @@
-"""Planning waves: which HITs, at what cost, once; interrupting them and going on."""
+"""Planning waves: which HITs, at what cost, once; preparing the account, interrupting waves and going on."""
 
 import uuid
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.http import Http404
 from django.utils import timezone
 
+from campaigns.contracts.account import PlatformUnsureError, Prepared, Terms
 from campaigns.models import Campaign
 from crowd.models import Posting, Wave
 from crowd.queries import get_wave_of, hits_of, list_waves, unpublished_hits
 from crowd.services.checks import check_account
+from crowd.services.memory import is_stale, prepare_account
+from crowd.services.pacing import Pace
+from crowd.services.terms import terms_of
 from crowd.services.waves import preview_wave, resume_wave, stop_wave
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
-from tests.crowd.accounts import PLATFORMS, Market
-from tests.crowd.campaigns import make_crowd_campaign, plan, publish
+from tests.crowd.accounts import PLATFORMS, Market, MemoryAccount
+from tests.crowd.campaigns import SITE, make_crowd_campaign, plan, publish
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 
@@ -62,7 +69,7 @@ def test_the_cost_is_that_of_the_preview(owner: User, platform: str) -> None:
     preview = preview_wave(campaign=campaign, n_hits=2)
     wave = plan(campaign, owner, 2, max_cost=preview.cost.total)
 
-    assert preview.n_hits == 2
+    assert preview.numbers == [1, 2]
     assert wave.max_cost == preview.cost.total == Decimal("3.84")  # 4 places of 0.80 and a fifth of that
 
 
@@ -75,6 +82,24 @@ def test_a_form_sent_twice_makes_one_wave_and_one_job(campaign: Campaign, owner:
     assert Wave.objects.count() == 1
     assert Job.objects.filter(kind="crowd.publish").count() == 1
     assert Posting.objects.count() == 1
+
+
+def test_a_form_of_another_campaign_is_refused(campaign: Campaign, owner: User) -> None:
+    token = uuid.uuid4()
+    plan(campaign, owner, 1, token=token)
+
+    refused("other_campaign", make_crowd_campaign(owner, "each-hit"), owner, token=token)
+
+    assert Wave.objects.count() == 1
+
+
+def test_a_preview_reads_the_hits_once(
+    campaign: Campaign, django_assert_num_queries: Callable[[int], AbstractContextManager[Any]]
+) -> None:
+    with django_assert_num_queries(2) as queries:  # how many are in waves, and the next ones
+        preview_wave(campaign=campaign, n_hits=2)
+
+    assert "is_offered" not in queries[1]["sql"], "only what a wave is made of"
 
 
 def test_a_ready_campaign_is_launched_and_offers_nothing_before_it_is_published(owner: User) -> None:
@@ -183,3 +208,40 @@ def test_waves_are_listed_with_how_far_they_are(campaign: Campaign, owner: User,
     other = make_crowd_campaign(stranger, "each-hit")
     with pytest.raises(Http404):
         get_wave_of(other, Wave.objects.get(number=1).pk)
+
+
+# --- Preparing the account
+
+
+class Marking(MemoryAccount):
+    """Prepares in steps, a worker each, and gets no answer at one of them."""
+
+    def __init__(self, n_answers: int) -> None:
+        super().__init__(lists_active=False)
+        self.n_answers, self.n_marked = n_answers, 0
+
+    def prepare(self, terms: Terms) -> Prepared:
+        if self.n_marked == self.n_answers:
+            raise PlatformUnsureError("The platform did not answer.")
+        self.n_marked += 1
+        return Prepared({"n_marked": self.n_marked}, is_done=self.n_marked == 3)
+
+
+@pytest.mark.parametrize(("n_answers", "n_calls"), [(2, 3), (3, 3)])
+def test_each_step_of_preparing_is_paced_and_remembered(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch, n_answers: int, n_calls: int
+) -> None:
+    paced = []
+    monkeypatch.setattr(Pace, "call", lambda pace, call: paced.append(call) or call())
+    account, terms = Marking(n_answers), terms_of(campaign, SITE)
+
+    if n_answers < 3:
+        with pytest.raises(PlatformUnsureError):
+            prepare_account(account, campaign, terms, Pace())
+    else:
+        prepare_account(account, campaign, terms, Pace())
+
+    assert len(paced) == n_calls
+    campaign.refresh_from_db()
+    assert campaign.platform_memory["n_marked"] == n_answers
+    assert is_stale(campaign) == (n_answers < 3)

@@ -68,12 +68,12 @@ class MTurkAccount(CrowdAccount):
     # --- Publishing
 
     def prepare(self, terms: Terms) -> Prepared:
-        """Make the HIT type, mark the workers of earlier runs, and ask for notifications.
+        """Mark the workers of earlier runs, one by each call; then make the HIT type, and ask for notifications.
 
         Raises DomainError `wrong_currency` or `bad_option` too.
         """
-        self._sharing.hit_type(terms)
-        return Prepared(memory=self._sharing.memory)
+        is_done = self._sharing.prepare(terms)
+        return Prepared(memory=self._sharing.memory, is_done=is_done)
 
     def draft(self, posting: PostingSpec) -> str:
         """Return the id of the HIT of this token. Amazon has no drafts: workers see it at once."""
@@ -226,8 +226,12 @@ class MTurkAccount(CrowdAccount):
                 raise
 
     def _is_paid(self, submission_id: str, reference: str) -> bool:
+        """Look for a bonus that may have been paid; raise PlatformUnsureError if that is refused."""
         pages = self._mturk.pages("list_bonus_payments", AssignmentId=submission_id, MaxResults=_PAGE)
-        return any(reference in each.get("Reason", "") for page in pages for each in page.get("BonusPayments", []))
+        try:
+            return any(reference in each.get("Reason", "") for page in pages for each in page.get("BonusPayments", []))
+        except PlatformRefusedError as error:
+            raise PlatformUnsureError(f"It cannot be seen whether the bonus was paid: {error.message}") from error
 
     # --- Workers
 

@@ -1,6 +1,7 @@
 """What Mechanical Turk puts into a queue: JSON with one or more events."""
 
 import json
+from datetime import UTC, datetime
 
 from campaigns.contracts.account import Event, SubmissionState
 
@@ -37,4 +38,13 @@ def _event(told: dict[str, object], receipt: str) -> Event:
         submission_id=str(told.get("AssignmentId") or ""),
         state=_ENDS.get(str(told.get("EventType"))),
         receipt=receipt,
+        at=_read_time(told.get("EventTimestamp")),
     )
+
+
+def _read_time(told: object) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(str(told))
+    except ValueError:
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -1,10 +1,8 @@
 """What a researcher sets for Mechanical Turk, and how it is read."""
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
-from campaigns.contracts.option import Option
+from campaigns.contracts.option import Option, OptionReader
 
 SANDBOX, PRODUCTION = "sandbox", "production"
 YES, NO = "yes", "no"
@@ -122,7 +120,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "budget_cap",
         "Spend at most (USD)",
-        help="On this campaign in all, rewards and fees: beyond it, or without it, nobody is replaced.",
+        help="On the places of this campaign, rewards and fees, without bonuses: beyond it, or without it, nobody is "
+        "replaced.",
         default=None,
         is_operational=True,
     ),
@@ -137,22 +136,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
 )
 
-_DEFAULTS = {option.name: option.default for option in OPTIONS}
 MIN_FEE = Decimal("0.01")
 
-
-def value_of(settings: Mapping[str, Any], name: str) -> Any:
-    """Return an option as it is set, or else its default."""
-    value = settings.get(name)
-    return _DEFAULTS[name] if value is None or value == "" else value
-
-
-def number_of(settings: Mapping[str, Any], name: str) -> int | None:
-    """Return an option that is a number; None if it is empty and has no default."""
-    value = value_of(settings, name)
-    return None if value is None or value == "" else int(value)
-
-
-def text_of(settings: Mapping[str, Any], name: str) -> str:
-    """Return an option that is a text, without blanks around it."""
-    return str(value_of(settings, name) or "").strip()
+_reader = OptionReader(OPTIONS)
+value_of, text_of, number_of = _reader.value_of, _reader.text_of, _reader.number_of

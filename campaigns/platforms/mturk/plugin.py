@@ -103,10 +103,9 @@ class MTurk(CrowdPlatform):
         return urlencode({"hit": hit, "key": _signer().signature(_signed(campaign, hit))})
 
     def fee(self, campaign: CampaignRef, amount: Decimal, *, n_places: int, is_bonus: bool = False) -> Decimal:
-        """Return 20 % of rewards and bonuses, 40 % of rewards of HITs with 10 places or more, 5 % more for Masters.
+        """Return 20 % of a reward or a bonus, 40 % of a reward of a HIT with 10 places or more, 5 % more for Masters.
 
-        At least a cent. Not in it: what Amazon asks for premium qualifications, and that it takes a cent for each
-        reward below five.
+        At least a cent. Not in it: what Amazon asks for premium qualifications.
         """
         if not amount:
             return Decimal("0.00")

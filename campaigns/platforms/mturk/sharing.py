@@ -1,7 +1,7 @@
 """What all HITs of a campaign share: their type, the queue of its events, and the mark of who worked before."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -38,6 +38,7 @@ class Sharing:
         known: Mapping[str, Any] = campaign.memory.get(self._name) or {}
         self._worked_before_type = str(known.get("worked_before_type") or "")
         self._marked = set(known.get("worked_before") or ())
+        self._refused: dict[str, PlatformRefusedError] = {}
         self._hit_types: dict[Terms, str] = {}
 
     @property
@@ -47,31 +48,44 @@ class Sharing:
             return {}
         return {self._name: {"worked_before_type": self._worked_before_type, "worked_before": sorted(self._marked)}}
 
+    def prepare(self, terms: Terms) -> bool:
+        """Mark a worker of an earlier run or, if all are, make the HIT type; return whether that was the last step.
+
+        Raises what `hit_type` raises.
+        """
+        self._wanted(terms)  # for what cannot be published nobody is marked
+        asked = self._marked | self._refused.keys()
+        if left := [each for each in _earlier(terms) if each not in asked]:
+            self._mark(min(left))
+            return False
+        self._judge_refusals()
+        self.hit_type(terms)
+        return True
+
     def hit_type(self, terms: Terms) -> str:
         """Return the HIT type of these terms.
 
         Raises DomainError `wrong_currency` or `bad_option`, and what calls raise.
         """
         if terms not in self._hit_types:
-            self._hit_types[terms] = self._prepare(terms)
+            hit_type = self._create_hit_type(terms)
+            self._notify_of(hit_type)
+            self._hit_types[terms] = hit_type
         return self._hit_types[terms]
 
-    def _prepare(self, terms: Terms) -> str:
+    def _wanted(self, terms: Terms) -> list[dict[str, Any]]:
+        """Return what workers must have and must not."""
         if terms.currency != CURRENCY:
             raise PlatformRefusedError(
                 "wrong_currency",
                 f"Mechanical Turk pays in US dollars. The reward is in {terms.currency}: set it in USD.",
             )
         wanted = requirements(self._campaign.settings)
-        workers = sorted(filter(_WORKER.fullmatch, terms.worked_before))
-        if workers:
-            self._mark(workers)
-            wanted.append(never_had(self._worked_before_type))
-        hit_type = self._create_hit_type(terms, wanted)
-        self._notify_of(hit_type)
-        return hit_type
+        if any(_earlier(terms)):
+            wanted.append(never_had(self._mark_type()))
+        return wanted
 
-    def _create_hit_type(self, terms: Terms, wanted: list[dict[str, Any]]) -> str:
+    def _create_hit_type(self, terms: Terms) -> str:
         """Amazon gives the HIT type of the same values, if there is one, instead of a second."""
         options = self._campaign.settings
         answer = self._mturk.call(
@@ -82,7 +96,7 @@ class Sharing:
             Reward=money(terms.reward),
             AssignmentDurationInSeconds=(number_of(options, "assignment_minutes") or terms.minutes) * _MINUTE_S,
             AutoApprovalDelayInSeconds=(number_of(options, "auto_approval_days") or 0) * _DAY_S,
-            QualificationRequirements=wanted,
+            QualificationRequirements=self._wanted(terms),
         )
         if not answer.get("HITTypeId"):
             raise PlatformUnsureError("Amazon answered without a HIT type.")
@@ -100,31 +114,34 @@ class Sharing:
 
     # --- Workers of earlier runs
 
-    def _mark(self, workers: Iterable[str]) -> None:
-        """Give the qualification to all who do not have it yet.
+    def _mark(self, worker: str) -> None:
+        """Give the qualification to a worker.
 
-        Whom Amazon refuses has closed their account or never was in the sandbox, and cannot come. But if it refuses
-        everybody, something else is wrong.
+        Whom Amazon refuses has closed their account or never was in the sandbox, and cannot come.
         """
+        try:
+            self._mturk.call(
+                "associate_qualification_with_worker",
+                QualificationTypeId=self._mark_type(),
+                WorkerId=worker,
+                IntegerValue=1,
+                SendNotification=False,
+            )
+        except PlatformRefusedError as error:
+            self._refused[worker] = error
+        else:
+            self._marked.add(worker)
+
+    def _judge_refusals(self) -> None:
+        """Raise a refusal if Amazon has refused everybody: then something else is wrong."""
+        if self._refused and not self._marked and not self._is_sandbox:
+            raise next(iter(self._refused.values()))
+
+    def _mark_type(self) -> str:
+        """Return the qualification of earlier workers, found or made."""
         if not self._worked_before_type:
             self._worked_before_type = self._find_type() or self._create_type()
-        refusal = None
-        for worker in workers:
-            if worker not in self._marked:
-                try:
-                    self._mturk.call(
-                        "associate_qualification_with_worker",
-                        QualificationTypeId=self._worked_before_type,
-                        WorkerId=worker,
-                        IntegerValue=1,
-                        SendNotification=False,
-                    )
-                except PlatformRefusedError as error:
-                    refusal = error
-                else:
-                    self._marked.add(worker)
-        if refusal and not self._marked and not self._is_sandbox:
-            raise refusal
+        return self._worked_before_type
 
     @property
     def _type_name(self) -> str:
@@ -159,3 +176,8 @@ class Sharing:
         if not made:  # made by an earlier try, and not in Amazon's index yet
             raise PlatformUnsureError("The qualification of earlier workers cannot be found yet.")
         return made
+
+
+def _earlier(terms: Terms) -> Iterator[str]:
+    """Yield the workers of earlier runs who can be Amazon's."""
+    return filter(_WORKER.fullmatch, terms.worked_before)

@@ -217,7 +217,13 @@ class ProlificAccount(CrowdAccount):
     # --- Bonuses
 
     def draft_bonus(self, bonus: BonusSpec) -> str:
-        """Set a bonus up, and return its id with how many of its amount were paid before, and the time."""
+        """Set a bonus up, and return its id with how many of its amount were paid before, and the time.
+
+        The answer is PlatformUnsureError until one that was given before must be among those of the submission: it
+        would be taken for this one later.
+        """
+        if bonus.given_at and (left_s := _unsettled_s(bonus.given_at.timestamp())) > 0:
+            raise PlatformUnsureError("Prolific may not list the last bonus of this amount yet.", left_s)
         n_before = self._n_paid(bonus)
         line = f"{bonus.submission_id},{bonus.amount:.2f}"
         made = self._client.post(
@@ -238,11 +244,13 @@ class ProlificAccount(CrowdAccount):
             self._just_drafted.remove(draft_id)
             self._client.post(f"/api/v1/bulk-bonus-payments/{draft.batch_id}/pay/")
             return
-        if self._n_paid(bonus) > draft.n_before:
+        try:
+            n_paid = self._n_paid(bonus)
+        except PlatformRefusedError as error:  # of the look, say since the token was changed; it may be paid
+            raise PlatformUnsureError(f"Whether this bonus was paid cannot be seen: {error.message}") from error
+        if n_paid > draft.n_before:
             return
-        settled_s = _SETTLED_SIMULATED_S if settings.PROLIFIC_URL else _SETTLED_S
-        left_s = draft.at + settled_s - time.time()
-        if left_s > 0:
+        if (left_s := _unsettled_s(draft.at)) > 0:
             raise PlatformUnsureError("It is not known yet whether Prolific has paid this bonus.", left_s)
         raise DraftLapsedError("Prolific has not paid this bonus. It is set up anew.")
 
@@ -275,6 +283,12 @@ class _BonusDraft:
     def parse(cls, text: str) -> "_BonusDraft":
         batch_id, n_before, at = text.split(":")
         return cls(batch_id, int(n_before), int(at))
+
+
+def _unsettled_s(at: float) -> float:
+    """Return for how many seconds a bonus that was asked for at a time may still not be listed."""
+    settled_s = _SETTLED_SIMULATED_S if settings.PROLIFIC_URL else _SETTLED_S
+    return at + settled_s - time.time()
 
 
 def _seen(told: Mapping[str, Any]) -> SubmissionSeen | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from campaigns.contracts.option import Option
+from campaigns.contracts.option import Option, OptionReader
 from evalsite.lib.errors import DomainError
 
 YES, NO = "yes", "no"
@@ -104,8 +104,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "budget_cap",
         "Spend at most",
-        help="On this campaign in all, rewards and fees, in its currency: beyond it, or without it, nobody "
-        "is replaced.",
+        help="On the places of this campaign, rewards and fees, without bonuses, in its currency: beyond it, or "
+        "without it, nobody is replaced.",
         default=None,
         is_operational=True,
     ),
@@ -126,24 +126,9 @@ OPTIONS: tuple[Option, ...] = (
         is_operational=True,
     ),
 )
-_DEFAULTS = {option.name: option.default for option in OPTIONS}
 
-
-def value_of(settings: Mapping[str, Any], name: str) -> Any:
-    """Return an option as it is set, or else its default."""
-    value = settings.get(name)
-    return _DEFAULTS[name] if value is None or value == "" else value
-
-
-def text_of(settings: Mapping[str, Any], name: str) -> str:
-    """Return an option that is a text, without blanks around it."""
-    return str(value_of(settings, name) or "").strip()
-
-
-def number_of(settings: Mapping[str, Any], name: str) -> int | None:
-    """Return an option that is a number; None if it is empty."""
-    value = value_of(settings, name)
-    return None if value is None else int(value)
+_reader = OptionReader(OPTIONS)
+text_of, number_of = _reader.text_of, _reader.number_of
 
 
 def percent_of(settings: Mapping[str, Any], name: str) -> Decimal:

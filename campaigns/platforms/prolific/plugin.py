@@ -39,6 +39,7 @@ class Prolific(CrowdPlatform):
     options: ClassVar[tuple[Option, ...]] = OPTIONS
     has_account = True
     posts_each_hit = False
+    deletes_postings = False
     shortest_rejection = 100
     rejection_categories = (
         ("LOW_EFFORT", "Little effort"),
@@ -100,7 +101,7 @@ class Prolific(CrowdPlatform):
         return f"{urlencode({'key': _signer().signature(str(campaign.public_id))})}&{names}"
 
     def fee(self, campaign: CampaignRef, amount: Decimal, *, n_places: int, is_bonus: bool = False) -> Decimal:
-        """Return the percentage that is set, of rewards and of bonuses alike, with the tax on it."""
+        """Return the percentage that is set, of a reward or a bonus alike, with the tax on it."""
         fee = amount * percent_of(campaign.settings, "fee_percent") / 100
         tax = fee * percent_of(campaign.settings, "vat_percent") / 100
         return (fee + tax).quantize(_CENT, ROUND_HALF_UP)

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from crowd.simulator.ledger import Ledger
-from crowd.simulator.mturk.books import ACCEPTED, RETURNED, SUBMITTED, TAKING, Books, n_available, new_id
+from crowd.simulator.mturk.books import ABANDONED, ACCEPTED, RETURNED, SUBMITTED, TAKING, Books, n_available, new_id
 from crowd.simulator.mturk.qualifications import meets
 from crowd.simulator.mturk.questions import answers_document, external_address
 from crowd.simulator.mturk.refusals import RefusalError
@@ -61,14 +61,15 @@ class Market:
         """Give a worker a place of a HIT and return the assignment's id.
 
         Raises WorkerRefusedError `no_hit`, `ended`, `no_places`, `blocked`, `not_qualified` or `taken_before`. Who has
-        returned or abandoned a HIT may take it again.
+        returned or abandoned a HIT may take it again. A place that was given up is given away under the same id, as
+        Amazon does.
         """
         with self.books.open():
             hit = self._hit(hit_id)
             self._check_acceptance(hit, worker_id)
             now = self.books.now()
             assignment = {
-                "id": new_id(),
+                "id": next((each["id"] for each in self.books.assignments(hit, RETURNED, ABANDONED)), new_id()),
                 "hit_id": hit_id,
                 "worker_id": worker_id,
                 "state": ACCEPTED,

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 from uuid import UUID, uuid4
 
-from campaigns.contracts.account import PostingSpec, Terms
+from campaigns.contracts.account import PostingSpec, Prepared, Terms
 from campaigns.contracts.platform import CampaignRef
 from campaigns.platforms.mturk.account import MTurkAccount
 from campaigns.platforms.mturk.client import Keys
@@ -61,3 +61,10 @@ def spec(n_places: int = 2, **changes: Any) -> PostingSpec:
 
 def open_account(settings: Mapping[str, Any] | None = None, memory: Mapping[str, Any] | None = None) -> MTurkAccount:
     return MTurkAccount(ref(settings, memory), KEYS, is_sandbox=True)
+
+
+def prepared(account: MTurkAccount, wanted: Terms) -> Prepared:
+    """Have an account prepare, step by step until all is done; return what it wants remembered then."""
+    while not (step := account.prepare(wanted)).is_done:
+        pass
+    return step

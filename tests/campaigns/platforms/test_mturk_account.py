@@ -25,7 +25,18 @@ from crowd.simulator.faults import Fault, Faults
 from crowd.simulator.ledger import Ledger
 from crowd.simulator.mturk import MTurkApi, WorkerRefusedError
 from crowd.simulator.server import Served
-from tests.campaigns.platforms.mturk import CAMPAIGN, KEYS, OTHER_WORKER, SITE, WORKER, open_account, ref, spec, terms
+from tests.campaigns.platforms.mturk import (
+    CAMPAIGN,
+    KEYS,
+    OTHER_WORKER,
+    SITE,
+    WORKER,
+    open_account,
+    prepared,
+    ref,
+    spec,
+    terms,
+)
 
 AFTER, BEFORE = Fault.ERROR_AFTER, Fault.ERROR_BEFORE
 DAY_S = 24 * 3600
@@ -145,7 +156,7 @@ def test_only_dollars_are_paid(amazon: Amazon, account: MTurkAccount) -> None:
 
 def test_workers_of_earlier_runs_do_not_see_the_hits(amazon: Amazon, account: MTurkAccount) -> None:
     wanted = terms(worked_before=frozenset({WORKER, "somebody-with-a-link"}))
-    account.prepare(wanted)
+    prepared(account, wanted)
     hit_id = account.draft(spec(terms=wanted))
     assert amazon.api.list_hits(WORKER) == []
     with pytest.raises(WorkerRefusedError) as error:
@@ -155,17 +166,30 @@ def test_workers_of_earlier_runs_do_not_see_the_hits(amazon: Amazon, account: MT
 
 
 def test_marked_workers_are_remembered_and_marked_once(amazon: Amazon) -> None:
-    first = open_account().prepare(terms(worked_before=frozenset({WORKER})))
-    again = open_account(memory=first.memory).prepare(terms(worked_before=frozenset({WORKER, OTHER_WORKER})))
+    first = prepared(open_account(), terms(worked_before=frozenset({WORKER})))
+    again = prepared(open_account(memory=first.memory), terms(worked_before=frozenset({WORKER, OTHER_WORKER})))
     assert amazon.n("create-qualification-type") == 1
     assert [effect.target for effect in amazon.ledger.effects("qualify")] == [WORKER, OTHER_WORKER]
     assert again.memory["mturk_sandbox"]["worked_before"] == [WORKER, OTHER_WORKER]
 
 
+def test_each_step_marks_one_worker_and_the_next_account_goes_on_there(amazon: Amazon) -> None:
+    wanted = terms(worked_before=frozenset({WORKER, OTHER_WORKER}))
+    step = open_account().prepare(wanted)
+    assert (step.is_done, step.memory["mturk_sandbox"]["worked_before"]) == (False, [WORKER])
+    assert prepared(open_account(memory=step.memory), wanted).is_done
+    assert [effect.target for effect in amazon.ledger.effects("qualify")] == [WORKER, OTHER_WORKER]
+
+
+def test_a_draft_marks_nobody(amazon: Amazon, account: MTurkAccount) -> None:
+    assert account.draft(spec(terms=terms(worked_before=frozenset({WORKER}))))
+    assert amazon.n("qualify") == 0
+
+
 def test_the_mark_is_found_by_who_does_not_remember_it(amazon: Amazon) -> None:
     wanted = terms(worked_before=frozenset({WORKER}))
     for _ in range(2):
-        open_account().prepare(wanted)
+        prepared(open_account(), wanted)
     assert (amazon.n("create-qualification-type"), amazon.n("create-hit-type")) == (1, 1)
 
 

@@ -8,7 +8,7 @@ from botocore.stub import Stubber
 
 from campaigns.contracts.account import PlatformRefusedError, PlatformUnsureError
 from campaigns.platforms.mturk.account import MTurkAccount
-from tests.campaigns.platforms.mturk import ASSIGNMENT_ID, HIT_ID, KEYS, SITE, WORKER, ref, spec, terms
+from tests.campaigns.platforms.mturk import ASSIGNMENT_ID, HIT_ID, KEYS, SITE, WORKER, prepared, ref, spec, terms
 
 OTHER_HIT_ID = "3EXAMPLEHIT00000000000000002"
 TYPE = {"HITTypeId": "3EXAMPLETYPE"}
@@ -128,7 +128,7 @@ def test_a_worker_who_is_not_there_any_more_does_not_stop_the_others(account: MT
     refuse(amazon, "associate_qualification_with_worker", "Worker A0GONE does not exist.")
     amazon.add_response("associate_qualification_with_worker", {})
     amazon.add_response("create_hit_type", TYPE)
-    memory = account.prepare(terms(worked_before=frozenset({"A0GONE", WORKER}))).memory
+    memory = prepared(account, terms(worked_before=frozenset({"A0GONE", WORKER}))).memory
     assert memory == {"mturk_production": {"worked_before_type": "3MARK", "worked_before": [WORKER]}}
 
 
@@ -136,7 +136,7 @@ def test_if_nobody_can_be_marked_nothing_is_published(account: MTurkAccount, ama
     lay_type(amazon, MARK)
     refuse(amazon, "associate_qualification_with_worker", "This operation can be called with a status of: Active")
     with pytest.raises(PlatformRefusedError):
-        account.prepare(terms(worked_before=frozenset({WORKER})))
+        prepared(account, terms(worked_before=frozenset({WORKER})))
 
 
 def test_marking_goes_on_where_a_fault_stopped_it(account: MTurkAccount, amazon: Stubber) -> None:
@@ -145,11 +145,11 @@ def test_marking_goes_on_where_a_fault_stopped_it(account: MTurkAccount, amazon:
     amazon.add_response("associate_qualification_with_worker", {})
     amazon.add_client_error("associate_qualification_with_worker", "ThrottlingException", "Rate exceeded", 400)
     with pytest.raises(PlatformUnsureError):
-        account.prepare(wanted)
+        prepared(account, wanted)
     amazon.add_response(
         "associate_qualification_with_worker",
         {},
         {"QualificationTypeId": "3MARK", "WorkerId": "A2EXAMPLE", "IntegerValue": 1, "SendNotification": False},
     )
     amazon.add_response("create_hit_type", TYPE)
-    account.prepare(wanted)
+    prepared(account, wanted)

@@ -4,7 +4,7 @@ import logging
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
@@ -363,6 +363,19 @@ def test_a_bonus_that_may_be_on_its_way_is_not_paid_again(
     assert paid(api) == [75]
 
 
+def test_a_bonus_that_may_be_paid_is_not_refused_since_it_cannot_be_looked_for(
+    api: ProlificApi, account: CrowdAccount
+) -> None:
+    study = publish(account)
+    bonus = bonus_of(api, study, work(api, study))
+    draft = account.draft_bonus(bonus)
+    account.pay_bonus(bonus, draft)
+    with pytest.raises(PlatformUnsureError):
+        PLATFORM.open_account(CAMPAIGN, {"token": "a-token-that-is-wrong"}).pay_bonus(bonus, draft)
+    open_account().pay_bonus(bonus, draft)
+    assert paid(api) == [75]
+
+
 def test_a_bonus_that_was_never_paid_is_drafted_anew(
     api: ProlificApi, account: CrowdAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -375,6 +388,28 @@ def test_a_bonus_that_was_never_paid_is_drafted_anew(
     account = open_account()
     account.pay_bonus(bonus, account.draft_bonus(bonus))
     assert paid(api) == [75]
+
+
+def test_a_second_bonus_of_the_same_amount_is_not_taken_for_the_first(
+    api: ProlificApi, account: CrowdAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = publish(account)
+    first = bonus_of(api, study, work(api, study))
+    api._bonus_delay_s = 300.0  # until Prolific lists it
+    account.pay_bonus(first, account.draft_bonus(first))
+    second = replace(first, token=uuid4(), given_at=datetime.now(UTC))
+    monkeypatch.setattr(account_module, "_SETTLED_SIMULATED_S", 600.0)
+    with pytest.raises(PlatformUnsureError) as error:
+        account.draft_bonus(second)
+    assert error.value.retry_after_s is not None and 500 < error.value.retry_after_s <= 600
+
+    api._bonus_delay_s = 0.0
+    monkeypatch.setattr(account_module, "_SETTLED_SIMULATED_S", 0.0)
+    lost = account.draft_bonus(second)  # and the process dies
+    with pytest.raises(DraftLapsedError):
+        open_account().pay_bonus(second, lost)
+    account.pay_bonus(second, account.draft_bonus(second))
+    assert paid(api) == [75, 75]
 
 
 def test_every_act_has_its_effect_exactly_once_under_faults(

@@ -88,7 +88,7 @@ def test_a_worker_takes_a_hit_once(turk: Turk) -> None:
     with not_allowed("taken_before"):
         turk.api.accept(hit_id, "AWORKER1")
 
-    assert again != assignment_id
+    assert again == assignment_id
     assert turk.effects("accept") == [assignment_id, again]
 
 
@@ -100,7 +100,8 @@ def test_places_run_out_and_come_back(turk: Turk) -> None:
 
     turk.api.return_(assignment_id)
 
-    assert turk.api.accept(hit_id, "AWORKER2")
+    assert turk.api.accept(hit_id, "AWORKER2") == assignment_id  # as Amazon gives out again what is free
+    assert turk.api.assignment_of(hit_id, "AWORKER1") is None
 
 
 def test_nobody_accepts_what_has_ended(turk: Turk) -> None:
