@@ -99,8 +99,8 @@ def _check_owner(campaign: Campaign, worker: Worker, place: Place) -> None:
 def _other_worker() -> DomainError:
     return DomainError(
         "other_worker",
-        "Somebody else works at this. Open the HIT from the platform as yourself. If you have just accepted it, somebody "
-        "left it a moment ago: open it again in five minutes.",
+        "Somebody else works at this. Open the HIT from the platform as yourself. If you have just accepted it, "
+        "somebody left it a moment ago: open it again in five minutes.",
     )
 
 

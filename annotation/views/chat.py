@@ -22,7 +22,7 @@ from annotation.services.chats import (
     open_conversation,
 )
 from annotation.services.replies import Outcome, fetch_reply_of
-from annotation.views.framed import View, data, for_workers, see_other
+from annotation.views.framed import View, data, for_workers, is_script, see_other
 from annotation.views.pages import UNPROCESSABLE, show_next, url_of
 from evalsite.lib.errors import DomainError
 
@@ -116,7 +116,7 @@ def _do(
         conversation = verb(assignment.pk, read_position(request.POST))
     except DomainError as error:
         return _refuse(request, token, error, draft)
-    if _is_script(request):
+    if is_script(request):
         told = chats.answer(conversation, [], Outcome("replied"), assignment, topic=topic_now(conversation))
         return data(told, assignment.campaign)
     return see_other(url_of("hit", assignment), assignment.campaign)
@@ -130,7 +130,7 @@ def _answer(
     if assignment.state != Assignment.State.ACTIVE:
         return _refuse(request, token, _NOT_ACTIVE, {})
     outcome = fetch_reply_of(conversation, is_retry=is_retry)
-    if not _is_script(request):
+    if not is_script(request):
         return see_other(url_of("hit", assignment), assignment.campaign)
     if outcome.turn and outcome.turn.number == after + 1:  # all there is to tell
         conversation.n_turns, turns = outcome.turn.number, [outcome.turn]
@@ -143,10 +143,6 @@ def _answer(
 def _refuse(request: HttpRequest, token: str, error: DomainError, draft: Mapping[str, str]) -> HttpResponse:
     status = _CONFLICT if error.code in _PASSED else UNPROCESSABLE
     assignment = get_assignment(token)
-    if _is_script(request):
+    if is_script(request):
         return data(chats.refusal(error.message, error.code), assignment.campaign, status=status)
     return show_next(assignment, notice=error.message, is_error=True, status=status, draft=draft)
-
-
-def _is_script(request: HttpRequest) -> bool:
-    return "application/json" in request.headers.get("Accept", "")

@@ -46,16 +46,26 @@ def for_workers(*methods: str) -> Callable[[View], View]:
             request.upload_handlers = [_NoFiles(request)]
             request.encoding = "utf-8"  # as our pages send; whatever else is claimed may be no text
             try:
-                return view(request, *args, **kwargs)
+                response = view(request, *args, **kwargs)
             except DomainError as error:
-                return stop_page(error.code, text=error.message)
+                response = stop_page(error.code, text=error.message)
             except (BadRequest, MultiPartParserError, SuspiciousOperation):  # too long, too many fields, cut off
-                return stop_page("bad_form")
+                response = stop_page("bad_form")
+            if is_script(request):
+                # A sandboxed frame has an origin of its own, which no list could name: every origin may read the
+                # answer. It holds nothing that the token in the address does not give anyway.
+                response["Access-Control-Allow-Origin"] = "*"
+            return response
 
         framed = xframe_options_exempt(require_http_methods(methods)(answer_calmly))
         return login_not_required(csrf_exempt(framed))
 
     return decorate
+
+
+def is_script(request: HttpRequest) -> bool:
+    """Return whether a page's script asks, not its form."""
+    return "application/json" in request.headers.get("Accept", "")
 
 
 def page(
@@ -89,14 +99,8 @@ def see_other(url: str, campaign: Campaign) -> HttpResponse:
 
 
 def data(content: dict[str, Any], campaign: Campaign, *, status: int = 200) -> HttpResponse:
-    """Answer a page's script.
-
-    A sandboxed frame has an origin of its own, which no list could name: every origin may read the answer. It holds
-    nothing that the token in the address does not give anyway.
-    """
-    response = JsonResponse(content, status=status)
-    response["Access-Control-Allow-Origin"] = "*"
-    return protect(response, campaign)
+    """Answer a page's script."""
+    return protect(JsonResponse(content, status=status), campaign)
 
 
 def protect(response: HttpResponse, campaign: Campaign | None, *, may_fetch: bool = False) -> HttpResponse:

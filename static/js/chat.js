@@ -5,13 +5,9 @@ import { mount as mountComposer } from "./chat_composer.js";
 import { mount as mountDraft } from "./chat_draft.js";
 import { mount as mountLine } from "./chat_line.js";
 import { mount as mountLog } from "./chat_log.js";
-import { mount as mountNotice } from "./chat_notice.js";
+import { BUSY, LOST, LOST_AT_END, mount as mountNotice, ON_ITS_WAY } from "./chat_notice.js";
 
 /** @typedef {import("./chat_line.js").Answer} Answer */
-
-const LOST = "There is no connection. Your message is kept here, and the chat goes on when the connection is back.";
-const LOST_AT_END = "There is no connection. Nothing is lost: try again when it is back.";
-const BUSY = "The chatbot is still writing. You can send this when its reply is there.";
 
 /** @param {HTMLElement} el */
 export function mount(el) {
@@ -61,7 +57,7 @@ export function mount(el) {
     log.setTyping(false);
     composer.setBusy(answer.status === "failed");
     if (answer.status === "refused") refuse(answer);
-    else if (answer.status === "barred") notice.show("", ["reply"]);
+    else if (answer.status === "barred") notice.reset();
     else take(answer);
     if (answer.status === "failed") notice.show(answer.message ?? "", answer.can_leave ? ["reply", "leave"] : ["reply"]);
   };
@@ -94,23 +90,20 @@ export function mount(el) {
     } else turn.sent();
     draft.keep({ draft: composer.text, pending: null });
     if (answer.status !== "barred") return follow(answer);
-    submit(form.action);
-  };
-
-  /** Send the form as without script, where the browser lets a script send nothing. @param {string} url */
-  const submit = (url) => {
-    draft.release();
-    form.action = url;
-    form.submit();
+    draft.submit(form, form.action);
   };
 
   /** Go on to the rating. @param {string} url */
   const end = async (url) => {
+    if (draft.isPending) {
+      notice.show(ON_ITS_WAY); // no page after this one would send it
+      return line.tryNow();
+    }
     const answer = await line.post(url, composer.read());
     warned.value = answer.code === "unsent" ? "yes" : "";
     if (answer.status === "lost") notice.show(LOST_AT_END);
     else if (answer.status === "refused") refuse(answer);
-    else if (answer.status === "barred") submit(url);
+    else if (answer.status === "barred") draft.submit(form, url);
     else draft.leave();
   };
 
@@ -118,7 +111,7 @@ export function mount(el) {
     event.preventDefault();
     const button = /** @type {HTMLButtonElement | null} */ (event.submitter);
     if (button?.hasAttribute("formaction")) end(button.formAction);
-    else if (composer.isBusy) notice.show(BUSY);
+    else if (composer.isBusy) notice.remark(BUSY);
     else if (composer.text.trim()) {
       const fields = composer.read();
       composer.clear();
@@ -131,6 +124,7 @@ export function mount(el) {
     draft.keepSoon(composer.text);
   });
   replyForm.addEventListener("submit", async (event) => {
+    if (line.isBarred) return; // the browser sends it
     event.preventDefault();
     notice.clear();
     composer.focus();
@@ -143,6 +137,8 @@ export function mount(el) {
   if (words) notice.show(words);
   if (pending && String(pending.number) === number.value) say({ ...composer.read(), text: pending.text });
   else {
+    // Another window's message may have taken its number.
+    if (pending && log.textOf(pending.number) !== pending.text) composer.restore(pending.text);
     draft.keep({ draft: composer.text, pending: null });
     if (el.hasAttribute("data-chat-awaits")) askReply({}).then(follow);
   }

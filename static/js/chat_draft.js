@@ -3,6 +3,8 @@
 // storage. (One without an origin has neither: there a reload loses what was not sent.) Warns before the page is left.
 
 const PAUSE_MS = 400;
+/** Forms after which the chat goes on, where a browser sends them. */
+const KEEPING = "[data-chat-reply], [data-chat-change]";
 
 /**
  * `pending` is on its way: the server has it if it has a turn of that number. `notice` is for the page after.
@@ -17,7 +19,9 @@ export function mount(el) {
   let isLeaving = false;
   /** @type {number | undefined} */
   let timer;
+  const carried = new URLSearchParams(location.hash.slice(1));
   if (history.state?.chat?.position === position) kept = history.state.chat;
+  else if (carried.get("position") === position) kept = { draft: carried.get("draft") ?? "" };
 
   const write = () => {
     clearTimeout(timer);
@@ -35,6 +39,15 @@ export function mount(el) {
     write();
   };
 
+  // The page after a form has no state yet: what is typed goes there in the address, after the #, unseen by the server.
+  el.addEventListener("submit", (event) => {
+    const form = /** @type {HTMLFormElement} */ (event.target);
+    if (event.defaultPrevented || !form.matches(KEEPING)) return;
+    const action = new URL(form.action);
+    if (kept.draft) action.hash = String(new URLSearchParams({ position: position ?? "", draft: kept.draft }));
+    form.action = action.href;
+    isLeaving = !kept.pending;
+  });
   addEventListener("pagehide", write);
   addEventListener("beforeunload", (event) => {
     write();
@@ -55,8 +68,19 @@ export function mount(el) {
       clearTimeout(timer);
       timer = setTimeout(write, PAUSE_MS);
     },
-    /** Leave without a warning. */
-    release: () => (isLeaving = true),
+    /** Whether a message is on its way. */
+    get isPending() {
+      return Boolean(kept.pending);
+    },
+    /**
+     * Send a form as without script, where the browser lets a script send nothing.
+     * @param {HTMLFormElement} form @param {string} url
+     */
+    submit(form, url) {
+      isLeaving = true;
+      form.action = url;
+      form.submit();
+    },
     reload() {
       isLeaving = true;
       location.reload();

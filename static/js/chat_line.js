@@ -23,13 +23,13 @@ async function read(response) {
     return { ...(await response.json()), isPassed: response.status === 409 };
   }
   if (response.status >= 500 || [408, 425, 429].includes(response.status)) return { status: "lost" };
-  return { status: "refused", message: NOT_UNDERSTOOD, isPassed: [404, 405, 410].includes(response.status) };
+  return { status: "refused", message: NOT_UNDERSTOOD, isPassed: [404, 405, 409, 410].includes(response.status) };
 }
 
 /** @param {HTMLElement} el */
 export function mount(el) {
   const page = el.dataset.chatUrl ?? location.href;
-  let hasAnswered = false;
+  let hasAnswered = false, isBarred = false;
   /** @type {() => void} */
   let wake = () => {};
 
@@ -61,7 +61,7 @@ export function mount(el) {
       hasAnswered = true;
       return answer;
     } catch {
-      const isBarred = !hasAnswered && navigator.onLine && (await isReachable());
+      isBarred = !hasAnswered && navigator.onLine && (await isReachable());
       return { status: isBarred ? "barred" : "lost" };
     } finally {
       clearTimeout(timer);
@@ -94,5 +94,14 @@ export function mount(el) {
     }
   };
 
-  return { post, insist, rest, tryNow: () => wake() };
+  return {
+    post,
+    insist,
+    rest,
+    tryNow: () => wake(),
+    /** Whether the last try found that the browser lets no script talk to the server, and forms may get there. */
+    get isBarred() {
+      return isBarred && navigator.onLine;
+    },
+  };
 }

@@ -29,6 +29,9 @@ export function mount(el) {
     return turn;
   };
 
+  /** What was said as the turn of a number. @param {number} number */
+  const textOf = (number) => list.children[number - 1]?.querySelector("[data-chat-text]")?.textContent;
+
   /** @param {boolean} isTyping */
   const setTyping = (isTyping) => {
     if (typing.hidden === !isTyping) return;
@@ -79,5 +82,5 @@ export function mount(el) {
   }).observe(el);
 
   follow(list.lastElementChild);
-  return { add, send, setTyping };
+  return { add, send, setTyping, textOf };
 }

@@ -46,7 +46,7 @@ export function mount(el) {
   };
 
   form.addEventListener("submit", async (event) => {
-    if (form.method === "dialog") return; // of a preview
+    if (form.method === "dialog" || line.isBarred) return; // of a preview; or the browser sends it
     event.preventDefault();
     if (form.classList.contains("is-sent")) return;
     form.classList.add("is-sent");
@@ -54,7 +54,7 @@ export function mount(el) {
     const answer = await line.post(form.action, Object.fromEntries(fields));
     form.classList.remove("is-sent");
     if (answer.status === "lost") say(LOST);
-    else if (answer.status === "barred") form.submit();
+    else if (answer.status === "barred") form.requestSubmit();
     else if (answer.isPassed) location.reload();
     else if (answer.status === "refused") say(answer.message ?? "");
     else save(answer.topic ?? "");

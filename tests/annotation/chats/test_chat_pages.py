@@ -227,6 +227,17 @@ def test_the_script_is_told_what_was_refused(
     assert answer["Access-Control-Allow-Origin"] == "*"
 
 
+def test_the_script_of_a_frame_without_an_origin_can_read_that_its_page_is_over(worker: Worker) -> None:
+    Assignment.objects.update(platform_id="ACCEPTED")
+    worker.assignment.refresh_from_db()
+    worker.begin()
+    Assignment.objects.update(platform_id="ACCEPTED-ANEW")
+    answer = worker.say(1, "Hello", as_script=True)
+    assert answer.status_code == 409
+    assert answer["Access-Control-Allow-Origin"] == "*"
+    assert "Access-Control-Allow-Origin" not in worker.say(1, "Hello")
+
+
 def test_a_script_that_changes_the_topic_is_told_it(worker: Worker) -> None:
     worker.begin()
     told = worker.send("change", as_script=True, by="next", topic=" boats  ", attitude="like").json()

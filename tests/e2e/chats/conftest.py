@@ -21,7 +21,6 @@ from tests.e2e.chats.chatting import (
     foreign_page,
     live_campaign,
     open_hit,
-    script_is_there,
 )
 
 
@@ -52,7 +51,6 @@ def chat(page: Page, live_server: Any, campaign: Campaign, complaints: Complaint
     """The first chat of a HIT, which has just begun."""
     opened = open_hit(page.context, live_server.url, campaign, complaints)
     begin(opened)
-    script_is_there(opened)
     return opened
 
 

@@ -23,6 +23,7 @@ from tests.e2e.chats.chatting import (
     rate,
     said,
     say,
+    script_is_there,
     stored,
 )
 
@@ -48,7 +49,7 @@ def test_browser_a_hit_of_six_chats_from_link_to_code(
             expect(page.get_by_text(f"{label}, at least 10")).to_be_visible()
         end(page)
         expect(page.locator(".transcript .turn")).to_have_count(20)
-        assert page.locator("[data-slider]").count() == 7
+        expect(page.locator("[data-slider]")).to_have_count(7)
         rate(page)
     page.get_by_label("Was anything unclear").fill("All clear.")
     page.get_by_role("button", name="Finish").click()
@@ -134,6 +135,7 @@ def test_browser_a_second_tab_is_shown_how_things_stand(chat: Page, complaints: 
     complaints.expected = REFUSED
     other = complaints.watch(chat.context.new_page())
     other.goto(chat.url)
+    script_is_there(other)
     say(chat, "From the first")
     box(other).fill("From the second")
     box(other).press("Enter")
@@ -203,12 +205,14 @@ def test_browser_what_is_typed_but_not_sent_is_asked_about(chat: Page, complaint
     for text in ("Hello", "Bye"):
         say(chat, text)
     box(chat).fill("One thing more")
-    button = chat.get_by_role("button", name="Next chatbot")
+    button, warned = chat.get_by_role("button", name="Next chatbot"), chat.locator("[name=warned]")
     button.click()
     expect(notice(chat)).to_contain_text("not sent")
     box(chat).press("End")
     box(chat).press_sequentially("!")
+    expect(warned).to_have_value("")
     button.click()
+    expect(warned).to_have_value("yes")  # the notice is still there from before
     expect(notice(chat)).to_contain_text("not sent")
     button.click()
     expect(heading(chat)).to_contain_text("rating")

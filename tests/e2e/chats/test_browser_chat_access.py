@@ -14,6 +14,7 @@ from tests.e2e.chats.chatting import (
     Complaints,
     begin,
     box,
+    choose_topic,
     heading,
     held_reply,
     notice,
@@ -21,6 +22,7 @@ from tests.e2e.chats.chatting import (
     rate,
     said,
     say,
+    script_is_there,
     stored,
 )
 
@@ -94,7 +96,8 @@ def test_browser_a_chat_by_keyboard_alone(
     tab_to(keys.locator(".choices"))
     press("ArrowRight")
     press("Enter")
-    expect(keys.get_by_role("log")).to_be_visible()
+    script_is_there(keys)
+    expect(keys.get_by_role("button", name="Topic")).to_be_visible()  # put there by a script of its own
     tab_to(keys.get_by_role("button", name="Topic"))
     tab_to(keys.get_by_role("log"))
     tab_to(box(keys))
@@ -117,6 +120,7 @@ def test_browser_a_chat_by_keyboard_alone(
     tab_to(keys.get_by_role("button", name="Next chatbot"))
     press("Enter")
     expect(heading(keys)).to_have_text("Chat 1 of 6: rating")
+    keys.wait_for_load_state()
     for slider in keys.locator("[data-slider] input").all():
         tab_to(slider)
         press("ArrowRight")
@@ -210,7 +214,7 @@ def test_browser_a_preview_of_a_chat(
     complaints.watch(page)
     page.goto(f"{live_server.url}/campaigns/{campaign.public_id}/preview/")
     page.get_by_role("button", name="I understand").click()
-    begin(page)
+    choose_topic(page)
     box(page).fill("Hello")
     page.get_by_role("button", name="Send").click()
     page.get_by_role("button", name="Topic").click()

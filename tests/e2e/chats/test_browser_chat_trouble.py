@@ -8,7 +8,8 @@ from django.utils import timezone
 from playwright.sync_api import Dialog, Page, Route, expect
 
 from annotation.models import Assignment, Conversation, Event, Rating
-from annotation.services.assignments import expire_leases, start_assignment
+from annotation.services.assignments import expire_leases, release_assignment, start_assignment
+from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Chatbot
 from tests.annotation.chats import bots
 from tests.e2e.chats.chatting import (
@@ -25,8 +26,10 @@ from tests.e2e.chats.chatting import (
     rate,
     said,
     say,
+    script_is_there,
     stored,
 )
+from tests.services import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -64,14 +67,14 @@ def test_browser_a_server_that_is_away_is_tried_again(chat: Page, complaints: Co
     box(chat).fill("Hello")
     box(chat).press("Enter")
     expect(notice(chat)).to_contain_text("no connection")
-    for _ in range(20):
-        if tried.count("POST") > 2:
-            break
+
+    def try_again() -> bool:
         chat.get_by_role("button", name="Try now").click()
-        chat.wait_for_timeout(100)
+        return tried.count("POST") > 2
+
+    wait_until(try_again, 20, "the server is tried again")
     chat.unroute("**/rate/**")
     expect(said(chat, "chatbot")).to_have_count(1, timeout=RESULT_MS)
-    assert tried.count("POST") > 2
     assert stored() == ["Hello"]
 
 
@@ -108,6 +111,60 @@ def test_browser_a_message_on_its_way_outlives_a_reload(chat: Page, complaints: 
     assert stored() == ["Hello"]
 
 
+def test_browser_a_message_whose_answer_was_lost_is_not_typed_again(chat: Page, complaints: Complaints) -> None:
+    complaints.expected = LOST
+    say(chat, "Hello")
+    _lose(chat, "Are you there?", is_heard=True)
+    chat.reload()
+    expect(said(chat, "worker")).to_have_text(["You:Hello", "You:Are you there?"])
+    script_is_there(chat)
+    expect(box(chat)).to_have_value("")
+
+
+def test_browser_a_message_whose_number_another_tab_took_is_typed_again(chat: Page, complaints: Complaints) -> None:
+    complaints.expected = LOST
+    say(chat, "Hello")
+    _lose(chat, "From the first")
+    other = complaints.watch(chat.context.new_page())
+    other.goto(chat.url)
+    script_is_there(other)
+    say(other, "From the second")
+    chat.reload()
+    expect(said(chat, "worker")).to_have_text(["You:Hello", "You:From the second"])
+    expect(box(chat)).to_have_value("From the first")
+    chat.unroute("**/say/")
+    say(chat, "From the first")
+    assert stored() == ["Hello", "From the second", "From the first"]
+
+
+def test_browser_a_chat_is_not_ended_before_its_last_message_is_sent(chat: Page, complaints: Complaints) -> None:
+    complaints.expected = LOST
+    for text in ("Hello", "Bye"):
+        say(chat, text)
+    _lose(chat, "One thing more")
+    with chat.expect_request("**/say/"):
+        chat.get_by_role("button", name="Next chatbot").click()
+    expect(said(chat, "worker").last).to_contain_text("Not sent yet")
+    chat.unroute("**/say/")
+    expect(said(chat, "chatbot")).to_have_count(3, timeout=RESULT_MS)
+    end(chat)
+    assert stored() == ["Hello", "Bye", "One thing more"]
+
+
+def _lose(chat: Page, text: str, *, is_heard: bool = False) -> None:
+    """Send a message that does not get through, or, if `is_heard`, whose answer does not."""
+
+    def lose(route: Route) -> None:
+        if is_heard:
+            route.fetch()
+        route.abort()
+
+    chat.route("**/say/", lose)
+    box(chat).fill(text)
+    box(chat).press("Enter")
+    expect(said(chat, "worker").last).to_contain_text("Not sent yet")
+
+
 def test_browser_forms_are_not_sent_without_a_connection(
     page: Page, live_server: Any, campaign: Campaign, complaints: Complaints
 ) -> None:
@@ -134,9 +191,9 @@ def test_browser_a_page_is_not_left_with_a_message_without_a_warning(chat: Page)
     chat.on("dialog", stay)
     box(chat).click()
     chat.keyboard.type("Hello")
-    chat.get_by_role("link", name="Return this HIT").click(no_wait_after=True)
+    with chat.expect_event("dialog"):
+        chat.get_by_role("link", name="Return this HIT").click(no_wait_after=True)
     expect(box(chat)).to_have_value("Hello")
-    chat.wait_for_timeout(200)
     assert asked == ["beforeunload"]
     box(chat).press("Enter")
     expect(said(chat, "chatbot")).to_have_count(1)
@@ -165,6 +222,23 @@ def test_browser_whoever_was_away_for_too_long_is_told_so_at_once(
     assert len(stored("chatbot")) == 1
 
 
+def test_browser_whoever_accepts_anew_is_told_so_on_the_old_page(
+    page: Page, live_server: Any, campaign: Campaign, complaints: Complaints
+) -> None:
+    complaints.expected = REFUSED
+    ann = {"campaign": campaign, "worker_key": f"{campaign.public_id}:ann", "consented": True}
+    accepted = start_assignment(**ann, place=Place("first"))
+    chat = open_hit(page.context, live_server.url, campaign, complaints)
+    begin(chat)
+    say(chat, "Hello")
+    release_assignment(assignment=accepted)
+    start_assignment(**ann, place=Place("second"))
+    box(chat).fill("I am still here")
+    box(chat).press("Enter")
+    expect(heading(chat)).to_have_text("Another page has taken over")
+    assert stored() == ["Hello"]
+
+
 # --- Chatbots that fail
 
 
@@ -175,6 +249,7 @@ def test_browser_a_chatbot_that_failed_is_asked_again(chat: Page) -> None:
     expect(notice(chat)).to_contain_text("There is no reply at the moment. Your message is kept.")
     expect(chat.get_by_role("button", name="Go on without this chatbot")).to_be_visible()
     box(chat).fill("Still typing")
+    box(chat).press("Enter")
     chat.get_by_role("button", name="Try again").click()
     expect(said(chat, "chatbot")).to_have_count(1)
     expect(notice(chat)).to_have_text("")
