@@ -5,8 +5,9 @@ from collections.abc import Collection
 
 from django.db.models import QuerySet
 
-from analysis.dialogues.rows import Chat, LoadedDialogues, Work, in_order, left_out, measure
+from analysis.dialogues.rows import Chat, DeadChat, LoadedDialogues, Work, in_order, left_out, without_dead
 from analysis.stats.ratings import Kind
+from annotation.chat_sizes import measure, minutes_between
 from annotation.models import Assignment, Conversation, TopicChange, Turn
 from campaigns.models import Campaign
 
@@ -17,7 +18,8 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
     """Return the chats of some finished assignments, by their ids as text, and how long each assignment took.
 
     They never change once finished, so the same assignments give the same rows. A chat whose chatbot did not answer was
-    not rated and is left out. An assignment takes from its start to its last rating. Four queries.
+    not rated and is left out. An assignment takes from its start to its last rating, less the time of such chats. Four
+    queries.
     """
     finished = Assignment.objects.filter(campaign=campaign, state=Assignment.State.FINISHED).order_by()
     found = {
@@ -27,8 +29,8 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
     }
     conversations = Conversation.objects.filter(assignment__in=finished.values("pk")).order_by()
     sizes, changes = _sizes(conversations), _changes(conversations)
-    chats, n_dead = [], 0
-    for pk, state, assignment, position, system, kind, topic, opinion in conversations.values_list(
+    chats, dead = [], []
+    for pk, state, assignment, position, system, kind, topic, opinion, began, ended in conversations.values_list(
         "pk",
         "state",
         "assignment",
@@ -37,11 +39,13 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
         "item__kind",
         "topic",
         "opinion",
+        "started_at",
+        "ended_at",
     ).iterator():
         if assignment not in found:
             continue
         if state != Conversation.State.ENDED:
-            n_dead += 1
+            dead.append(DeadChat(found[assignment].worker.name, str(assignment), minutes_between(began, ended)))
             continue
         size = sizes.get(pk, (0, 0, 0))
         chats.append(
@@ -64,7 +68,7 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
         Work(each.worker.name, str(pk), round((each.seen_at - each.started_at).total_seconds(), 3))
         for pk, each in found.items()
     ]
-    return in_order(chats, work, left_out(n_dead))
+    return in_order(chats, without_dead(work, dead), left_out(len(dead)))
 
 
 def _sizes(conversations: QuerySet[Conversation]) -> dict[int, tuple[int, int, int]]:

@@ -15,7 +15,6 @@ from analysis.settings import AnalysisSettings
 from analysis.stats.correlation import correlate, share_same_conclusions
 from analysis.stats.pipeline import Analysis, Progress, analyse
 from analysis.stats.quality import Verdict
-from analysis.stats.ratings import Kind
 from analysis.stats.significance import (
     Intervals,
     PairwiseTests,
@@ -49,9 +48,7 @@ class Study:
     @property
     def has_outputs(self) -> NDArray[np.bool_]:
         """Whether each system has ordinary items, (n_systems,)."""
-        ratings = self.loaded.ratings
-        n_ordinary = np.bincount(ratings.system[ratings.kind == Kind.ORDINARY], minlength=ratings.n_systems)
-        return np.asarray(n_ordinary > 0)
+        return self.loaded.ratings.has_outputs
 
 
 def run_study(

@@ -25,6 +25,7 @@ CHARS_PER_S, FEWEST_CHARS_TIMED = 15, 20
 WAIT_S = 2.0
 
 _S_PER_MS = 0.001
+_HALF = COPIED_CHARS // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,38 +130,57 @@ def _copied(inputs: Sequence[Input], texts: Sequence[str]) -> str:
 
 
 def _count_copies(inputs: Sequence[Input], texts: Sequence[str]) -> int:
-    """Return how many inputs have COPIED_CHARS characters in a row in common with something said before.
-
-    A run of that length in an earlier text holds one of that text's pieces of half the length, cut end to end; only an
-    input that holds such a piece is compared. So the time grows with the length of the chat, not with its square.
-    """
-    half = COPIED_CHARS // 2
-    pieces: set[str] = set()
-    earlier: list[str] = []
+    """Return how many inputs have COPIED_CHARS characters in a row in common with something said before."""
+    said = _Said()
     n_copies = 0
     for each, text in zip(inputs, texts, strict=True):
-        _keep_pieces(normalised(each.reply), half, pieces, earlier)
-        n_copies += _is_copy(text, half, pieces, earlier)
-        _keep_pieces(text, half, pieces, earlier)
+        said.add(normalised(each.reply))
+        n_copies += said.has_run_of(text)
+        said.add(text)
     return n_copies
 
 
-def _keep_pieces(text: str, half: int, pieces: set[str], earlier: list[str]) -> None:
-    if len(text) >= COPIED_CHARS:
-        pieces.update(text[start : start + half] for start in range(0, len(text) - half + 1, half))
-        earlier.append(text)
+class _Said:
+    """What was said so far, to be searched for runs of COPIED_CHARS characters.
 
+    A text is cut end to end into pieces of half that length: each run of it holds one. The runs around a piece are
+    gathered when an input has it too, each once; so time and memory grow with the length of the chat.
+    """
 
-def _is_copy(text: str, half: int, pieces: set[str], earlier: Sequence[str]) -> bool:
-    last = len(text) - COPIED_CHARS
-    if last < 0:
-        return False
-    for start in range(len(text) - half + 1):
-        if text[start : start + half] in pieces:
-            runs = {text[at : at + COPIED_CHARS] for at in range(max(start - half, 0), min(start, last) + 1)}
-            if any(run in said for said in earlier for run in runs):
+    def __init__(self) -> None:
+        self._places: dict[str, list[tuple[str, int]]] = {}
+        self._runs: set[str] = set()
+
+    def add(self, text: str) -> None:
+        """Add a text, normalised."""
+        if len(text) >= COPIED_CHARS:
+            for start in range(0, len(text) - _HALF + 1, _HALF):
+                self._places.setdefault(text[start : start + _HALF], []).append((text, start))
+
+    def has_run_of(self, text: str) -> bool:
+        """Return whether any run of a text stands in one that was added."""
+        if len(text) < COPIED_CHARS:
+            return False
+        met = [start for start in range(len(text) - _HALF + 1) if text[start : start + _HALF] in self._places]
+        for start in met:
+            self._gather(text[start : start + _HALF])
+        first = 0
+        for start in met:
+            around = _runs_around(start, text)
+            if any(text[at : at + COPIED_CHARS] in self._runs for at in range(max(first, around.start), around.stop)):
                 return True
-    return False
+            first = around.stop
+        return False
+
+    def _gather(self, piece: str) -> None:
+        for text, start in self._places[piece]:
+            self._runs.update(text[at : at + COPIED_CHARS] for at in _runs_around(start, text))
+        self._places[piece].clear()
+
+
+def _runs_around(start: int, text: str) -> range:
+    """Return where the runs of a text begin that hold its piece at `start`."""
+    return range(max(start - _HALF, 0), min(start, len(text) - COPIED_CHARS) + 1)
 
 
 @_raises("one-word", "One word", f"{_percent(ONE_WORD_SHARE)} of the inputs or more have one word.")

@@ -116,8 +116,8 @@ def count_by_system(campaign: Campaign) -> list[SystemCount]:
     )
     if campaign.is_live:
         dead = _dead_chats(campaign).filter(item__kind=Kind.ORDINARY).values_list("item__output__system__name")
-        for name, n_dead in dead.annotate(n=Count("pk")):
-            n_rated[name] -= n_dead
+        for name, n_dead in dead.annotate(n=Count("pk")):  # some of which may have died since they were counted
+            n_rated[name] = max(n_rated.get(name, 0) - n_dead, 0)
     return [
         SystemCount(name, n_rated.get(name, 0), n * campaign.workers_per_hit) for name, n in sorted(n_planned.items())
     ]

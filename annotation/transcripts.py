@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from annotation.chat_flags import find_flags, inputs_of
+from annotation.chat_sizes import measure, minutes_between
 from annotation.exports import FINISHED, KINDS, NameWorker, assignment_chunks, hashed_name, utc_text
 from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
 from campaigns.models import Campaign
@@ -15,7 +16,6 @@ DIALOGUE_COLUMNS = (
 )
 # A chat may hold 200 turns of 5,000 characters.
 _ASSIGNMENTS_AT_ONCE = 20
-_S_PER_MIN = 60
 # What is kept of a turn, by whom, and what it is called in files.
 _OF_WORKER = {
     "typed_ms": "typed_ms",
@@ -38,17 +38,16 @@ def iter_dialogues(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield every chat of assignments in these states as a row of DIALOGUE_COLUMNS, by assignment and position.
 
-    Inputs, words and characters are the worker's: words by white space, which counts as one character between two.
-    `minutes` are those from the topic to the end, of chats that have ended.
+    Inputs, words and characters are the worker's. `minutes` are those from the topic to the end of chats that are over.
     """
     for assignments, chats in _chunks(campaign, states):
         said: dict[int, list[str]] = {}
         inputs = Turn.objects.filter(conversation__in=chats, speaker=Turn.Speaker.WORKER).order_by()
         for pk, text in inputs.values_list("conversation", "text").iterator():
-            said.setdefault(pk, []).append(" ".join(text.split()))
+            said.setdefault(pk, []).append(text)
         changes = _changes_of(chats)
         for chat in chats:
-            assignment, texts = assignments[chat.assignment_id], said.get(chat.pk, [])
+            assignment = assignments[chat.assignment_id]
             changed_by = [change.by for change in changes.get(chat.pk, [])]
             n_by_chatbot = changed_by.count(TopicChange.By.CHATBOT)
             yield (
@@ -59,12 +58,10 @@ def iter_dialogues(
                 chat.item.output.system.name,
                 chat.topic,
                 chat.opinion,
-                len(texts),
-                sum(len(text.split()) for text in texts),
-                sum(map(len, texts)),
+                *measure(said.get(chat.pk, [])),
                 KINDS[chat.item.kind],
                 chat.state,
-                round((chat.ended_at - chat.started_at).total_seconds() / _S_PER_MIN, 2) if chat.ended_at else None,
+                minutes_between(chat.started_at, chat.ended_at),
                 len(changed_by),
                 n_by_chatbot,
                 len(changed_by) - n_by_chatbot,

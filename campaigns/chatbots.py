@@ -2,16 +2,18 @@
 
 import logging
 import traceback
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from django.conf import settings
 from django.core.files.storage import default_storage
+from django.db import connection
 from django.views.decorators.debug import sensitive_variables
 
 from campaigns.connectors import get_connector
+from campaigns.connectors.asking import clean
 from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request, Setup
 from campaigns.models import Chatbot
 from evalsite.lib.errors import DomainError
@@ -37,10 +39,11 @@ def connector_of(chatbot: Chatbot) -> Connector:
 
 
 @sensitive_variables()
-def ask(chatbot: Chatbot, request: Request, *, let_go: Callable[[Connector], None] = lambda _: None) -> Reply:
+def ask(chatbot: Chatbot, request: Request) -> Reply:
     """Return a chatbot's reply, no longer than wanted; raise ConnectorError, whatever goes wrong, without any secret.
 
-    It may wait for the network, so not to be called in a transaction; `let_go` is called just before. No query.
+    It may wait for the network, so not to be called in a transaction; the database connection goes back to its pool
+    meanwhile. No query.
     """
     if chatbot.is_spent:
         raise ConnectorError(
@@ -50,7 +53,8 @@ def ask(chatbot: Chatbot, request: Request, *, let_go: Callable[[Connector], Non
     try:
         connector = connector_of(chatbot)
         secrets = connector.setup.secrets.values()
-        let_go(connector)
+        if connector.is_remote:
+            release_connection()
         reply = connector.reply(request)
     except ConnectorError as error:
         error.message = _without(secrets, error.message)
@@ -61,11 +65,17 @@ def ask(chatbot: Chatbot, request: Request, *, let_go: Callable[[Connector], Non
     except Exception as error:
         logger.error("the chatbot %s failed:\n%s", chatbot.pk, _without(secrets, traceback.format_exc()))
         raise ConnectorError("failed", f"The connector failed: {type(error).__name__}.") from None
-    text = reply.text.replace("\0", "").strip()
+    text = clean(reply.text)
     if not text:
-        raise ConnectorError("empty_reply", "The chatbot's reply was empty.")
+        raise ConnectorError("empty_reply", "The chatbot said nothing.", reply=reply)
     is_cut = reply.is_cut or len(text) > request.max_chars
-    return replace(reply, text=text[: request.max_chars], is_cut=is_cut)
+    return replace(reply, text=text[: request.max_chars].rstrip(), is_cut=is_cut)
+
+
+def release_connection() -> None:
+    """Give the database connection back to its pool while nothing is asked of it; the next query takes one again."""
+    if not connection.in_atomic_block and settings.DATABASES["default"].get("OPTIONS", {}).get("pool"):
+        connection.close()
 
 
 def _without(secrets: Collection[str], text: str) -> str:

@@ -124,7 +124,7 @@ def _hosts(chatbots: Sequence[Chatbot]) -> Step | None:
         except DomainError:
             problems.append(f"{chatbot}: its connector “{chatbot.connector}” is not installed.")
             continue
-        refused = sorted({host for host, port in hosts if allowed.reach_of(host, port) == "none"})
+        refused = sorted({host for _, host, port in hosts if allowed.reach_of(host, port) == "none"})
         problems += [f"{chatbot}: an admin has to allow the host “{host}” (CHATBOT_HOSTS)." for host in refused]
     return Step("hosts", "Connections", "campaigns:chatbots", "todo", _some(problems)) if problems else None
 

@@ -10,10 +10,10 @@ from matplotlib.patches import PathPatch
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D
 
+from analysis.dialogues.summary import CLOUD, LENGTHS
 from analysis.dialogues.topics import can_draw
 from analysis.figures import Theme, canvas
 
-CLOUD, LENGTHS = "topic-words", "words-per-chat"
 _WIDTH, _HEIGHT = 7.5, 4.2  # inches
 _POINTS = 72
 _LARGEST, _SMALLEST = 54.0, 8.0

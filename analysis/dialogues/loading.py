@@ -11,10 +11,12 @@ from analysis.dialogues.rows import (
     OPINIONS,
     WORK_COLUMNS,
     Chat,
+    DeadChat,
     LoadedDialogues,
     Work,
     in_order,
     left_out,
+    without_dead,
 )
 from analysis.settings import KINDS
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, preview, read_columns
@@ -42,22 +44,27 @@ def load_dialogues(dialogues: Path, assignments: Path | None = None) -> LoadedDi
     """Return the chats of a file in any format that `evalsite.lib.tables` reads, and the working times of another.
 
     `worker` and `assignment` are needed; of the other columns whatever there is. An empty cell is not known. As in a
-    campaign's results, chats whose `state` is dead or open, and times of unfinished assignments, are left out and told.
+    campaign's results, chats whose `state` is dead or open are left out, and told; so are chats and times of unfinished
+    assignments, and the `minutes` of dead chats are taken off the times.
     Raises TableError with up to 50 problems of a file, which needs a row at least.
     """
-    sheet = _Sheet(dialogues, (*CHAT_COLUMNS, "state"))
+    sheet = _Sheet(dialogues, (*CHAT_COLUMNS, "state", "assignment_state", "minutes"))
     sheet.refuse_twice("worker", "assignment", "position")
     columns: dict[str, Sequence[object]] = {name: sheet.texts(name) for name in CHAT_COLUMNS[:6]}
     columns |= {name: sheet.counts(name) for name in ("position", *_COUNTS)}
     columns |= {"kind": sheet.choices("kind", tuple(KINDS)), "opinion": sheet.choices("opinion", OPINIONS)}
+    minutes = sheet.numbers("minutes", "a number of minutes from 0 on", lambda value: value >= 0)
     sheet.raise_for_problems()
-    states = [state.casefold() for state in sheet.texts("state")]
-    rows = zip(states, zip(*(columns[name] for name in CHAT_COLUMNS), strict=True), strict=True)
-    chats = [Chat(*row) for state, row in rows if state not in (_DEAD, _OPEN)]
+    is_over = sheet.is_finished("assignment_state")
+    states = [state.casefold() for state in compress(sheet.texts("state"), is_over)]
+    rows = [Chat(*row) for row in compress(zip(*(columns[name] for name in CHAT_COLUMNS), strict=True), is_over)]
+    of_each = list(zip(rows, states, compress(minutes, is_over), strict=True))
+    chats = [chat for chat, state, _ in of_each if state not in (_DEAD, _OPEN)]
+    dead = [DeadChat(chat.worker, chat.assignment, lost) for chat, state, lost in of_each if state == _DEAD]
     file = dialogues.name
     notices = [f"{file} has no column “{name}”: {so}." for name, so in _WITHOUT.items() if name in sheet.lacks]
-    notices += left_out(states.count(_DEAD), states.count(_OPEN))
-    return in_order(chats, _load_work(assignments) if assignments else [], notices)
+    notices += left_out(len(dead), states.count(_OPEN), is_over.count(False))
+    return in_order(chats, without_dead(_load_work(assignments), dead) if assignments else [], notices)
 
 
 def _load_work(path: Path) -> list[Work]:
@@ -65,9 +72,8 @@ def _load_work(path: Path) -> list[Work]:
     sheet.refuse_twice("worker", "assignment")
     seconds = sheet.numbers("work_seconds", "a number of seconds from 0 on", lambda value: value >= 0)
     sheet.raise_for_problems()
-    is_over = [state.casefold() not in _UNFINISHED for state in sheet.texts("state")]
     rows = zip(sheet.texts("worker"), sheet.texts("assignment"), seconds, strict=True)
-    return [Work(*row) for row in compress(rows, is_over)]
+    return [Work(*row) for row in compress(rows, sheet.is_finished("state"))]
 
 
 class _Sheet:
@@ -94,6 +100,10 @@ class _Sheet:
         """Return the cells as they are."""
         column = self._cells[name]
         return [column.labels[code] for code in column.codes.tolist()]
+
+    def is_finished(self, name: str) -> list[bool]:
+        """Return of each row whether its assignment was finished, or may have been, by the column of its state."""
+        return [state.casefold() not in _UNFINISHED for state in self.texts(name)]
 
     def choices(self, name: str, allowed: tuple[str, ...]) -> list[str]:
         """Return cells of which each is one of the allowed words, or empty."""

@@ -1,5 +1,7 @@
 """Chats and working times, one row each, whether they come from files or from a campaign."""
 
+import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +17,7 @@ CHAT_COLUMNS = (
 """The columns of a file of chats, one row a chat."""
 WORK_COLUMNS = ("worker", "assignment", "work_seconds")
 """The columns of a file of assignments, one row an assignment."""
+_S_PER_MIN = 60
 
 
 class Chat(NamedTuple):
@@ -46,6 +49,14 @@ class Work(NamedTuple):
     seconds: float | None
 
 
+class DeadChat(NamedTuple):
+    """A chat that does not count, since its chatbot did not answer; None: how long it took is not known."""
+
+    worker: str
+    assignment: str
+    minutes: float | None
+
+
 @dataclass(frozen=True)
 class LoadedDialogues:
     """Chats and working times, ordered by worker and assignment, and what a person should know about them."""
@@ -65,11 +76,26 @@ def in_order(chats: Iterable[Chat], work: Iterable[Work], notices: Iterable[str]
     return LoadedDialogues(tuple(sorted(chats, key=_key)), tuple(sorted(work, key=lambda row: row[:2])), tuple(notices))
 
 
-def left_out(n_dead: int, n_open: int = 0) -> list[str]:
+def without_dead(work: Iterable[Work], dead: Iterable[DeadChat]) -> list[Work]:
+    """Return working times less those of dead chats, as far as both are known; none is below 0."""
+    lost: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for chat in dead:
+        lost[chat.worker, chat.assignment].append(_S_PER_MIN * (chat.minutes or 0.0))
+    return [
+        # Summed exactly: no result depends on the order of the chats.
+        each if each.seconds is None else each._replace(seconds=max(each.seconds - math.fsum(lost[each[:2]]), 0.0))
+        for each in work
+    ]
+
+
+def left_out(n_dead: int, n_open: int = 0, n_unfinished: int = 0) -> list[str]:
     """Return what a person should know of chats that do not count."""
     sentences = {
         f"Chats that are left out because their chatbot did not answer: {counted(n_dead, 'chat')}.": n_dead,
         f"Chats that are left out because they have not ended: {counted(n_open, 'chat')}.": n_open,
+        f"Chats that are left out because their assignment was not finished: {counted(n_unfinished, 'chat')}.": (
+            n_unfinished
+        ),
     }
     return [sentence for sentence, n in sentences.items() if n]
 
@@ -77,13 +103,3 @@ def left_out(n_dead: int, n_open: int = 0) -> list[str]:
 def _key(chat: Chat) -> tuple[object, ...]:
     known = (chat.worker, chat.assignment, chat.position is None, chat.position or 0, chat.system, chat.topic)
     return (*known, tuple(map(str, chat)))
-
-
-def measure(inputs: Iterable[str]) -> tuple[int, int, int]:
-    """Return how many inputs, words and characters a worker's side of a chat has, counted as `Chat` says.
-
-    >>> measure(["I like  tea. ", "Ça va?"])
-    (2, 5, 17)
-    """
-    texts = [" ".join(text.split()) for text in inputs]
-    return len(texts), sum(len(text.split()) for text in texts), sum(map(len, texts))

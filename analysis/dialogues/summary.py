@@ -17,6 +17,8 @@ from evalsite.lib.words import counted
 
 PASSED, FAILED, ALL = "passed", "failed", "all"
 GROUPS = (PASSED, FAILED, ALL)
+CLOUD, LENGTHS = "topic-words", "words-per-chat"
+"""What the figures are called."""
 N_TOPICS, N_WORDS = 50, 80
 _DEGRADED = Kind.DEGRADED.name.lower()
 _MOST_BINS = 24

@@ -3,12 +3,11 @@
 from typing import Any
 
 from analysis.dialogues.rows import OPINIONS
-from analysis.dialogues.summary import ALL, FAILED, GROUPS, PASSED
+from analysis.dialogues.summary import ALL, CLOUD, FAILED, GROUPS, LENGTHS, PASSED
 from analysis.dialogues.tables import MEASURES, percent
 from analysis.dialogues.topics import can_draw
 from analysis.presenters.numbers import number
 
-CLOUD, LENGTHS = "topic-words", "words-per-chat"
 _NAMED = 8  # words that stand for the cloud
 _TOPICS = 25
 

@@ -109,12 +109,14 @@ def _expected_by_hit(
 
 
 def _without_twin(ratings: Ratings, names: Names) -> list[Warning_]:
-    if len(names.sources) < 2:  # live chats have one, and a degraded chatbot is nobody's copy
+    if not names.sources:
         return []
     twin = match_twins(ratings)
+    # Live chats have one source, and a degraded chatbot, which has no ordinary items, is nobody's copy.
+    is_copy = ratings.has_outputs[ratings.system] | (len(names.sources) > 1)
     warnings = []
     for kind in (Kind.DEGRADED, Kind.REPEAT):
-        alone = np.flatnonzero((ratings.kind == kind) & (twin < 0))
+        alone = np.flatnonzero((ratings.kind == kind) & (twin < 0) & is_copy)
         if alone.size:
             message = (
                 f"{alone.size:,} {kind.name.lower()} items have no ordinary item of the same assignment, "

@@ -57,6 +57,11 @@ class Ratings:
         """Number of criteria."""
         return int(self.scores.shape[1])
 
+    @property
+    def has_outputs(self) -> Mask:
+        """Whether each system has ordinary items, (n_systems,)."""
+        return np.bincount(self.system[self.kind == Kind.ORDINARY], minlength=self.n_systems) > 0
+
 
 def from_long(
     *,

@@ -20,7 +20,7 @@ from annotation.chat_monitoring import (
 )
 from annotation.models import Conversation, Worker
 from annotation.presenters.monitoring import worker_name
-from annotation.presenters.progress import round_up
+from annotation.presenters.progress import histogram_bars, round_up
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.presenters.chatbots import spent_words
@@ -88,7 +88,9 @@ def _chatbot_row(state: ChatbotState, top_s: float) -> dict[str, Any]:
         "state": state,
         "median": _seconds(state.latencies_ms, 0.5),
         "p95": _seconds(state.latencies_ms, 0.95),
-        "bars": _bars(state.latencies_ms / _MS_PER_S, top_s),
+        "bars": histogram_bars(
+            state.latencies_ms / _MS_PER_S, top_s, "s", n_bars=_N_BARS, width=_SPARK_WIDTH, height=_SPARK_HEIGHT
+        ),
         "bars_label": f"Seconds to a reply, from 0 to {top_s:g}",
         "spent": spent_words(state.chatbot),
     }
@@ -99,24 +101,6 @@ def _seconds(latencies_ms: NDArray[np.float64], share: float) -> str:
         return "–"
     seconds = float(np.quantile(latencies_ms, share)) / _MS_PER_S
     return f"{seconds:.1f}" if seconds >= 1 else f"{seconds:.2g}"
-
-
-def _bars(seconds: NDArray[np.float64], top_s: float) -> list[dict[str, Any]]:
-    """Return a histogram of latencies as components/histogram.html draws it; the last bar has the longer ones too."""
-    if not seconds.size:
-        return []
-    counts, edges = np.histogram(np.minimum(seconds, top_s), bins=_N_BARS, range=(0, top_s))
-    step = _SPARK_WIDTH / _N_BARS
-    return [
-        {
-            "x": round(k * step, 1),
-            "y": round(_SPARK_HEIGHT * (1 - n / counts.max()), 1),
-            "width": round(step - 1, 1),
-            "height": round(_SPARK_HEIGHT * n / counts.max(), 1),
-            "title": f"{edges[k]:.3g}–{edges[k + 1]:.3g} s: {n}",
-        }
-        for k, n in enumerate(counts.tolist())
-    ]
 
 
 def _warnings(campaign: Campaign, states: Sequence[ChatbotState]) -> list[dict[str, str]]:

@@ -54,8 +54,8 @@ def progress_shown(
         "histograms": [
             drawing
             for drawing in (
-                histogram(minutes, "Minutes per HIT", "finished HIT", "min"),
-                histogram(durations, words.duration, words.timed, words.unit),
+                _histogram(minutes, "Minutes per HIT", "finished HIT", "min"),
+                _histogram(durations, words.duration, words.timed, words.unit),
             )
             if drawing
         ],
@@ -124,36 +124,47 @@ def stacked_bar(n_all: int, *parts: int) -> list[dict[str, float]]:
     return [{"x": round(float(start), 2), "width": round(float(end - start), 2)} for start, end in pairwise(ends)]
 
 
-def histogram(values: NDArray[np.float64], title: str, of_what: str, unit: str) -> dict[str, Any] | None:
-    """Return what components/histogram.html draws; the last bar also counts the few that lie beyond it."""
+def _histogram(values: NDArray[np.float64], title: str, of_what: str, unit: str) -> dict[str, Any] | None:
+    """Return what components/histogram.html draws."""
     if not values.size:
         return None
     top = round_up(float(np.quantile(values, _MOST_SHOWN_SHARE)))
-    counts, edges = np.histogram(np.minimum(values, top), bins=_N_BARS, range=(0, top))
-    heights = counts / counts.max() * _HISTOGRAM_HEIGHT
-    step = _HISTOGRAM_WIDTH / _N_BARS
-    more = " or more" if values.max() > top else ""
-    bars = [
-        {
-            "x": round(k * step, 1),
-            "y": round(_HISTOGRAM_HEIGHT - float(height), 1),
-            "width": round(step - 1, 1),
-            "height": round(float(height), 1),
-            "title": f"{edges[k]:.3g}–{edges[k + 1]:.3g} {unit}{more if k == _N_BARS - 1 else ''}: {n}",
-        }
-        for k, (n, height) in enumerate(zip(counts, heights, strict=True))
-    ]
     spread = spread_of(values)
     quartiles = f"median {spread.median:.1f}, half between {spread.lower:.1f} and {spread.upper:.1f}" if spread else ""
     return {
         "title": title,
-        "bars": bars,
+        "bars": histogram_bars(values, top, unit, n_bars=_N_BARS, width=_HISTOGRAM_WIDTH, height=_HISTOGRAM_HEIGHT),
         "width": _HISTOGRAM_WIDTH,
         "height": _HISTOGRAM_HEIGHT,
-        "ticks": ["0", f"{top / 2:g}", f"{top:g}{' +' if more else ''} {unit}"],
+        "ticks": ["0", f"{top / 2:g}", f"{top:g}{' +' if values.max() > top else ''} {unit}"],
         "label": f"{title}: {quartiles}.",
         "caption": f"{counted(values.size, of_what)}.",
     }
+
+
+def histogram_bars(
+    values: NDArray[np.float64], top: float, unit: str, *, n_bars: int, width: float, height: float
+) -> list[dict[str, Any]]:
+    """Return the bars of a histogram from 0 to `top` as components/histogram.html draws them; none without values.
+
+    The last bar also counts the few that lie beyond it.
+    """
+    if not values.size:
+        return []
+    counts, edges = np.histogram(np.minimum(values, top), bins=n_bars, range=(0, top))
+    heights = (counts / counts.max() * height).tolist()
+    step = width / n_bars
+    more = " or more" if values.max() > top else ""
+    return [
+        {
+            "x": round(k * step, 1),
+            "y": round(height - heights[k], 1),
+            "width": round(step - 1, 1),
+            "height": round(heights[k], 1),
+            "title": f"{edges[k]:.3g}–{edges[k + 1]:.3g} {unit}{more if k == n_bars - 1 else ''}: {n}",
+        }
+        for k, n in enumerate(counts.tolist())
+    ]
 
 
 def round_up(value: float) -> float:

@@ -11,18 +11,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any, Literal
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotation.chats import get_chatbot
 from annotation.models import Conversation, Event, Turn
 from annotation.pacing import pace_of
-from campaigns.chatbots import ask
+from campaigns.chatbots import ask, release_connection
 from campaigns.contracts.chat import Said
 from campaigns.contracts.connector import ConnectorError, Reply, Request
 from campaigns.design.seeds import draw_below, generator
@@ -58,21 +57,15 @@ class Outcome:
     turn: Turn | None = field(default=None, compare=False)
 
 
-def fetch_reply(
-    *, conversation_id: int, is_retry: bool = False, sleep: Callable[[float], None] = time.sleep
-) -> Outcome:
-    """Get the reply that a chat awaits, if it awaits one; `is_retry` asks once more for one that was given up.
-
-    One try at a time: after one that failed and that another may mend, `waiting` says when to come again. Until then
-    nobody asks, however often they come. Not to be called in a transaction. About seven queries.
-    """
-    return fetch_reply_of(_read(conversation_id), is_retry=is_retry, sleep=sleep)
-
-
 def fetch_reply_of(
     conversation: Conversation, *, is_retry: bool = False, sleep: Callable[[float], None] = time.sleep
 ) -> Outcome:
-    """Do the same for a chat that has just been read or changed, with its assignment and campaign: a query less."""
+    """Get the reply that a chat awaits, if it awaits one; `is_retry` asks once more for one that was given up.
+
+    The chat has just been read or changed, with its assignment and campaign. One try at a time: after one that failed
+    and that another may mend, `waiting` says when to come again. Until then nobody asks, however often they come. Not
+    to be called in a transaction. About six queries.
+    """
     if conversation.state != State.OPEN or not conversation.awaits_reply:
         return Outcome("replied")
     chatbot, now = get_chatbot(conversation.item_id), timezone.now()
@@ -94,10 +87,6 @@ def fetch_reply_of(
         _places.release()
 
 
-def _read(conversation_id: int) -> Conversation:
-    return Conversation.objects.select_related("assignment__campaign").get(pk=conversation_id)
-
-
 def _awaiting(conversation: Conversation) -> QuerySet[Conversation]:
     """Return the chat's row, if it still awaits this reply."""
     return Conversation.objects.filter(pk=conversation.pk, n_turns=conversation.n_turns, state=State.OPEN)
@@ -117,7 +106,7 @@ def _await_other(conversation: Conversation, sleep: Callable[[float], None]) -> 
     end = time.monotonic() + _HOLD_S
     try:
         while time.monotonic() < end:
-            _let_go(is_remote=True)
+            release_connection()
             sleep(_LOOK_S)
             if not _awaiting(conversation).filter(asked_until__gt=timezone.now()).exists():
                 break
@@ -156,7 +145,7 @@ def _ask(conversation: Conversation, chatbot: Chatbot, sleep: Callable[[float], 
     if chatbot.system.is_degraded:  # that it answers at once would tell what it is
         wait_s = pace_of(conversation.assignment.campaign, conversation.pk, conversation.n_turns) - answered_s
         if wait_s > 0:
-            _let_go(is_remote=True)
+            release_connection()
             sleep(wait_s)
     return Outcome("replied", turn=_keep_reply(conversation, chatbot, turns[-1], reply, answered_s))
 
@@ -175,13 +164,7 @@ def _call(conversation: Conversation, chatbot: Chatbot, turns: list[Turn]) -> Re
         timeout_s=chatbot.timeout_s,
         max_chars=chatbot.max_chars,
     )
-    return ask(chatbot, request, let_go=lambda connector: _let_go(is_remote=connector.is_remote))
-
-
-def _let_go(*, is_remote: bool) -> None:
-    """Give the database connection back while nothing is asked of it."""
-    if is_remote and not connection.in_atomic_block and settings.DATABASES["default"].get("OPTIONS", {}).get("pool"):
-        connection.close()
+    return ask(chatbot, request)
 
 
 @transaction.atomic
@@ -192,9 +175,7 @@ def _keep_reply(
 
     It comes too late where the chat has ended, or where another request, whose lease came later, was faster.
     """
-    cost = chatbot.price_of(reply.n_tokens_in, reply.n_tokens_out)
-    if cost > Decimal(0):
-        Chatbot.objects.filter(pk=chatbot.pk).update(spent=F("spent") + cost)
+    _count_cost(chatbot, reply)
     number, now = conversation.n_turns + 1, timezone.now()
     if not _awaiting(conversation).update(n_turns=number, asked_until=None, retry_at=None, n_tries=0):
         return None
@@ -212,6 +193,11 @@ def _keep_reply(
     )
 
 
+def _count_cost(chatbot: Chatbot, reply: Reply) -> None:
+    if cost := chatbot.price_of(reply.n_tokens_in, reply.n_tokens_out):
+        Chatbot.objects.filter(pk=chatbot.pk).update(spent=F("spent") + cost)
+
+
 def _count_failures(conversation: Conversation) -> int:
     """Return how many tries to get this reply have failed. No query for a chat in which none ever did."""
     if not conversation.last_error:
@@ -227,7 +213,9 @@ def _count_failures(conversation: Conversation) -> int:
 
 @transaction.atomic
 def _keep_failure(conversation: Conversation, chatbot: Chatbot, error: ConnectorError, took_s: float) -> Outcome:
-    """Note a try that failed; return when to try again, or that the reply is given up."""
+    """Note a try that failed, and what it cost; return when to try again, or that the reply is given up."""
+    if error.reply:
+        _count_cost(chatbot, error.reply)
     now = timezone.now()
     n_tries = conversation.n_tries + 1
     pause_s = max(error.retry_after_s, _pause_after(n_tries))

@@ -35,8 +35,8 @@ class Request:
     """What a chatbot is asked: the chat so far, whose last turn is the worker's.
 
     `chat` names the chat to a chatbot that remembers, and tells nothing else. `persona` are the statements that the
-    chatbot is to live up to, `seed` is the chat's own. The reply is wanted within `timeout_s`, with at most
-    `max_chars` characters.
+    chatbot is to live up to, `seed` is the chat's own. The reply is wanted within `timeout_s`. Of its text no more than
+    `max_chars` characters are kept.
     """
 
     chat: str
@@ -50,7 +50,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a chatbot said. `is_cut`: it said more than was wanted. Tokens are 0 where they are not counted."""
+    """What a chatbot said, as it came: whoever asks cleans it, cuts it, and takes nothing for no reply.
+
+    Tokens are 0 where they are not counted. `is_cut`: there is more that was not read or not written.
+    """
 
     text: str
     n_tokens_in: int = 0
@@ -61,23 +64,33 @@ class Reply:
 class ConnectorError(DomainError):
     """The chatbot gave no reply. The message is for researchers; it never holds a secret.
 
-    `is_passing`: another try may mend it, not before `retry_after_s`.
+    `is_passing`: another try may mend it, not before `retry_after_s`. `reply`: what came, of no use but paid for.
 
     Codes: `unreachable`, `timeout`, `rate_limited`, `server_error`, `cut_off`, `too_large`, `bad_reply`, `empty_reply`,
     `failed` (passing); `host_refused`, `refused` (by the server, as with a wrong key), `misconfigured` (lasting).
     """
 
-    def __init__(self, code: str, message: str, *, is_passing: bool = True, retry_after_s: float = 0.0) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        is_passing: bool = True,
+        retry_after_s: float = 0.0,
+        reply: Reply | None = None,
+    ) -> None:
         super().__init__(code, message)
         self.is_passing = is_passing
         self.retry_after_s = retry_after_s
+        self.reply = reply
 
 
 class Connector(ABC):
     """Asks one chatbot. Threads may share an instance; it keeps nothing of a chat.
 
     `is_remote`: it waits for the network, so that whoever asks should hold nothing meanwhile.
-    `wants_dialogues`: it speaks from a file of dialogues.
+    `wants_dialogues`: it speaks from a file of dialogues. `is_for_worker_test`: it makes the degraded chatbot, of which
+    a campaign has one at most, and no other.
     """
 
     slug: ClassVar[str]
@@ -86,6 +99,7 @@ class Connector(ABC):
     options: ClassVar[tuple[Option, ...]] = ()
     is_remote: ClassVar[bool] = False
     wants_dialogues: ClassVar[bool] = False
+    is_for_worker_test: ClassVar[bool] = False
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -96,14 +110,14 @@ class Connector(ABC):
         return self.setup.settings.get(name, defaults[name])
 
     @classmethod
-    def hosts_of(cls, settings: Mapping[str, Any]) -> list[tuple[str, int]]:
-        """Return host and port of each address among the settings; what is no address is left out."""
+    def hosts_of(cls, settings: Mapping[str, Any]) -> list[tuple[str, str, int]]:
+        """Return scheme, host and port of each address among the settings; what is no address is left out."""
         found = []
         for value in (settings.get(option.name) for option in cls.options if option.kind == "address"):
             try:
                 parts = urlsplit(str(value or "").strip())
                 if parts.hostname:
-                    found.append((parts.hostname, parts.port or _PORTS.get(parts.scheme, 0)))
+                    found.append((parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme, 0)))
             except ValueError:
                 continue  # `check` says so
         return found

@@ -2,12 +2,12 @@
 
 import json
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,19 @@ MAX_MEGABYTES = 100
 MAX_TURNS = 1_000_000
 FEWEST_TURNS = 2
 _BYTES_PER_MEGABYTE = 1_000_000
-_MOST_FILES = 4
 
 Places = NDArray[np.intp]
-Made = TypeVar("Made")
+
+
+class OfTurns(Protocol):
+    """What is made of a file of dialogues."""
+
+    @property
+    def n_turns(self) -> int:
+        """Number of turns of the file, which tells how much memory it takes."""
+
+
+Made = TypeVar("Made", bound=OfTurns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,16 +94,21 @@ class BadDialoguesError(DomainError):
         super().__init__("bad_dialogues", "\n".join([*lines, *([f"… and {n_more:,} more."] if n_more else [])]))
 
 
+# Path, time of the last change, size.
+_Key = tuple[str, int, int]
+
+
 class PerFile(Generic[Made]):
     """Makes something of a file and keeps it for the files that were asked for last, until they change.
 
-    Threads that ask at once wait for one of them. What `make` raises is raised each time.
+    It keeps the last one, and as many before it as have no more than `most` turns together. Threads that ask for the
+    same file at once wait for one of them. What `make` raises is raised each time.
     """
 
-    def __init__(self, make: Callable[[Path], Made], *, most: int = _MOST_FILES) -> None:
+    def __init__(self, make: Callable[[Path], Made], *, most: int = MAX_TURNS) -> None:
         self._make, self._most = make, most
-        self._kept: OrderedDict[tuple[str, int, int], Made] = OrderedDict()
-        self._looking, self._making = threading.Lock(), threading.Lock()
+        self._kept: OrderedDict[_Key, Made] = OrderedDict()
+        self._looking, self._making = threading.Lock(), defaultdict[_Key, threading.Lock](threading.Lock)
 
     def __call__(self, path: Path) -> Made:
         """Return what was made of the file as it is now; raise OSError, and what making it raises."""
@@ -102,36 +116,48 @@ class PerFile(Generic[Made]):
         key = (str(path), about.st_mtime_ns, about.st_size)
         if (kept := self._find(key)) is not None:
             return kept
-        with self._making:
-            if (kept := self._find(key)) is not None:
+        with self._looking:
+            making = self._making[key]
+        with making:
+            try:
+                if (kept := self._find(key)) is None:
+                    kept = self._make(path)
+                    self._keep(key, kept)
                 return kept
-            made = self._make(path)
-            with self._looking:
-                for old in [old for old in self._kept if old[0] == key[0]]:
-                    del self._kept[old]
-                self._kept[key] = made
-                while len(self._kept) > self._most:
-                    self._kept.popitem(last=False)
-            return made
+            finally:
+                with self._looking:
+                    self._making.pop(key, None)
 
-    def _find(self, key: tuple[str, int, int]) -> Made | None:
+    def _keep(self, key: _Key, made: Made) -> None:
+        with self._looking:
+            for old in [old for old in self._kept if old[0] == key[0]]:
+                del self._kept[old]
+            self._kept[key] = made
+            n_turns = sum(each.n_turns for each in self._kept.values())
+            while n_turns > self._most and len(self._kept) > 1:
+                n_turns -= self._kept.popitem(last=False)[1].n_turns
+
+    def _find(self, key: _Key) -> Made | None:
         with self._looking:
             if key in self._kept:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
 
-def read_dialogues(path: Path, *, name: str = "") -> Dialogues:
-    """Return the dialogues of a file; the files read last are kept.
-
-    `name` is what the person who reads a refusal calls the file. Raise BadDialoguesError.
-    """
+def read_dialogues(path: Path) -> Dialogues:
+    """Return the dialogues of a file; the files read last are kept. Raise BadDialoguesError."""
     try:
         return _dialogues(path)
     except OSError:
-        raise BadDialoguesError(name or path.name, [(None, "The file cannot be read. Upload it again.")]) from None
+        raise BadDialoguesError(path.name, [(None, "The file cannot be read. Upload it again.")]) from None
+
+
+def check_dialogues(path: Path, *, name: str) -> None:
+    """Raise BadDialoguesError if a file cannot be read, which is kept nowhere; its uploader calls it `name`."""
+    try:
+        _read(path)
     except BadDialoguesError as error:
-        raise BadDialoguesError(name or path.name, error.problems, error.n_more) from None
+        raise BadDialoguesError(name, error.problems, error.n_more) from None
 
 
 def dialogues_for(setup: Setup) -> Path:

@@ -91,7 +91,7 @@ def plain(amount: Decimal) -> str:
 def connectors_offered(campaign: Campaign) -> list[type[Connector]]:
     """Return what a new chatbot may be asked through: the degraded connector only where that chatbot is lacking."""
     has_degraded = campaign.systems.filter(is_degraded=True).exists()
-    return [each for each in list_connectors() if each.slug != DEGRADED or not has_degraded]
+    return [each for each in list_connectors() if not (each.is_for_worker_test and has_degraded)]
 
 
 def connector_shown(connector: type[Connector] | None) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from campaigns.connectors import get_connector
 from campaigns.models import CHAT, Campaign, Chatbot, Output, Source, System
 
 DEGRADED = "degraded"
-"""Name and connector of the degraded chatbot that a campaign begins with; this connector makes no other chatbot."""
+"""Name and connector of the degraded chatbot that a campaign begins with."""
 
 
 def store_chatbot(

@@ -24,7 +24,8 @@ def try_chatbot(*, chatbot: Chatbot, texts: Sequence[str]) -> dict[str, Any]:
     """Say each text to a chatbot and wait for its reply; keep as `Chatbot.tested`, and return, what came of it.
 
     `at`, `ok`; `turns`, what was said; `took_ms`, the mean of a reply; `n_tokens` and `cost`; or, of a try that failed,
-    `code` and `message`. What it costs counts as spent. Waits for the chatbot: not to be called in a transaction.
+    `code` and `message`. What it costs counts as spent; of a chatbot that is removed meanwhile nothing is kept. Waits
+    for the chatbot, however many replies it gives at once: not to be called in a transaction.
     """
     said: list[Said] = []
     took_ms: list[int] = []
@@ -38,6 +39,7 @@ def try_chatbot(*, chatbot: Chatbot, texts: Sequence[str]) -> dict[str, Any]:
             replies.append(ask(chatbot, _request(chatbot, chat, said)))
         except ConnectorError as error:
             failure = error
+            replies += [error.reply] if error.reply else []
             break
         took_ms.append(round((time.monotonic() - begin) * _MS_PER_S))
         said.append(Said("chatbot", replies[-1].text))
@@ -72,9 +74,11 @@ def _cost(chatbot: Chatbot, reply: Reply) -> Decimal:
 @transaction.atomic
 def _keep(chatbot: Chatbot, result: dict[str, Any], cost: Decimal) -> dict[str, Any]:
     """Store the result; one that another change has overtaken says so."""
-    now = Chatbot.objects.select_for_update().get(pk=chatbot.pk)
+    result["cost"] = str(cost)
+    now = Chatbot.objects.select_for_update().filter(pk=chatbot.pk).first()
+    if now is None:
+        return result
     if (now.settings, now.secrets, now.dialogues.name) != (chatbot.settings, chatbot.secrets, chatbot.dialogues.name):
         result["is_outdated"] = True
-    result["cost"] = str(cost)
     Chatbot.objects.filter(pk=chatbot.pk).update(tested=result, spent=F("spent") + cost)
     return result

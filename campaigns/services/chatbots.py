@@ -12,7 +12,7 @@ from django.db import transaction
 from django.views.decorators.debug import sensitive_variables
 
 from campaigns.connectors import get_connector
-from campaigns.contracts.dialogues import read_dialogues
+from campaigns.contracts.dialogues import check_dialogues
 from campaigns.importing.tables import MAX_SYSTEMS
 from campaigns.models import LONGEST_NAME, Campaign, Chatbot, System
 from campaigns.services.campaigns import frozen, lock_for_change, mark_unbuilt
@@ -80,9 +80,9 @@ def check_name(campaign: Campaign, name: str, but_for: System | None = None) -> 
 def change_chatbot(*, campaign: Campaign, chatbot: Chatbot, changes: Mapping[str, Any]) -> Chatbot:
     """Set fields of a chatbot, and name and family of its system; `settings` are merged into what is set.
 
-    After the launch only what is `OPERATIONAL` may change, and options that are. An address at another host makes the
-    chatbot forget its secrets. Another family makes built HITs out of date. Raises DomainError `frozen`, `name_taken`,
-    `unknown_connector` or `bad_option`.
+    After the launch only what is `OPERATIONAL` may change, and options that are. An address at another host, or in
+    the clear, makes the chatbot forget its secrets. Another family makes built HITs out of date. Raises DomainError
+    `frozen`, `name_taken`, `unknown_connector` or `bad_option`.
     """
     if unknown := changes.keys() - _CHANGEABLE:
         raise ValueError(f"not to be changed so: {sorted(unknown)}")
@@ -192,7 +192,7 @@ def _check_dialogues(file: File) -> None:
         for chunk in file.chunks():
             copy.write(chunk)
         copy.flush()
-        read_dialogues(Path(copy.name), name=file.name or "The file")
+        check_dialogues(Path(copy.name), name=file.name or "The file")
     file.seek(0)
 
 

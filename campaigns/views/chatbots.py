@@ -21,7 +21,6 @@ from campaigns.presenters.chatbots import (
     connectors_offered,
 )
 from campaigns.queries import Role, get_campaign_for, get_chatbot_of
-from campaigns.services.chatbot_rows import DEGRADED
 from campaigns.services.chatbot_tests import try_chatbot
 from campaigns.services.chatbots import (
     add_chatbot,
@@ -72,7 +71,7 @@ def add(request: SignedInRequest, public_id: UUID, connector: str) -> HttpRespon
     found = next((each for each in connectors_offered(campaign) if each.slug == connector), None)
     if found is None:
         raise Http404("There is no such connector.")
-    is_degraded = connector == DEGRADED
+    is_degraded = found.is_for_worker_test
     form = NewChatbotForm(found, sent(request), is_degraded=is_degraded)
     if request.method == "POST" and form.is_valid():
         try:

@@ -11,6 +11,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.core.management import call_command
 from django.db import transaction
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -46,7 +47,7 @@ pytestmark = pytest.mark.django_db
 
 INPUTS = ("I  like sailing ", "Do you?")
 TOPICS = ("Food", " food", "Sailing boats", "The sea", "=Rain", "<b>Boats</b>")
-MINUTES = 12
+MINUTES, MINUTES_OF_DEAD = 12, 4
 
 
 def chat(assignment: Assignment, position: int, inputs=INPUTS, *, opinion: str = "like", is_dead: bool = False) -> None:
@@ -81,6 +82,8 @@ def work(campaign: Campaign, name: str, *, is_careful: bool = True, dead: int = 
     if n_chats == len(items):
         finish_assignment(assignment_id=assignment.pk)
         Assignment.objects.filter(pk=assignment.pk).update(seen_at=started_at + timedelta(minutes=MINUTES))
+    died = Conversation.objects.filter(assignment=assignment, state=Conversation.State.DEAD)
+    died.update(started_at=F("ended_at") - timedelta(minutes=MINUTES_OF_DEAD))
     return assignment
 
 
@@ -142,9 +145,10 @@ def test_chats_are_read_with_their_sizes(chatted: Campaign) -> None:
     assert {work.seconds for work in found.work} == {MINUTES * 60}
 
 
-def test_a_chat_whose_chatbot_did_not_answer_is_left_out_and_told(campaign: Campaign) -> None:
+def test_a_chat_whose_chatbot_did_not_answer_is_left_out_with_its_time_and_told(campaign: Campaign) -> None:
     work(campaign, "pia", dead=3)
     found = read(campaign)
+    assert [work.seconds for work in found.work] == [(MINUTES - MINUTES_OF_DEAD) * 60]
     assert [chat.position for chat in found.chats] == [1, 2, 4, 5, 6]
     assert found.notices == ("Chats that are left out because their chatbot did not answer: 1 chat.",)
 
@@ -174,7 +178,11 @@ def test_the_exported_files_give_the_numbers_of_the_page(
     )
     assert json.loads(out.getvalue())["dialogues"] == shown
     everyone = shown["groups"]["all"]
-    assert (everyone["chats"], everyone["assignments"], everyone["minutes_per_chat"]) == (11, 2, 2 * MINUTES / 11)
+    assert (everyone["chats"], everyone["assignments"], everyone["minutes_per_chat"]) == (
+        11,
+        2,
+        (2 * MINUTES - MINUTES_OF_DEAD) / 11,
+    )
 
 
 def test_only_the_assignments_asked_for_are_read(chatted: Campaign) -> None:

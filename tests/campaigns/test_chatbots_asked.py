@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from campaigns.models import Campaign
-from campaigns.services.chatbots import change_chatbot
+from campaigns.services.chatbots import change_chatbot, remove_chatbot
 from evalsite.accounts.models import User
 from tests.campaigns.live import PERSONA, Server, add_remote, chatbot_of, launch, make_live, url_of
 
@@ -46,6 +46,15 @@ def test_the_reply_its_time_tokens_and_cost_are_shown_and_kept(
     assert server.asked[0]["messages"][-1] == {"role": "user", "content": "Hello! How are you today?"}
 
 
+@pytest.mark.parametrize("text", ["", "<think>So many words"])
+def test_a_model_that_says_nothing_is_paid_for(owner_client: Client, live: Campaign, server: Server, text: str) -> None:
+    server.text = text
+    ask(owner_client, live)
+    tested = chatbot_of(live, "Remote").tested
+    assert (tested["ok"], tested["code"], tested["n_tokens"]) == (False, "empty_reply", [1000, 200])
+    assert chatbot_of(live, "Remote").spent == Decimal("0.005")
+
+
 def test_a_second_turn_has_the_first_before_it(owner_client: Client, live: Campaign, server: Server) -> None:
     page = ask(owner_client, live, "My name is Ann.", then="Who am I?")
     roles = [message["role"] for message in server.asked[1]["messages"] if message["role"] != "system"]
@@ -77,6 +86,32 @@ def test_nobody_holds_the_database_while_the_chatbot_thinks(
     monkeypatch.setattr(chatbot_tests, "ask", watched)
     ask(owner_client, live)
     assert depths == [before]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_connection_goes_back_to_its_pool_before_the_chatbot_is_asked(
+    owner_client: Client, live: Campaign, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(connection.settings_dict["OPTIONS"], "pool", {"max_size": 1})
+    n_asked = []
+    monkeypatch.setattr(connection, "close", lambda: n_asked.append(len(server.asked)))
+    ask(owner_client, live, then="And you?")
+    assert n_asked[:2] == [0, 1]
+
+
+def test_a_chatbot_that_is_removed_while_it_thinks_is_not_found(
+    owner_client: Client, live: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from campaigns.services import chatbot_tests
+
+    ask_really = chatbot_tests.ask
+
+    def be_removed(*args: Any) -> Any:
+        remove_chatbot(campaign=live, chatbot=chatbot_of(live, "Remote"))
+        return ask_really(*args)
+
+    monkeypatch.setattr(chatbot_tests, "ask", be_removed)
+    assert ask(owner_client, live).status_code == 404
 
 
 @pytest.mark.parametrize("status", [401, 429, 500])

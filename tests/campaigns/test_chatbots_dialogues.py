@@ -11,6 +11,7 @@ from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from campaigns.chatbots import connector_of
+from campaigns.contracts import dialogues
 from campaigns.models import Campaign
 from campaigns.services.chatbots import remove_chatbot
 from campaigns.services.lifecycle import delete_campaign, duplicate_campaign
@@ -52,6 +53,13 @@ def test_a_chatbot_speaks_from_the_file(owner_client: Client, live: Campaign, na
     assert spoken_from.read_text() == GOOD
     page = owner_client.get(url_of(live, "chatbot", chatbot_of(live, name).pk))
     assert page.context["dialogues"].startswith("mine")
+
+
+def test_an_upload_that_is_looked_at_displaces_no_file_in_use(
+    owner_client: Client, live: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialogues, "_dialogues", lambda path: pytest.fail("the upload is kept in the process"))
+    assert send(owner_client, live).status_code == 302
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,19 @@ def test_a_secret_does_not_follow_an_address_to_another_host(
     assert key_of(live) == ""
 
 
+def test_a_secret_does_not_follow_an_address_into_the_clear(
+    owner_client: Client, live: Campaign, settings: Settings
+) -> None:
+    settings.CHATBOT_HOSTS = ["elsewhere.example"]
+    chatbot = chatbot_of(live, "Remote")
+    Chatbot.objects.update(settings=chatbot.settings | {"base_url": "https://elsewhere.example/v1"})
+    address = url_of(live, "chatbot", chatbot.pk)
+    owner_client.post(address, {"option_base_url": "https://elsewhere.example:443/v1"})
+    assert key_of(live) == KEY
+    owner_client.post(address, {"option_base_url": "http://elsewhere.example:443/v1"})
+    assert key_of(live) == ""
+
+
 def test_there_is_no_other_secret(owner_client: Client, live: Campaign) -> None:
     assert send(owner_client, live, clear="nonsense").status_code == 422
     assert key_of(live) == KEY

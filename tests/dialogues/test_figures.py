@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from analysis import figures
-from analysis.dialogues.figures import CLOUD, LENGTHS, dialogue_figures, draw_cloud
+from analysis.dialogues.figures import dialogue_figures, draw_cloud
+from analysis.dialogues.summary import CLOUD, LENGTHS
 
 SCRIPTS = ["music", "الموسيقى", "हिन्दी", "音楽", "กีฬา", "спорт", "rock'n'roll", "w" * 60]
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from analysis.dialogues.loading import load_dialogues
-from analysis.dialogues.rows import Chat, Work, measure
+from analysis.dialogues.rows import Chat, Work
+from annotation.chat_sizes import measure
 from evalsite.lib.tables import TableError
 from tests.ratings.conftest import FORMATS, write_rows
 
@@ -137,6 +138,26 @@ def test_the_times_of_a_campaigns_export_are_those_of_finished_assignments(tmp_p
     states = ("finished", "active", "returned", "expired")
     work = [{"worker": "w1", "assignment": f"a{k}", "seconds": 60, "state": each} for k, each in enumerate(states)]
     assert load(tmp_path, [CHAT], work).work == (Work("w1", "a0", 60.0),)
+
+
+def test_the_time_of_dead_chats_is_taken_off_that_of_their_assignment(tmp_path: Path) -> None:
+    lasted = (("ended", 10), ("dead", 20), ("dead", 0.5), ("dead", ""))
+    chats = [CHAT | {"position": k, "state": state, "minutes": minutes} for k, (state, minutes) in enumerate(lasted)]
+    work = [{"worker": "w1", "assignment": name, "work_seconds": 3600} for name in ("a1", "a2")]
+    assert load(tmp_path, chats, work).work == (Work("w1", "a1", 2370.0), Work("w1", "a2", 3600.0))
+
+
+def test_a_dead_chat_that_lasted_longer_than_its_assignment_leaves_no_time(tmp_path: Path) -> None:
+    dead = CHAT | {"state": "dead", "minutes": 20}
+    assert load(tmp_path, [dead], [{"worker": "w1", "assignment": "a1", "work_seconds": 60}]).work[0].seconds == 0
+
+
+def test_chats_of_unfinished_assignments_are_left_out_and_told(tmp_path: Path) -> None:
+    states = ("finished", "active", "Returned", "expired", "")
+    chats = [CHAT | {"assignment": f"a{k}", "state": "ended", "assignment_state": s} for k, s in enumerate(states)]
+    found = load(tmp_path, [*chats, chats[2] | {"position": 2, "state": "dead"}])
+    assert [chat.assignment for chat in found.chats] == ["a0", "a4"]
+    assert found.notices == ("Chats that are left out because their assignment was not finished: 4 chats.",)
 
 
 def test_a_problem_is_named_by_the_column_of_the_file(tmp_path: Path) -> None:

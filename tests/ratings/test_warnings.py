@@ -67,6 +67,18 @@ def test_quality_control_items_without_twin_are_counted_by_kind(write) -> None:
     assert found[1].examples == ("assignment a4, source s4, system B",)
 
 
+def test_a_copy_without_twin_is_told_where_all_rate_one_source(write) -> None:
+    rows = [row | {"source": "the only passage"} for row in study(5)]
+    rows = [row for row in rows if row["worker"] != "w4" or row["position"] != 1]
+    assert warnings(write(rows))["twin_missing"].count == 1
+
+
+def test_a_degraded_chatbot_is_nobodys_copy(write) -> None:
+    rows = [row | {"source": "chat"} for row in study(5) if row["kind"] == "ordinary"]
+    chats = [row | {"system": "D", "kind": "degraded", "position": 9} for row in rows if row["position"] == 1]
+    assert warnings(write([*rows, *chats])) == {}
+
+
 def test_items_that_lack_a_criterion_are_counted(write) -> None:
     rows = [row for row in study() if row["criterion"] != "adequacy" or row["position"] != 2]
     assert warnings(write(rows))["criterion_missing"].count == 3

@@ -13,6 +13,7 @@ class Degraded(Connector):
     title = "Degraded"
     summary = "Random replies from a file of dialogues with some of their words replaced: the worker test's chatbot."
     wants_dialogues = True
+    is_for_worker_test = True
 
     def reply(self, request: Request) -> Reply:
         """Return the next turn, which seed and number of turns determine; raise ConnectorError `misconfigured`."""
@@ -26,4 +27,4 @@ class Degraded(Connector):
                 f"The file of dialogues has no replies that can be degraded: {error.message}. Give it a larger one."
             )
             raise ConnectorError("misconfigured", message, is_passing=False) from error
-        return Reply(text[: request.max_chars], is_cut=len(text) > request.max_chars)
+        return Reply(text)

@@ -20,10 +20,11 @@ _ORDER, _REPLY = 0, 1
 class Replies:
     """Replies that are long enough to be degraded visibly: four words, or eight clusters, where the file has such.
 
-    A reply is a turn that answers another one.
+    A reply is a turn that answers another one. `n_turns` are those of the file.
     """
 
     def __init__(self, dialogues: Dialogues) -> None:
+        self.n_turns = dialogues.n_turns
         lengths = np.array([_n_words(dialogues.texts[place]) for place in dialogues.replies])
         places = dialogues.replies[lengths >= min(_FEWEST_WORDS, lengths.max())]
         self._texts = [dialogues.texts[place] for place in places]

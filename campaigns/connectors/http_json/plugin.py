@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from campaigns.connectors.asking import check_address, clean, message_of, posting, read_json
+from campaigns.connectors.asking import check_address, message_of, posting, read_json
 from campaigns.connectors.http_json.templates import TemplateError, fill, find, parse, parse_path, placeholders
 from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request
 from campaigns.contracts.option import Option
@@ -99,14 +99,11 @@ class HttpJson(Connector):
         with posting(self.setup, str(self.value_of("url")), body, headers=headers, deadline=deadline) as response:
             answer = read_json(response)
         try:
-            text = clean(find(answer, steps))
+            return Reply(find(answer, steps))
         except TemplateError as error:
             said = message_of(answer, self.setup.secrets.values())
             words = f"The answer has no reply where it should: {error}."
             raise ConnectorError("bad_reply", f"{words} It says: {said}" if said else words) from None
-        if not text:
-            raise ConnectorError("empty_reply", "The reply is empty.")
-        return Reply(text[: request.max_chars].rstrip(), is_cut=len(text) > request.max_chars)
 
     def _body(self, request: Request) -> Any:
         roles = {"worker": self.value_of("worker_role"), "chatbot": self.value_of("chatbot_role")}

@@ -53,12 +53,8 @@ class Completion:
             self._hear(choices[0])
 
     def to_reply(self) -> Reply:
-        """Return what was said; raise ConnectorError `empty_reply`."""
-        text = self._text()
-        if not text:
-            raise ConnectorError("empty_reply", "The model said nothing.")
-        is_cut = len(text) > self._max_chars or self._finish_reason == "length"
-        return Reply(text[: self._max_chars].rstrip(), self._n_tokens_in, self._n_tokens_out, is_cut)
+        """Return what was said: nothing, too, where a model has spent all its tokens on thinking."""
+        return Reply(self._text(), self._n_tokens_in, self._n_tokens_out, is_cut=self._finish_reason == "length")
 
     def _hear(self, choice: Any) -> None:
         said = (choice.get("delta") or choice.get("message") or {}) if isinstance(choice, dict) else None

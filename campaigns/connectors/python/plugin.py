@@ -60,10 +60,7 @@ class PythonClass(Connector):
         )
         if not isinstance(said, str):
             raise ConnectorError("bad_reply", f"{path}.reply returned {type(said).__name__}, not a text.")
-        said = said.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "").strip()
-        if not said:
-            raise ConnectorError("empty_reply", f"{path}.reply returned an empty text.")
-        return Reply(said[: request.max_chars].rstrip(), is_cut=len(said) > request.max_chars)
+        return Reply(said)
 
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:

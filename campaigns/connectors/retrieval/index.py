@@ -106,6 +106,7 @@ class Index:
 
     Attributes
     ----------
+    n_turns : int
     texts : tuple of str, (n_turns,)
     has_reply : bool, (n_turns,)
         Whether another turn follows in the same dialogue: it is the one at the next place.
@@ -116,6 +117,7 @@ class Index:
     """
 
     def __init__(self, dialogues: Dialogues) -> None:
+        self.n_turns = dialogues.n_turns
         self.texts = dialogues.texts
         self.dialogue_of = dialogues.dialogue_of
         self.has_reply = np.ones(dialogues.n_turns, dtype=np.bool_)

@@ -57,7 +57,7 @@ class Retrieval(Connector):
             seed=request.seed,
             max_chars=request.max_chars,
         )
-        return Reply(text[: request.max_chars], is_cut=len(text) > request.max_chars)
+        return Reply(text)
 
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from annotation import transcripts
 from annotation.exports import ALL_STATES, hashed_name, iter_events
 from annotation.models import Assignment, Conversation, Turn
 from annotation.services.chats import keep_input, leave_conversation, open_conversation
-from annotation.services.replies import fetch_reply
+from annotation.services.replies import fetch_reply_of
 from annotation.transcripts import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
@@ -245,9 +245,9 @@ def unanswered(owner: User) -> Campaign:
     campaign = open_live_campaign(owner)
     Chatbot.objects.update(connector="telepathy", secrets=seal({"api_key": "sk-very-secret"}))
     assignment = take_hit(campaign, "ann")
-    chat = open_conversation(assignment_id=assignment.pk, position=1, topic="tea", opinion="like")
-    keep_input(assignment_id=assignment.pk, position=1, number=1, text="Hello")
-    assert fetch_reply(conversation_id=chat.pk).status == "failed"
+    open_conversation(assignment_id=assignment.pk, position=1, topic="tea", opinion="like")
+    chat = keep_input(assignment_id=assignment.pk, position=1, number=1, text="Hello")
+    assert fetch_reply_of(chat).status == "failed"
     leave_conversation(assignment_id=assignment.pk, position=1)
     return campaign
 

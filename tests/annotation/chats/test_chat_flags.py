@@ -76,6 +76,23 @@ def test_a_copy_is_found_exactly_where_there_is_one(said: str, start: int, lengt
     assert flags(Input(text, reply=said)) == (["copied"] if has_copy else [])
 
 
+@given(texts=st.lists(st.text("ab", min_size=35, max_size=90), max_size=5), runs=st.lists(st.text("ab", min_size=45)))
+def test_as_many_inputs_are_copies_as_have_a_run_in_common_with_one_before(texts: list[str], runs: list[str]) -> None:
+    inputs = [*texts, *(f"{run}{text}" for run, text in zip(runs, texts, strict=False)), *runs]
+    n_copies = sum(
+        any(text[k : k + COPIED_CHARS] in said for said in inputs[:n] for k in range(len(text) - COPIED_CHARS + 1))
+        for n, text in enumerate(inputs)
+    )
+    told = [finding.text for finding in find_flags([Input(text) for text in inputs]) if finding.flag.name == "copied"]
+    assert [text.split()[0] for text in told] == ([str(n_copies)] if n_copies else [])
+
+
+def test_words_in_common_that_are_too_few_are_no_copy_however_often_they_come() -> None:
+    numbers = (f"{number:020}" for number in range(100_000))
+    inputs = [Input("".join("the same words again" + next(numbers) for _ in range(125))) for _ in range(50)]
+    assert find_flags(inputs) == []
+
+
 # --- Short, repeated, empty
 
 

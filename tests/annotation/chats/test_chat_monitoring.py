@@ -276,6 +276,12 @@ def test_dead_chats_are_not_rated(owner_client: Client, campaign: Campaign, ann:
     assert sum(count.n_rated for count in count_by_system(campaign)) == 0
 
 
+def test_a_chat_that_dies_while_ratings_are_counted_is_none(campaign: Campaign, ann: Assignment) -> None:
+    hold_chat(ann, chatbot="Birch", state=State.DEAD)
+    Assignment.objects.update(n_rated=0)  # as it was when what was rated was counted
+    assert {count.name: count.n_rated for count in count_by_system(campaign)} == dict.fromkeys(CHATBOTS, 0)
+
+
 def test_progress_speaks_of_chats(owner_client: Client, busy: Campaign) -> None:
     page = owner_client.get(page_of(busy, "progress"))
     labels = [stat["label"] for stat in page.context["stats"]]

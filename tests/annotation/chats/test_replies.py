@@ -11,11 +11,12 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
+from annotation import pacing
 from annotation.models import Assignment, Conversation, Event, Turn
 from annotation.pacing import pace_of
 from annotation.services.assignments import start_assignment
 from annotation.services.chats import end_conversation, keep_input, leave_conversation, open_conversation
-from annotation.services.replies import Outcome, fetch_reply, fetch_reply_of
+from annotation.services.replies import Outcome, fetch_reply_of
 from campaigns.models import Campaign, Chatbot, System
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
@@ -54,7 +55,7 @@ def begin(owner: User, *, is_degraded: bool = False, **limits: Any) -> Conversat
 
 
 def fetch(chat: Conversation, **more: Any) -> Outcome:
-    return fetch_reply(conversation_id=chat.pk, **more)
+    return fetch_reply_of(Conversation.objects.select_related("assignment__campaign").get(pk=chat.pk), **more)
 
 
 def said(chat: Conversation) -> list[str]:
@@ -175,6 +176,23 @@ def test_a_long_reply_is_cut(owner: User) -> None:
     assert chat.turns.get(number=2).data["is_cut"] is True
 
 
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        (" abcd \n", "abcd"),
+        ("abc  de", "abc"),
+        ("a\ud83d\ude00b\udc00", "a😀b\N{REPLACEMENT CHARACTER}"),
+        ("a\0b", "ab"),
+    ],
+)
+def test_a_reply_is_kept_as_it_can_be_stored(owner: User, reply: str, kept: str) -> None:
+    chat = begin(owner, max_chars=4)
+    bots.SCRIPT.append(reply)
+    assert fetch(chat) == Outcome("replied")
+    assert said(chat)[1] == kept
+    assert chat.turns.get(number=2).data.get("is_cut", False) is (reply == "abc  de")
+
+
 def test_a_connector_that_cannot_be_is_a_lasting_failure(chat: Conversation) -> None:
     Chatbot.objects.update(connector="telepathy")
     assert fetch(chat) == Outcome("failed")
@@ -193,6 +211,23 @@ def test_a_chatbot_stops_at_its_spending_cap(owner: User) -> None:
     keep_input(**where, number=3, text="And then?")
     assert fetch(chat) == Outcome("failed")
     assert len(bots.ASKED) == 1
+
+
+def test_replies_without_a_word_are_paid_for_up_to_the_cap(owner: User) -> None:
+    chat = begin(owner, price_per_reply=Decimal("0.5"), spending_cap=Decimal("1"), n_retries=9)
+    bots.SCRIPT.extend(["", " "])
+    for code in ("empty_reply", "empty_reply", "spending_cap"):
+        fetch(chat)
+        assert Event.objects.filter(kind=Event.Kind.UNANSWERED).latest("pk").data["code"] == code
+        later(60)
+    assert Chatbot.objects.get(system=chat.item.output.system_id).spent == Decimal("1")
+
+
+def test_a_chatbot_that_cannot_be_asked_costs_nothing(owner: User) -> None:
+    chat = begin(owner, price_per_reply=Decimal("0.5"))
+    bots.SCRIPT.append(RuntimeError("no"))
+    assert fetch(chat).status == "waiting"
+    assert Chatbot.objects.get(system=chat.item.output.system_id).spent == 0
 
 
 def test_tokens_have_prices() -> None:
@@ -373,6 +408,7 @@ def test_the_degraded_chatbot_takes_as_long_as_another_did(owner: User) -> None:
         item=chat.assignment.hit.items.exclude(pk=chat.item_id).first(),
         topic="tea",
         opinion="like",
+        n_turns=2,
     )
     Turn.objects.create(
         conversation=other, number=2, speaker=Turn.Speaker.CHATBOT, text="Hm", data={"answered_ms": 2500}
@@ -382,3 +418,19 @@ def test_the_degraded_chatbot_takes_as_long_as_another_did(owner: User) -> None:
     assert len(slept) == 1
     assert 1.5 < slept[0] <= 2.5
     assert System.objects.get(outputs__items=chat.item_id).is_degraded
+
+
+def test_the_pace_is_that_of_the_newest_chats_with_a_reply(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pacing, "_LATEST", 2)
+    chat = begin(owner, is_degraded=True)
+    others = [
+        Conversation.objects.create(
+            assignment=chat.assignment, item=item, topic="tea", opinion="like", n_turns=0 if k == 4 else 2
+        )
+        for k, item in enumerate(chat.assignment.hit.items.exclude(pk=chat.item_id))
+    ]
+    for other, answered_ms in reversed(list(zip(others[:4], (9000, 9000, 500, 500), strict=True))):
+        Turn.objects.create(
+            conversation=other, number=2, speaker="chatbot", text="Hm", data={"answered_ms": answered_ms}
+        )
+    assert {pace_of(chat.assignment.campaign, chat.pk, number) for number in range(20)} == {0.5}

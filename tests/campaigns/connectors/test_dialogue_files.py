@@ -3,12 +3,13 @@
 import os
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from campaigns.contracts.connector import ConnectorError, Setup
-from campaigns.contracts.dialogues import BadDialoguesError, PerFile, dialogues_for, read_dialogues
+from campaigns.contracts.dialogues import BadDialoguesError, PerFile, check_dialogues, dialogues_for, read_dialogues
 from examples.dialogue.make_dialogues import turns_of
 from tests.campaigns.connectors.dialogue_files import EXAMPLE, write_dialogues
 
@@ -20,7 +21,7 @@ def path(tmp_path: Path) -> Path:
 
 def refusal_of(path: Path) -> BadDialoguesError:
     with pytest.raises(BadDialoguesError) as caught:
-        read_dialogues(path, name="mine.jsonl")
+        check_dialogues(path, name="mine.jsonl")
     assert caught.value.code == "bad_dialogues"
     return caught.value
 
@@ -105,7 +106,9 @@ def test_an_empty_file_is_refused(path: Path, content: bytes) -> None:
 
 
 def test_a_file_that_is_not_there_is_refused(path: Path) -> None:
-    assert [line for line, _ in refusal_of(path).problems] == [None]
+    with pytest.raises(BadDialoguesError) as caught:
+        read_dialogues(path)
+    assert [line for line, _ in caught.value.problems] == [None]
 
 
 def test_a_file_that_is_too_large_is_refused_unread(path: Path) -> None:
@@ -127,28 +130,79 @@ def test_a_file_is_read_once_until_it_changes(path: Path) -> None:
     assert read_dialogues(path).texts == ("c", "d")
 
 
-def test_of_many_files_the_last_ones_are_kept(tmp_path: Path) -> None:
+@dataclass(eq=False)
+class Read:
+    n_turns: int
+
+
+def files_of(folder: Path, **n_turns: int) -> dict[str, Path]:
+    files = {name: folder / name for name in n_turns}
+    for name, path in files.items():
+        path.write_text("x" * n_turns[name])
+    return files
+
+
+def read_again(files: dict[str, Path], names: str, **limit: int) -> str:
+    """Ask for files in turn, and return those that were made anew."""
     made: list[str] = []
-    lengths = PerFile(lambda path: made.append(path.name) or len(path.read_text()), most=2)
-    paths = [tmp_path / name for name in "abc"]
-    for path in paths:
-        path.write_text(path.name)
-    for path in [*paths, paths[2], paths[1], paths[0]]:
-        assert lengths(path) == 1
-    assert made == ["a", "b", "c", "a"]
+
+    def make(path: Path) -> Read:
+        made.append(path.name)
+        return Read(len(path.read_text()))
+
+    kept = PerFile(make, **limit)
+    for name in names:
+        assert kept(files[name]).n_turns == len(files[name].read_text())
+    return "".join(made)
+
+
+def test_of_many_files_those_asked_for_last_are_kept(tmp_path: Path) -> None:
+    assert read_again(files_of(tmp_path, a=1, b=1, c=1), "abccba", most=2) == "abca"
+
+
+def test_files_are_kept_by_how_many_turns_they_have_together(tmp_path: Path) -> None:
+    files = files_of(tmp_path, a=1, b=1, c=1, d=1, e=1, f=1, x=60, y=50)
+    assert read_again(files, "abcdef" * 3) == "abcdef"
+    assert read_again(files, "abxab", most=62) == "abx"
+    assert read_again(files, "xxyyx", most=20) == "xyx", "one that is larger than all may be is kept alone"
+
+
+def test_a_file_that_takes_long_holds_up_no_other(tmp_path: Path) -> None:
+    files = files_of(tmp_path, slow=4, fast=1)
+    is_asked, is_done = threading.Event(), threading.Event()
+
+    def make(path: Path) -> Read:
+        if path.name == "slow":
+            is_asked.set()
+            assert is_done.wait(10)
+        return Read(1)
+
+    kept = PerFile(make)
+    thread = threading.Thread(target=kept, args=(files["slow"],))
+    thread.start()
+    assert is_asked.wait(10)
+    finished: list[Read] = []
+    other = threading.Thread(target=lambda: finished.append(kept(files["fast"])))
+    other.start()
+    other.join(5)
+    has_waited = not finished
+    is_done.set()
+    thread.join()
+    other.join()
+    assert not has_waited
 
 
 def test_threads_that_ask_at_once_get_the_same(path: Path) -> None:
     n_made, together = [], threading.Barrier(4)
 
-    def make(path: Path) -> object:
+    def make(path: Path) -> Read:
         n_made.append(path)
         time.sleep(0.05)
-        return object()
+        return Read(1)
 
     kept = PerFile(make)
     path.write_text("x")
-    found: list[object] = []
+    found: list[Read] = []
 
     def ask() -> None:
         together.wait()

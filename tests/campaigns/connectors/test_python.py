@@ -41,12 +41,12 @@ def fault(connector: PythonClass, *texts: str, **request: Any) -> ConnectorError
 
 def test_a_class_is_told_all_there_is() -> None:
     request = make_request("Hi", "Hello!", "Tea?", topic="tea", persona=("I bake.", "I row."), seed=7)
-    assert connect("Polite").reply(request) == Reply("Hello: Tea?, I bake. I row., tea, 7")
+    assert connect("Polite").reply(request) == Reply(" Hello: Tea?, I bake. I row., tea, 7 ")
 
 
 def test_an_instance_is_made_once_for_its_arguments_however_many_ask() -> None:
     def ask(greeting: str) -> str:
-        return connect("Polite", greeting=greeting, n=99).reply(make_request()).text
+        return connect("Polite", greeting=greeting, n=99).reply(make_request()).text.strip()
 
     with ThreadPoolExecutor(16) as pool:
         said = list(pool.map(ask, ["Ahoy", "Moin"] * 20))
@@ -105,17 +105,10 @@ def test_classes_that_cannot_be_had(connector: tuple[str, dict[str, Any]], code:
     assert fault(connect(connector[0], **connector[1])).code == code
 
 
-@pytest.mark.parametrize(
-    ("what", "code"), [(7, "bad_reply"), (None, "bad_reply"), ("", "empty_reply"), (" \0", "empty_reply")]
-)
-def test_what_is_no_reply(what: Any, code: str) -> None:
+@pytest.mark.parametrize("what", [7, None, ["Hello"]])
+def test_what_is_no_text_is_a_bad_reply(what: Any) -> None:
     error = fault(connect("Says", what=what))
-    assert (error.code, error.is_passing) == (code, True)
-
-
-def test_a_long_reply_is_cut() -> None:
-    assert connect("Says", what="ab" * 1000).reply(make_request(max_chars=3)) == Reply("aba", is_cut=True)
-    assert connect("Says", what=" aba \ud800").reply(make_request()).text == "aba \N{REPLACEMENT CHARACTER}"
+    assert (error.code, error.is_passing) == ("bad_reply", True)
 
 
 # --- The form
