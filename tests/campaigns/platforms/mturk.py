@@ -1,6 +1,8 @@
-"""Mechanical Turk as its tests use it: a campaign's reference, an arrival, terms, an account."""
+"""Mechanical Turk as its tests use it: a campaign's reference, an arrival, terms, an account, the simulator."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl
@@ -11,12 +13,16 @@ from campaigns.contracts.platform import CampaignRef
 from campaigns.platforms.mturk.account import MTurkAccount
 from campaigns.platforms.mturk.client import Keys
 from campaigns.platforms.mturk.plugin import MTurk
+from crowd.simulator.faults import Fault, Faults
+from crowd.simulator.ledger import Ledger
+from crowd.simulator.mturk import MTurkApi
 
 CAMPAIGN = UUID("00000000-0000-4000-8000-000000000005")
 SITE = "https://rate.example.org"
 WORKER, OTHER_WORKER = "A1EXAMPLEWORKER", "A2EXAMPLEWORKER"
 ASSIGNMENT_ID, HIT_ID = "3EXAMPLEASSIGNMENT0000000001", "3EXAMPLEHIT00000000000000001"
 SANDBOX_SITE = "https://workersandbox.mturk.com"
+DAY_S = 24 * 3600
 KEYS = Keys("AKIAEXAMPLE012345678", "a-secret/that+nobody/may+read")
 
 
@@ -68,3 +74,40 @@ def prepared(account: MTurkAccount, wanted: Terms) -> Prepared:
     while not (step := account.prepare(wanted)).is_done:
         pass
     return step
+
+
+@dataclass
+class Amazon:
+    """The simulator, and what a test asks of it."""
+
+    url: str
+    ledger: Ledger = field(default_factory=Ledger)
+    faults: Faults = field(default_factory=Faults)
+
+    def __post_init__(self) -> None:
+        keys = {"access_key": KEYS.access_key_id, "secret_key": KEYS.secret_access_key}
+        self.api = MTurkApi(self.ledger, self.faults, **keys)
+
+    @contextmanager
+    def failing(self, fault: Fault) -> Iterator[None]:
+        """Let every call of the block fail."""
+        self.faults.rate, self.faults.kinds = 1.0, (fault,)
+        try:
+            yield
+        finally:
+            self.faults.rate = 0.0
+
+    def n(self, operation: str) -> int:
+        return len(self.ledger.effects(operation))
+
+    def work(self, hit_id: str, worker: str = WORKER, code: str = "CODE-1") -> str:
+        """Have a worker accept and submit; return the assignment's id."""
+        assignment_id = self.api.accept(hit_id, worker)
+        self.api.submit(assignment_id, {"assignmentId": assignment_id, "code": code})
+        return assignment_id
+
+    def forget_tokens(self) -> None:
+        """Let the day pass for which tokens are kept."""
+        for kind in ("hit-token", "bonus-token", "places-token"):
+            for id, use in self.ledger.all(kind).items():
+                self.ledger.put(kind, id, {**use, "at": use["at"] - DAY_S})

@@ -1,19 +1,17 @@
 """An account at the simulated Mechanical Turk: what it does there, and what is there when it is done twice."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, TypeVar
 from uuid import uuid4
 
 import pytest
-from pytest_django import Settings
 
 from campaigns.contracts.account import (
     AccountState,
     BonusSpec,
-    Event,
     PlatformRefusedError,
     PlatformUnsureError,
     PostingState,
@@ -21,16 +19,15 @@ from campaigns.contracts.account import (
 )
 from campaigns.platforms.mturk.account import MTurkAccount
 from campaigns.platforms.mturk.plugin import MTurk
-from crowd.simulator.faults import Fault, Faults
-from crowd.simulator.ledger import Ledger
-from crowd.simulator.mturk import MTurkApi, WorkerRefusedError
-from crowd.simulator.server import Served
+from crowd.simulator.faults import Fault
+from crowd.simulator.mturk import WorkerRefusedError
 from tests.campaigns.platforms.mturk import (
     CAMPAIGN,
-    KEYS,
+    DAY_S,
     OTHER_WORKER,
     SITE,
     WORKER,
+    Amazon,
     open_account,
     prepared,
     ref,
@@ -39,61 +36,7 @@ from tests.campaigns.platforms.mturk import (
 )
 
 AFTER, BEFORE = Fault.ERROR_AFTER, Fault.ERROR_BEFORE
-DAY_S = 24 * 3600
 T = TypeVar("T")
-
-
-@dataclass
-class Amazon:
-    """The simulator, and what a test asks of it."""
-
-    url: str
-    ledger: Ledger = field(default_factory=Ledger)
-    faults: Faults = field(default_factory=Faults)
-
-    def __post_init__(self) -> None:
-        keys = {"access_key": KEYS.access_key_id, "secret_key": KEYS.secret_access_key}
-        self.api = MTurkApi(self.ledger, self.faults, **keys)
-
-    @contextmanager
-    def failing(self, fault: Fault) -> Iterator[None]:
-        """Let every call of the block fail."""
-        self.faults.rate, self.faults.kinds = 1.0, (fault,)
-        try:
-            yield
-        finally:
-            self.faults.rate = 0.0
-
-    def n(self, operation: str) -> int:
-        return len(self.ledger.effects(operation))
-
-    def work(self, hit_id: str, worker: str = WORKER, code: str = "CODE-1") -> str:
-        """Have a worker accept and submit; return the assignment's id."""
-        assignment_id = self.api.accept(hit_id, worker)
-        self.api.submit(assignment_id, {"assignmentId": assignment_id, "code": code})
-        return assignment_id
-
-    def forget_tokens(self) -> None:
-        """Let the day pass for which tokens are kept."""
-        for kind in ("hit-token", "bonus-token", "places-token"):
-            for id, use in self.ledger.all(kind).items():
-                self.ledger.put(kind, id, {**use, "at": use["at"] - DAY_S})
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[tuple[dict[str, Any], str]]:
-    current: dict[str, Any] = {}
-    with Served(lambda environ, start_response: current["api"](environ, start_response)) as server:
-        yield current, server.url
-
-
-@pytest.fixture
-def amazon(served: tuple[dict[str, Any], str], settings: Settings) -> Iterator[Amazon]:
-    current, settings.MTURK_SANDBOX_URL = served
-    amazon = Amazon(settings.MTURK_SANDBOX_URL)
-    current["api"] = amazon.api
-    yield amazon
-    assert amazon.api.breaches == []
 
 
 @pytest.fixture
@@ -449,57 +392,3 @@ def test_a_blocked_worker_comes_again_when_unblocked(amazon: Amazon, account: MT
     for _ in range(2):
         account.unblock(WORKER)
     amazon.api.accept(hit_id, WORKER)
-
-
-# --- Notifications
-
-
-def test_without_a_queue_there_are_no_events(amazon: Amazon, account: MTurkAccount) -> None:
-    account.prepare(terms())
-    assert account.events() == []
-    assert amazon.n("set-notifications") == 0
-
-
-def test_events_come_until_they_are_acknowledged(amazon: Amazon) -> None:
-    account = open_account({"sqs_queue_url": f"{amazon.url}/000000000000/ours"})
-    account.prepare(terms())
-    hit_id = account.draft(spec())
-    given_back, left = amazon.api.accept(hit_id, WORKER), amazon.api.accept(hit_id, OTHER_WORKER)
-    amazon.api.return_(given_back)
-    amazon.api.abandon(left)
-    events = account.events()
-    told = {(event.posting_id, event.submission_id, event.state) for event in events}
-    assert told == {
-        (hit_id, given_back, None),
-        (hit_id, left, None),
-        (hit_id, given_back, SubmissionState.RETURNED),
-        (hit_id, left, SubmissionState.ABANDONED),
-    }
-    account.acknowledge([*events, *events])
-    assert amazon.ledger.all("message") == {}
-    assert account.events() == []
-
-
-def test_more_messages_than_one_call_gives_are_received_and_deleted(amazon: Amazon) -> None:
-    account = open_account({"sqs_queue_url": f"{amazon.url}/000000000000/ours"})
-    account.prepare(terms())
-    hit_id = account.draft(spec(n_places=25))
-    for n in range(25):
-        amazon.api.accept(hit_id, f"A{n:012}")
-    events = account.events()
-    assert len(events) == 25
-    account.acknowledge(events)
-    assert account.events() == []
-
-
-def test_a_message_that_cannot_be_read_is_taken_away(amazon: Amazon) -> None:
-    url = f"{amazon.url}/000000000000/ours"
-    account = open_account({"sqs_queue_url": url})
-    account.prepare(terms())
-    for body in ("no JSON", "[]", '{"Events": [1]}', '{"Events": []}'):
-        account._queues.call("send_message", QueueUrl=url, MessageBody=body)
-    events = account.events()
-    assert {replace(event, receipt="") for event in events} == {Event(posting_id="")}
-    assert len(events) == 4
-    account.acknowledge(events)
-    assert account.events() == []

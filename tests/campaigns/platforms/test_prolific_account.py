@@ -2,99 +2,46 @@
 
 import logging
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
 from campaigns.contracts.account import (
-    BonusSpec,
     CrowdAccount,
-    DraftLapsedError,
     PlatformRefusedError,
     PlatformUnsureError,
-    PostingSpec,
     PostingState,
     SubmissionState,
-    Terms,
 )
-from campaigns.contracts.platform import CampaignRef, Place
+from campaigns.contracts.platform import Place
 from campaigns.platforms.prolific import account as account_module
-from campaigns.platforms.prolific.plugin import Prolific
 from crowd.simulator.faults import Fault, Faults
 from crowd.simulator.prolific import ProlificApi
 from crowd.simulator.server import Served
-from tests.crowd.simulator.prolific_cast import TOKEN, Standing, make_api
+from tests.campaigns.platforms.prolific import (
+    CAMPAIGN,
+    PLATFORM,
+    SITE,
+    TERMS,
+    open_account,
+    operations,
+    publish,
+    spec,
+    work,
+)
+from tests.crowd.simulator.prolific_cast import TOKEN
 
-PLATFORM = Prolific()
-CAMPAIGN = CampaignRef(uuid4(), {})
-SITE = "https://evalsite.example"
-TERMS = Terms("Rate short texts", "Ten texts.", Decimal("1.50"), "GBP", 9, SITE)
 MESSAGE = "All twenty ratings of your HIT are the same, also those of the two texts whose words were put in disorder."
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[tuple[Standing, str]]:
-    standing = Standing()
-    with Served(standing) as served:
-        yield standing, served.url
-
-
-@pytest.fixture
-def api(server: tuple[Standing, str], settings: Any) -> ProlificApi:
-    standing, settings.PROLIFIC_URL = server
-    standing.api = make_api()
-    return standing.api
 
 
 @pytest.fixture
 def account(api: ProlificApi) -> CrowdAccount:
     return open_account()
-
-
-def open_account(options: dict[str, Any] | None = None) -> CrowdAccount:
-    """Open the account as another process would."""
-    return PLATFORM.open_account(replace(CAMPAIGN, settings=options or {}), {"token": TOKEN})
-
-
-def spec(token: UUID | None = None, *, n_places: int = 3, terms: Terms = TERMS) -> PostingSpec:
-    """Return a wave of HITs of three places."""
-    url = f"{SITE}/rate/c/{CAMPAIGN.public_id}/?{PLATFORM.arrival_query(CAMPAIGN, None)}"
-    return PostingSpec(token or uuid4(), terms, url, n_places)
-
-
-def publish(account: CrowdAccount, **more: Any) -> str:
-    """Publish a wave and return its study."""
-    study = account.draft(spec(**more))
-    account.publish(study)
-    return study
-
-
-def work(api: ProlificApi, study: str, code: str = "ABC") -> str:
-    """Let a new participant submit a session of a study."""
-    session = api.reserve(study, api.add_participant())
-    api.external_url(study, session)
-    api.submit(session, code)
-    return session
-
-
-def insist(act: Callable[[], Any], *, times: int = 200) -> Any:
-    """Do something until the platform is sure of it."""
-    for _ in range(times):
-        try:
-            return act()
-        except PlatformUnsureError:
-            continue
-    raise AssertionError("it never worked")
-
-
-def operations(api: ProlificApi, *names: str) -> list[str]:
-    """Return the effects of some operations, in order."""
-    return [each.operation for each in api.ledger.effects() if each.operation in names]
 
 
 # --- Whose account it is
@@ -311,134 +258,6 @@ def test_participants_get_a_message(api: ProlificApi, account: CrowdAccount) -> 
     account.notify([person], "About your HIT", "Thank you.", study)
     (sent,) = api.ledger.effects("message")
     assert (sent.target, sent.data["body"]) == (person, "About your HIT\n\nThank you.")
-
-
-# --- Bonuses: Prolific pays as often as it is asked
-
-
-def bonus_of(api: ProlificApi, study: str, session: str, amount: str = "0.75") -> BonusSpec:
-    """Return a bonus of a session."""
-    participant = api.studies.submission(session)["participant"]
-    return BonusSpec(uuid4(), study, session, participant, Decimal(amount), "Well done")
-
-
-def paid(api: ProlificApi) -> list[int]:
-    """Return the bonuses that were paid, in pence."""
-    return [each.data["amount"] for each in api.ledger.effects("bonus")]
-
-
-def test_a_bonus_is_paid_once_by_whoever_drafted_it_and_by_another_process(
-    api: ProlificApi, account: CrowdAccount
-) -> None:
-    study = publish(account)
-    bonus = bonus_of(api, study, work(api, study))
-    draft = account.draft_bonus(bonus)
-    assert paid(api) == []
-    account.pay_bonus(bonus, draft)
-    account.pay_bonus(bonus, draft)
-    open_account().pay_bonus(bonus, draft)
-    assert paid(api) == [75]
-    second = account.draft_bonus(bonus)
-    account.pay_bonus(bonus, second)
-    assert paid(api) == [75, 75]
-
-
-def test_a_bonus_that_may_be_on_its_way_is_not_paid_again(
-    api: ProlificApi, account: CrowdAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(account_module, "_SETTLED_SIMULATED_S", 600.0)
-    study = publish(account)
-    bonus = bonus_of(api, study, work(api, study))
-    draft = account.draft_bonus(bonus)
-    api._bonus_delay_s = 300.0
-    api.faults.rate, api.faults.kinds = 1.0, (Fault.ERROR_AFTER,)
-    with pytest.raises(PlatformUnsureError):
-        account.pay_bonus(bonus, draft)
-    api.faults.rate = 0.0
-    with pytest.raises(PlatformUnsureError) as error:
-        open_account().pay_bonus(bonus, draft)
-    assert error.value.retry_after_s is not None and 500 < error.value.retry_after_s <= 600
-    api._bonus_delay_s = 0.0
-    open_account().pay_bonus(bonus, draft)
-    assert paid(api) == [75]
-
-
-def test_a_bonus_that_may_be_paid_is_not_refused_since_it_cannot_be_looked_for(
-    api: ProlificApi, account: CrowdAccount
-) -> None:
-    study = publish(account)
-    bonus = bonus_of(api, study, work(api, study))
-    draft = account.draft_bonus(bonus)
-    account.pay_bonus(bonus, draft)
-    with pytest.raises(PlatformUnsureError):
-        PLATFORM.open_account(CAMPAIGN, {"token": "a-token-that-is-wrong"}).pay_bonus(bonus, draft)
-    open_account().pay_bonus(bonus, draft)
-    assert paid(api) == [75]
-
-
-def test_a_bonus_that_was_never_paid_is_drafted_anew(
-    api: ProlificApi, account: CrowdAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study = publish(account)
-    bonus = bonus_of(api, study, work(api, study))
-    lost = account.draft_bonus(bonus)  # and the process dies
-    monkeypatch.setattr(account_module, "_SETTLED_SIMULATED_S", 0.0)
-    with pytest.raises(DraftLapsedError):
-        open_account().pay_bonus(bonus, lost)
-    account = open_account()
-    account.pay_bonus(bonus, account.draft_bonus(bonus))
-    assert paid(api) == [75]
-
-
-def test_a_second_bonus_of_the_same_amount_is_not_taken_for_the_first(
-    api: ProlificApi, account: CrowdAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study = publish(account)
-    first = bonus_of(api, study, work(api, study))
-    api._bonus_delay_s = 300.0  # until Prolific lists it
-    account.pay_bonus(first, account.draft_bonus(first))
-    second = replace(first, token=uuid4(), given_at=datetime.now(UTC))
-    monkeypatch.setattr(account_module, "_SETTLED_SIMULATED_S", 600.0)
-    with pytest.raises(PlatformUnsureError) as error:
-        account.draft_bonus(second)
-    assert error.value.retry_after_s is not None and 500 < error.value.retry_after_s <= 600
-
-    api._bonus_delay_s = 0.0
-    monkeypatch.setattr(account_module, "_SETTLED_SIMULATED_S", 0.0)
-    lost = account.draft_bonus(second)  # and the process dies
-    with pytest.raises(DraftLapsedError):
-        open_account().pay_bonus(second, lost)
-    account.pay_bonus(second, account.draft_bonus(second))
-    assert paid(api) == [75, 75]
-
-
-def test_every_act_has_its_effect_exactly_once_under_faults(
-    api: ProlificApi, account: CrowdAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(account_module, "_SETTLED_SIMULATED_S", 0.0)
-    api.faults = Faults(rate=0.3, seed=11, silence_s=0.0)
-    wanted = spec(n_places=12)
-    study = insist(lambda: account.draft(wanted))
-    insist(lambda: account.publish(study))
-    sessions = [work(api, study) for _ in range(12)]
-    insist(lambda: account.add_places(study, 1, wanted.token))
-    for session in sessions:
-        insist(lambda session=session: account.approve(session))
-        bonus, drafts = bonus_of(api, study, session), [""]
-
-        def pay(bonus: BonusSpec = bonus, drafts: list[str] = drafts) -> None:
-            drafts[0] = drafts[0] or account.draft_bonus(bonus)
-            try:
-                account.pay_bonus(bonus, drafts[0])
-            except DraftLapsedError:
-                drafts[0] = ""
-                raise
-
-        insist(pay)
-    api.faults = Faults()
-    assert operations(api, "create", "publish", "places") == ["create", "publish", "places"]
-    assert sorted(each.target for each in api.ledger.effects("approve")) == sorted(sessions)
-    assert sorted(each.target for each in api.ledger.effects("bonus")) == sorted(sessions)
 
 
 # --- What the platform asks for

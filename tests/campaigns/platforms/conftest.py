@@ -1,0 +1,42 @@
+"""The simulated platforms, with empty books for each test."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from crowd.simulator.prolific import ProlificApi
+from crowd.simulator.server import Served
+from tests.campaigns.platforms.mturk import Amazon
+from tests.crowd.simulator.prolific_cast import Standing, make_api
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[dict[str, Any], str]]:
+    current: dict[str, Any] = {}
+    with Served(lambda environ, start_response: current["api"](environ, start_response)) as server:
+        yield current, server.url
+
+
+@pytest.fixture
+def amazon(served: tuple[dict[str, Any], str], settings: Settings) -> Iterator[Amazon]:
+    current, settings.MTURK_SANDBOX_URL = served
+    amazon = Amazon(settings.MTURK_SANDBOX_URL)
+    current["api"] = amazon.api
+    yield amazon
+    assert amazon.api.breaches == []
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[Standing, str]]:
+    standing = Standing()
+    with Served(standing) as served:
+        yield standing, served.url
+
+
+@pytest.fixture
+def api(server: tuple[Standing, str], settings: Any) -> ProlificApi:
+    standing, settings.PROLIFIC_URL = server
+    standing.api = make_api()
+    return standing.api
