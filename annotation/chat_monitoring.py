@@ -3,6 +3,7 @@
 What grows without end is counted by the database, or looked at where it is newest.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -251,9 +252,7 @@ def count_worker_flags(campaign: Campaign) -> list[WorkerFlags]:
     chats = Conversation.objects.filter(assignment__campaign=campaign)
     newest = chats.order_by("-pk").values_list("pk", "assignment__worker")[:CHATS_FLAGGED]
     worker_of = dict(newest)
-    n_chats: dict[int, int] = {}
-    for worker in worker_of.values():
-        n_chats[worker] = n_chats.get(worker, 0) + 1
+    n_chats = Counter(worker_of.values())
     flags: dict[int, list[list[Finding]]] = {}
     for chat, findings in find_flagged(chats).items():
         if chat in worker_of:  # else it was begun between the two queries
@@ -267,11 +266,7 @@ def count_worker_flags(campaign: Campaign) -> list[WorkerFlags]:
 
 
 def _count_flags(findings: Sequence[Sequence[Finding]]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for of_chat in findings:
-        for finding in of_chat:
-            counts[finding.flag.name] = counts.get(finding.flag.name, 0) + 1
-    return counts
+    return Counter(finding.flag.name for of_chat in findings for finding in of_chat)
 
 
 # --- One chat

@@ -6,7 +6,7 @@ Amounts are in the currency of the campaign, to the cent.
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from django.db.models import Count, Sum
+from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
 
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
@@ -75,7 +75,8 @@ def spent_on(campaign: Campaign) -> Spent:
     ordered = done.filter(kind=Order.Kind.APPROVE).aggregate(n=Count("pk"), amount=Sum("amount"), fee=Sum("fee"))
     bonuses = done.filter(kind=Order.Kind.BONUS).aggregate(n=Count("pk"), amount=Sum("amount"), fee=Sum("fee"))
     rewards, fees, n_paid = ordered["amount"] or _NOTHING, ordered["fee"] or _NOTHING, ordered["n"]
-    for n_places, n in _approved_otherwise(campaign):
+    approved = list_approved_otherwise(campaign).order_by().values_list("posting__n_places").annotate(n=Count("pk"))
+    for n_places, n in approved:
         cost = cost_of_places(campaign, n, places_per_posting=n_places)
         rewards, fees, n_paid = rewards + cost.rewards, fees + cost.fees, n_paid + n
     return Spent(
@@ -88,13 +89,11 @@ def spent_on(campaign: Campaign) -> Spent:
     )
 
 
-def _approved_otherwise(campaign: Campaign) -> list[tuple[int, int]]:
-    """Return how many submissions are approved without an order of ours, by the places of their postings.
+def list_approved_otherwise(campaign: Campaign) -> QuerySet[Submission]:
+    """Return the submissions that are approved without an order of ours.
 
     The platform approves by itself what nobody decides in time, and a researcher may approve on its own site.
     """
-    ordered = Order.objects.filter(campaign=campaign, kind=Order.Kind.APPROVE, state=Order.State.DONE)
-    others = Submission.objects.filter(campaign=campaign, state=Submission.State.APPROVED).exclude(
-        pk__in=ordered.values("submission")
-    )
-    return list(others.order_by().values_list("posting__n_places").annotate(n=Count("pk")))
+    ordered = Order.objects.filter(submission=OuterRef("pk"), kind=Order.Kind.APPROVE, state=Order.State.DONE)
+    approved = Submission.objects.filter(campaign=campaign, state=Submission.State.APPROVED)
+    return approved.exclude(Exists(ordered))

@@ -30,15 +30,14 @@ from analysis.campaign_queries import settings_of
 from analysis.live import list_live_workers
 from annotation.models import Assignment
 from campaigns.models import Campaign
-from crowd.costs import Cost, Spent, cost_of_places, spent_on
+from crowd.costs import Cost, Spent, cost_of_places, list_approved_otherwise, spent_on
 from crowd.models import Order, Submission
-from crowd.queries import list_payable
+from crowd.queries import OPEN, list_payable
 from evalsite.lib.errors import DomainError
 
 NONE = "none"
 """Of a filter by state: nothing is known on that side."""
 UNTESTED = "untested"
-OPEN = [Order.State.QUEUED, Order.State.SENDING]
 _MONEY = [Order.Kind.APPROVE, Order.Kind.BONUS]
 _CENT, _NOTHING = Decimal("0.01"), Decimal("0.00")
 _S_PER_HOUR = 3600
@@ -265,10 +264,8 @@ def get_totals(campaign: Campaign) -> Totals:
 
 
 def approved_by_itself(campaign: Campaign) -> QuerySet[Submission]:
-    """Return what is approved without an order of ours: by the platform, or on its own site."""
-    ordered = Order.objects.filter(submission=OuterRef("pk"), kind=Order.Kind.APPROVE, state=Order.State.DONE)
-    approved = Submission.objects.filter(campaign=campaign, state=Submission.State.APPROVED)
-    return _with_all(approved.exclude(Exists(ordered)))
+    """Return what is approved without an order of ours, with what belongs to it."""
+    return _with_all(list_approved_otherwise(campaign))
 
 
 def count_finished(campaign: Campaign) -> int:

@@ -16,6 +16,8 @@ from evalsite.lib.sealing import unseal
 
 UNPUBLISHED = (Posting.State.PLANNED, Posting.State.DRAFTED)
 """States of postings that are still to be published."""
+OPEN = (Order.State.QUEUED, Order.State.SENDING)
+"""States of orders that are still to be carried out."""
 # Options of which another value is another account, or another list of whom it has blocked.
 _OF_ACCOUNT = ("mode", "workspace")
 

@@ -16,8 +16,9 @@ from campaigns.presenters import overview
 from campaigns.queries import Role, has_role
 from crowd.costs import Cost
 from crowd.models import Order, Submission
-from crowd.payment_rows import OPEN, Row, Totals, Wages
+from crowd.payment_rows import Row, Totals, Wages
 from crowd.presenters.account import balance_of, money_words
+from crowd.queries import OPEN
 from crowd.services.memory import checked
 from evalsite.lib.words import counted
 

@@ -26,7 +26,7 @@ from campaigns.contracts.account import (
 from campaigns.models import Campaign
 from crowd.accounts import open_account
 from crowd.models import Order, Posting, Submission
-from crowd.queries import list_stops
+from crowd.queries import OPEN, list_stops
 from crowd.services.pacing import FIRST_PAUSE_S, Pace
 from crowd.services.queueing import ask_for
 from evalsite.accounts.models import User
@@ -38,7 +38,6 @@ logger = logging.getLogger(__name__)
 
 CARRY_OUT = "crowd.orders"
 State, Kind = Order.State, Order.Kind
-OPEN = (State.QUEUED, State.SENDING)
 # Pauses after a call whose effect is not known double, up to the longest.
 LONGEST_PAUSE_S = 600
 # How often one job goes through the open orders, and how long it waits at most to do so again.

@@ -19,8 +19,8 @@ from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from crowd.costs import fee_of_bonus, fee_of_reward
 from crowd.models import Order, Posting, Submission
-from crowd.queries import is_blocked, list_payable
-from crowd.services.orders import OPEN, place_orders
+from crowd.queries import OPEN, is_blocked, list_payable
+from crowd.services.orders import place_orders
 from crowd.services.settling import settle_troubles
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
