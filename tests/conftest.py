@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import caches
 from django.test import Client
 from hypothesis import settings as hypothesis_settings
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -72,6 +73,12 @@ def no_network() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", connect_here_only)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_use_counted() -> None:
+    """Begin each test with nothing counted against a rate limit."""
+    caches["rate_limits"].clear()
 
 
 def _is_here(host: str) -> bool:
