@@ -8,7 +8,7 @@ from django import forms
 from django.forms.formsets import BaseFormSet, formset_factory
 
 from analysis.ratings.columns import COLUMNS, REQUIRED
-from analysis.settings import KINDS, AnalysisSettings
+from analysis.settings import KINDS, LONGEST_NAME, LONGEST_STATEMENT, AnalysisSettings
 from analysis.words import UNITS, WORKER_TESTS
 from campaigns.contracts.protocol import CriterionSpec
 from evalsite.uploads import SizedFileField
@@ -110,8 +110,8 @@ class ProtocolForm(forms.Form):
 class CriterionForm(forms.Form):
     """One criterion; without a name it is left out."""
 
-    name = forms.CharField(max_length=100, required=False)
-    statement = forms.CharField(max_length=500, required=False)
+    name = forms.CharField(max_length=LONGEST_NAME, required=False)
+    statement = forms.CharField(max_length=LONGEST_STATEMENT, required=False)
     is_negative = forms.BooleanField(label="Negative", required=False)
     is_in_worker_test = forms.BooleanField(label="In worker test", required=False)
 

@@ -1,8 +1,9 @@
 """What an analysis is told: protocol, criteria, worker test, unit. Read from a protocol, a form or a JSON file."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ from analysis.stats.scores import Unit
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.protocols import get_protocol, list_protocols
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.errors import shorten
 
 CUSTOM = "custom"
 """The protocol whose criteria are whatever was rated."""
 KINDS = {kind.name.lower(): kind for kind in Kind}
-_LONGEST_NAME = 100
+LONGEST_NAME, LONGEST_STATEMENT = 100, 500
+"""In characters, of a criterion. Longer cells of a column of criteria are taken for texts."""
 _FIELDS = {"protocol", "criteria", "worker_test", "unit", "standardised_kinds", "excluded"}
 _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
 
@@ -46,6 +49,11 @@ class AnalysisSettings:
     def criterion_names(self) -> list[str]:
         """The criteria's names, in order."""
         return [criterion.name for criterion in self.criteria]
+
+    @property
+    def statements(self) -> list[str]:
+        """The criteria's statements, in order: a file may name a criterion by its statement."""
+        return [criterion.statement for criterion in self.criteria]
 
     def design(self, workers: list[str]) -> Design:
         """Return the same settings in codes, for ratings of these workers; unknown excluded ones are left out."""
@@ -78,8 +86,11 @@ def _check(settings: AnalysisSettings) -> None:
         raise _bad("There is no criterion. Name at least one.")
     if "" in names or len(set(names)) < len(names):
         raise _bad("Each criterion needs a name of its own.")
-    if any(len(name) > _LONGEST_NAME for name in names):
-        raise _bad(f"The name of a criterion has at most {_LONGEST_NAME} characters.")
+    if long := [name for name in settings.criterion_names if len(name) > LONGEST_NAME]:
+        raise _bad(
+            f"The criterion “{shorten(long[0])}” has {len(long[0])} characters, a name has at most {LONGEST_NAME}. "
+            "Give it a shorter name, and the file's name for it as its statement."
+        )
     if settings.preset not in PRESETS:
         raise _bad(f"There is no worker test “{settings.preset}”. Choose one of: {', '.join(PRESETS)}.")
     if not 0 < settings.alpha < 1:
@@ -101,19 +112,38 @@ def from_protocol(slug: str) -> AnalysisSettings:
 def from_criteria(names: Sequence[str]) -> AnalysisSettings:
     """Return the presets of the first protocol that has all these criteria; without one, `custom_settings`.
 
-    Without any name, those of the first protocol.
+    A criterion may be named by its statement. Without any name, those of the first protocol.
     """
     wanted = {name.casefold() for name in names}
     for protocol in list_protocols():
-        if wanted <= {criterion.name.casefold() for criterion in protocol.criteria}:
+        known = {text.casefold() for criterion in protocol.criteria for text in (criterion.name, criterion.statement)}
+        if wanted <= known:
             return from_protocol(protocol.slug)
     return custom_settings(names)
 
 
 def custom_settings(names: Sequence[str]) -> AnalysisSettings:
-    """Return the presets of the protocol of one's own with these criteria; with none, its own, to be renamed."""
+    """Return the presets of the protocol of one's own with these criteria; with none, its own, to be renamed.
+
+    A name that is too long becomes the criterion's statement, and the criterion gets its beginning as name.
+    """
     presets = from_protocol(CUSTOM)
-    return replace(presets, criteria=tuple(CriterionSpec(name, "") for name in names)) if names else presets
+    criteria: list[CriterionSpec] = []
+    for name in names:
+        taken = {*(other.casefold() for other in names), *(other.name.casefold() for other in criteria)}
+        is_long = len(name) > LONGEST_NAME
+        criteria.append(CriterionSpec(_short_name(name, taken), name) if is_long else CriterionSpec(name, ""))
+    return replace(presets, criteria=tuple(criteria)) if criteria else presets
+
+
+def _short_name(name: str, taken: Collection[str]) -> str:
+    """Return the beginning of a name that is too long, with a number if another criterion has it."""
+    for n in count(1):
+        ending = f" {n}" if n > 1 else ""
+        short = shorten(name, LONGEST_NAME - len(ending)) + ending
+        if short.casefold() not in taken:
+            return short
+    raise AssertionError
 
 
 def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:

@@ -27,7 +27,7 @@ from analysis.forms import (
     UploadForm,
     criteria_initial,
 )
-from analysis.models import AnalysisRun
+from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import (
     Role,
     criteria_in,
@@ -44,16 +44,25 @@ from analysis.queries import (
 )
 from analysis.services.ratings_files import map_columns, upload_ratings
 from analysis.services.runs import change_run, exclude_worker, include_worker, start_run
-from analysis.settings import CUSTOM, AnalysisSettings, custom_settings, from_criteria, from_json, from_protocol
+from analysis.settings import (
+    CUSTOM,
+    LONGEST_NAME,
+    LONGEST_STATEMENT,
+    AnalysisSettings,
+    custom_settings,
+    from_criteria,
+    from_json,
+    from_protocol,
+)
 from analysis.tables import workers_table
 from analysis.words import WORKER_TESTS
 from campaigns.contracts.protocol import CriterionSpec
-from campaigns.models import Campaign
 from campaigns.protocols import list_protocols
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError, preview
+from evalsite.lib.tables.errors import shorten
 
 _FILES_PER_PAGE, _WORKERS_PER_PAGE, _PREVIEW_ROWS = 25, 50, 8
 _REFUSED = 422
@@ -138,7 +147,9 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     file = get_ratings_file_for(request.user, ratings_file_id, to_change=True)
     parent = get_run_of(file, _uuid(request.GET["run"])) if "run" in request.GET else None
     found = criteria_in(file)
-    presets = from_json(parent.settings) if parent else _presets(request.GET.get("protocol"), found, file.campaign)
+    presets, refused = (
+        (from_json(parent.settings), "") if parent else _presets(request.GET.get("protocol"), found, file)
+    )
     form = ProtocolForm(_sent(request), initial=ProtocolForm.initial_of(presets))
     criteria = CriteriaFormSet(_sent(request), initial=criteria_initial(presets), prefix="criteria")
     if request.method == "POST" and form.is_valid() and criteria.is_valid():
@@ -153,6 +164,9 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
         "form": form,
         "criteria": criteria,
         "found": found,
+        "refused": refused,
+        "long": [name for name in presets.statements if name in found and len(name) > LONGEST_NAME],
+        "longest_name": LONGEST_NAME,
         "protocols": list_protocols(),
         "chosen": presets.protocol,
         "parent": parent,
@@ -161,17 +175,30 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     return render(request, "analysis/protocol.html", context, status=_status(request))
 
 
-def _presets(slug: str | None, criteria: list[str], campaign: Campaign | None) -> AnalysisSettings:
+def _presets(slug: str | None, found: list[str], file: RatingsFile) -> tuple[AnalysisSettings, str]:
     """Return the presets of the protocol asked for, or else of the campaign, or of a protocol with the file's criteria.
 
-    Raises Http404 if there is no such protocol.
+    The second value says why the campaign's settings or a criterion of the file cannot be used; "" if they can. Raises
+    Http404 if there is no such protocol.
     """
-    try:
-        if slug is None:
-            return settings_of(campaign) if campaign else from_criteria(criteria)
-        return custom_settings(criteria) if slug == CUSTOM else from_protocol(slug)
-    except DomainError as error:
-        raise Http404(error.message) from None
+    if slug is not None and slug not in {protocol.slug for protocol in list_protocols()}:
+        raise Http404("There is no such protocol.")
+    texts = [name for name in found if len(name) > LONGEST_STATEMENT]
+    criteria = [name for name in found if name not in texts]
+    refused = ""
+    if texts:
+        refused = (
+            f"“{shorten(texts[0])}” has {len(texts[0])} characters, which is not the name of a criterion. Choose "
+            "another column of criteria, or shorten it in the file."
+        )
+    if slug is None and file.campaign:
+        try:
+            return settings_of(file.campaign), refused
+        except DomainError as error:
+            refused = f"The campaign's settings cannot be used. {error.message}"
+    if slug is None:
+        return from_criteria(criteria), refused
+    return custom_settings(criteria) if slug == CUSTOM else from_protocol(slug), refused
 
 
 def _chosen_settings(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from analysis.ratings.columns import REQUIRED, chosen_mapping, guess_mapping
 from analysis.ratings.items import Items, check_items, find_items
 from analysis.ratings.notices import Names, Warning_, column_warnings, rating_warnings
-from analysis.ratings.rows import RatingRows, code_rows
+from analysis.ratings.rows import Criteria, RatingRows, code_rows
 from analysis.stats.ratings import Ratings, from_long
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, preview, read_columns
 from evalsite.lib.tables.errors import listing
@@ -53,6 +53,7 @@ def load_ratings(
     path: str | Path,
     *,
     criteria: Sequence[str],
+    statements: Sequence[str] = (),
     mapping: Mapping[str, str] | None = None,
     name: str | None = None,
     max_bytes: int | None = None,
@@ -64,6 +65,7 @@ def load_ratings(
     ----------
     path : path of the file.
     criteria : names of the protocol's criteria, matched without regard to capitals.
+    statements : statement of each criterion, "" for none; the file may name a criterion by it.
     mapping : {canonical column: the file's column}; guessed from the names by default.
     name : what the person calls the file.
     max_bytes : a larger file is refused; None: no limit.
@@ -88,7 +90,7 @@ def load_ratings(
         raise ValueError("there must be one criterion at least, and none twice")
     problems = CellProblems()
     table, mapping = _read(path, criteria, mapping, name, max_bytes, on_progress, problems)
-    rows = code_rows(table, mapping, criteria, problems)
+    rows = code_rows(table, mapping, Criteria(criteria, statements), problems)
     if len(rows.systems) > MAX_SYSTEMS:
         message = (
             f"the column has {len(rows.systems):,} different systems, and at most {MAX_SYSTEMS} are compared. Choose "

@@ -50,7 +50,21 @@ class RatingRows:
                 setattr(self, name, values[keep])
 
 
-def code_rows(table: Table, mapping: Mapping[str, str], criteria: Sequence[str], problems: CellProblems) -> RatingRows:
+@dataclass(frozen=True)
+class Criteria:
+    """What a file may call the criteria: their names or their statements, "" for none, without regard to capitals."""
+
+    names: Sequence[str]
+    statements: Sequence[str] = ()
+
+    def codes(self) -> dict[str, int]:
+        """Return each criterion's code by what it may be called, in small letters; names go before statements."""
+        names = {name.strip().casefold(): code for code, name in enumerate(self.names)}
+        texts = [text.strip().casefold() for text in self.statements]
+        return {text: code for code, text in enumerate(texts) if text and texts.count(text) == 1} | names
+
+
+def code_rows(table: Table, mapping: Mapping[str, str], criteria: Criteria, problems: CellProblems) -> RatingRows:
     """Return the ratings as codes; each bad cell is added to `problems` and coded as 0 or −1."""
     n_rows = table.n_rows
     text = {column: table.text[name] for column, name in mapping.items() if name in table.text}
@@ -84,9 +98,9 @@ def code_rows(table: Table, mapping: Mapping[str, str], criteria: Sequence[str],
             text["kind"], _KINDS, mapping["kind"], "unknown_kind", f"Write one of: {allowed}.", problems
         )
     if "criterion" in text:
-        mend = f"The criteria are: {', '.join(criteria)}. Choose another protocol or edit its criteria."
-        places = {name.strip().casefold(): place for place, name in enumerate(criteria)}
-        rows.criterion = _look_up(text["criterion"], places, mapping["criterion"], "unknown_criterion", mend, problems)
+        mend = f"The criteria are: {', '.join(criteria.names)}. Choose another protocol or edit its criteria."
+        known = criteria.codes()
+        rows.criterion = _look_up(text["criterion"], known, mapping["criterion"], "unknown_criterion", mend, problems)
     _check_scores(rows.score, mapping["score"], problems)
     return rows
 

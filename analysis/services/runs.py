@@ -106,6 +106,7 @@ def execute_run(
         loaded = load_ratings(
             Path(run.ratings_file.file.path),
             criteria=settings.criterion_names,
+            statements=settings.statements,
             mapping=run.mapping,
             name=run.ratings_file.name,
         )

@@ -166,6 +166,16 @@ def test_criteria_that_cannot_be_tested_are_refused_with_the_reason(owner: User,
     assert refused.value.code == "bad_settings"
 
 
+def test_settings_that_cannot_be_used_are_explained_where_one_changes_them(owner: User, owner_client: Client) -> None:
+    campaign = rated_campaign(owner)
+    run = analysed(campaign)
+    campaign.criteria.update(is_in_worker_test=False)
+    page = owner_client.get(reverse("analysis:protocol", args=[run.ratings_file.pk]))
+    assert page.status_code == 200
+    assert "No criterion is used by the worker test" in page.text
+    assert page.context["chosen"] == "qg"
+
+
 # --- Replication
 
 

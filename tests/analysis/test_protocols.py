@@ -115,6 +115,56 @@ def test_an_unknown_protocol_or_run_is_not_found(owner_client: Client, trees: Ra
     assert owner_client.get(protocol_of(trees, query)).status_code == 404
 
 
+# --- Names of criteria that are longer than names may be
+
+LONG = "The answer is as adequate as the reference " * 3 + "in the eyes of a reader"
+
+
+def test_a_long_criterion_is_offered_a_shorter_name_and_analysed_under_it(owner_client: Client, upload) -> None:
+    file = upload(ratings_csv(criteria=[LONG, "clear"]))
+    url = protocol_of(file)
+
+    page = owner_client.get(url)
+
+    offered = page.context["criteria"].forms[0]
+    assert page.status_code == 200
+    assert len(offered["name"].value()) <= 100
+    assert offered["statement"].value() == LONG
+    assert f"has {len(LONG)} characters" in page.text
+    owner_client.post(url, filled_in(owner_client, url, **{"criteria-0-name": "adequate"}))
+    run = finish(AnalysisRun.objects.get())
+    assert list(run.report["summary"]["systems"][0]["criteria"]) == ["adequate", "clear"]
+
+
+def test_long_criteria_that_begin_alike_are_offered_different_names(owner_client: Client, upload) -> None:
+    file = upload(ratings_csv(criteria=[LONG + " A", LONG + " B"]))
+    url = protocol_of(file)
+
+    assert owner_client.post(url, filled_in(owner_client, url)).status_code == 302
+
+    first, second = (criterion["name"] for criterion in AnalysisRun.objects.get().settings["criteria"])
+    assert first != second
+
+
+def test_a_column_of_texts_is_no_column_of_criteria(owner_client: Client, upload) -> None:
+    file = upload(ratings_csv(criteria=["word " * 101, "clear"]))
+    url = protocol_of(file)
+
+    page = owner_client.get(url)
+
+    assert page.status_code == 200
+    assert 'role="alert"' in page.text
+    assert "has 504 characters" in page.text
+    assert f'href="{reverse("analysis:columns", args=[file.pk])}"' in page.text
+    assert [form["name"].value() for form in page.context["criteria"]] == ["clear", None, None]
+
+
+def test_a_file_whose_criteria_are_the_statements_is_known(owner_client: Client, upload) -> None:
+    statements = [criterion.statement for criterion in from_protocol("qg").criteria]
+    page = owner_client.get(protocol_of(upload(ratings_csv(criteria=statements))))
+    assert page.context["chosen"] == "qg"
+
+
 def test_the_protocol_of_a_run_is_edited_and_keeps_who_is_excluded(
     owner, owner_client: Client, done_with_two_criteria: AnalysisRun
 ) -> None:

@@ -55,7 +55,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename or 'Writing'}: {error.strerror}") from None
 
     def _study(self, path: Path, settings: AnalysisSettings, dialogues: LoadedDialogues | None = None) -> Study:
-        loaded = load_ratings(path, criteria=settings.criterion_names)
+        loaded = load_ratings(path, criteria=settings.criterion_names, statements=settings.statements)
         for warning in loaded.warnings:
             self.stderr.write(f"{path.name}: {warning.message}")
         study = run_study(loaded, settings, self._say, dialogues=dialogues)
