@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.cache import caches
 from django.test import Client
 from hypothesis import settings as hypothesis_settings
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from evalsite.accounts.models import User
 from tests import services
@@ -152,7 +152,13 @@ def redis_url() -> Iterator[str]:
         yield url
 
 
-# --- The browser
+# --- The browser; Firefox and WebKit are in e2e/engines
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as playwright:
+        yield playwright
 
 
 @pytest.fixture(scope="session")
@@ -161,11 +167,10 @@ def chromium_path() -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser(chromium_path: Path) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path, args=services.CHROMIUM_ARGS)
-        yield browser
-        browser.close()
+def browser(playwright: Playwright, chromium_path: Path) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(executable_path=chromium_path, args=services.CHROMIUM_ARGS)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture

@@ -1,20 +1,24 @@
-"""Private servers and a browser for tests, found on this machine: started on a free port, gone afterwards."""
+"""Private servers and browsers for tests, found on this machine: started on a free port, gone afterwards."""
 
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
 import psycopg
 import pytest
 import redis
+from selenium import webdriver
+from selenium.webdriver.webkitgtk.service import Service
 
 from evalsite.lib.env import env_bool
 
@@ -29,6 +33,15 @@ CHROMIUM_ARGS = [
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
+# No cookies of third parties. Only this machine is reached without a proxy, and there is none.
+FIREFOX_PREFERENCES = {
+    "network.cookie.cookieBehavior": 1,
+    "network.proxy.type": 1,
+    "network.proxy.socks": "127.0.0.1",
+    "network.proxy.socks_port": 9,
+}
+# Debian keeps WebKitGTK's browser among its libraries.
+MINI_BROWSER_FOLDERS = "usr/lib/*/webkit*gtk-*"
 
 
 def missing(service: str) -> NoReturn:
@@ -109,6 +122,41 @@ def running_redis(port: int | None = None) -> Iterator[str]:
         with _running(command, Path(folder)), redis.Redis(port=port) as client:
             wait_until(lambda: _redis_answers(client), 60, "Redis answers")
             yield f"redis://127.0.0.1:{port}/0"
+
+
+@contextmanager
+def running_webkit() -> Iterator[webdriver.WebKitGTK]:
+    """Run WebKitGTK's browser on a screen that nobody sees; yield what drives it."""
+    screen, driver = find_program("Xvfb"), find_program("WebKitWebDriver")
+    browser = find_program("MiniBrowser", folders=MINI_BROWSER_FOLDERS)
+    if screen is None or driver is None or browser is None:
+        missing("WebKitGTK (webkit2gtk-driver) or Xvfb")
+    with tempfile.TemporaryDirectory(prefix="evalsite-webkit-", ignore_cleanup_errors=True) as folder:
+        command = [screen, "-displayfd", "1", "-screen", "0", "1440x1000x24", "-nolisten", "tcp", "-noreset"]
+        with _running(command, Path(folder)):
+            log = Path(folder, "log")
+            wait_until(lambda: _display_in(log), 60, "Xvfb has a display")
+            environment = os.environ | {"DISPLAY": _display_in(log), "HOME": folder, "XDG_RUNTIME_DIR": folder}
+            environment |= {"GTK_A11Y": "none", "NO_AT_BRIDGE": "1", "GSETTINGS_BACKEND": "memory"}
+            options = webdriver.WebKitGTKOptions()
+            options.binary_location = str(browser)
+            options.add_argument("--automation")
+            service = Service(str(driver), env=environment, popen_kw={"start_new_session": True})
+            with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # Selenium's, of itself
+                session = webdriver.WebKitGTK(options=options, service=service)
+            group = service.process.pid
+            try:
+                yield session
+            finally:
+                session.quit()
+                with suppress(ProcessLookupError):
+                    os.killpg(group, signal.SIGKILL)  # its web process may outlive it
+
+
+def _display_in(log: Path) -> str:
+    """Return the display that Xvfb says it has: a line with its number alone."""
+    numbers = [line for line in log.read_text(errors="replace").splitlines() if line.isdigit()]
+    return f":{numbers[0]}" if numbers else ""
 
 
 def new_database(server_url: str, name: str) -> str:

@@ -8,8 +8,11 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
+from django.test import override_settings
+from django.test.testcases import LiveServerThread
 from playwright.sync_api import Browser, Locator, Page, Response, expect
 
+from campaigns.platforms.link.plugin import Link
 from tests.jobs.processes import Site
 from tests.services import free_port, wait_until
 
@@ -43,6 +46,22 @@ def _answers(url: str) -> bool:
     with suppress(OSError):
         return urllib.request.urlopen(f"{url}/accounts/sign-in/", timeout=2).status == 200
     return False
+
+
+@pytest.fixture(scope="module")
+def framed_address(django_db_setup: None) -> Iterator[str]:
+    """The address of a server of this process, whose pages those of other sites may have in a frame."""
+    with pytest.MonkeyPatch.context() as patch, override_settings(WHITENOISE_USE_FINDERS=True):
+        patch.setattr(Link, "frame_ancestors", ("http://127.0.0.1:*",))
+        # WhiteNoise serves the scripts with the headers of production.
+        server = LiveServerThread("localhost", static_handler=lambda application: application)
+        server.daemon = True
+        server.start()
+        server.is_ready.wait()
+        if server.error:
+            raise server.error
+        yield f"http://localhost:{server.port}"
+        server.terminate()
 
 
 def sign_in(page: Page) -> Page:

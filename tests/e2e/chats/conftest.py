@@ -4,14 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.test.testcases import LiveServerThread
 from playwright.sync_api import FrameLocator, Page
 from pytest_django.fixtures import Settings as SettingsWrapper
 
 from annotation.services.assignments import start_assignment
 from annotation.tokens import token_of
 from campaigns.models import Campaign
-from campaigns.platforms.link.plugin import Link
 from evalsite.accounts.models import User
 from tests.annotation.chats import bots
 from tests.e2e.chats.chatting import (
@@ -52,21 +50,6 @@ def chat(page: Page, live_server: Any, campaign: Campaign, complaints: Complaint
     opened = open_hit(page.context, live_server.url, campaign, complaints)
     begin(opened)
     return opened
-
-
-@pytest.fixture
-def framed_address(settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The address of a page of another site that has the site in a sandboxed frame: `…/#address of the page`."""
-    settings.WHITENOISE_USE_FINDERS = True  # scripts with the headers of production
-    monkeypatch.setattr(Link, "frame_ancestors", ("http://127.0.0.1:*",))
-    site = LiveServerThread("localhost", static_handler=lambda application: application)
-    site.daemon = True
-    site.start()
-    site.is_ready.wait()
-    if site.error:
-        raise site.error
-    yield f"http://localhost:{site.port}"
-    site.terminate()
 
 
 @pytest.fixture

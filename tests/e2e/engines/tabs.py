@@ -1,0 +1,105 @@
+"""A worker's tab in Firefox or in WebKit: what tests do in it, in the words of neither of their drivers."""
+
+from typing import Any, Protocol
+
+from playwright.sync_api import FrameLocator, Page, expect
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.webdriver import Keys, WebKitGTK
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+WAIT_S = 60
+
+
+class Tab(Protocol):
+    """What is done to an element waits until it is there. Elements are named by CSS selectors."""
+
+    def open(self, url: str) -> None: ...
+
+    def enter_frame(self) -> None:
+        """From now on, act in the page's frame."""
+
+    def click(self, selector: str) -> None: ...
+
+    def press(self, selector: str, key: str) -> None:
+        """Press a key in an element, which gets the focus."""
+
+    def fill(self, selector: str, text: str) -> None: ...
+
+    def wait_for_text(self, selector: str, text: str) -> None:
+        """Wait until an element holds just this text."""
+
+    def wait_for(self, selector: str, n: int = 1) -> None:
+        """Wait until there are so many elements."""
+
+    def run(self, script: str) -> Any:
+        """Return what a JavaScript expression gives in the page."""
+
+
+class FirefoxTab:
+    """A tab that Playwright drives."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._pane: Page | FrameLocator = page
+
+    def open(self, url: str) -> None:
+        self._page.goto(url)
+
+    def enter_frame(self) -> None:
+        self._pane = self._page.frame_locator("iframe")
+
+    def click(self, selector: str) -> None:
+        self._pane.locator(selector).click()
+
+    def press(self, selector: str, key: str) -> None:
+        self._pane.locator(selector).press(key)
+
+    def fill(self, selector: str, text: str) -> None:
+        self._pane.locator(selector).fill(text)
+
+    def wait_for_text(self, selector: str, text: str) -> None:
+        expect(self._pane.locator(selector)).to_have_text(text, timeout=WAIT_S * 1000)
+
+    def wait_for(self, selector: str, n: int = 1) -> None:
+        expect(self._pane.locator(selector)).to_have_count(n, timeout=WAIT_S * 1000)
+
+    def run(self, script: str) -> Any:
+        return self._pane.locator("html").evaluate(f"() => ({script})")
+
+
+class WebKitTab:
+    """A tab that WebDriver drives."""
+
+    def __init__(self, driver: WebKitGTK) -> None:
+        self._driver = driver
+        self._wait = WebDriverWait(driver, WAIT_S, 0.05, [NoSuchElementException, StaleElementReferenceException])
+
+    def open(self, url: str) -> None:
+        self._driver.get(url)
+
+    def enter_frame(self) -> None:
+        self._driver.switch_to.frame(self._find("iframe"))
+
+    def click(self, selector: str) -> None:
+        self._wait.until(lambda _: self._find(selector).click() or True)
+
+    def press(self, selector: str, key: str) -> None:
+        keys = getattr(Keys, {"ArrowRight": "ARROW_RIGHT"}.get(key, key.upper()))
+        self._wait.until(lambda _: self._find(selector).send_keys(keys) or True)
+
+    def fill(self, selector: str, text: str) -> None:
+        self._wait.until(lambda _: self._find(selector).send_keys(text) or True)
+
+    def wait_for_text(self, selector: str, text: str) -> None:
+        self._wait.until(lambda _: self._find(selector).text == text, f"{selector}: {text}")
+
+    def wait_for(self, selector: str, n: int = 1) -> None:
+        self._wait.until(lambda driver: len(driver.find_elements(By.CSS_SELECTOR, selector)) == n, f"{n} {selector}")
+
+    def run(self, script: str) -> Any:
+        return self._driver.execute_script(f"return ({script});")
+
+    def _find(self, selector: str) -> WebElement:
+        return self._driver.find_element(By.CSS_SELECTOR, selector)

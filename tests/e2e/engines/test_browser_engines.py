@@ -1,0 +1,46 @@
+"""A HIT, a chat and a HIT in a frame, from the first page to the last, in Firefox and in WebKit (Safari's engine)."""
+
+import pytest
+
+from annotation.models import Assignment, Rating
+from evalsite.accounts.models import User
+from tests.annotation.open_campaigns import open_campaign
+from tests.e2e.engines.tabs import Tab
+
+pytestmark = pytest.mark.django_db(transaction=True)
+N_ITEMS = 3
+
+
+def begin(tab: Tab) -> None:
+    tab.wait_for_text("h1", "Instructions")
+    tab.click("button")
+
+
+def rate_item(tab: Tab, position: int) -> None:
+    tab.wait_for_text("h1", f"Item {position} of {N_ITEMS}")
+    tab.wait_for("[data-rating-next]")  # below the sliders: all are there
+    tab.press("[data-slider] input", ("Home", "End")[position % 2])
+    tab.click("[data-rating-next]")
+
+
+def finish(tab: Tab) -> None:
+    tab.fill("textarea", "All clear.")
+    tab.click("button")
+    tab.wait_for_text("h1", "Thank you")
+
+
+def scores() -> list[int]:
+    return list(Rating.objects.order_by("item__position").values_list("score", flat=True))
+
+
+def test_browser_a_hit_from_link_to_code(tab: Tab, framed_address: str, owner: User) -> None:
+    campaign = open_campaign(owner, n_hits=1)
+    tab.open(f"{framed_address}/rate/c/{campaign.public_id}/")
+    begin(tab)
+    for position in range(1, N_ITEMS + 1):
+        rate_item(tab, position)
+    finish(tab)
+    assignment = Assignment.objects.get()
+    tab.wait_for_text("#code", assignment.completion_code)
+    assert assignment.feedback == "All clear."
+    assert scores() == [100, 0, 100]
