@@ -9,6 +9,7 @@ from django.conf import settings
 
 from campaigns.connectors import get_connector
 from campaigns.contracts.option import Option
+from campaigns.contracts.protocol import find_blanks
 from campaigns.models import Campaign, Chatbot
 from campaigns.platforms import get_platform
 from campaigns.protocols import get_protocol
@@ -168,10 +169,17 @@ def _criteria(is_tested: list[bool]) -> Step:
     return Step("criteria", "Criteria", "campaigns:criteria", "ok", text)
 
 
+def blanks_of(campaign: Campaign) -> list[str]:
+    """Return what is still to be filled in, in the texts that workers read before they begin."""
+    return find_blanks(f"{campaign.instructions}\n{campaign.consent}")
+
+
 def _instructions(campaign: Campaign) -> Step:
     if not campaign.instructions.strip():
         text = "Tell workers what to do. The protocol has a text to begin with."
         return Step("instructions", "Instructions", "campaigns:instructions", "todo", text)
+    if blanks := blanks_of(campaign):
+        return Step("instructions", "Instructions", "campaigns:instructions", "todo", f"Fill in {', '.join(blanks)}.")
     n_inputs = campaign.chat_rules.min_inputs if campaign.is_live else None
     numbers = {int(number) for number in re.findall(r"\d{1,9}", campaign.instructions)}
     if numbers and n_inputs and n_inputs not in numbers:

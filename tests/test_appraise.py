@@ -28,6 +28,8 @@ def test_appraise_batches_are_imported_rated_and_exported(
     campaign.refresh_from_db()
     assert (campaign.status, campaign.hits.count(), campaign.sources.count()) == (Campaign.Status.READY, 1, 55)
 
+    instructions = {"instructions": "Compare each translation into Icelandic with its English source text."}
+    owner_client.post(reverse("campaigns:instructions", args=[campaign.public_id]), instructions)
     owner_client.post(reverse("campaigns:launch", args=[campaign.public_id]))
     call_command("simulate", str(campaign.public_id), workers=1, careless=0.0, seed=2)
     campaign.refresh_from_db()

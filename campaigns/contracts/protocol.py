@@ -151,9 +151,24 @@ def _is_whole(text: str, start: int, end: int) -> bool:
     return not (start and text[start - 1].isalnum()) and not text[end : end + 1].isalnum()
 
 
+FEEDBACK_NOTE = """\
+On the last page there is a box for feedback. Please write there if something was unclear or did not work.
+"""
+"""How the instructions of every protocol end."""
+
+_BLANK = re.compile(r"\[\[[^\[\]\n]+\]\]")
+
+
+def find_blanks(text: str) -> list[str]:
+    """Return the blanks that a researcher has to fill in, such as `[[target language]]`, in order and each once."""
+    return list(dict.fromkeys(_BLANK.findall(text)))
+
+
 class Protocol:
     """A kind of evaluation: its title and summary, and what a new campaign of it starts from.
 
+    `instructions` are in Markdown, for people whose English is a second language. They say nothing that could make a
+    worker look for quality-control items. What only the researcher knows is a blank (`find_blanks`).
     `chat`: workers chat with the systems themselves, by these rules, so that there are no outputs to import.
     `has_open_screen`: its campaigns may change which fields there are.
     """

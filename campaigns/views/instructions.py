@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
+from campaigns.checklist import blanks_of
 from campaigns.forms.instructions import InstructionsForm
 from campaigns.navigation import campaign_context
 from campaigns.protocols import get_protocol
@@ -29,5 +30,6 @@ def instructions(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     context = campaign_context(campaign, "instructions")
     if not context["can_change"]:
         form.freeze()
-    context |= {"form": form, "default": default_instructions(get_protocol(campaign.protocol))}
+    default = default_instructions(get_protocol(campaign.protocol))
+    context |= {"form": form, "default": default, "blanks": blanks_of(campaign)}
     return render(request, "campaigns/instructions.html", context, status=REFUSED if form.is_bound else 200)

@@ -8,9 +8,11 @@ from django.test import Client
 from django.urls import reverse
 
 from campaigns.checklist import checklist, missing
-from campaigns.contracts.protocol import Screen
+from campaigns.contracts.protocol import Screen, find_blanks
 from campaigns.models import Campaign, Membership
 from campaigns.protocols import list_protocols
+from campaigns.services.lifecycle import launch_campaign
+from evalsite.lib.errors import DomainError
 from tests.campaigns.cast import add_member, add_outputs, make_campaign
 
 LIST, NEW = "/campaigns/", "/campaigns/new/"
@@ -130,6 +132,31 @@ def test_what_a_ready_campaign_may_lose(ready: Campaign) -> None:
     assert states(ready)["instructions"] == "todo"
     ready.status = "draft"
     assert states(ready)["hits"] == "todo"
+
+
+@pytest.mark.parametrize("protocol", ["da-translation", "custom"])
+def test_a_blank_in_the_instructions_stops_the_launch(owner, owner_client: Client, protocol: str) -> None:
+    campaign = make_campaign(owner, protocol)
+    blanks = find_blanks(campaign.instructions)
+    [step] = [step for step in checklist(campaign) if step.key == "instructions"]
+    assert blanks
+    assert step.state == "todo"
+    assert step.text == f"Fill in {', '.join(blanks)}."
+    page = owner_client.get(reverse("campaigns:instructions", args=[campaign.public_id])).text
+    assert f"To fill in before the launch: {', '.join(blanks)}" in page
+    with pytest.raises(DomainError) as refusal:
+        launch_campaign(campaign=campaign)
+    assert all(blank in refusal.value.message for blank in blanks)
+    for blank in blanks:
+        campaign.instructions = campaign.instructions.replace(blank, "Icelandic")
+    assert states(campaign)["instructions"] == "ok"
+    campaign.consent = "Questions? Ask [[whom]]."
+    assert states(campaign)["instructions"] == "todo"
+
+
+def test_blanks_are_found_once_and_links_are_none() -> None:
+    text = "[[a]] and **[[b c]]**, [[a]]; [a link](https://example.org), [x], [[over\ntwo lines]], []"
+    assert find_blanks(text) == ["[[a]]", "[[b c]]"]
 
 
 def test_payment_with_minutes_is_stated(ready: Campaign) -> None:

@@ -68,7 +68,7 @@ def test_instructions_tell_the_rules(protocol: Any, owner: User) -> None:
     html = render_markdown(text)
     assert "  " not in text
     assert html.count("<ul>") == 1
-    for word in ("at least 10 messages", "Topic", "seven statements", "better than others", "private"):
+    for word in ("at least 10 messages", "Topic", "some seconds", "seven statements", "feedback", "private"):
         assert word in html
     assert ("of your choice" in html) == (protocol.chat.opening == "free")
     assert "degraded" not in html.lower()

@@ -1,14 +1,7 @@
 """Campaigns of one's own: any fields, any criteria, any mix; with presets for Direct Assessment."""
 
-from campaigns.contracts.protocol import CriterionSpec, Field, Protocol, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
 from campaigns.design.composition import POOL_OF_100, Mix
-
-_INSTRUCTIONS = """\
-How far do you agree with the statement below each text? Move the slider towards *strongly agree* or *strongly
-disagree*, and use its whole length for what lies in between.
-
-Rate each text as you find it. You cannot go back to an earlier one.
-"""
 
 
 class Custom(Protocol):
@@ -21,7 +14,15 @@ class Custom(Protocol):
     worker_test = "paired-wilcoxon"
     screen = Screen(fields=(Field("source", "Source"),), output_label="Text")
     mix = Mix(80, 10, 10)  # no field is known to be a reference
-    instructions = _INSTRUCTIONS
+    instructions = f"""\
+You will read [[what workers read, for example news articles, each with a headline]].
+
+Say how far you agree with the statement below each text. Move the slider towards *strongly agree* or *strongly
+disagree*, and use its whole length for what lies in between.
+
+Rate each item by itself. You cannot go back to an earlier item.
+
+{FEEDBACK_NOTE}"""
     has_open_screen = True
 
 
@@ -39,7 +40,21 @@ class Translation(Protocol):
         reference_field="reference",
     )
     mix = POOL_OF_100
-    instructions = _INSTRUCTIONS
+    instructions = f"""\
+You will read texts in **[[source language]]**, each with a translation into **[[target language]]**. Say how far you
+agree that the translation expresses the meaning of the source text *adequately*.
+
+*Adequately* means that a person who reads only the translation learns what the source text says: nothing is missing,
+changed or added.
+
+- Move the slider towards *strongly agree* if the translation has the same meaning as the source text.
+- Move the slider towards *strongly disagree* if the translation has little or nothing of this meaning.
+- Use the whole length of the slider for translations in between.
+
+Rate the meaning, not the style. A mistake in grammar or spelling matters only if it changes the meaning. Rate each
+translation by itself. You cannot go back to an earlier one.
+
+{FEEDBACK_NOTE}"""
     has_open_screen = True
 
 
@@ -60,5 +75,16 @@ class Summary(Protocol):
         reference_field="reference",
     )
     mix = POOL_OF_100
-    instructions = _INSTRUCTIONS
+    instructions = f"""\
+You will read documents, each with a summary. Read the document first. Then say how far you agree with two statements:
+
+- The summary contains **the most important information**: a person who reads only the summary learns what the document
+  is about and what its main points are. Details may be left out. What the document does not say does not count.
+- The summary is **fluent and well written**: its sentences are correct, easy to read and fit together.
+
+Rate the two separately: a summary can be well written and leave out what matters, or the reverse. Move a slider towards
+*strongly agree* or *strongly disagree*, and use its whole length for what lies in between. Rate each summary by itself.
+You cannot go back to an earlier one.
+
+{FEEDBACK_NOTE}"""
     has_open_screen = True

@@ -1,7 +1,7 @@
 """Open-domain dialogue with live chats (Ji et al. 2022, Fig. 1)."""
 
 from campaigns.contracts.chat import ChatRules
-from campaigns.contracts.protocol import CriterionSpec, Protocol
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Protocol
 from campaigns.design.composition import SYSTEMS_OF_6
 
 CRITERIA = (
@@ -24,19 +24,20 @@ CRITERIA = (
     CriterionSpec("topic", "The chatbot stays on topic."),
 )
 
-_RULES = """
-- Chat with one chatbot after the other: **at least 10 messages** of yours with each. The page counts them. Go on as
-  long as you like; then go on to rate the chatbot.
+_RULES = f"""
+- Write **at least 10 messages** to each chatbot. The page counts them. You may write more before you go on.
+- **A reply may take some seconds.** Please wait for it.
 - Talk naturally, as you would with somebody you have just met: write whole sentences, and answer what the chatbot says.
 - When the topic changes, press **Topic**: say who changed it, what the new topic is, and whether the chatbot seems to
   like it.
-- After each chat, say how far you agree with **seven statements** about it. Judge this chat alone. Some chatbots are
-  better than others, and some are not good at all: use the whole line from left to right.
-- You cannot go back to a chat or change what you rated.
+- After each chat, say how far you agree with **seven statements** about it. Rate this chat by itself. Move each slider
+  towards *strongly agree* or *strongly disagree*, and use its whole length for what lies in between.
+- You cannot go back to an earlier chat or change what you rated.
 
 **Do not write anything private**: no names, addresses, telephone numbers or anything else that says who you or others
 are. What you write is kept and may be published for research.
-"""
+
+{FEEDBACK_NOTE}"""
 
 
 class DialogueFree(Protocol):
@@ -50,10 +51,10 @@ class DialogueFree(Protocol):
     mix = SYSTEMS_OF_6
     chat = ChatRules(opening="free")
     instructions = f"""
-You will chat with several chatbots, one at a time, and rate each of them.
+You will chat with several chatbots, one after the other. After each chat you rate the chatbot.
 
 - Each chat begins with **a topic of your choice**: type what you would like to talk about, such as a hobby, a film or
-  your favourite food, and say whether you like this topic, dislike it or are ambivalent.
+  your favourite food. Say whether you like this topic, dislike it or are ambivalent (in between).
 {_RULES.strip()}
 """
 
@@ -69,9 +70,9 @@ class DialogueIcebreaker(Protocol):
     mix = SYSTEMS_OF_6
     chat = ChatRules(opening="icebreaker")
     instructions = f"""
-You will chat with several chatbots, one at a time, and rate each of them.
+You will chat with several chatbots, one after the other. After each chat you rate the chatbot.
 
 - Each chat begins with **a topic that you are given**: a sentence that somebody might say about themselves. Say whether
-  you like this topic, dislike it or are ambivalent, and begin the chat with it.
+  you like this topic, dislike it or are ambivalent (in between), and begin the chat with it.
 {_RULES.strip()}
 """

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from campaigns.contracts.protocol import CriterionSpec, Field, Protocol, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
 from campaigns.design.composition import Mix
 from campaigns.protocols.dialogue.plugin import CRITERIA
 
@@ -22,16 +22,17 @@ class StaticDialogue(Protocol):
         fields=(Field("topic", "Topic", is_required=False),), output_label="Dialogue", output_format="dialogue"
     )
     mix = Mix(7, 2, 1)  # some 25 minutes; 2 twins × 5 criteria are 10 pairs for the worker test
-    instructions = """\
-You will read dialogues between a person and a chatbot. Below each there are statements about the chatbot. How far do
-you agree with them?
+    instructions = f"""\
+You will read dialogues between a person and a chatbot. Below each dialogue there are statements about the chatbot. Say
+how far you agree with them.
 
 - Read the whole dialogue first.
+- Rate the chatbot, not the person.
 - Move each slider towards *strongly agree* or *strongly disagree*, and use its whole length for what lies in between.
-- Rate the chatbot, not the person, and each dialogue as you find it.
 
-Some dialogues may make little sense: say so with the sliders. You cannot go back to an earlier dialogue.
-"""
+Rate each dialogue by itself. You cannot go back to an earlier dialogue.
+
+{FEEDBACK_NOTE}"""
 
 
 class DialogueTurn(Protocol):
@@ -56,12 +57,13 @@ class DialogueTurn(Protocol):
         output_format="reply",
     )
     mix = Mix(14, 4, 2)
-    instructions = """\
-You will read beginnings of dialogues between a person and a chatbot. **The last reply of the chatbot is marked: rate
-only this one.** How far do you agree with the statements about it?
+    instructions = f"""\
+You will read the beginnings of dialogues between a person and a chatbot. **The last reply of the chatbot is marked.
+Rate only this reply.** Say how far you agree with the statements about it.
 
-- Read what was said before, then the marked reply.
+- First read what was said before, then the marked reply.
 - Move each slider towards *strongly agree* or *strongly disagree*, and use its whole length for what lies in between.
 
-Some replies may make little sense: say so with the sliders. You cannot go back to an earlier reply.
-"""
+Rate each reply by itself. You cannot go back to an earlier reply.
+
+{FEEDBACK_NOTE}"""

@@ -1,6 +1,6 @@
 """Machine reading comprehension, adequacy (thesis §3.2)."""
 
-from campaigns.contracts.protocol import CriterionSpec, Field, Protocol, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
 from campaigns.design.composition import POOL_OF_100
 
 
@@ -19,13 +19,16 @@ class MrcAdequacy(Protocol):
         donor_field="reference",
     )
     mix = POOL_OF_100
-    instructions = """\
-You will read questions, each with two answers. **Answer A is correct.** How far do you agree that Answer B answers the
-question as adequately as Answer A?
+    instructions = f"""\
+You will read questions. Each question has two answers, Answer A and Answer B. **Answer A is correct.** Say how far you
+agree that Answer B answers the question as *adequately* as Answer A.
 
-- Move the slider towards *strongly agree* if Answer B says what Answer A says, in whatever words.
-- Move it towards *strongly disagree* if Answer B is wrong, says something else or leaves out what matters.
-- Answers that are partly right lie in between. Use the whole length of the slider.
+*Adequately* means that Answer B gives the same information as Answer A. For the person who asked, it is just as useful.
 
-Rate what each answer says, not how well it is written. You cannot go back to an earlier item.
-"""
+- Move the slider towards *strongly agree* if Answer B says what Answer A says. It may use other words.
+- Move the slider towards *strongly disagree* if Answer B is wrong, says something else or leaves out what matters.
+- Use the whole length of the slider for answers in between.
+
+Rate what Answer B says, not how well it is written. Rate each item by itself. You cannot go back to an earlier item.
+
+{FEEDBACK_NOTE}"""

@@ -1,6 +1,6 @@
 """Machine reading comprehension, fluency (thesis §3.2)."""
 
-from campaigns.contracts.protocol import CriterionSpec, Field, Protocol, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
 from campaigns.design.composition import POOL_OF_100
 
 
@@ -19,12 +19,16 @@ class MrcFluency(Protocol):
         donor_field="reference",
     )
     mix = POOL_OF_100
-    instructions = """\
-You will read questions, each with a response. How far do you agree that the response answers the question fluently?
+    instructions = f"""\
+You will read questions, each with a response. Say how far you agree that the response answers the question *fluently*.
 
-- Move the slider towards *strongly agree* if the response reads as a native speaker would put it.
-- Move it towards *strongly disagree* if it is broken, garbled or hard to read.
-- Responses with some faults lie in between. Use the whole length of the slider.
+*Fluently* means that the response is correct and natural language.
 
-Short responses can be fluent. You need not know whether the response is true. You cannot go back to an earlier item.
-"""
+- Move the slider towards *strongly agree* if a native speaker could have written the response.
+- Move the slider towards *strongly disagree* if mistakes make the response hard to read.
+- Use the whole length of the slider for responses in between.
+
+A short response can be fluent. It does not matter whether the response is true. Rate each item by itself. You cannot go
+back to an earlier item.
+
+{FEEDBACK_NOTE}"""

@@ -1,6 +1,6 @@
 """Question generation (thesis Table 4.1)."""
 
-from campaigns.contracts.protocol import CriterionSpec, Field, Protocol, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
 from campaigns.design.composition import SOURCE_OF_20
 
 
@@ -26,13 +26,18 @@ class QuestionGeneration(Protocol):
         donor_field="passage",
     )
     mix = SOURCE_OF_20
-    instructions = """\
-You will read a passage and then, one at a time, questions about it. The answer that each question should lead to is
-highlighted in the passage; where nothing is highlighted, the answer is *yes* or *no*.
+    instructions = f"""\
+You will read a passage and then questions about it, one at a time. Each question should ask for the answer that is
+**highlighted** in the passage. If nothing is highlighted, the answer is *yes* or *no*.
 
-For each question, say how far you agree with four statements. Move a slider towards *strongly agree* if the statement
-is true of the question, towards *strongly disagree* if it is not, and use the whole length of the slider for what lies
-in between.
+For each question, say how far you agree with four statements:
 
-Some questions look alike. Rate each as you find it. You cannot go back to an earlier question.
-"""
+- The question is **easy to understand**: you see at once what it asks.
+- The question is **relevant**: it asks about the content of the passage.
+- The question **can be fully answered** by the passage: you need to know nothing else.
+- The **question word** is appropriate: for example *who* for a person, *when* for a time, *where* for a place.
+
+Move a slider towards *strongly agree* or *strongly disagree*, and use its whole length for what lies in between. Rate
+each question by itself. You cannot go back to an earlier question.
+
+{FEEDBACK_NOTE}"""
