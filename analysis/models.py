@@ -30,6 +30,9 @@ class RatingsFile(models.Model):
     sha256 = models.CharField(max_length=64)
     columns = models.JSONField("column names of the file, in order", default=list)
     mapping = models.JSONField("column of the long table → column of the file", default=dict)
+    encoding = models.CharField(
+        max_length=20, default="utf-8", blank=True, help_text="Of text without a mark. Empty: nobody has said yet."
+    )
     uploaded_at = models.DateTimeField(default=timezone.now)
     campaign = models.ForeignKey(Campaign, null=True, blank=True, on_delete=models.PROTECT, related_name="snapshots")
     n_assignments = models.PositiveIntegerField("finished assignments of the campaign in it", null=True, blank=True)

@@ -124,7 +124,9 @@ def criteria_in(ratings_file: RatingsFile) -> list[str]:
     """Return the criteria that the first rows of a ratings file name, in order, at most 40."""
     column = ratings_file.mapping.get("criterion")
     try:
-        sample = preview(Path(ratings_file.file.path), ratings_file.name, _ROWS_LOOKED_AT)
+        sample = preview(
+            Path(ratings_file.file.path), ratings_file.name, _ROWS_LOOKED_AT, encoding=ratings_file.encoding
+        )
     except TableError:
         return []  # the run will say what is wrong, by row and column
     if column not in sample.columns:

@@ -42,7 +42,7 @@ from analysis.queries import (
     list_runs_of,
     newest_run_of,
 )
-from analysis.services.ratings_files import map_columns, upload_ratings
+from analysis.services.ratings_files import map_columns, read_as, upload_ratings
 from analysis.services.runs import change_run, exclude_worker, include_worker, start_run
 from analysis.settings import (
     CUSTOM,
@@ -61,7 +61,7 @@ from campaigns.protocols import list_protocols
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import TableError, preview
+from evalsite.lib.tables import TableError, lines_if_windows, preview
 from evalsite.lib.tables.errors import shorten
 
 _FILES_PER_PAGE, _WORKERS_PER_PAGE, _PREVIEW_ROWS = 25, 50, 8
@@ -124,6 +124,8 @@ def ratings_file(request: SignedInRequest, ratings_file_id: UUID) -> HttpRespons
 def columns(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     """Say which column of the file is which."""
     file = get_upload_for(request.user, ratings_file_id)
+    if not file.encoding:
+        return _encoding(request, file)
     form = MappingForm(file.columns, _sent(request), initial=file.mapping)
     if request.method == "POST" and form.is_valid():
         try:
@@ -134,17 +136,35 @@ def columns(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     roles = form.roles()
     context: dict[str, Any] = {"file": file, "form": form, "crumbs": presenters.crumbs(file)}
     try:
-        sample = preview(Path(file.file.path), file.name, _PREVIEW_ROWS)
+        sample = preview(Path(file.file.path), file.name, _PREVIEW_ROWS, encoding=file.encoding)
         context |= {"sample": sample, "header": [(column, roles.get(column)) for column in sample.columns]}
     except TableError as error:
         context |= {"problems": error.problems}
     return render(request, "analysis/columns.html", context, status=_status(request))
 
 
+def _encoding(request: SignedInRequest, file: RatingsFile) -> HttpResponse:
+    """Ask whether a file that is not UTF-8 is Windows-1252, with some of its lines."""
+    context: dict[str, Any] = {"file": file, "crumbs": presenters.crumbs(file)}
+    if request.method == "POST":
+        try:
+            read_as(ratings_file=file, encoding=request.POST.get("encoding", ""))
+            return redirect("analysis:columns", file.pk)
+        except DomainError as error:
+            context["refused"] = error.message
+    try:
+        context["lines"] = lines_if_windows(file.file.path, file.name)
+    except TableError as error:
+        context["problems"] = error.problems
+    return render(request, "analysis/encoding.html", context, status=_status(request))
+
+
 @require_http_methods(["GET", "POST"])
 def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     """Choose a protocol, or edit it or an earlier run's, and start the analysis."""
     file = get_ratings_file_for(request.user, ratings_file_id, to_change=True)
+    if not file.encoding:
+        return redirect("analysis:columns", file.pk)
     parent = get_run_of(file, _uuid(request.GET["run"])) if "run" in request.GET else None
     found = criteria_in(file)
     presets, refused = (

@@ -139,6 +139,19 @@ def run_manage(*arguments):
     return subprocess.run(command, capture_output=True, text=True, cwd=settings.BASE_DIR)
 
 
+def test_a_file_of_windows_is_refused_with_the_option_that_reads_it(tmp_path):
+    text = "worker,system,score\n" + "".join(f"Zoë,{system},{score}\n" for system in "ab" for score in (20, 70))
+    text = text.replace("Zoë,a,70", "ann,a,70").replace("Zoë,b,70", "ann,b,70")
+    path, same = tmp_path / "windows.csv", tmp_path / "utf8.csv"
+    path.write_text(text, encoding="windows-1252")
+    same.write_text(text, encoding="utf-8")
+    with pytest.raises(CommandError, match="--encoding windows-1252") as refused:
+        analyse(path, protocol="mrc-adequacy")
+    assert "“Zoë,a,20”" in str(refused.value)
+    found = analyse(path, protocol="mrc-adequacy", format="json", encoding="windows-1252")
+    assert found[0] == analyse(same, protocol="mrc-adequacy", format="json", encoding="windows-1252")[0]
+
+
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04junk", b"\x00\x01\x02", b"worker,system\na,b\n", b"\xff\xfe"])
 def test_whatever_the_file_holds_no_traceback_is_printed(tmp_path, content):
     path = tmp_path / "ratings.csv"

@@ -19,7 +19,16 @@ from analysis.dialogues.rows import (
     without_dead,
 )
 from analysis.settings import KINDS
-from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, preview, read_columns
+from evalsite.lib.tables import (
+    CellProblems,
+    Problem,
+    Table,
+    TableError,
+    TextColumn,
+    if_windows,
+    preview,
+    read_columns,
+)
 from evalsite.lib.tables.errors import listing, shorten
 
 _REQUIRED = ("worker", "assignment")
@@ -40,15 +49,16 @@ _WITHOUT = {
 }
 
 
-def load_dialogues(dialogues: Path, assignments: Path | None = None) -> LoadedDialogues:
+def load_dialogues(dialogues: Path, assignments: Path | None = None, *, encoding: str | None = None) -> LoadedDialogues:
     """Return the chats of a file in any format that `evalsite.lib.tables` reads, and the working times of another.
 
     `worker` and `assignment` are needed; of the other columns whatever there is. An empty cell is not known. As in a
     campaign's results, chats whose `state` is dead or open are left out, and told; so are chats and times of unfinished
     assignments, and the `minutes` of dead chats are taken off the times.
+    `encoding` is that of CSV files that are not UTF-8.
     Raises TableError with up to 50 problems of a file, which needs a row at least.
     """
-    sheet = _Sheet(dialogues, (*CHAT_COLUMNS, "state", "assignment_state", "minutes"))
+    sheet = _Sheet(dialogues, (*CHAT_COLUMNS, "state", "assignment_state", "minutes"), encoding=encoding)
     sheet.refuse_twice("worker", "assignment", "position")
     columns: dict[str, Sequence[object]] = {name: sheet.texts(name) for name in CHAT_COLUMNS[:6]}
     columns |= {name: sheet.counts(name) for name in ("position", *_COUNTS)}
@@ -64,11 +74,11 @@ def load_dialogues(dialogues: Path, assignments: Path | None = None) -> LoadedDi
     file = dialogues.name
     notices = [f"{file} has no column “{name}”: {so}." for name, so in _WITHOUT.items() if name in sheet.lacks]
     notices += left_out(len(dead), states.count(_OPEN), is_over.count(False))
-    return in_order(chats, without_dead(_load_work(assignments), dead) if assignments else [], notices)
+    return in_order(chats, without_dead(_load_work(assignments, encoding), dead) if assignments else [], notices)
 
 
-def _load_work(path: Path) -> list[Work]:
-    sheet = _Sheet(path, (*WORK_COLUMNS, "state"), (*_REQUIRED, "work_seconds"))
+def _load_work(path: Path, encoding: str | None) -> list[Work]:
+    sheet = _Sheet(path, (*WORK_COLUMNS, "state"), (*_REQUIRED, "work_seconds"), encoding=encoding)
     sheet.refuse_twice("worker", "assignment")
     seconds = sheet.numbers("work_seconds", "a number of seconds from 0 on", lambda value: value >= 0)
     sheet.raise_for_problems()
@@ -79,14 +89,22 @@ def _load_work(path: Path) -> list[Work]:
 class _Sheet:
     """The wanted columns of a file; a column that it lacks is empty."""
 
-    def __init__(self, path: Path, wanted: Sequence[str], required: Sequence[str] = _REQUIRED) -> None:
+    def __init__(
+        self,
+        path: Path,
+        wanted: Sequence[str],
+        required: Sequence[str] = _REQUIRED,
+        *,
+        encoding: str | None = None,
+    ) -> None:
         self._problems = CellProblems()
-        columns, before = preview(path, n_rows=0).columns, None
+        encoding = if_windows(path, encoding)
+        columns, before = preview(path, n_rows=0, encoding=encoding).columns, None
         # In JSON Lines a column may first occur far down.
         while (found := _find(columns, wanted)) != before:
             _require(path.name, required, found, columns)
             self._problems.clear()
-            self._table: Table = read_columns(path, list(found.values()), problems=self._problems)
+            self._table: Table = read_columns(path, list(found.values()), encoding=encoding, problems=self._problems)
             columns, before = self._table.columns, found
         n_rows = len(self._table.text[found["worker"]].codes)
         empty = TextColumn(np.zeros(n_rows, np.int32), [""])

@@ -57,6 +57,7 @@ def load_ratings(
     mapping: Mapping[str, str] | None = None,
     name: str | None = None,
     max_bytes: int | None = None,
+    encoding: str | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> LoadedRatings:
     """Return the ratings of a file in any format that `evalsite.lib.tables` reads, one row a rating.
@@ -69,6 +70,7 @@ def load_ratings(
     mapping : {canonical column: the file's column}; guessed from the names by default.
     name : what the person calls the file.
     max_bytes : a larger file is refused; None: no limit.
+    encoding : of a text file without a mark; UTF-8 by default.
     on_progress : called now and then with the share done, 0–1.
 
     Raises
@@ -89,7 +91,7 @@ def load_ratings(
     if not criteria or len(known) < len(criteria):
         raise ValueError("there must be one criterion at least, and none twice")
     problems = CellProblems()
-    table, mapping = _read(path, criteria, mapping, name, max_bytes, on_progress, problems)
+    table, mapping = _read(path, criteria, mapping, name, max_bytes, encoding, on_progress, problems)
     rows = code_rows(table, mapping, Criteria(criteria, statements), problems)
     if len(rows.systems) > MAX_SYSTEMS:
         message = (
@@ -127,6 +129,7 @@ def _read(
     mapping: Mapping[str, str] | None,
     name: str | None,
     max_bytes: int | None,
+    encoding: str | None,
     on_progress: Callable[[float], None] | None,
     problems: CellProblems,
 ) -> tuple[Table, dict[str, str]]:
@@ -136,7 +139,7 @@ def _read(
         chosen = chosen_mapping(mapping)
         _require(file, chosen, criteria, list(chosen.values()))
     else:
-        beginning = preview(path, name, 0, max_bytes=max_bytes)
+        beginning = preview(path, name, 0, max_bytes=max_bytes, encoding=encoding)
         chosen = guess_mapping(beginning.columns)
         _require(file, chosen, criteria, beginning.columns)
 
@@ -148,6 +151,7 @@ def _read(
             [chosen["score"]],
             on_progress,
             max_bytes=max_bytes,
+            encoding=encoding,
             problems=problems,
         )
 

@@ -14,14 +14,14 @@ from analysis.models import RatingsFile
 from analysis.ratings.columns import REQUIRED, guess_mapping
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables.reading import preview
+from evalsite.lib.tables import WINDOWS_1252, lines_if_windows, preview
 
 _CHUNK = 1 << 20
 _LONGEST_TITLE = 200
 
 
 def upload_ratings(*, owner: User, upload: UploadedFile, title: str = "") -> RatingsFile:
-    """Keep an uploaded ratings file and guess what its columns mean.
+    """Keep an uploaded ratings file and guess what its columns mean; its encoding stays open if it is not UTF-8.
 
     Raises TableError if it is no table at all; nothing is kept then. Its rows are checked by the run.
     """
@@ -32,7 +32,8 @@ def upload_ratings(*, owner: User, upload: UploadedFile, title: str = "") -> Rat
             digest.update(chunk)
             copy.write(chunk)
         copy.flush()
-        columns = list(preview(Path(copy.name), name).columns)
+        is_windows = bool(lines_if_windows(copy.name, name))
+        columns = preview(copy.name, name, encoding=WINDOWS_1252 if is_windows else None).columns
         copy.seek(0)
         ratings_file = RatingsFile(
             owner=owner,
@@ -42,6 +43,7 @@ def upload_ratings(*, owner: User, upload: UploadedFile, title: str = "") -> Rat
             sha256=digest.hexdigest(),
             columns=columns,
             mapping=guess_mapping(columns),
+            encoding="" if is_windows else "utf-8",
         )
         return keep_file(ratings_file, copy)
 
@@ -55,6 +57,14 @@ def keep_file(ratings_file: RatingsFile, content: IO[bytes]) -> RatingsFile:
         ratings_file.file.delete(save=False)
         raise
     return ratings_file
+
+
+def read_as(*, ratings_file: RatingsFile, encoding: str) -> None:
+    """Say which encoding a file has; raise DomainError `bad_encoding` if it is none that was offered."""
+    if ratings_file.encoding or encoding != WINDOWS_1252:
+        raise DomainError("bad_encoding", "Choose the encoding that is offered, or save the file as UTF-8.")
+    ratings_file.encoding = encoding
+    ratings_file.save(update_fields=["encoding"])
 
 
 @transaction.atomic

@@ -109,6 +109,7 @@ def execute_run(
             statements=settings.statements,
             mapping=run.mapping,
             name=run.ratings_file.name,
+            encoding=run.ratings_file.encoding,
         )
     except TableError as error:
         run.problems = {

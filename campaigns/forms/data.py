@@ -1,6 +1,7 @@
 """A file of sources and outputs, and what its columns are taken for."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -84,11 +85,10 @@ class ColumnsForm(forms.Form):
         data, columns = self.cleaned_data, self._layout.columns
         roles = {column: data[f"role-{place}"] for place, column in enumerate(columns)}
         labels = {column: data.get(f"label-{place}", "") for place, column in enumerate(columns)}
-        return FileLayout(
-            self._layout.format,
-            columns,
-            {column: role for column, role in roles.items() if role},
-            {column: label for column, label in labels.items() if label and roles[column] == NEW_FIELD},
+        return replace(
+            self._layout,
+            roles={column: role for column, role in roles.items() if role},
+            labels={column: label for column, label in labels.items() if label and roles[column] == NEW_FIELD},
         )
 
 

@@ -27,13 +27,15 @@ class FileLayout:
     """What a file's columns are taken for.
 
     `roles` has the columns that are used, each with its role; `labels` the headings of new fields, by column. A file of
-    the format `APPRAISE` has no columns; its HITs come with it.
+    the format `APPRAISE` has no columns; its HITs come with it. `encoding` is that of text without a mark; "" if the
+    file is not UTF-8 and nobody has said yet what it is.
     """
 
     format: str
     columns: tuple[str, ...] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    encoding: str = "utf-8"
 
     @property
     def has_hits(self) -> bool:
@@ -98,12 +100,14 @@ class FileLayout:
             "columns": list(self.columns),
             "roles": dict(self.roles),
             "labels": dict(self.labels),
+            "encoding": self.encoding,
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "FileLayout":
         """Return the layout that `to_json` gave."""
-        return cls(data["format"], tuple(data["columns"]), data["roles"], data["labels"])
+        encoding = data.get("encoding", "utf-8")
+        return cls(data["format"], tuple(data["columns"]), data["roles"], data["labels"], encoding)
 
     def _column_of(self, role: str) -> str:
         return next((column for column, its_role in self.roles.items() if its_role == role), "")

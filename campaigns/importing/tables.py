@@ -44,7 +44,9 @@ def read_contents(
     outputs = list(layout.systems) if layout.shape == "wide" else [layout.system, layout.output]
     wanted = [column for column in (layout.source, *layout.fields(screen).values(), *outputs) if column]
     dialogues = _dialogues(layout, screen)
-    table = read_columns(path, wanted, name, on_progress=on_progress, lists=dialogues, problems=problems)
+    table = read_columns(
+        path, wanted, name, on_progress=on_progress, lists=dialogues, encoding=layout.encoding, problems=problems
+    )
     for column, label in dialogues.items():
         is_rated = screen.output_format == "dialogue"
         table.text[column] = read_dialogues(table.text[column], column, label, problems, is_rated=is_rated)

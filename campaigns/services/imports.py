@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,14 +26,14 @@ from campaigns.services.contents import OnProgress, add_contents, add_given_hits
 from evalsite.accounts.models import User
 from evalsite.jobs.services import enqueue
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import Problem, TableError, preview
+from evalsite.lib.tables import WINDOWS_1252, Problem, TableError, lines_if_windows, preview
 
 Mode = Literal["replace", "add"]
 _CHUNK = 1 << 20
 
 
 def upload_outputs(*, campaign: Campaign, user: User, upload: UploadedFile) -> Upload:
-    """Keep an uploaded file and guess what its columns mean.
+    """Keep an uploaded file and guess what its columns mean; its encoding stays open if it is not UTF-8.
 
     Raises TableError if it is no table at all, or a faulty batch of Appraise; DomainError `frozen` after the launch,
     `live` where workers meet the systems themselves, `wrong_protocol` for batches that the campaign cannot show.
@@ -74,11 +75,25 @@ def _look_at(path: Path, name: str, screen: Screen) -> tuple[FileLayout, dict[st
         check_screen(screen)
         batch = read_batch(path, screen, name=name)
         return FileLayout(APPRAISE), _summary(batch.contents, screen, batch)
-    found = preview(path, name)
+    is_windows = bool(lines_if_windows(path, name))
+    found = preview(path, name, encoding=WINDOWS_1252 if is_windows else None)
     if len(found.columns) > MAX_COLUMNS:
         message = f"there are {len(found.columns):,} columns, and at most {MAX_COLUMNS} are read. Leave some out."
         raise TableError(name, [Problem(1, None, message, "too_many_columns")])
-    return guess_layout(found, screen), {}
+    return replace(guess_layout(found, screen), encoding="" if is_windows else "utf-8"), {}
+
+
+@transaction.atomic
+def read_as(*, upload: Upload, encoding: str) -> None:
+    """Say which encoding a file has; raise DomainError `frozen`, or `bad_encoding` if it is none that was offered."""
+    if upload.campaign.is_launched:
+        raise frozen()
+    locked = Upload.objects.select_for_update().get(pk=upload.pk)
+    layout = FileLayout.from_json(locked.layout)
+    if layout.encoding or encoding != WINDOWS_1252:
+        raise DomainError("bad_encoding", "Choose the encoding that is offered, or save the file as UTF-8.")
+    locked.layout = replace(layout, encoding=encoding).to_json()
+    locked.save(update_fields=["layout"])
 
 
 @transaction.atomic
@@ -121,6 +136,8 @@ def start_import(*, upload: Upload, user: User, mode: Mode = "replace") -> Uploa
 
 
 def _check_mapping(campaign: Campaign, layout: FileLayout, mode: Mode) -> None:
+    if not layout.encoding:
+        raise DomainError("bad_encoding", "The file is not UTF-8. Say first which encoding it has.")
     screen = Screen.from_json(campaign.screen)
     check_layout(layout, screen, is_open=get_protocol(campaign.protocol).has_open_screen)
     missing = missing_fields(layout, screen)

@@ -22,12 +22,12 @@ from campaigns.presenters import data as shown
 from campaigns.presenters.jobs import job_shown
 from campaigns.protocols import get_protocol
 from campaigns.queries import Role, contents_of, get_campaign_for, list_systems
-from campaigns.services.imports import map_columns, start_import, upload_outputs
+from campaigns.services.imports import map_columns, read_as, start_import, upload_outputs
 from campaigns.views.autosave import REFUSED, role_for, sent
 from campaigns.views.elsewhere import elsewhere
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import TableError, preview
+from evalsite.lib.tables import TableError, lines_if_windows, preview
 
 _SOURCES_PER_PAGE, _PREVIEW_ROWS = 10, 3
 
@@ -82,6 +82,8 @@ def columns(request: SignedInRequest, public_id: UUID, upload_id: UUID) -> HttpR
     campaign = get_campaign_for(request.user, public_id, role_for(request))
     found = get_upload_of(campaign, upload_id)
     layout = FileLayout.from_json(found.layout)
+    if not layout.encoding:
+        return _encoding(request, campaign, found)
     form = ColumnsForm(
         layout,
         Screen.from_json(campaign.screen),
@@ -102,6 +104,22 @@ def columns(request: SignedInRequest, public_id: UUID, upload_id: UUID) -> HttpR
     return render(request, "campaigns/columns.html", context, status=REFUSED if form.is_bound else 200)
 
 
+def _encoding(request: SignedInRequest, campaign: Campaign, found: Upload) -> HttpResponse:
+    """Ask whether a file that is not UTF-8 is Windows-1252, with some of its lines."""
+    context = campaign_context(campaign, "data") | {"upload": found}
+    if request.method == "POST":
+        try:
+            read_as(upload=found, encoding=request.POST.get("encoding", ""))
+            return redirect("campaigns:columns", campaign.public_id, found.pk)
+        except DomainError as error:
+            context["refused"] = error.message
+    try:
+        context["lines"] = lines_if_windows(found.file.path, found.name)
+    except TableError as error:
+        context["problems"] = error.problems
+    return render(request, "campaigns/encoding.html", context, status=REFUSED if "refused" in context else 200)
+
+
 def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[str, Any]:
     """Return what the page of one uploaded file shows."""
     state, layout = shown.state_of(found), FileLayout.from_json(found.layout)
@@ -112,7 +130,7 @@ def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[
     if state == "importing" or layout.has_hits:
         return context
     try:
-        sample = preview(Path(found.file.path), found.name, _PREVIEW_ROWS)
+        sample = preview(Path(found.file.path), found.name, _PREVIEW_ROWS, encoding=layout.encoding)
         context["rows"] = list(form.rows(sample.rows, sample.columns))
     except TableError as error:
         context |= {"problems": error.problems, "n_problems": len(error.problems), "is_lost": True}

@@ -141,3 +141,55 @@ def test_columns_that_cannot_be_are_refused(owner_client: Client, upload, chosen
     assert response.context["form"].errors
     file.refresh_from_db()
     assert file.mapping == {}
+
+
+# --- A file of Excel on Windows
+
+WINDOWS = ratings_csv(systems=("Zoë", "ørn", "alder")).decode().encode("windows-1252")
+
+
+def test_a_file_of_windows_is_asked_about_once_and_read_so(owner_client: Client, owner, upload, start) -> None:
+    response = send(owner_client, WINDOWS)
+    file = RatingsFile.objects.get()
+    assert response["Location"] == columns_of(file)
+
+    asked = owner_client.get(columns_of(file))
+    assert "Zoë" in asked.text
+    assert owner_client.get(reverse("analysis:protocol", args=[file.pk]))["Location"] == columns_of(file)
+    answer = owner_client.post(columns_of(file), {"encoding": "windows-1252"})
+
+    assert answer["Location"] == columns_of(file)
+    page = owner_client.get(columns_of(file))
+    assert page.context["sample"].rows[0][4] == "Zoë"
+    file.refresh_from_db()
+    assert Path(file.file.path).read_bytes() == WINDOWS
+    run, same = start(file), start(upload(ratings_csv(systems=("Zoë", "ørn", "alder"))))
+    assert run.fingerprint == same.fingerprint
+
+
+@pytest.mark.parametrize("encoding", ["", "utf-8", "shift-jis"])
+def test_only_the_encoding_that_is_offered_is_taken(owner_client: Client, upload, encoding: str) -> None:
+    file = upload(WINDOWS)
+    response = owner_client.post(columns_of(file), {"encoding": encoding})
+    assert response.status_code == 422
+    assert 'role="alert"' in response.text
+    file.refresh_from_db()
+    assert file.encoding == ""
+
+
+def test_column_names_of_windows_are_no_reason_to_refuse_an_upload(owner_client: Client) -> None:
+    assert send(owner_client, "worker,système,score\nann,alder,50\n".encode("windows-1252")).status_code == 302
+    assert RatingsFile.objects.get().columns == ["worker", "système", "score"]
+
+
+def test_a_file_of_mixed_encodings_is_not_asked_about(owner_client: Client) -> None:
+    send(owner_client, "worker,system,score\nZoë,alder,5\n".encode() + b"Zo\xeb,alder,5\n")
+    file = RatingsFile.objects.get()
+    assert file.encoding == "utf-8"
+    assert owner_client.get(columns_of(file)).context["form"] is not None
+
+
+def test_strangers_are_not_asked(stranger_client: Client, upload) -> None:
+    file = upload(WINDOWS)
+    assert stranger_client.get(columns_of(file)).status_code == 404
+    assert stranger_client.post(columns_of(file), {"encoding": "windows-1252"}).status_code == 404

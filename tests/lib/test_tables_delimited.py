@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsite.lib.tables import TableError, TextColumn, delimited, preview, read_columns
+from evalsite.lib.tables import NotUtf8Error, TableError, TextColumn, delimited, lines_if_windows, preview, read_columns
 from evalsite.lib.tables.table import TextBuilder
 
 
@@ -161,9 +161,66 @@ def test_mixed_encodings_name_each_row_and_column(write) -> None:
     assert "UTF-8" in error.problems[0].message
 
 
-def test_sixty_cells_in_another_encoding_are_listed_to_fifty_and_counted(write) -> None:
-    error = refusal(write(b"worker,score\n" + b"Zo\xeb,2\n" * 60))
+def test_sixty_cells_of_mixed_encodings_are_listed_to_fifty_and_counted(write) -> None:
+    error = refusal(write("worker,score\nZoë,2\n".encode() + b"Zo\xeb,2\n" * 60))
     assert (len(error.problems), error.n_more) == (50, 10)
+
+
+# --- Windows-1252
+
+WINDOWS = "worker,score,note\nZoë,2,5 €\nann,3,–\n" + "Renée,4,“ça va”\n" * 60
+
+
+def test_a_file_of_windows_is_one_problem_with_some_of_its_lines(write) -> None:
+    error = refusal(write(WINDOWS, encoding="windows-1252"), ("worker", "score"))
+    assert isinstance(error, NotUtf8Error)
+    assert places(error) == [(None, None, "encoding")]
+    assert error.lines == ["Zoë,2,5 €", "ann,3,–", *["Renée,4,“ça va”"] * 3]
+    assert "--encoding windows-1252" in error.message
+
+
+def test_column_names_of_windows_are_one_problem_too(write) -> None:
+    path = write("œuvre,worker,score\nx,w,1\n", encoding="windows-1252")
+    with pytest.raises(NotUtf8Error) as refused:
+        preview(path)
+    assert refused.value.lines == ["œuvre,worker,score"]
+
+
+def test_a_file_of_windows_is_read_as_such_when_asked(write) -> None:
+    path = write(WINDOWS, encoding="windows-1252")
+    table = read_columns(path, ["worker", "note"], encoding="windows-1252")
+    assert cells(table.text["worker"])[:3] == ["Zoë", "ann", "Renée"]
+    assert preview(path, n_rows=1, encoding="windows-1252").rows == [["Zoë", "2", "5 €"]]
+
+
+def test_bytes_that_are_no_letter_of_windows_are_named_by_row_and_column(write) -> None:
+    path = write(b"worker,score\nZo\xeb,2\nw\x81,3\n")
+    assert not lines_if_windows(path)
+    for encoding in (None, "windows-1252"):
+        with pytest.raises(TableError) as refused:
+            read_columns(path, ["worker", "score"], encoding=encoding)
+        assert refused.value.problems[-1].row == 3
+        assert {problem.code for problem in refused.value.problems} == {"encoding"}
+
+
+def test_the_mark_of_a_file_goes_before_the_encoding_that_is_asked_for(write) -> None:
+    for encoding in ("utf-8-sig", "utf-16"):
+        table = read_columns(write("worker,score\nZoë,1\n", encoding=encoding), ["worker"], encoding="windows-1252")
+        assert cells(table.text["worker"]) == ["Zoë"]
+
+
+@pytest.mark.parametrize("n", [1 << 20, (1 << 20) - 1, (1 << 20) - 2])
+def test_a_letter_in_utf8_counts_wherever_a_block_ends(write, n: int) -> None:
+    start = b"worker,note\nw,"
+    text = start + b"x" * (n - len(start)) + "ë\n".encode()
+    assert lines_if_windows(write(text)) == []
+    assert lines_if_windows(write(text + b"Zo\xeb,\n")) == []
+
+
+def test_of_a_long_line_what_is_around_the_letter_is_shown(write) -> None:
+    (line,) = lines_if_windows(write("worker,note\nw," + "x" * 500 + "é" + "y" * 500 + "\n", encoding="windows-1252"))
+    assert "xéy" in line
+    assert len(line) == 160
 
 
 def test_column_names_in_another_encoding_are_refused(write) -> None:

@@ -18,6 +18,7 @@ from analysis.stats.quality import PRESETS
 from analysis.stats.scores import Unit
 from analysis.tables import raw_table, replication_table, systems_table
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables import WINDOWS_1252, if_windows
 
 _N_TOPICS = 10
 
@@ -39,6 +40,7 @@ class Command(BaseCommand):
         parser.add_argument("--compare", type=Path, metavar="ORIGINAL", help="the run that RATINGS replicates")
         parser.add_argument("--dialogues", type=Path, metavar="FILE", help="the chats that were rated, one a row")
         parser.add_argument("--assignments", type=Path, metavar="FILE", help="how many seconds each assignment took")
+        parser.add_argument("--encoding", choices=[WINDOWS_1252], help="of CSV files that are not UTF-8")
         parser.add_argument("--format", choices=["table", "json", "latex"], default="table")
         parser.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and figures there")
 
@@ -46,16 +48,27 @@ class Command(BaseCommand):
         """Analyse, print and write; exit 1 with a plain message if anything is wrong with the input."""
         try:
             settings = _settings(options)
-            study = self._study(options["ratings"], settings, _dialogues(options))
-            original = self._study(options["compare"], settings) if options["compare"] else None
+            study = self._study(options["ratings"], settings, options, _dialogues(options))
+            original = self._study(options["compare"], settings, options) if options["compare"] else None
             self._print(study, original, options)
         except DomainError as error:
             raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"{error.filename or 'Writing'}: {error.strerror}") from None
 
-    def _study(self, path: Path, settings: AnalysisSettings, dialogues: LoadedDialogues | None = None) -> Study:
-        loaded = load_ratings(path, criteria=settings.criterion_names, statements=settings.statements)
+    def _study(
+        self,
+        path: Path,
+        settings: AnalysisSettings,
+        options: dict[str, Any],
+        dialogues: LoadedDialogues | None = None,
+    ) -> Study:
+        loaded = load_ratings(
+            path,
+            criteria=settings.criterion_names,
+            statements=settings.statements,
+            encoding=if_windows(path, options["encoding"]),
+        )
         for warning in loaded.warnings:
             self.stderr.write(f"{path.name}: {warning.message}")
         study = run_study(loaded, settings, self._say, dialogues=dialogues)
@@ -101,7 +114,7 @@ class Command(BaseCommand):
 def _dialogues(options: dict[str, Any]) -> LoadedDialogues | None:
     """Return the chats that the command line names, if any."""
     if options["dialogues"]:
-        return load_dialogues(options["dialogues"], options["assignments"])
+        return load_dialogues(options["dialogues"], options["assignments"], encoding=options["encoding"])
     if options["assignments"]:
         raise CommandError("--assignments gives the working time of chats: name their file with --dialogues.")
     return None

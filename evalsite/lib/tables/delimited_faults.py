@@ -14,6 +14,7 @@ BLOCK_BYTES = 1 << 22
 csv.field_size_limit(BLOCK_BYTES)
 
 _UNDECODED = re.compile("[\udc80-\udcff\ufffd]")
+_ENCODINGS = {"utf-8": "UTF-8", "utf-16": "UTF-16", "windows-1252": "Windows-1252"}
 _END = "\x1eend of file\x1e"
 
 
@@ -76,7 +77,7 @@ def structure_error(source: Source, delimiter: str, names: Sequence[str]) -> Tab
         for last in records(source, delimiter, to_end=True):
             if last.cells == [_END]:
                 break
-            for problem in _faults(last.first_line, last.cells, names):
+            for problem in _faults(last.first_line, last.cells, names, source.encoding):
                 n_found += 1
                 if len(problems) < MAX_SHOWN:
                     problems.append(problem)
@@ -93,7 +94,7 @@ def structure_error(source: Source, delimiter: str, names: Sequence[str]) -> Tab
     return TableError(source.file, problems, n_found - len(problems)) if problems else None
 
 
-def _faults(line: int, cells: list[str], names: Sequence[str]) -> Iterator[Problem]:
+def _faults(line: int, cells: list[str], names: Sequence[str], encoding: str) -> Iterator[Problem]:
     if len(cells) != len(names):
         amount = "too many" if len(cells) > len(names) else "too few"
         yield Problem(
@@ -110,7 +111,8 @@ def _faults(line: int, cells: list[str], names: Sequence[str]) -> Iterator[Probl
             yield Problem(
                 line,
                 column,
-                f"“{shown}” is not UTF-8: the file mixes encodings or has another one. Save the file as UTF-8.",
+                f"“{shown}” is not {_ENCODINGS[encoding]}: the file mixes encodings or has another one. Save the file "
+                "as UTF-8.",
                 "encoding",
             )
 

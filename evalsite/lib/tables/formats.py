@@ -32,18 +32,23 @@ class Source:
     path: Path
     file: str
     format: Format
-    encoding: Literal["utf-8", "utf-16"]
+    encoding: str
     n_bytes: int
 
     def open_text(self) -> IO[str]:
-        """Open a text file for the slow readers; bytes that are not UTF-8 become lone surrogates."""
+        """Open a text file for the slow readers; bytes that are no text in its encoding become lone surrogates."""
         if self.encoding == "utf-16":
             return self.path.open(encoding="utf-16", errors="replace", newline="")
-        return self.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
+        encoding = "utf-8-sig" if self.encoding == "utf-8" else self.encoding
+        return self.path.open(encoding=encoding, errors="surrogateescape", newline="")
 
 
-def open_source(path: str | Path, name: str | None = None, max_bytes: int | None = None) -> Source:
+def open_source(
+    path: str | Path, name: str | None = None, max_bytes: int | None = None, encoding: str | None = None
+) -> Source:
     """Look at the beginning of a file and return what it is.
+
+    `encoding` is that of a text file without a mark of its own; UTF-8 by default.
 
     Raises TableError for a file that is missing, empty, over `max_bytes` or of a kind that is not read here;
     the message says how to turn it into one that is.
@@ -73,11 +78,11 @@ def open_source(path: str | Path, name: str | None = None, max_bytes: int | None
         )
     if not head:
         raise whole_file_error(file, "empty_file", "the file is empty. Export it again and check that it has rows.")
-    format_, encoding = _sniff(path, file, head)
-    return Source(path, file, format_, encoding, n_bytes)
+    format_, marked = _sniff(path, file, head, encoding or "utf-8")
+    return Source(path, file, format_, marked, n_bytes)
 
 
-def _sniff(path: Path, file: str, head: bytes) -> tuple[Format, Literal["utf-8", "utf-16"]]:
+def _sniff(path: Path, file: str, head: bytes, encoding: str) -> tuple[Format, str]:
     if head.startswith(b"PK"):
         _refuse_unless_workbook(path, file)
         return "xlsx", "utf-8"
@@ -90,7 +95,9 @@ def _sniff(path: Path, file: str, head: bytes) -> tuple[Format, Literal["utf-8",
         return _sniff_text(file, head.decode("utf-16", "ignore")), "utf-16"
     if head[1:8:2].count(0) == len(head[1:8:2]) or head[:8:2].count(0) == len(head[:8:2]):
         raise whole_file_error(file, "encoding", "the text is UTF-16 without its mark. Save it as UTF-8.")
-    return _sniff_text(file, head.decode("utf-8-sig", "replace")), "utf-8"
+    if head.startswith(b"\xef\xbb\xbf"):
+        encoding = "utf-8"
+    return _sniff_text(file, head.decode("utf-8-sig", "replace")), encoding
 
 
 def _refuse_other_binaries(file: str, head: bytes) -> None:

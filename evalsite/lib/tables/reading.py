@@ -1,12 +1,14 @@
 """The one way in for tabular data."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalsite.lib.tables import delimited, excel, json_lines, parquet
-from evalsite.lib.tables.errors import CellProblems
-from evalsite.lib.tables.formats import Format, open_source
+from evalsite.lib.tables.encodings import WINDOWS_1252, NotUtf8Error, windows_lines
+from evalsite.lib.tables.errors import CellProblems, TableError
+from evalsite.lib.tables.formats import Format, Source, open_source
 from evalsite.lib.tables.table import Progress, Table, refuse_unstorable
 
 _Previewer = Callable[..., tuple[str, list[str], list[list[str]]]]
@@ -36,14 +38,35 @@ class Preview:
     rows: list[list[str]]
 
 
-def preview(path: str | Path, name: str | None = None, n_rows: int = 20, *, max_bytes: int | None = None) -> Preview:
+def preview(
+    path: str | Path,
+    name: str | None = None,
+    n_rows: int = 20,
+    *,
+    max_bytes: int | None = None,
+    encoding: str | None = None,
+) -> Preview:
     """Return the columns and the first rows of a file of any size, reading little more than that.
 
-    `name` is what the person calls the file. Raises TableError if it is no table. JSON Lines: the columns are
-    those of the rows shown.
+    `name` is what the person calls the file, `encoding` that of a text file without a mark. Raises TableError if it is
+    no table, NotUtf8Error if its header may be Windows-1252. JSON Lines: the columns are those of the rows shown.
     """
-    source = open_source(path, name, max_bytes)
-    return Preview(*_PREVIEW[source.format](source, n_rows))
+    source = open_source(path, name, max_bytes, encoding)
+    with _encoding_explained(source):
+        return Preview(*_PREVIEW[source.format](source, n_rows))
+
+
+def lines_if_windows(path: str | Path, name: str | None = None) -> list[str]:
+    """Return some lines of a CSV file that is not UTF-8 and may be Windows-1252, read so; [] for any other.
+
+    Reads the whole file. Raises TableError if it is of no kind that is read here.
+    """
+    return windows_lines(open_source(path, name))
+
+
+def if_windows(path: str | Path, encoding: str | None) -> str | None:
+    """Return the encoding for a CSV file that is not UTF-8 and may be Windows-1252, None for any other."""
+    return encoding if encoding == WINDOWS_1252 and lines_if_windows(path) else None
 
 
 def read_columns(
@@ -55,6 +78,7 @@ def read_columns(
     *,
     lists: Collection[str] = (),
     max_bytes: int | None = None,
+    encoding: str | None = None,
     problems: CellProblems | None = None,
 ) -> Table:
     """Return the wanted columns of a CSV, TSV, JSON Lines, Excel or Parquet file.
@@ -68,20 +92,24 @@ def read_columns(
     on_progress : called now and then, on the caller's thread, with the share read, 0–1.
     lists : those of `columns` in which a list is read as its JSON text; elsewhere it is a bad cell.
     max_bytes : a larger file is refused; None: no limit.
+    encoding : that of a text file without a mark; UTF-8 by default.
     problems : gathers bad cells for the caller to raise with its own; by default they are raised here.
 
     Raises
     ------
     TableError
         For everything that can be wrong with a file, with row, column and mend.
+    NotUtf8Error
+        For a CSV file that is not UTF-8 and may be Windows-1252: one problem, and some lines read so.
     """
     unknown = set(numeric) - set(columns)
     if unknown or not columns:
         raise ValueError(f"numeric columns must be among the wanted ones, of which there is at least one: {unknown}")
-    source = open_source(path, name, max_bytes)
+    source = open_source(path, name, max_bytes, encoding)
     found = CellProblems() if problems is None else problems
     options = {"lists": lists} if source.format in _WITH_LISTS else {}
-    table = _READ[source.format](source, list(dict.fromkeys(columns)), numeric, found, on_progress, **options)
+    with _encoding_explained(source):
+        table = _READ[source.format](source, list(dict.fromkeys(columns)), numeric, found, on_progress, **options)
     for column, cells in table.text.items():
         refuse_unstorable(cells, column, found)
     if problems is None:
@@ -89,3 +117,14 @@ def read_columns(
     if on_progress is not None:
         on_progress(1.0)
     return table
+
+
+@contextmanager
+def _encoding_explained(source: Source) -> Iterator[None]:
+    """Turn errors about single cells that are not UTF-8 into one about the file, if it may be Windows-1252."""
+    try:
+        yield
+    except TableError as error:
+        if any(problem.code == "encoding" for problem in error.problems) and (lines := windows_lines(source)):
+            raise NotUtf8Error(source.file, lines) from None
+        raise

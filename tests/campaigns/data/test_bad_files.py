@@ -6,8 +6,9 @@ import pytest
 from django.test import Client
 
 from campaigns.models import Campaign, Upload
+from campaigns.queries import Role
 from evalsite.jobs.models import Job
-from tests.campaigns.cast import add_outputs
+from tests.campaigns.cast import add_member, add_outputs
 from tests.campaigns.data.files import (
     LONG,
     WIDE,
@@ -147,3 +148,42 @@ def test_no_more_systems_than_an_analysis_compares(owner_client: Client, qg: Cam
     bring_in(owner_client, qg, file(0, 500))
     done = bring_in(owner_client, qg, file(500, 502), "add")
     assert (done.job.error_code, qg.systems.count()) == ("too_many_systems", 500)
+
+
+# --- A file of Excel on Windows
+
+FRENCH = LONG.replace("Which colour has the sky?", "De quelle couleur est le ciel à présent ?")
+
+
+def test_a_file_of_windows_is_asked_about_once_and_imported_so(owner_client: Client, qg: Campaign) -> None:
+    found = upload(owner_client, qg, FRENCH.encode("windows-1252"))
+    columns = url("columns", qg, found.pk)
+    assert "couleur est le ciel à présent ?" in owner_client.get(columns).text
+    assert post_import(owner_client, found).status_code == 422
+    assert not Job.objects.exists()
+
+    assert owner_client.post(columns, {"encoding": "windows-1252"})["Location"] == columns
+
+    found.refresh_from_db()
+    assert post_import(owner_client, found).status_code == 302
+    assert finish(found).imported_at
+    assert texts_of(qg)["p1", "alder"] == "De quelle couleur est le ciel à présent ?"
+    assert Path(found.file.path).read_bytes() == FRENCH.encode("windows-1252")
+
+
+def test_a_viewer_cannot_say_how_a_file_is_read(owner_client, colleague, colleague_client, qg: Campaign) -> None:
+    add_member(qg, colleague, Role.VIEWER)
+    found = upload(owner_client, qg, FRENCH.encode("windows-1252"))
+    columns = url("columns", qg, found.pk)
+    assert 'name="encoding"' not in colleague_client.get(columns).text
+    assert colleague_client.post(columns, {"encoding": "windows-1252"}).status_code == 403
+
+
+def test_a_file_in_utf16_is_read_without_a_question(owner_client: Client, qg: Campaign) -> None:
+    assert bring_in(owner_client, qg, FRENCH.encode("utf-16")).imported_at
+    assert texts_of(qg)["p1", "alder"] == "De quelle couleur est le ciel à présent ?"
+
+
+def test_a_file_of_mixed_encodings_is_named_by_row_and_column(owner_client: Client, qg: Campaign) -> None:
+    mixed = FRENCH.encode() + "p3,Là,là,alder,Où ?\n".encode("windows-1252")
+    assert problems_of(bring_in(owner_client, qg, mixed)) == [(6, "passage"), (6, "answer"), (6, "output")]
