@@ -43,10 +43,13 @@ class InvitationAdmin(KeptAdmin):
 
 @admin.register(Assignment)
 class AssignmentAdmin(KeptAdmin):
-    list_display = ["id", "campaign", "hit", "worker", "state", "n_rated", "n_items", "started_at", "ended_at"]
+    list_display = [
+        *("id", "campaign", "hit", "worker", "state", "n_rated", "n_items"),
+        *("started_at", "ended_at", "consent_version", "consented_at"),
+    ]
     list_filter = ["state"]
     list_select_related = ["campaign", "hit", "worker"]
-    search_fields = ["id", "worker__key", "completion_code", "campaign__name"]
+    search_fields = ["id", "worker__key", "completion_code", "campaign__name", "consent_version"]
 
 
 @admin.register(Rating)

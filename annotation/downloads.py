@@ -24,7 +24,7 @@ from annotation.transcripts import DIALOGUE_COLUMNS, iter_dialogues, iter_transc
 from campaigns.models import Campaign
 
 _CSV, _JSON_LINES = "text/csv; charset=utf-8", "application/jsonl; charset=utf-8"
-_PARQUET = "application/vnd.apache.parquet"
+_PARQUET, _MARKDOWN = "application/vnd.apache.parquet", "text/markdown; charset=utf-8"
 
 _NUMBERS = {"assignment": pa.int64(), "hit": pa.int64(), "position": pa.int32(), "score": pa.int32()}
 _TIMES = {"rated_at": pa.timestamp("ms", tz="UTC"), "seconds": pa.float64()}
@@ -93,6 +93,12 @@ def _transcripts_json(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
         yield from json_pieces([transcript])
 
 
+def _consent_text(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+    """The text byte for byte, so that `sha256sum` gives its version."""
+    yield campaign.consent.encode()
+
+
+_CONSENT = Download(_MARKDOWN, _consent_text)
 _DOWNLOADS = {
     "ratings.csv": Download(_CSV, _ratings_csv),
     "ratings.jsonl": Download(_JSON_LINES, _ratings_json),
@@ -105,7 +111,14 @@ _DOWNLOADS = {
 }
 
 
+def consent_file(campaign: Campaign) -> str:
+    """Return the name of the file with the consent text, which has its version."""
+    return f"consent-{campaign.consent_version}.md"
+
+
 def find_download(campaign: Campaign, name: str) -> Download | None:
     """Return what a file of the campaign is made of; None if it has no such file."""
+    if campaign.consent_version and name == consent_file(campaign):
+        return _CONSENT
     download = _DOWNLOADS.get(name)
     return download if download and (campaign.is_live or not download.is_live_only) else None

@@ -27,7 +27,7 @@ RATING_COLUMNS = (
 )
 ASSIGNMENT_COLUMNS = (
     *("assignment", "worker", "hit", "state", "items_rated", "items", "accessible"),
-    *("started", "last_rated", "ended", "seconds", "feedback"),
+    *("started", "last_rated", "ended", "seconds", "feedback", "consent_version", "consented_at"),
 )
 CODE_COLUMN = "completion_code"
 ITEM_COLUMNS = ("hit", "position", "kind", "twin_position", "source", "system", "text")
@@ -160,6 +160,8 @@ def iter_assignments(
                 utc_text(each.ended_at) if each.ended_at else None,
                 round((each.seen_at - each.started_at).total_seconds(), 3),
                 each.feedback,
+                each.consent_version,
+                utc_text(each.consented_at) if each.consented_at else None,
                 *code,
             )
 

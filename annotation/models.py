@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from campaigns.models import Campaign, Criterion, Hit, HitItem
+from campaigns.models import VERSION_LENGTH, Campaign, Criterion, Hit, HitItem
 
 
 class Worker(models.Model):
@@ -68,6 +68,10 @@ class Assignment(models.Model):
     completion_code = models.CharField(max_length=20, blank=True)
     platform_id = models.CharField("the platform's own assignment, at its last arrival", max_length=200, blank=True)
     platform_data = models.JSONField("what the platform sent with it", default=dict, blank=True)
+    consent_version = models.CharField(
+        "version of the consent text that the worker agreed to", max_length=VERSION_LENGTH, blank=True
+    )
+    consented_at = models.DateTimeField("agreed to it", null=True, blank=True)  # of a later HIT: with an earlier one
 
     class Meta:
         ordering = ["pk"]
@@ -88,6 +92,11 @@ class Assignment(models.Model):
                 name="annotation_assignment_ended_iff_not_active",
             ),
             models.CheckConstraint(condition=Q(n_rated__lte=models.F("n_items")), name="annotation_assignment_n_rated"),
+            models.CheckConstraint(
+                condition=Q(consent_version="", consented_at=None)
+                | ~Q(consent_version="") & Q(consented_at__isnull=False),
+                name="annotation_assignment_consent",
+            ),
         ]
         indexes = [
             models.Index(fields=["campaign", "leased_until"], condition=Q(state="active"), name="annotation_leased"),

@@ -1,5 +1,6 @@
 """What a researcher configures: a campaign, its members, criteria, systems, sources, outputs and HITs."""
 
+import hashlib
 import uuid
 from decimal import Decimal
 
@@ -16,6 +17,8 @@ from campaigns.design.sampling import Leftover
 LONGEST_NAME = 200
 CHAT = "chat"
 """The name of the one source of a live campaign."""
+VERSION_LENGTH = 12
+"""Hexadecimal digits of the version of a consent text."""
 _MILLION = 1_000_000
 
 
@@ -137,6 +140,12 @@ class Campaign(models.Model):
     def chat_rules(self) -> ChatRules:
         """The rules of its chats; those of the study where it has none."""
         return ChatRules.from_json(self.chat)
+
+    @property
+    def consent_version(self) -> str:
+        """The first digits of the SHA-256 of the consent text in UTF-8; "" where there is no consent text."""
+        text = self.consent.encode()
+        return hashlib.sha256(text).hexdigest()[:VERSION_LENGTH] if text.strip() else ""
 
     @property
     def is_launched(self) -> bool:

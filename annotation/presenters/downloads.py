@@ -5,13 +5,15 @@ from typing import Any
 
 from django.urls import reverse
 
+from annotation.downloads import consent_file
 from annotation.progress import Totals
 from campaigns.models import Campaign, Membership
 
 Role = Membership.Role
 
 
-_FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
+_FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet", "md": "Markdown"}
+_TABLES = ("csv", "jsonl", "parquet")
 _REAL = "?ids=real"
 _RATINGS = (
     "One row a rating, in the columns that “manage.py analyse” and the analysis pages read: worker, assignment, HIT, "
@@ -26,6 +28,10 @@ _SAID = (
     "Dead chats, whose chatbot did not answer, are there too: results leave them out. "
     "Workers write what they like: look for names and addresses before you publish any of it."
 )
+_CONSENT = (
+    "The text that workers agreed to. The table of assignments has its version, {version}, and when each worker "
+    "agreed. The version is the beginning of the file’s SHA-256."
+)
 
 
 def downloads(campaign: Campaign, totals: Totals, n_criteria: int) -> list[dict[str, Any]]:
@@ -34,7 +40,7 @@ def downloads(campaign: Campaign, totals: Totals, n_criteria: int) -> list[dict[
     n_ratings = f"{totals.n_items_finished * n_criteria:,} ratings"
     n_assignments = f"{totals.n_assignments:,} rows"
     all_text = "active, returned and expired ones too: filter by state"
-    assignments = "Assignments: state, times, feedback"
+    assignments = "Assignments: state, times, feedback, consent"
     unanswered = ", tries without a reply" if campaign.is_live else ""
     events = f"Events: start, each item (time shown, first touch, moves){unanswered}, end"
     groups: list[dict[str, Any]] = [
@@ -42,8 +48,8 @@ def downloads(campaign: Campaign, totals: Totals, n_criteria: int) -> list[dict[
             "title": "Ratings",
             "text": _RATINGS,
             "rows": [
-                _row(campaign, "Of finished HITs", n_ratings, "ratings", _FORMATS),
-                _row(campaign, "Of all assignments", all_text, "ratings", _FORMATS, "?states=all"),
+                _row(campaign, "Of finished HITs", n_ratings, "ratings", _TABLES),
+                _row(campaign, "Of all assignments", all_text, "ratings", _TABLES, "?states=all"),
             ],
         },
         {
@@ -63,9 +69,11 @@ def downloads(campaign: Campaign, totals: Totals, n_criteria: int) -> list[dict[
     if campaign.is_live:
         said = _chats(campaign, "finished HITs", "") + _chats(campaign, "all assignments", "?states=all")
         groups.insert(1, {"title": "What was said", "text": _SAID, "rows": said})
+    if campaign.consent_version:
+        groups.append(_consent(campaign))
     if campaign.my_role == Role.OWNER:
         rows = [
-            _row(campaign, "Ratings of finished HITs", n_ratings, "ratings", _FORMATS, _REAL),
+            _row(campaign, "Ratings of finished HITs", n_ratings, "ratings", _TABLES, _REAL),
             _row(campaign, f"{assignments}, completion code", n_assignments, "assignments", ["csv"], _REAL),
         ]
         if campaign.is_live:
@@ -73,6 +81,13 @@ def downloads(campaign: Campaign, totals: Totals, n_criteria: int) -> list[dict[
         text = "Everywhere else a worker is a keyed hash. These files may name people: not for publication."
         groups.append({"title": "Workers by their own ids", "text": text, "rows": rows})
     return groups
+
+
+def _consent(campaign: Campaign) -> dict[str, Any]:
+    stem, _, suffix = consent_file(campaign).rpartition(".")
+    text = _CONSENT.format(version=campaign.consent_version)
+    rows = [_row(campaign, "Consent text", f"version {campaign.consent_version}", stem, [suffix])]
+    return {"title": "Consent", "text": text, "rows": rows}
 
 
 def _chats(campaign: Campaign, of_whom: str, query: str) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
@@ -33,11 +34,25 @@ _CODE_ALPHABET, _CODE_LENGTH = "ABCDEFGHJKMNPQRSTUVWXYZ23456789", 10
 _EXPIRED_AT_ONCE = 500
 
 
+class _Consent(NamedTuple):
+    """What a worker agreed to, and when; nothing where there is no consent text or no record."""
+
+    version: str = ""
+    at: datetime | None = None
+
+
 def start_assignment(
-    *, campaign: Campaign, worker_key: str | None, consented: bool = False, place: Place | None = None
+    *,
+    campaign: Campaign,
+    worker_key: str | None,
+    consented: bool = False,
+    has_agreed: bool = False,
+    place: Place | None = None,
 ) -> Assignment:
     """Give a worker a HIT, or the one they have already begun; a `worker_key` of None is somebody new.
 
+    `consented`: they have just agreed to the consent text. `has_agreed`: they are not asked again, since they agreed
+    with an earlier HIT of the campaign.
     Whoever comes with a place of a crowd platform gets the HIT that it names, or finds there what they have finished;
     the assignment remembers the place. Raises DomainError `not_open`, `no_consent`, `enough_workers`, `enough_hits`,
     `no_work`, `other_hit` or, of a place that somebody else came with, `other_worker`.
@@ -46,7 +61,7 @@ def start_assignment(
     expire_leases(campaign=campaign, except_of=worker_key)
     if place:
         _release_reused(campaign, worker_key, place)
-    return _start(campaign, worker_key, consented, place)
+    return _start(campaign, worker_key, place, consented=consented, has_agreed=has_agreed)
 
 
 def _release_reused(campaign: Campaign, worker_key: str | None, place: Place) -> None:
@@ -63,7 +78,9 @@ def _release_reused(campaign: Campaign, worker_key: str | None, place: Place) ->
 
 
 @transaction.atomic
-def _start(campaign: Campaign, worker_key: str | None, consented: bool, place: Place | None) -> Assignment:
+def _start(
+    campaign: Campaign, worker_key: str | None, place: Place | None, *, consented: bool, has_agreed: bool
+) -> Assignment:
     worker = _worker_of(campaign, worker_key)
     # Of every state: a request that changes one of them at this moment ends first, and is seen.
     locked = Assignment.objects.select_for_update(of=("self",), no_key=True).select_related("hit")
@@ -84,9 +101,24 @@ def _start(campaign: Campaign, worker_key: str | None, consented: bool, place: P
     for each in mine:
         if _may_go_on(each, place) and reclaim(each, campaign):
             return _arrived(_with(each, campaign, worker), place)
-    if campaign.consent and not consented:
+    consent = _consent_of(campaign, mine, consented=consented, has_agreed=has_agreed)
+    return _arrived(_lease(campaign, worker, is_new=not mine, place=place, consent=consent), place)
+
+
+def _consent_of(campaign: Campaign, mine: list[Assignment], *, consented: bool, has_agreed: bool) -> _Consent:
+    """Return what is kept with a new assignment of a worker; raise DomainError `no_consent`.
+
+    Who agreed before consents were kept has no record, and gets none.
+    """
+    version = campaign.consent_version
+    if not version:
+        return _Consent()
+    if consented:
+        return _Consent(version, timezone.now())
+    if not has_agreed:
         raise DomainError("no_consent", "Tick that you agree to take part, then start.")
-    return _arrived(_lease(campaign, worker, is_new=not mine, place=place), place)
+    earlier = [each.consented_at for each in mine if each.consented_at and each.consent_version == version]
+    return _Consent(version, max(earlier)) if earlier else _Consent()
 
 
 def _check_owner(campaign: Campaign, worker: Worker, place: Place) -> None:
@@ -164,7 +196,7 @@ def _is_enough(campaign: Campaign, states: Iterable[str]) -> bool:
     return most is not None and sum(state == State.FINISHED for state in states) >= most
 
 
-def _lease(campaign: Campaign, worker: Worker, *, is_new: bool, place: Place | None) -> Assignment:
+def _lease(campaign: Campaign, worker: Worker, *, is_new: bool, place: Place | None, consent: _Consent) -> Assignment:
     """Take a place of the first HIT that has one and that the worker has not had, or of the one that is asked for."""
     hits = Hit.objects.filter(campaign=campaign, n_places_left__gt=0, is_offered=True)
     hits = hits.exclude(assignments__worker=worker)
@@ -188,6 +220,8 @@ def _lease(campaign: Campaign, worker: Worker, *, is_new: bool, place: Place | N
         started_at=now,
         seen_at=now,
         leased_until=now + _lease_of(campaign),
+        consent_version=consent.version,
+        consented_at=consent.at,
     )
     _record(assignment, Event.Kind.STARTED, now)
     return assignment

@@ -133,9 +133,9 @@ def next_hit(request: HttpRequest, token: str) -> HttpResponse:
     """Give the worker of an assignment their next HIT, or one again that they were away from."""
     before = get_assignment(token)
     try:
-        # They agreed when they began. Who came with a place of the platform may go on with that one only.
+        # Who came with a place of the platform may go on with that one only.
         after = start_assignment(
-            campaign=before.campaign, worker_key=before.worker.key, consented=True, place=place_of(before)
+            campaign=before.campaign, worker_key=before.worker.key, has_agreed=True, place=place_of(before)
         )
     except DomainError as error:
         return _refused(error, before.campaign)

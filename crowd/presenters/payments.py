@@ -310,6 +310,8 @@ def sides_shown(campaign: Campaign, submission: Submission) -> list[dict[str, An
             ("State", assignment.get_state_display()),
             ("HIT", assignment.hit.number),
             ("Items rated", f"{assignment.n_rated} of {assignment.n_items}"),
+            ("Agreed to the consent text", assignment.consented_at),
+            ("Version of the consent text", assignment.consent_version),
             ("Started", assignment.started_at),
             ("Last seen", assignment.seen_at),
             ("Ended", assignment.ended_at),

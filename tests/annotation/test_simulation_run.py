@@ -91,8 +91,9 @@ def test_invited_workers_come_by_their_own_links(campaign):
 def test_a_consent_text_is_agreed_to(campaign):
     campaign.consent = "You may stop at any time."
     campaign.save()
-    outcome, _ = run(campaign, n_workers=1, max_hits=1)
-    assert outcome.n_hits == 1
+    outcome, _ = run(campaign, n_workers=1, max_hits=2)
+    assert outcome.n_hits == 2
+    assert {each.consent_version for each in campaign.assignments.all()} == {campaign.consent_version}
 
 
 def test_scores_do_not_depend_on_the_order_of_arrival(owner, monkeypatch):

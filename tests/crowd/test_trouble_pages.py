@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from annotation.models import Assignment
 from campaigns.models import Campaign
@@ -38,6 +39,7 @@ def test_each_trouble_is_explained_with_what_both_sides_know(
     campaign: Campaign, owner_client: Client, trouble: Trouble
 ) -> None:
     submission = bring_trouble(campaign, trouble, code="GUESSED7")
+    campaign.assignments.update(consent_version="0123456789ab", consented_at=timezone.now())
 
     page = owner_client.get(url_of(campaign, "troubles"))
 
@@ -48,6 +50,7 @@ def test_each_trouble_is_explained_with_what_both_sides_know(
     assert submission.assignment
     assert (there["Worker"], there["Code that came"], there["State"]) == ("worker-000", "GUESSED7", "Submitted")
     assert (here["Worker"], here["State"], here["Items rated"]) == ("worker-000", "Finished", "10 of 10")
+    assert here["Version of the consent text"] == "0123456789ab"
     assert here["Completion code"] == submission.assignment.completion_code
     for name in ("approve", "message"):
         assert url_of(campaign, name, query=f"?submission={submission.pk}") in page.text
