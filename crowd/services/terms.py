@@ -44,8 +44,11 @@ def is_on(campaign: Campaign, name: str) -> bool:
 
 
 def _worked_before(campaign: Campaign) -> frozenset[str]:
-    """Return the keys of all who began a HIT in another run of the campaign, earlier or later."""
-    workers = Worker.objects.filter(platform=campaign.platform, assignments__campaign__in=_other_runs(campaign))
+    """Return the keys of all who took a place in another run of the campaign, earlier or later.
+
+    Only of those whom the platform has named itself: who comes here may bring an id that the platform does not know.
+    """
+    workers = Worker.objects.filter(platform=campaign.platform, submissions__campaign__in=_other_runs(campaign))
     return frozenset(workers.values_list("key", flat=True).distinct())
 
 

@@ -13,6 +13,7 @@ from crowd.models import Posting, Submission, Wave
 from crowd.services.publishing import publish_wave
 from crowd.services.syncing import sync_posting
 from crowd.services.waves import plan_wave
+from crowd.simulator.prolific import WORKSPACE
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from tests.annotation.open_campaigns import open_campaign, rate_items
@@ -24,6 +25,8 @@ SITE = "https://site.example"
 def make_crowd_campaign(owner: User, platform: str, *, n_hits: int = 3, n_workers: int = 2, **more: Any) -> Campaign:
     """Return a running campaign on a platform, with built HITs of two items that are not published yet."""
     fields = {"reward": Decimal("0.80"), "currency": "USD", "minutes_per_hit": 10, **more}
+    if platform == "prolific":  # where the simulated account has two workspaces
+        fields["platform_settings"] = {"workspace": WORKSPACE, **more.get("platform_settings", {})}
     campaign = open_campaign(owner, n_hits=n_hits, size=2, workers_per_hit=n_workers, platform=platform, **fields)
     campaign.hits.update(is_offered=False)
     return campaign

@@ -22,7 +22,7 @@ from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
 from evalsite.lib.sealing import unseal
 from tests.crowd.accounts import PLATFORMS, KilledError, Market, unsure_at, unsure_at_random
-from tests.crowd.campaigns import SITE, make_crowd_campaign, plan, publish, published
+from tests.crowd.campaigns import SITE, accepted, look, make_crowd_campaign, plan, posting_of, publish, published
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 EACH, FOR_ALL = PLATFORMS
@@ -80,12 +80,15 @@ def test_a_title_of_the_researchers_is_used(owner: User, market: Market) -> None
 def test_who_worked_in_another_run_may_be_kept_out(
     owner: User, market: Market, option: str, expected: set[str]
 ) -> None:
-    first = make_crowd_campaign(owner, EACH)
-    sibling = make_crowd_campaign(owner, EACH, replicates=first)
-    unrelated = make_crowd_campaign(owner, EACH)
+    first = published(owner, EACH)
+    sibling = published(owner, EACH, replicates=first)
+    unrelated = published(owner, EACH)
     for campaign, worker in ((first, "AFIRST"), (sibling, "ASIBLING"), (unrelated, "AOTHER")):
-        campaign.hits.update(is_offered=True)
-        start_assignment(campaign=campaign, worker_key=worker, consented=True)
+        posting = posting_of(campaign)
+        accepted(market, posting, worker)
+        look(posting)
+    # Whom the platform never named: it may not know such an id.
+    start_assignment(campaign=first, worker_key="AMADEUP", consented=True)
 
     publish(
         plan(

@@ -27,6 +27,7 @@ from crowd.simulator.faults import Fault, Faults
 from crowd.simulator.ledger import Ledger
 from crowd.simulator.mturk import MTurkApi
 from crowd.simulator.prolific import ProlificApi
+from crowd.simulator.prolific.workspaces import OTHER_WORKSPACE
 from crowd.simulator.running import KEY_ID, SECRET_KEY, TOKEN
 from crowd.simulator.server import Served
 from crowd.simulator.workers import Desk, Task
@@ -162,6 +163,31 @@ def test_a_platform_that_throttles_gets_everything(owner: User, platform: Platfo
 
     assert wave.state == Wave.State.PUBLISHED
     assert platform.made() == Counter(Posting.objects.values_list("platform_id", flat=True))
+
+
+def test_a_replication_on_prolific_is_published_though_somebody_came_with_an_id_that_is_unknown_there(
+    owner: User, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pacing, "CALLS_PER_S", 1_000)
+    with prolific(settings, Ledger(), Faults()) as platform:
+        first = make(owner, platform)
+        publish(plan(first, owner))
+        for number in (1, 2):
+            take(first, platform, number)
+        start_assignment(campaign=first, worker_key="a" * 24, consented=True)
+        sync(first)
+        platform.api.people.delete(platform.worker(1))
+
+        again = make(owner, platform, replicates=first)
+        assert publish(plan(again, owner)).state == Wave.State.PUBLISHED
+
+        (posting,) = again.postings.all()
+        assert [posting.platform_id in _open_to(platform, number) for number in (2, 3)] == [False, True]
+        assert platform.api.studies.available_balance(OTHER_WORKSPACE) == 50_000
+
+
+def _open_to(platform: Platform, number: int) -> list[str]:
+    return [study["id"] for study in platform.api.open_studies(platform.worker(number))]
 
 
 # --- What comes of it

@@ -4,6 +4,7 @@ Prolific promises that a decision about a submission counts once. It promises no
 bonuses, so what was done is read from it before anything is done again.
 """
 
+import logging
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -34,14 +35,15 @@ from campaigns.contracts.account import (
 from campaigns.contracts.platform import CampaignRef
 from campaigns.platforms.prolific import secured, studies, workspace
 from campaigns.platforms.prolific.client import ProlificClient
-from campaigns.platforms.prolific.options import text_of
+from campaigns.platforms.prolific.options import is_secure, text_of
 from campaigns.platforms.prolific.states import posting_state, submission_state
+
+logger = logging.getLogger(__name__)
 
 # Prolific pays “in the following minutes”: until then a bonus that was asked for is not among those of its submission.
 _SETTLED_S, _SETTLED_SIMULATED_S = 15 * 60.0, 1.0
 # Prolific approves what nobody has decided about after so many days.
 _REVIEW = timedelta(days=21)
-_PAGE_SIZE, _SMALLEST_PAGE = 100, 20
 _MESSAGES_AT_ONCE = 100
 _MARK_LENGTH, _MAX_MARKS = 8, 30
 
@@ -64,7 +66,8 @@ class ProlificAccount(CrowdAccount):
         return AccountState(name, balance, currency, is_sandbox=bool(settings.PROLIFIC_URL))
 
     def prepare(self, terms: Terms) -> Prepared:
-        """Make the group of former participants, subscribe to notifications, and fetch the keys of signed arrivals.
+        """Make the group of former participants, subscribe to notifications, and fetch the keys of signed arrivals if
+        they are used.
 
         Refused if rewards would be paid in another currency than the campaign's.
         """
@@ -77,8 +80,19 @@ class ProlificAccount(CrowdAccount):
         if terms.worked_before:
             group = self._workspace.group(self._earlier_runs, create=True)
             self._workspace.add_to_group(group, sorted(terms.worked_before))
-        keys = self._client.get("/.well-known/study/jwks.json")
-        return Prepared({secured.KEYS: keys, secured.SITE: terms.site_url}, self._subscribe(terms.hook_url))
+        memory = {secured.SITE: terms.site_url, **self._keys()}
+        return Prepared(memory, self._subscribe(terms.hook_url))
+
+    def _keys(self) -> dict[str, Any]:
+        """Return the keys of signed arrivals, nothing if they are not used, or known and cannot be fetched now."""
+        if not is_secure(self._campaign.settings):
+            return {}
+        try:
+            return {secured.KEYS: self._client.get("/.well-known/study/jwks.json")}
+        except (PlatformRefusedError, PlatformUnsureError):
+            if secured.KEYS in self._campaign.memory:
+                return {}
+            raise
 
     @property
     def _earlier_runs(self) -> str:
@@ -98,10 +112,21 @@ class ProlificAccount(CrowdAccount):
         """Return the study of the posting's token, made as a draft if there is none yet."""
         if found := studies.find(self._client, posting.token):
             return found
-        names = [workspace.BLOCKED, *([self._earlier_runs] if posting.terms.worked_before else [])]
-        blocked = [group for name in names if (group := self._workspace.group(name))]
-        body = studies.body_of(self._client, self._campaign, posting, blocked=blocked)
-        return str(self._client.post("/api/v1/studies/", body)["id"])
+        project = self._workspace.project(text_of(self._campaign.settings, "project"))
+        blocked = self._left_out(posting.terms)
+        body = studies.body_of(self._client, self._campaign, posting, project=project, blocked=blocked)
+        return str(self._client.create("/api/v1/studies/", body)["id"])
+
+    def _left_out(self, terms: Terms) -> list[str]:
+        """Return the groups that a study is not shown to."""
+        try:
+            groups = [self._workspace.group(workspace.BLOCKED)]
+        except PlatformRefusedError as error:  # where there are no groups, nobody was blocked
+            logger.warning("the study is made without the group of blocked participants: %s", error.code)
+            groups = []
+        if terms.worked_before:
+            groups.append(self._workspace.group(self._earlier_runs))
+        return [group for group in groups if group]
 
     def publish(self, posting_id: str) -> None:
         """Publish a draft; a study that is published stays as it is."""
@@ -112,26 +137,9 @@ class ProlificAccount(CrowdAccount):
         study = self._client.find(f"/api/v1/studies/{posting_id}/")
         if study is None:
             return PostingSeen(PostingState.GONE)
-        seen = tuple(each for told in self._submissions(posting_id) if (each := _seen(told)))
+        listed = self._client.every("/api/v1/submissions/", has_page_numbers=True, study=posting_id)
+        seen = tuple(each for told in listed if (each := _seen(told)))
         return PostingSeen(posting_state(str(study["status"])), seen)
-
-    def _submissions(self, study_id: str) -> Iterable[Mapping[str, Any]]:
-        """Yield the submissions, page by page until one brings nothing new: Prolific does not tell how many there are.
-
-        It may send fewer on a page than it is asked for, but not fewer than it does unasked.
-        """
-        known: set[str] = set()
-        page = 1
-        while True:
-            query: dict[str, str | int] = {"study": study_id, "page": page, "page_size": _PAGE_SIZE}
-            found = self._client.find("/api/v1/submissions/", **query)
-            results = found["results"] if found else []
-            new = [each for each in results if each["id"] not in known]
-            yield from new
-            known |= {each["id"] for each in new}
-            if not new or len(results) < _SMALLEST_PAGE:
-                return
-            page += 1
 
     def add_places(self, posting_id: str, n: int, token: UUID) -> None:
         """Raise the number of places by `n`; the study's internal name keeps the tokens that have done so."""
@@ -207,7 +215,7 @@ class ProlificAccount(CrowdAccount):
 
     def block(self, worker_key: str, reason: str) -> None:
         """Put a participant into a group that no study made from then on is shown to."""
-        self._workspace.add_to_group(self._workspace.group(workspace.BLOCKED, create=True), [worker_key])
+        self._workspace.add_all_to_group(self._workspace.group(workspace.BLOCKED, create=True), [worker_key])
 
     def unblock(self, worker_key: str) -> None:
         """Take a participant out of that group."""
@@ -226,7 +234,7 @@ class ProlificAccount(CrowdAccount):
             raise PlatformUnsureError("Prolific may not list the last bonus of this amount yet.", left_s)
         n_before = self._n_paid(bonus)
         line = f"{bonus.submission_id},{bonus.amount:.2f}"
-        made = self._client.post(
+        made = self._client.create(
             "/api/v1/submissions/bonus-payments/", {"study_id": bonus.posting_id, "csv_bonuses": line}
         )
         draft_id = str(_BonusDraft(str(made["id"]), n_before, int(time.time())))

@@ -1,7 +1,8 @@
 """Calls of Prolific's interface (version 1), and what their failures mean."""
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +15,7 @@ _BASE_URL = "https://api.prolific.com"
 _TIMEOUT_S = 30.0
 _NOT_FOUND, _TIME_OUT, _THROTTLED, _SERVER_ERROR = 404, 408, 429, 500
 _LONGEST_WORDS = 400
+_PAGE_SIZE, _SMALLEST_PAGE = 100, 20
 _SCHEME = "Token "
 
 
@@ -41,18 +43,43 @@ class ProlificClient:
                 return None
             raise
 
-    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Send a body to a path and return the answer."""
-        return _content(self._send("POST", path, body))
+    def every(self, path: str, *, has_page_numbers: bool = False, **query: str | int) -> Iterator[dict[str, Any]]:
+        """Yield the entries of a list, page by page until one brings nothing new.
 
-    def post_for_header(self, path: str, body: Mapping[str, Any], header: str) -> tuple[Any, str]:
-        """Send a body to a path and return the answer and one of its headers."""
+        Some lists have pages with numbers, others take an offset, and not every list says how many entries there are.
+        A page may have fewer entries than it is asked for, but not fewer than it has unasked.
+        """
+        known: set[str] = set()
+        for number in count(1):
+            page = (
+                {"page": number, "page_size": _PAGE_SIZE}
+                if has_page_numbers
+                else {"limit": _PAGE_SIZE, "offset": len(known)}
+            )
+            found = self.find(path, **query, **page)
+            results = found["results"] if found else []
+            new = [each for each in results if each["id"] not in known]
+            yield from new
+            known |= {each["id"] for each in new}
+            if not new or len(results) < _SMALLEST_PAGE:
+                return
+
+    def create(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Send a body to a path and return what was made of it."""
+        return _made(_content(self._send("POST", path, body)))
+
+    def create_for_header(self, path: str, body: Mapping[str, Any], header: str) -> tuple[dict[str, Any], str]:
+        """Send a body to a path and return what was made of it, and a header of the answer."""
         response = self._send("POST", path, body)
-        return _content(response), response.headers.get(header, "")
+        return _made(_content(response)), response.headers.get(header, "")
 
-    def patch(self, path: str, body: Mapping[str, Any]) -> Any:
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> None:
+        """Send a body to a path. Any status of success means that it is done: some answers are no JSON."""
+        self._send("POST", path, body)
+
+    def patch(self, path: str, body: Mapping[str, Any]) -> None:
         """Change what stands at a path."""
-        return _content(self._send("PATCH", path, body))
+        self._send("PATCH", path, body)
 
     def delete(self, path: str, body: Mapping[str, Any] | None = None) -> None:
         """Delete what stands at a path."""
@@ -95,6 +122,15 @@ def _content(response: Response) -> Any:
         return response.json()
     except ValueError:
         raise PlatformUnsureError("Prolific's answer cannot be read.") from None
+
+
+def _made(told: Any) -> dict[str, Any]:
+    """Return what was made, which Prolific answers alone or as a list of one."""
+    if isinstance(told, dict) and (results := told.get("results")):
+        told = results[0]
+    if not isinstance(told, dict) or "id" not in told:
+        raise PlatformUnsureError("Prolific's answer does not say what was made.")
+    return told
 
 
 def _seconds(value: str) -> float | None:

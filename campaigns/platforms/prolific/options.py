@@ -32,7 +32,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "project",
         "Project",
-        help="The id of the project in which the studies are kept. Empty: your first one.",
+        help="The id of the project of that workspace in which the studies are kept. Empty: its first one.",
         default="",
         kind="text",
     ),

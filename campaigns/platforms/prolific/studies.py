@@ -8,7 +8,7 @@ from campaigns.contracts.account import PlatformRefusedError, PostingSpec
 from campaigns.contracts.platform import CampaignRef
 from campaigns.platforms.prolific.client import ProlificClient
 from campaigns.platforms.prolific.codes import completion_code
-from campaigns.platforms.prolific.options import countries_of, devices_of, is_secure, number_of, text_of
+from campaigns.platforms.prolific.options import countries_of, devices_of, is_secure, number_of
 
 _COUNTRY = "current-country-of-residence"
 
@@ -18,8 +18,8 @@ def find(client: ProlificClient, token: UUID) -> str:
 
     Of two, which two processes made at once, it is the one that is published, or else the older one.
     """
-    told = client.get("/api/v1/studies/")["results"]
-    ours = [each for each in told if str(each.get("internal_name") or "").startswith(name_of(token))]
+    listed = client.every("/api/v1/studies/", has_page_numbers=True)
+    ours = [each for each in listed if str(each.get("internal_name") or "").startswith(name_of(token))]
     first = min(
         ours, key=lambda each: (each["status"] == "UNPUBLISHED", str(each.get("date_created") or "")), default=None
     )
@@ -32,14 +32,15 @@ def name_of(token: UUID) -> str:
 
 
 def body_of(
-    client: ProlificClient, campaign: CampaignRef, posting: PostingSpec, *, blocked: Sequence[str]
+    client: ProlificClient, campaign: CampaignRef, posting: PostingSpec, *, project: str, blocked: Sequence[str]
 ) -> dict[str, Any]:
-    """Return what a study is created with, which is not shown to the groups in `blocked`.
+    """Return what a study of a project is created with, which is not shown to the groups in `blocked`.
 
     Raises PlatformRefusedError for a country that Prolific does not know.
     """
     options, terms = campaign.settings, posting.terms
     body = {
+        "project": project,
         "name": terms.title,
         "internal_name": name_of(posting.token),
         "description": terms.description,
@@ -61,8 +62,6 @@ def body_of(
     }
     if minutes := number_of(options, "maximum_minutes"):
         body["maximum_allowed_time"] = minutes
-    if project := text_of(options, "project"):
-        body["project"] = project
     return body
 
 

@@ -1,6 +1,7 @@
 """What belongs to a workspace of Prolific: its money, its groups of participants, its notifications."""
 
 import ipaddress
+import logging
 from collections.abc import Sequence
 from decimal import Decimal
 from urllib.parse import urlsplit
@@ -11,8 +12,11 @@ from campaigns.contracts.account import PlatformRefusedError
 from campaigns.platforms.prolific.client import ProlificClient
 from campaigns.platforms.prolific.hooks import EVENT_TYPES, SECRET
 
+logger = logging.getLogger(__name__)
+
 BLOCKED = "evalsite: blocked participants"
 _IDS_AT_ONCE = 500
+_BAD_REQUEST = "400"
 
 
 class Workspace:
@@ -26,13 +30,31 @@ class Workspace:
     def id(self) -> str:
         """Its id; raises PlatformRefusedError if there are several to choose from."""
         if not self._id:
-            found = [str(each["id"]) for each in self._client.get("/api/v1/workspaces/")["results"]]
+            found = {str(each["id"]): str(each.get("title", "")) for each in self._client.every("/api/v1/workspaces/")}
             if len(found) != 1:
+                names = ", ".join(f"{title} ({id})" for id, title in found.items())
                 raise PlatformRefusedError(
-                    "workspace", f"You have {len(found)} workspaces on Prolific. Say in the options which one pays."
+                    "workspace",
+                    f"You have {len(found)} workspaces on Prolific. Say in the options which one pays: {names}.",
                 )
-            self._id = found[0]
+            (self._id,) = found
         return self._id
+
+    def project(self, named: str) -> str:
+        """Return the project that studies are made in: the one that is named, or the first of the workspace.
+
+        Without one a study goes to the first project of the account, and the wallet of that workspace pays. Raises
+        PlatformRefusedError if the workspace has no such project.
+        """
+        found = [str(each["id"]) for each in self._client.every(f"/api/v1/workspaces/{self.id}/projects/")]
+        if named and named not in found:
+            raise PlatformRefusedError(
+                "project",
+                f"The workspace {self.id} has no project {named} that you may use. Another workspace would pay for it.",
+            )
+        if not found:
+            raise PlatformRefusedError("project", f"The workspace {self.id} has no project. Make one on Prolific.")
+        return named or found[0]
 
     def balance(self) -> tuple[Decimal | None, str]:
         """Return what can be spent, None if it is not told, and the currency."""
@@ -42,17 +64,39 @@ class Workspace:
 
     def group(self, name: str, *, create: bool = False) -> str:
         """Return the id of the group of a name, "" if there is none and it is not to be created."""
-        told = self._client.get("/api/v1/participant-groups/", workspace_id=self.id)["results"]
-        found = next((str(each["id"]) for each in told if each["name"] == name), "")
+        listed = self._client.every("/api/v1/participant-groups/", workspace_id=self.id, active="true")
+        found = next((str(each["id"]) for each in listed if each["name"] == name and not each.get("is_deleted")), "")
         if found or not create:
             return found
-        return str(self._client.post("/api/v1/participant-groups/", {"workspace_id": self.id, "name": name})["id"])
+        return str(self._client.create("/api/v1/participant-groups/", {"workspace_id": self.id, "name": name})["id"])
 
     def add_to_group(self, group: str, ids: Sequence[str]) -> None:
-        """Add participants; those in it already stay."""
+        """Add participants, but for those whom Prolific does not know; those in it already stay."""
+        unknown: list[str] = []
         for start in range(0, len(ids), _IDS_AT_ONCE):
-            body = {"participant_ids": list(ids[start : start + _IDS_AT_ONCE])}
-            self._client.post(f"/api/v1/participant-groups/{group}/participants/", body)
+            unknown += self._add_known(group, ids[start : start + _IDS_AT_ONCE])
+        if unknown:
+            logger.warning("%d of %d participants are unknown to Prolific and in no group", len(unknown), len(ids))
+
+    def _add_known(self, group: str, ids: Sequence[str]) -> list[str]:
+        """Add participants and return those who are refused: one unknown id has Prolific refuse all that come with it.
+
+        So what is refused is tried again in halves.
+        """
+        try:
+            self.add_all_to_group(group, ids)
+        except PlatformRefusedError as error:
+            if error.code != _BAD_REQUEST:
+                raise
+            if len(ids) == 1:
+                return list(ids)
+            half = len(ids) // 2
+            return self._add_known(group, ids[:half]) + self._add_known(group, ids[half:])
+        return []
+
+    def add_all_to_group(self, group: str, ids: Sequence[str]) -> None:
+        """Add participants; raise PlatformRefusedError if Prolific does not know one of them."""
+        self._client.post(f"/api/v1/participant-groups/{group}/participants/", {"participant_ids": list(ids)})
 
     def remove_from_group(self, group: str, id: str) -> None:
         """Take a participant out."""
@@ -64,9 +108,9 @@ class Workspace:
         A workspace has one secret, which other campaigns may use: a new one is made only if there is none.
         """
         kept = self._client.get("/api/v1/hooks/secrets/", workspace_id=self.id)["results"]
-        secret = kept[0] if kept else self._client.post("/api/v1/hooks/secrets/", {"workspace_id": self.id})
-        told = self._client.get("/api/v1/hooks/subscriptions/", workspace_id=self.id)["results"]
-        subscribed = {each["event_type"] for each in told if each["target_url"] == url}
+        secret = kept[0] if kept else self._client.create("/api/v1/hooks/secrets/", {"workspace_id": self.id})
+        listed = self._client.every("/api/v1/hooks/subscriptions/", workspace_id=self.id)
+        subscribed = {each["event_type"] for each in listed if each["target_url"] == url}
         for event_type in EVENT_TYPES:
             if event_type not in subscribed:
                 self._subscribe(event_type, url)
@@ -75,7 +119,7 @@ class Workspace:
     def _subscribe(self, event_type: str, url: str) -> None:
         path = "/api/v1/hooks/subscriptions/"
         body = {"workspace_id": self.id, "event_type": event_type, "target_url": url}
-        made, word = self._client.post_for_header(path, body, "X-Hook-Secret")
+        made, word = self._client.create_for_header(path, body, "X-Hook-Secret")
         self._client.post(f"{path}{made['id']}/", {"secret": word})
 
 

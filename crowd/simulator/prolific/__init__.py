@@ -2,5 +2,6 @@
 
 from crowd.simulator.prolific.api import ProlificApi
 from crowd.simulator.prolific.checks import RefusedError
+from crowd.simulator.prolific.workspaces import WORKSPACE
 
-__all__ = ["ProlificApi", "RefusedError"]
+__all__ = ["WORKSPACE", "ProlificApi", "RefusedError"]

@@ -29,19 +29,26 @@ from crowd.simulator.prolific.groups import Groups
 from crowd.simulator.prolific.hooks import EVENT_TYPES, Hooks
 from crowd.simulator.prolific.participants import Participants
 from crowd.simulator.prolific.studies import Studies
+from crowd.simulator.prolific.workspaces import RESEARCHER, Workspaces
 from crowd.simulator.server import HangUpError
 
-WORKSPACE = "5f0000000000000000000001"
-PROJECT = "5f0000000000000000000002"
-RESEARCHER = "5f0000000000000000000003"
 COUNTRIES = {"0": "United Kingdom", "1": "United States", "2": "Ireland", "3": "Germany", "4": "Canada"}
 _PAGE_SIZE, _MAX_PAGE_SIZE = 20, 100
 _MAX_BODY = 2_000_000
 
 
 class _Answer:
+    """What is answered: a body that becomes JSON, or bytes of plain text."""
+
     def __init__(self, body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
         self.body, self.status, self.headers = body, status, dict(headers or {})
+
+    @property
+    def content(self) -> tuple[str, bytes]:
+        """The type and the bytes of the body."""
+        if isinstance(self.body, bytes):
+            return "text/plain", self.body
+        return "application/json", b"" if self.body is None else json.dumps(self.body).encode()
 
 
 Handler = Callable[..., Any]
@@ -50,8 +57,9 @@ Handler = Callable[..., Any]
 class ProlificApi:
     """The interface over the books, and what participants do there.
 
-    Whoever calls it has `token`. `bonus_delay_s`: after how long a bonus that is paid can be seen, as at Prolific.
-    Amounts are in the minor unit: pence, cents. Threads share it.
+    Whoever calls it has `token`, and is a member of two workspaces, with `balance` in each wallet. `bonus_delay_s`:
+    after how long a bonus that is paid can be seen, as at Prolific. Amounts are in the minor unit: pence, cents.
+    Threads share it.
     """
 
     def __init__(
@@ -70,10 +78,11 @@ class ProlificApi:
         self.ledger = ledger
         self.faults = faults or Faults()
         self.site_url = site_url
-        self.studies = Studies(ledger, balance=balance, fee_percent=fee_percent, project=PROJECT)
-        self.people = Participants(ledger, self.studies, WORKSPACE)
-        self.hooks = Hooks(ledger, self.faults, WORKSPACE)
-        self._groups = Groups(ledger)
+        self.workspaces = Workspaces(ledger, balance=balance)
+        self.studies = Studies(ledger, self.workspaces, fee_percent=fee_percent)
+        self.people = Participants(ledger, self.studies)
+        self.hooks = Hooks(ledger, self.faults, self.workspaces)
+        self.groups = Groups(ledger)
         self._token = token
         self._currency = currency
         self._retry_after_s = retry_after_s
@@ -142,8 +151,8 @@ class ProlificApi:
             self.ledger.note_call(operation, "ok" if answer.status < 400 else "refused")
         else:
             answer = self._fail(fault, environ, operation, act)
-        body = b"" if answer.body is None else json.dumps(answer.body).encode()
-        headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **answer.headers}
+        content_type, body = answer.content
+        headers = {"Content-Type": content_type, "Content-Length": str(len(body)), **answer.headers}
         start_response(f"{answer.status} {HTTPStatus(answer.status).phrase}", list(headers.items()))
         return [body]
 
@@ -186,6 +195,7 @@ class ProlificApi:
             ("GET", f"{api}/users/me/", self._me),
             ("GET", f"{api}/workspaces/", self._workspaces),
             ("GET", f"{api}/workspaces/{id}/balance/", self._balance),
+            ("GET", f"{api}/workspaces/{id}/projects/", self._projects),
             ("GET", f"{api}/filters/", self._filters),
             ("POST", f"{api}/study-cost-calculator/", self._calculate_cost),
             ("GET", f"{api}/studies/", self._list_studies),
@@ -222,14 +232,17 @@ class ProlificApi:
         return {"id": RESEARCHER, "email": "researcher@example.org", "name": "Simulated researcher"}
 
     def _workspaces(self, query: Any, body: Any) -> Any:
-        return {"results": [{"id": WORKSPACE, "title": "Simulated workspace", "owner": RESEARCHER}]}
+        return _some(self.workspaces.listed(), query)
+
+    def _projects(self, id: str, query: Any, body: Any) -> Any:
+        return _some(self.workspaces.projects(id), query)
 
     def _balance(self, id: str, query: Any, body: Any) -> Any:
-        _check_workspace(id)
+        self.workspaces.check(id)
         return {
             "currency_code": self._currency,
-            "total_balance": self.studies.total_balance(),
-            "available_balance": self.studies.available_balance(),
+            "total_balance": self.workspaces.total(id),
+            "available_balance": self.studies.available_balance(id),
         }
 
     def _filters(self, query: Any, body: Any) -> Any:
@@ -246,9 +259,8 @@ class ProlificApi:
 
     def _list_studies(self, query: Any, body: Any) -> Any:
         wanted = {each.upper() for each in re.findall(r"\w[\w ]*", query.get("state", ""))}
-        return {
-            "results": [self._told(each) for each in self.studies.listed() if not wanted or each["status"] in wanted]
-        }
+        found = [self._told(each) for each in self.studies.listed() if not wanted or each["status"] in wanted]
+        return {"results": _page(found, query)}
 
     def _create_study(self, query: Any, body: Any) -> Any:
         return _Answer(self._told(self.studies.create(body)), 201)
@@ -278,10 +290,7 @@ class ProlificApi:
         if not is_id(study):
             raise RefusedError(400, {"study": ["This field is required."]})
         self.studies.study(study)
-        found = self.studies.submissions(study)
-        page, size = int(query.get("page", 1)), min(int(query.get("page_size", _PAGE_SIZE)), _MAX_PAGE_SIZE)
-        if page > max(1, math.ceil(len(found) / size)):
-            raise RefusedError(404, "Invalid page.")
+        found = _page(self.studies.submissions(study), query)
         return {
             "results": [
                 {
@@ -293,7 +302,7 @@ class ProlificApi:
                     "study_code": each["entered_code"],
                     "has_siblings": False,
                 }
-                for each in found[(page - 1) * size : page * size]
+                for each in found
             ]
         }
 
@@ -326,7 +335,7 @@ class ProlificApi:
 
     def _pay_bonus(self, id: str, query: Any, body: Any) -> Any:
         self.studies.pay_bonus(id)
-        return _Answer("The bonuses will be paid.", 202)
+        return _Answer(b"The bonuses will be paid.", 202)
 
     def _send_messages(self, query: Any, body: Any) -> Any:
         names = frozenset({"ids", "body", "study_id"})
@@ -341,18 +350,19 @@ class ProlificApi:
     # --- Groups of participants
 
     def _list_groups(self, query: Any, body: Any) -> Any:
-        _check_workspace(query.get("workspace_id", ""))
-        return {"results": self._groups.listed()}
+        workspace = query.get("workspace_id", "")
+        self.workspaces.check(workspace)
+        return _some(self.groups.listed(workspace), query)
 
     def _create_group(self, query: Any, body: Any) -> Any:
-        _check_workspace(body.get("workspace_id", ""))
-        return _Answer(self._groups.create(body), 201)
+        self.workspaces.check(body.get("workspace_id", ""))
+        return _Answer(self.groups.create(body), 201)
 
     def _add_to_group(self, id: str, query: Any, body: Any) -> Any:
-        return self._groups.add(id, body)
+        return self.groups.add(id, body)
 
     def _remove_from_group(self, id: str, query: Any, body: Any) -> Any:
-        return self._groups.remove(id, body)
+        return self.groups.remove(id, body)
 
     # --- Notifications
 
@@ -360,18 +370,17 @@ class ProlificApi:
         return {"results": [{"event_type": each} for each in EVENT_TYPES]}
 
     def _list_secrets(self, query: Any, body: Any) -> Any:
-        _check_workspace(query.get("workspace_id", ""))
-        return {"results": self.hooks.secrets()}
+        return {"results": self.hooks.secrets(query.get("workspace_id", ""))}
 
     def _create_secret(self, query: Any, body: Any) -> Any:
         return _Answer(self.hooks.make_secret(body), 201)
 
     def _list_subscriptions(self, query: Any, body: Any) -> Any:
-        return {"results": self.hooks.subscriptions()}
+        return _some(self.hooks.subscriptions(query.get("workspace_id", "")), query)
 
     def _create_subscription(self, query: Any, body: Any) -> Any:
         made, word = self.hooks.subscribe(body)
-        return _Answer(made, 201, {"X-Hook-Secret": word})
+        return _Answer({"results": [made]}, 201, {"X-Hook-Secret": word})
 
     def _confirm_subscription(self, id: str, query: Any, body: Any) -> Any:
         return self.hooks.confirm(id, body)
@@ -381,9 +390,18 @@ class ProlificApi:
         return _Answer(None, 204)
 
 
-def _check_workspace(id: str) -> None:
-    if id != WORKSPACE:
-        raise RefusedError(403, "You do not have access to this workspace.")
+def _some(found: list[dict[str, Any]], query: Mapping[str, str]) -> dict[str, Any]:
+    """Return as many entries of a list as are asked for, from an offset on, and how many there are in all."""
+    offset, limit = int(query.get("offset", 0)), min(int(query.get("limit", _PAGE_SIZE)), _MAX_PAGE_SIZE)
+    return {"results": found[offset : offset + limit], "meta": {"count": len(found)}}
+
+
+def _page(found: list[dict[str, Any]], query: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return one page of a list, by its number."""
+    page, size = int(query.get("page", 1)), min(int(query.get("page_size", _PAGE_SIZE)), _MAX_PAGE_SIZE)
+    if page > max(1, math.ceil(len(found) / size)):
+        raise RefusedError(404, "Invalid page.")
+    return found[(page - 1) * size : page * size]
 
 
 def _read(environ: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from crowd.simulator.faults import Faults
 from crowd.simulator.ledger import Ledger
 from crowd.simulator.prolific.checks import RefusedError, check_body, flag, identifier, one_of, text
 from crowd.simulator.prolific.studies import new_id
+from crowd.simulator.prolific.workspaces import WORKSPACE, Workspaces
 
 EVENT_TYPES = ("study.status.change", "submission.status.change")
 _MAX_TRIES = 3
@@ -23,31 +24,32 @@ _TIMEOUT_S = 10.0
 
 
 class Hooks:
-    """Subscriptions of a workspace, and what their addresses are told."""
+    """Subscriptions of workspaces, and what their addresses are told."""
 
-    def __init__(self, ledger: Ledger, faults: Faults, workspace: str) -> None:
+    def __init__(self, ledger: Ledger, faults: Faults, workspaces: Workspaces) -> None:
         self._ledger = ledger
         self._faults = faults
-        self._workspace = workspace
+        self._workspaces = workspaces
 
-    def secrets(self) -> list[dict[str, Any]]:
-        """Return the secret of the workspace, if it has one."""
-        return list(self._ledger.all("secret").values())
+    def secrets(self, workspace: str = WORKSPACE) -> list[dict[str, Any]]:
+        """Return the secret of a workspace, if it has one."""
+        self._workspaces.check(workspace)
+        return [each for each in self._ledger.all("secret").values() if each["workspace_id"] == workspace]
 
     def make_secret(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Make the secret of the workspace, in the place of a former one."""
+        """Make the secret of a workspace, in the place of a former one."""
         check_body(body, {"workspace_id": identifier}, frozenset({"workspace_id"}))
-        self._check_workspace(body["workspace_id"])
-        made = {"id": new_id(), "value": secrets.token_urlsafe(32), "workspace_id": self._workspace}
-        for id in self._ledger.all("secret"):
-            self._ledger.remove("secret", id)
+        made = {"id": new_id(), "value": secrets.token_urlsafe(32), "workspace_id": body["workspace_id"]}
+        for each in self.secrets(body["workspace_id"]):
+            self._ledger.remove("secret", each["id"])
         self._ledger.put("secret", made["id"], made)
         self._ledger.record("secret", made["id"])
         return made
 
-    def subscriptions(self) -> list[dict[str, Any]]:
-        """Return the subscriptions that are confirmed."""
-        return [_told(each) for each in self._ledger.all("subscription").values() if each["is_enabled"]]
+    def subscriptions(self, workspace: str = "") -> list[dict[str, Any]]:
+        """Return the subscriptions that are confirmed, of one workspace or of all."""
+        enabled = (each for each in self._ledger.all("subscription").values() if each["is_enabled"])
+        return [_told(each) for each in enabled if workspace in ("", each["workspace_id"])]
 
     def subscribe(self, body: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """Make a subscription and return it with the word that confirms it."""
@@ -58,8 +60,7 @@ class Hooks:
             "is_enabled": flag,
         }
         check_body(body, fields, frozenset({"workspace_id", "event_type", "target_url"}))
-        self._check_workspace(body["workspace_id"])
-        if not self.secrets():
+        if not self.secrets(body["workspace_id"]):
             raise RefusedError(400, "The workspace has no secret yet.")
         made = {**body, "id": new_id(), "word": secrets.token_hex(16), "is_enabled": False}
         self._ledger.put("subscription", made["id"], made)
@@ -86,16 +87,13 @@ class Hooks:
             raise RefusedError(404, "The subscription does not exist.")
         return found
 
-    def _check_workspace(self, id: str) -> None:
-        if id != self._workspace:
-            raise RefusedError(403, "You do not have access to this workspace.")
-
     # --- Sending
 
     def deliver(self, tls: ssl.SSLContext | None = None) -> int:
         """Send what waits, as the faults have it: some twice, some late; return how many arrived.
 
-        What is not taken with a status of 2xx is sent again at the next delivery, three times at most.
+        What is not taken with a status of 2xx is sent again at the next delivery, three times at most, with the time
+        and the signature of the first.
         """
         with self._ledger.changing():
             waiting = self._ledger.all("notification")
@@ -105,21 +103,21 @@ class Hooks:
         for id, each in self._faults.deliver(list(waiting.items())):
             targets = [
                 kept["target_url"]
-                for kept in self._ledger.all("subscription").values()
-                if kept["is_enabled"] and kept["event_type"] == each["told"]["event_type"]
+                for kept in self.subscriptions(each["workspace"])
+                if kept["event_type"] == each["told"]["event_type"]
             ]
-            arrived = [self._send(target, id, each["told"], tls) for target in targets]
+            arrived = [self._send(target, id, each, tls) for target in targets]
             n_arrived += sum(arrived)
             if not all(arrived) and each["n_tries"] + 1 < _MAX_TRIES:
                 self._ledger.put("notification", id, {**each, "n_tries": each["n_tries"] + 1})
         return n_arrived
 
-    def _send(self, url: str, event_id: str, told: Mapping[str, Any], tls: ssl.SSLContext | None) -> bool:
-        body, at = json.dumps(dict(told)).encode(), str(int(self._ledger.now().timestamp()))
+    def _send(self, url: str, event_id: str, event: Mapping[str, Any], tls: ssl.SSLContext | None) -> bool:
+        body, at = json.dumps(event["told"]).encode(), event["at"]
         headers = {
             "Content-Type": "application/json",
             "X-Prolific-Request-Timestamp": at,
-            "X-Prolific-Request-Signature": sign(str(self.secrets()[0]["value"]), at, body),
+            "X-Prolific-Request-Signature": sign(str(self.secrets(event["workspace"])[0]["value"]), at, body),
             "X-Event-ID": event_id,
         }
         try:

@@ -26,10 +26,9 @@ _QUALITIES = {
 class Participants:
     """What participants can do. Its methods raise RefusedError."""
 
-    def __init__(self, ledger: Ledger, studies: Studies, workspace: str) -> None:
+    def __init__(self, ledger: Ledger, studies: Studies) -> None:
         self._ledger = ledger
         self._studies = studies
-        self._workspace = workspace
         self._loaded_key: rsa.RSAPrivateKey | None = None
 
     def add(self, id: str = "", *, approval_rate: int = 100, approvals: int = 500, country: str = "1") -> str:
@@ -40,6 +39,10 @@ class Participants:
         qualities = {"approval_rate": approval_rate, "approvals": approvals, "country": country}
         self._ledger.put("participant", id, {"id": id, **qualities})
         return id
+
+    def delete(self, id: str) -> None:
+        """Let a participant delete their account; their submissions stay."""
+        self._ledger.remove("participant", id)
 
     def listed(self) -> list[dict[str, Any]]:
         """Return all participants."""
@@ -109,7 +112,7 @@ class Participants:
             url = url.replace(f"{{{{%{name}%}}}}", value)
         if not study["is_external_study_url_secure"]:
             return url
-        return f"{url}{'&' if urlsplit(url).query else '?'}prolific_token={self._signed(url, session_id)}"
+        return f"{url}{'&' if urlsplit(url).query else '?'}prolific_token={self._signed(url, study, session_id)}"
 
     def preview_url(self, study_id: str) -> str:
         """Return the address that a researcher sees in a preview: with names in the place of ids."""
@@ -150,7 +153,7 @@ class Participants:
         public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self._key().public_key()))
         return {"keys": [{**public, "kid": _KEY_ID, "alg": "RS256", "use": "sig", "key_ops": ["verify"]}]}
 
-    def _signed(self, url: str, session_id: str) -> str:
+    def _signed(self, url: str, study: dict[str, Any], session_id: str) -> str:
         now = int(self._ledger.now().timestamp())
         claims = {
             "iss": ISSUER,
@@ -158,7 +161,7 @@ class Participants:
             "exp": now + TOKEN_S,
             "aud": url,
             "sub": session_id,
-            "prolific": {**dict(parse_qsl(urlsplit(url).query)), "workspace_id": self._workspace},
+            "prolific": {**dict(parse_qsl(urlsplit(url).query)), "workspace_id": self._studies.workspace_of(study)},
         }
         return jwt.encode(claims, self._key(), algorithm="RS256", headers={"kid": _KEY_ID})
 

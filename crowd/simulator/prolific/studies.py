@@ -7,6 +7,7 @@ from typing import Any
 
 from crowd.simulator.ledger import Ledger
 from crowd.simulator.prolific.checks import RefusedError, check_change, check_study, check_transition
+from crowd.simulator.prolific.workspaces import FIRST_PROJECT, Workspaces
 
 PLACE_TAKEN = frozenset({"RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED"})
 AT_WORK = frozenset({"RESERVED", "ACTIVE"})
@@ -37,12 +38,10 @@ class Studies:
     Its methods raise RefusedError. What changes a state is noted for the notifications.
     """
 
-    def __init__(self, ledger: Ledger, *, balance: int, fee_percent: Decimal, project: str) -> None:
+    def __init__(self, ledger: Ledger, workspaces: Workspaces, *, fee_percent: Decimal) -> None:
         self._ledger = ledger
+        self._workspaces = workspaces
         self._fee_percent = fee_percent
-        self._project = project
-        if ledger.get("wallet", "wallet") is None:
-            ledger.put("wallet", "wallet", {"total": balance})
 
     # --- Money
 
@@ -51,13 +50,14 @@ class Studies:
         whole = Decimal(amount) * (100 + self._fee_percent) / 100
         return int(whole.quantize(Decimal("1"), ROUND_HALF_UP))
 
-    def total_balance(self) -> int:
-        """Return what is in the wallet, whatever it is meant for."""
-        return int((self._ledger.get("wallet", "wallet") or {})["total"])
+    def workspace_of(self, study: Mapping[str, Any]) -> str:
+        """Return the workspace that pays for a study: that of its project."""
+        return self._workspaces.of_project(study["project"])
 
-    def available_balance(self) -> int:
-        """Return what is in the wallet and not held for places of published studies."""
-        return self.total_balance() - sum(self._held(study) for study in self._ledger.all("study").values())
+    def available_balance(self, workspace: str) -> int:
+        """Return what is in a wallet and not held for places of published studies."""
+        own = (each for each in self._ledger.all("study").values() if self.workspace_of(each) == workspace)
+        return self._workspaces.total(workspace) - sum(map(self._held, own))
 
     def _held(self, study: Mapping[str, Any]) -> int:
         if study["status"] not in _PUBLISHED:
@@ -67,9 +67,9 @@ class Studies:
         is_open = study["status"] in ("ACTIVE", "PAUSED")
         return self.cost(study["reward"]) * (study["total_available_places"] - paid if is_open else len(unpaid))
 
-    def spend(self, amount: int) -> None:
-        """Take an amount with its fee from the wallet."""
-        self._ledger.put("wallet", "wallet", {"total": self.total_balance() - self.cost(amount)})
+    def spend(self, study_id: str, amount: int) -> None:
+        """Take an amount with its fee from the wallet that pays for a study."""
+        self._workspaces.spend(self.workspace_of(self.study(study_id)), self.cost(amount))
 
     # --- Studies
 
@@ -85,14 +85,13 @@ class Studies:
         return sorted(self._ledger.all("study").values(), key=lambda study: study["date_created"])
 
     def create(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Make a draft."""
+        """Make a draft, in the first project of the account unless one is named."""
         check_study(body)
-        project = body.get("project", self._project)
-        if project != self._project:
-            raise RefusedError(400, {"project": ["The project does not exist."]})
+        project = body.get("project", FIRST_PROJECT)
+        workspace = self._workspaces.of_project(project)
         for each in body.get("filters", []):
             if each["filter_id"] == "participant_group_blocklist":
-                self._check_groups(each["selected_values"])
+                self._check_groups(each["selected_values"], workspace)
         study = {
             "internal_name": None,
             "filters": [],
@@ -109,9 +108,11 @@ class Studies:
         self._ledger.record("create", study["id"], str(study["internal_name"]))
         return study
 
-    def _check_groups(self, ids: list[str]) -> None:
-        if unknown := [id for id in ids if self._ledger.get("group", id) is None]:
-            raise RefusedError(400, {"filters": [f"There is no participant group {unknown[0]}."]})
+    def _check_groups(self, ids: list[str], workspace: str) -> None:
+        for id in ids:
+            group = self._ledger.get("group", id)
+            if group is None or group["is_deleted"] or group["workspace_id"] != workspace:
+                raise RefusedError(400, {"filters": [f"There is no participant group {id}."]})
 
     def change(self, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Change a draft, or the name and the places of a published study."""
@@ -122,7 +123,7 @@ class Studies:
         more = places - study["total_available_places"]
         if is_published and more < 0:
             raise RefusedError(400, {"total_available_places": ["Can only be increased."]})
-        if is_published and self.cost(study["reward"]) * more > self.available_balance():
+        if is_published and self.cost(study["reward"]) * more > self.available_balance(self.workspace_of(study)):
             raise RefusedError(400, "There are not enough funds in your account.")
         study |= body
         if is_published and more:
@@ -146,7 +147,7 @@ class Studies:
         if status is None:
             raise RefusedError(400, f"A study that is {study['status']} cannot {action}.")
         whole = self.cost(study["reward"]) * study["total_available_places"]
-        if action == "PUBLISH" and whole > self.available_balance():
+        if action == "PUBLISH" and whole > self.available_balance(self.workspace_of(study)):
             raise RefusedError(400, "There are not enough funds in your account.")
         study |= {"status": status, "is_stopped": action == "STOP"}
         self._ledger.record(action.lower(), id, str(study["internal_name"]))
@@ -170,7 +171,7 @@ class Studies:
                 study["status"] = "ACTIVE"
         self._ledger.put("study", study["id"], study)
         if study["status"] != before:
-            self.notify("study.status.change", study["id"], study["status"], metadata={})
+            self.notify("study.status.change", study, study["id"], study["status"], metadata={})
 
     # --- Submissions
 
@@ -192,7 +193,8 @@ class Studies:
         submission |= {**more, "status": status}
         self._ledger.put("submission", submission["id"], submission)
         if is_new:
-            self.notify("submission.status.change", submission["id"], status, participant_id=submission["participant"])
+            study, who = self.study(submission["study_id"]), submission["participant"]
+            self.notify("submission.status.change", study, submission["id"], status, participant_id=who)
         self.settle(submission["study_id"])
 
     def decide(self, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,7 +208,7 @@ class Studies:
             raise RefusedError(400, f"A submission that is {submission['status']} cannot be transitioned by {action}.")
         reward = self.study(submission["study_id"])["reward"]
         if action == "APPROVE":
-            self.spend(reward)
+            self.spend(submission["study_id"], reward)
         self._ledger.record(action.lower(), id, amount=reward if action == "APPROVE" else 0, told=dict(body))
         self.enter(submission, status)
         return submission
@@ -243,18 +245,21 @@ class Studies:
         batch = self._ledger.get("bonus", batch_id)
         if batch is None:
             raise RefusedError(404, "The bulk bonus payment does not exist.")
-        if sum(self.cost(each["amount"]) for each in batch["pays"]) > self.available_balance():
+        workspace = self.workspace_of(self.study(batch["study"]))
+        if sum(self.cost(each["amount"]) for each in batch["pays"]) > self.available_balance(workspace):
             raise RefusedError(400, "There are not enough funds in your account.")
         for each in batch["pays"]:
             submission = self.submission(each["submission"])
             paid = {"amount": each["amount"], "at": self._ledger.now().timestamp()}
             self._ledger.put("submission", submission["id"], {**submission, "paid": [*submission["paid"], paid]})
             self._ledger.record("bonus", submission["id"], batch_id, amount=each["amount"])
-            self.spend(each["amount"])
+            self.spend(batch["study"], each["amount"])
 
     # --- Notifications
 
-    def notify(self, event_type: str, resource_id: str, status: str, **more: Any) -> None:
-        """Note what subscribers are to be told."""
+    def notify(self, event_type: str, study: Mapping[str, Any], resource_id: str, status: str, **more: Any) -> None:
+        """Note what the subscribers of a study's workspace are to be told: they all are, of every study in it."""
         told = {"event_type": event_type, "resource_id": resource_id, "status": status, **more}
-        self._ledger.put("notification", new_id(), {"told": told, "n_tries": 0})
+        at = str(int(self._ledger.now().timestamp()))
+        event = {"told": told, "workspace": self.workspace_of(study), "at": at, "n_tries": 0}
+        self._ledger.put("notification", new_id(), event)

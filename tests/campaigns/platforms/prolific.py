@@ -14,7 +14,7 @@ from campaigns.contracts.account import (
 )
 from campaigns.contracts.platform import CampaignRef
 from campaigns.platforms.prolific.plugin import Prolific
-from crowd.simulator.prolific import ProlificApi
+from crowd.simulator.prolific import WORKSPACE, ProlificApi
 from tests.crowd.simulator.prolific_cast import TOKEN
 
 PLATFORM = Prolific()
@@ -24,8 +24,9 @@ TERMS = Terms("Rate short texts", "Ten texts.", Decimal("1.50"), "GBP", 9, SITE)
 
 
 def open_account(options: dict[str, Any] | None = None) -> CrowdAccount:
-    """Open the account as another process would."""
-    return PLATFORM.open_account(replace(CAMPAIGN, settings=options or {}), {"token": TOKEN})
+    """Open the account as another process would; the workspace is named, as there are two."""
+    settings = {"workspace": WORKSPACE, **(options or {})}
+    return PLATFORM.open_account(replace(CAMPAIGN, settings=settings), {"token": TOKEN})
 
 
 def spec(token: UUID | None = None, *, n_places: int = 3, terms: Terms = TERMS) -> PostingSpec:

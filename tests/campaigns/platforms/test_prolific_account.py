@@ -21,7 +21,8 @@ from campaigns.contracts.account import (
 from campaigns.contracts.platform import Place
 from campaigns.platforms.prolific import account as account_module
 from crowd.simulator.faults import Fault, Faults
-from crowd.simulator.prolific import ProlificApi
+from crowd.simulator.prolific import WORKSPACE, ProlificApi, RefusedError
+from crowd.simulator.prolific.workspaces import FIRST_PROJECT, OTHER_WORKSPACE, PROJECT, SECOND_PROJECT
 from crowd.simulator.server import Served
 from tests.campaigns.platforms.prolific import (
     CAMPAIGN,
@@ -34,9 +35,14 @@ from tests.campaigns.platforms.prolific import (
     spec,
     work,
 )
-from tests.crowd.simulator.prolific_cast import TOKEN
+from tests.crowd.simulator.prolific_cast import TOKEN, study_body
 
 MESSAGE = "All twenty ratings of your HIT are the same, also those of the two texts whose words were put in disorder."
+
+
+def refuse(status: int, words: str) -> None:
+    """Have Prolific refuse a call."""
+    raise RefusedError(status, words)
 
 
 @pytest.fixture
@@ -83,6 +89,37 @@ def test_rewards_in_another_currency_than_the_workspaces_are_refused(account: Cr
     with pytest.raises(PlatformRefusedError) as error:
         account.prepare(replace(TERMS, currency="USD"))
     assert error.value.code == "currency"
+
+
+# --- Workspaces and projects
+
+
+def test_the_wallet_of_the_chosen_workspace_pays(api: ProlificApi, account: CrowdAccount) -> None:
+    study = publish(account)
+    assert api.studies.study(study)["project"] == PROJECT
+    assert account.check().balance == Decimal("10000") - 3 * Decimal("2.00")
+    assert open_account({"workspace": OTHER_WORKSPACE}).check().balance == Decimal("10000")
+
+
+def test_a_project_that_is_named_keeps_the_study(api: ProlificApi) -> None:
+    study = open_account({"project": SECOND_PROJECT}).draft(spec())
+    assert api.studies.study(study)["project"] == SECOND_PROJECT
+
+
+def test_a_project_of_another_workspace_is_refused_before_anything_is_made(api: ProlificApi) -> None:
+    with pytest.raises(PlatformRefusedError, match=FIRST_PROJECT) as error:
+        open_account({"project": FIRST_PROJECT}).draft(spec())
+    assert error.value.code == "project"
+    assert api.ledger.effects("create") == []
+
+
+def test_of_several_workspaces_one_is_to_be_chosen(api: ProlificApi) -> None:
+    account = open_account({"workspace": ""})
+    for act in (account.check, lambda: account.prepare(TERMS), lambda: account.draft(spec())):
+        with pytest.raises(PlatformRefusedError, match=rf"Simulated workspace \({WORKSPACE}\)") as error:
+            act()
+        assert error.value.code == "workspace"
+    assert api.ledger.effects("create") == []
 
 
 # --- Studies
@@ -225,6 +262,66 @@ def test_workers_of_earlier_runs_and_blocked_ones_do_not_see_the_study(api: Prol
     assert len(api.ledger.effects("group")) == 2
 
 
+@pytest.mark.parametrize("n_unknown", [1, 3])
+def test_participants_whom_prolific_does_not_know_stop_nothing(
+    api: ProlificApi, account: CrowdAccount, n_unknown: int
+) -> None:
+    old = [api.add_participant() for _ in range(9)]
+    gone = api.add_participant()
+    api.people.delete(gone)
+    unknown = [gone, *(f"{number:024x}" for number in range(1, n_unknown))]
+    terms = replace(TERMS, worked_before=frozenset(old + unknown))
+    account.prepare(terms)
+    publish(account, terms=terms)
+    assert [len(api.open_studies(each)) for each in (*old, api.add_participant())] == [0] * 9 + [1]
+
+
+def test_blocking_a_participant_whom_prolific_does_not_know_is_refused(account: CrowdAccount) -> None:
+    with pytest.raises(PlatformRefusedError, match="Unknown participants"):
+        account.block("a" * 24, "Copied answers")
+
+
+def test_another_refusal_than_of_ids_is_not_taken_for_unknown_participants(
+    api: ProlificApi, account: CrowdAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api.groups, "add", lambda id, body: refuse(403, "You may not change groups."))
+    with pytest.raises(PlatformRefusedError, match="You may not change groups"):
+        account.prepare(replace(TERMS, worked_before=frozenset({api.add_participant()})))
+
+
+def test_a_deleted_group_is_replaced(api: ProlificApi, account: CrowdAccount) -> None:
+    old, bad = api.add_participant(), api.add_participant()
+    terms = replace(TERMS, worked_before=frozenset({old}))
+    account.prepare(terms)
+    account.block(bad, "Copied answers")
+    for id in api.ledger.all("group"):
+        api.groups.delete(id)
+    account.prepare(terms)
+    publish(account, terms=terms)
+    assert [len(api.open_studies(each)) for each in (old, bad)] == [0, 1]
+
+
+def test_what_is_beyond_the_first_page_is_found(api: ProlificApi, account: CrowdAccount) -> None:
+    wanted = [spec() for _ in range(2)]
+    for number in range(120):
+        api.studies.create(study_body(internal_name=f"another's {number}"))
+        api.groups.create({"workspace_id": WORKSPACE, "name": f"Another's {number}"})
+    studies = [account.draft(each) for each in wanted]
+    assert [account.draft(each) for each in wanted] == studies
+    account.block(api.add_participant(), "Copied answers")
+    account.block(api.add_participant(), "Copied answers")
+    assert len(api.ledger.effects("create")) == 120 + 2
+    assert len(api.ledger.effects("group")) == 120 + 1
+
+
+def test_where_groups_are_refused_a_study_is_published_all_the_same(
+    api: ProlificApi, account: CrowdAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api.groups, "listed", lambda workspace: refuse(403, "No groups for you."))
+    account.prepare(TERMS)
+    assert account.look(publish(account)).state is PostingState.OPEN
+
+
 # --- Decisions
 
 
@@ -297,7 +394,6 @@ def test_preparing_subscribes_once_and_what_comes_is_read(api: ProlificApi, acco
         session = work(api, study)
         api.deliver_hooks()
     assert prepared.memory["site_url"] == SITE
-    assert prepared.memory["jwks"] == api.people.jwks()
     assert len(api.ledger.effects("secret")) == 1
     assert len(api.ledger.effects("subscribe")) == 2
     events = [event for each in got for event in PLATFORM.read_hook(CAMPAIGN, prepared.secrets, *each)]
@@ -315,7 +411,24 @@ def test_an_address_that_is_not_public_gets_no_notifications(settings: Any, url:
 def test_preparing_does_without_notifications_if_they_fail(
     api: ProlificApi, account: CrowdAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crowd.simulator.prolific.hooks.EVENT_TYPES", ("study.status.change",))
+    monkeypatch.setattr(api.hooks, "subscribe", lambda body: refuse(403, "No notifications for you."))
     prepared = account.prepare(replace(TERMS, hook_url="https://evalsite.example/hook/"))
     assert prepared.secrets == {}
     assert prepared.memory["site_url"] == SITE
+
+
+# --- Signed arrivals
+
+
+def test_the_keys_of_signed_arrivals_are_fetched_only_if_they_are_used(api: ProlificApi, account: CrowdAccount) -> None:
+    assert "jwks" not in account.prepare(TERMS).memory
+    assert "jwks" not in [name for _, name, _ in api.ledger.calls()]
+    assert open_account({"secure_url": "yes"}).prepare(TERMS).memory["jwks"] == api.people.jwks()
+
+
+def test_keys_that_are_known_do_without_prolifics_answer(api: ProlificApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api.people, "jwks", lambda: refuse(403, "Not for you."))
+    with pytest.raises(PlatformRefusedError):
+        open_account({"secure_url": "yes"}).prepare(TERMS)
+    known = replace(CAMPAIGN, settings={"workspace": WORKSPACE, "secure_url": "yes"}, memory={"jwks": {"keys": []}})
+    assert "jwks" not in PLATFORM.open_account(known, {"token": TOKEN}).prepare(TERMS).memory

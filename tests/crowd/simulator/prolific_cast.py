@@ -9,12 +9,13 @@ from urllib.request import Request, urlopen
 from crowd.simulator.faults import Faults
 from crowd.simulator.ledger import Ledger
 from crowd.simulator.prolific import ProlificApi
+from crowd.simulator.prolific.workspaces import PROJECT
 
 TOKEN = "simulated-token-of-prolific"
 
 
 def make_api(faults: Faults | None = None, **more: Any) -> ProlificApi:
-    """Return the interface of a workspace with £10,000 in pounds, where waiting takes no time."""
+    """Return the interface of two workspaces with £10,000 each, where waiting takes no time."""
     return ProlificApi(Ledger(), faults, **{"token": TOKEN, "retry_after_s": 0, **more})
 
 
@@ -40,6 +41,7 @@ def study_body(**changes: Any) -> dict[str, Any]:
         "total_available_places": 2,
         "estimated_completion_time": 9,
         "reward": 150,
+        "project": PROJECT,
         **changes,
     }
 
@@ -57,7 +59,9 @@ class Caller:
         sent = None if body is None else json.dumps(body).encode()
         try:
             with urlopen(Request(f"{self._url}{path}", sent, headers, method=method)) as answer:
-                return answer.status, json.loads(answer.read() or "null")
+                raw = answer.read()
+                is_json = answer.headers["Content-Type"] == "application/json"
+                return answer.status, json.loads(raw or "null") if is_json else raw.decode()
         except HTTPError as error:
             with error:
                 return error.code, json.loads(error.read())

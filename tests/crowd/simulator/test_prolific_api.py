@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from crowd.simulator.faults import Fault, Faults
-from crowd.simulator.prolific import ProlificApi, RefusedError
+from crowd.simulator.prolific import WORKSPACE, ProlificApi, RefusedError
+from crowd.simulator.prolific.workspaces import FIRST_PROJECT, OTHER_WORKSPACE, PROJECT, SECOND_PROJECT
 from crowd.simulator.server import Served
 from tests.crowd.simulator.prolific_cast import Caller, Standing, make_api, study_body
 
@@ -100,13 +101,13 @@ def test_a_study_is_not_published_without_the_money_for_all_its_places() -> None
 
 def test_an_approved_submission_is_paid_once_with_the_fee(api: ProlificApi, call: Caller) -> None:
     id = publish(call)
-    assert api.studies.available_balance() == 1_000_000 - 400
+    assert api.studies.available_balance(WORKSPACE) == 1_000_000 - 400
     session = submit(api, id)
     for _ in range(2):
         assert call("POST", f"/api/v1/submissions/{session}/transition/", {"action": "APPROVE"})[0] == 200
     assert len(api.ledger.effects("approve")) == 1
-    assert api.studies.total_balance() == 1_000_000 - 200
-    assert api.studies.available_balance() == 1_000_000 - 400
+    assert api.workspaces.total(WORKSPACE) == 1_000_000 - 200
+    assert api.studies.available_balance(WORKSPACE) == 1_000_000 - 400
 
 
 def test_a_rejection_needs_a_category_and_a_hundred_characters_and_frees_the_place(
@@ -171,8 +172,7 @@ def test_a_paused_study_takes_nobody_and_a_stopped_one_keeps_who_has_begun(api: 
 
 def test_filters_keep_participants_out(api: ProlificApi, call: Caller) -> None:
     old = api.add_participant()
-    workspace = call("GET", "/api/v1/workspaces/")[1]["results"][0]["id"]
-    made = {"workspace_id": workspace, "name": "earlier", "participant_ids": [old]}
+    made = {"workspace_id": WORKSPACE, "name": "earlier", "participant_ids": [old]}
     _, group = call("POST", "/api/v1/participant-groups/", made)
     filters = [
         {"filter_id": "participant_group_blocklist", "selected_values": [group["id"]]},
@@ -226,3 +226,60 @@ def test_silence_cuts_the_connection() -> None:
     with Served(api) as served, pytest.raises(OSError):
         Caller(served.url)("POST", "/api/v1/studies/", study_body())
     assert len(api.ledger.effects("create")) == 1
+
+
+def test_without_a_project_the_wallet_of_another_workspace_pays(api: ProlificApi, call: Caller) -> None:
+    body = study_body()
+    body.pop("project")
+    _, study = call("POST", "/api/v1/studies/", body)
+    assert study["project"] == FIRST_PROJECT
+    call("POST", f"/api/v1/studies/{study['id']}/transition/", {"action": "PUBLISH"})
+    assert api.studies.available_balance(WORKSPACE) == 1_000_000
+    assert api.studies.available_balance(OTHER_WORKSPACE) == 1_000_000 - 400
+    told = call("GET", f"/api/v1/workspaces/{WORKSPACE}/projects/")[1]
+    assert [each["id"] for each in told["results"]] == [PROJECT, SECOND_PROJECT]
+
+
+def test_one_unknown_participant_keeps_all_out_of_a_group(api: ProlificApi, call: Caller) -> None:
+    known, gone = api.add_participant(), api.add_participant()
+    api.people.delete(gone)
+    body = {"workspace_id": WORKSPACE, "name": "Earlier"}
+    assert call("POST", "/api/v1/participant-groups/", body | {"participant_ids": [known, "a" * 24]})[0] == 400
+    path = f"/api/v1/participant-groups/{call('POST', '/api/v1/participant-groups/', body)[1]['id']}/participants/"
+    for unknown in ("a" * 24, gone):
+        status, told = call("POST", path, {"participant_ids": [known, unknown]})
+        assert (status, list(told["error"]["detail"])) == (400, ["participant_ids"])
+    assert call("GET", f"/api/v1/participant-groups/?workspace_id={WORKSPACE}")[1]["results"][0][
+        "participant_count"
+    ] == (0)
+    assert call("POST", path, {"participant_ids": [known]})[0] == 200
+
+
+def test_a_deleted_group_is_listed_and_cannot_be_used(api: ProlificApi, call: Caller) -> None:
+    _, group = call("POST", "/api/v1/participant-groups/", {"workspace_id": WORKSPACE, "name": "Earlier"})
+    api.groups.delete(group["id"])
+    (listed,) = call("GET", f"/api/v1/participant-groups/?workspace_id={WORKSPACE}")[1]["results"]
+    assert listed["is_deleted"]
+    assert call("POST", f"/api/v1/participant-groups/{group['id']}/participants/", {"participant_ids": []})[0] == 404
+    blocked = [{"filter_id": "participant_group_blocklist", "selected_values": [group["id"]]}]
+    assert call("POST", "/api/v1/studies/", study_body(filters=blocked))[0] == 400
+
+
+def test_lists_come_in_pages(api: ProlificApi, call: Caller) -> None:
+    for number in range(25):
+        call("POST", "/api/v1/studies/", study_body(internal_name=f"token-{number}"))
+        call("POST", "/api/v1/participant-groups/", {"workspace_id": WORKSPACE, "name": f"Group {number}"})
+    pages = [call("GET", f"/api/v1/studies/?page={page}")[1]["results"] for page in (1, 2)]
+    assert [len(page) for page in pages] == [20, 5]
+    groups = f"/api/v1/participant-groups/?workspace_id={WORKSPACE}"
+    first, rest = (call("GET", f"{groups}&offset={offset}")[1] for offset in (0, 20))
+    assert (len(first["results"]), first["meta"], len(rest["results"])) == (20, {"count": 25}, 5)
+
+
+def test_a_paid_bonus_is_answered_with_what_is_no_json(api: ProlificApi, call: Caller) -> None:
+    id = publish(call)
+    _, bonus = call(
+        "POST", "/api/v1/submissions/bonus-payments/", {"study_id": id, "csv_bonuses": f"{submit(api, id)},0.75"}
+    )
+    status, told = call("POST", f"/api/v1/bulk-bonus-payments/{bonus['id']}/pay/")
+    assert (status, told) == (202, "The bonuses will be paid.")

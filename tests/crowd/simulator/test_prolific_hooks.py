@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crowd.simulator.faults import Faults
-from crowd.simulator.prolific import ProlificApi
+from crowd.simulator.prolific import WORKSPACE, ProlificApi
 from crowd.simulator.prolific.hooks import sign
 from crowd.simulator.server import Served
 from tests.crowd.simulator.prolific_cast import Caller, make_api, study_body
@@ -44,10 +44,9 @@ def address(mailbox: Mailbox) -> Iterator[str]:
 
 def subscribe(call: Caller, address: str) -> str:
     """Subscribe to both kinds of events and return the secret."""
-    workspace = call("GET", "/api/v1/workspaces/")[1]["results"][0]["id"]
-    _, secret = call("POST", "/api/v1/hooks/secrets/", {"workspace_id": workspace})
+    _, secret = call("POST", "/api/v1/hooks/secrets/", {"workspace_id": WORKSPACE})
     for event_type in ("submission.status.change", "study.status.change"):
-        body = {"workspace_id": workspace, "event_type": event_type, "target_url": address}
+        body = {"workspace_id": WORKSPACE, "event_type": event_type, "target_url": address}
         status, _ = call("POST", "/api/v1/hooks/subscriptions/", body)
         assert status == 201
     return str(secret["value"])
@@ -105,8 +104,7 @@ def test_a_subscription_that_is_not_confirmed_gets_nothing(mailbox: Mailbox, add
 def test_a_subscription_needs_a_secret(address: str) -> None:
     with Served(make_api()) as served:
         call = Caller(served.url)
-        workspace = call("GET", "/api/v1/workspaces/")[1]["results"][0]["id"]
-        body = {"workspace_id": workspace, "event_type": "study.status.change", "target_url": address}
+        body = {"workspace_id": WORKSPACE, "event_type": "study.status.change", "target_url": address}
         assert call("POST", "/api/v1/hooks/subscriptions/", body)[0] == 400
 
 
@@ -133,6 +131,7 @@ def test_what_was_not_taken_is_sent_again_three_times_at_most(mailbox: Mailbox, 
         mailbox.status = "500 Internal Server Error"
         assert [api.deliver_hooks() for _ in range(4)] == [0, 0, 0, 0]
     assert len(mailbox.got) == 12
+    assert len({headers["HTTP_X_PROLIFIC_REQUEST_SIGNATURE"] for headers, _ in mailbox.got}) == 4
 
 
 def test_a_thread_sends_what_happens_meanwhile(mailbox: Mailbox, address: str) -> None:

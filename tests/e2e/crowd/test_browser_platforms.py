@@ -12,6 +12,8 @@ from pathlib import Path
 from playwright.sync_api import BrowserContext, FrameLocator, Page, expect
 
 from crowd.simulator.ledger import Effect
+from crowd.simulator.prolific import WORKSPACE
+from crowd.simulator.prolific.workspaces import PROJECT
 from crowd.simulator.running import KEY_ID, SECRET_KEY, TOKEN
 from tests.e2e.crowd.conftest import Simulator
 from tests.e2e.test_browser_campaigns import build_hits, import_outputs, new_campaign, save_field
@@ -181,9 +183,12 @@ def test_browser_prolific_from_keys_to_paid_workers(
 ) -> None:
     tab = signed_in
     campaign = set_up(tab, shared_data, "prolific", "GBP")
+    save_field(tab, tab.get_by_label("Workspace", exact=True), WORKSPACE)  # there are two
     enter_keys(tab, campaign, {"token": TOKEN})
     publish(tab, campaign, N_HITS, 1)
     books = simulator.books("prolific")
+    (study,) = books.all("study").values()
+    assert (study["status"], study["project"]) == ("ACTIVE", PROJECT)
     assert len(books.effects("publish")) == 1
 
     worker = open_browser(**PHONE).new_page()
