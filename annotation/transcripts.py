@@ -7,13 +7,15 @@ from annotation.chat_flags import find_flags, inputs_of
 from annotation.chat_sizes import measure, minutes_between
 from annotation.exports import FINISHED, KINDS, NameWorker, assignment_chunks, hashed_name, utc_text
 from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
+from campaigns.chatbots import systems_sent_topic
 from campaigns.models import Campaign
 
 DIALOGUE_COLUMNS = (
     *("worker", "assignment", "hit", "position", "system", "topic", "opinion"),
     *("worker_inputs", "worker_words", "worker_chars", "kind", "state", "minutes"),
-    *("n_topic_changes", "changes_by_chatbot", "changes_by_worker", "assignment_state"),
+    *("n_topic_changes", "changes_by_chatbot", "changes_by_worker", "assignment_state", "topic_sent"),
 )
+YES_NO = {True: "yes", False: "no"}
 # A chat may hold 200 turns of 5,000 characters.
 _ASSIGNMENTS_AT_ONCE = 20
 # What is kept of a turn, by whom, and what it is called in files.
@@ -30,6 +32,7 @@ _OF_CHATBOT = {
     "n_tokens_in": "tokens_in",
     "n_tokens_out": "tokens_out",
     "is_cut": "is_cut",
+    "topic": "topic",
 }
 
 
@@ -40,6 +43,7 @@ def iter_dialogues(
 
     Inputs, words and characters are the worker's. `minutes` are those from the topic to the end of chats that are over.
     """
+    sent_topic = systems_sent_topic(campaign)
     for assignments, chats in _chunks(campaign, states):
         said: dict[int, list[str]] = {}
         inputs = Turn.objects.filter(conversation__in=chats, speaker=Turn.Speaker.WORKER).order_by()
@@ -66,6 +70,7 @@ def iter_dialogues(
                 n_by_chatbot,
                 len(changed_by) - n_by_chatbot,
                 assignment.state,
+                YES_NO[chat.item.output.system.name in sent_topic],
             )
 
 
@@ -76,7 +81,7 @@ def iter_transcripts(
 
     Of each: what was said and when, changes of topic, flags, and the ratings that followed.
     """
-    criteria = dict(campaign.criteria.values_list("pk", "name"))
+    criteria, sent_topic = dict(campaign.criteria.values_list("pk", "name")), systems_sent_topic(campaign)
     for assignments, chats in _chunks(campaign, states):
         turns: dict[int, list[Turn]] = {}
         for turn in Turn.objects.filter(conversation__in=chats).order_by("conversation", "number").iterator():
@@ -97,6 +102,7 @@ def iter_transcripts(
                 "topic": chat.topic,
                 "opinion": chat.opinion,
                 "persona": chat.persona,
+                "topic_sent": chat.item.output.system.name in sent_topic,
                 "state": chat.state,
                 "started": utc_text(chat.started_at),
                 "ended": utc_text(chat.ended_at) if chat.ended_at else None,

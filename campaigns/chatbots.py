@@ -14,8 +14,9 @@ from django.views.decorators.debug import sensitive_variables
 
 from campaigns.connectors import get_connector
 from campaigns.connectors.asking import clean
+from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request, Setup
-from campaigns.models import Chatbot
+from campaigns.models import Campaign, Chatbot
 from evalsite.lib.errors import DomainError
 from evalsite.lib.http import Client, HostRefusedError, open_guarded_client
 from evalsite.lib.sealing import unseal
@@ -70,6 +71,28 @@ def ask(chatbot: Chatbot, request: Request) -> Reply:
         raise ConnectorError("empty_reply", "The chatbot said nothing.", reply=reply)
     is_cut = reply.is_cut or len(text) > request.max_chars
     return replace(reply, text=text[: request.max_chars].rstrip(), is_cut=is_cut)
+
+
+def is_sent_topic(chatbot: Chatbot, rules: ChatRules) -> bool:
+    """Return whether a chatbot of a campaign with these rules is sent the topic of a chat.
+
+    One whose connector is not installed any more may have been.
+    """
+    if not rules.sends_topic:
+        return False
+    try:
+        return get_connector(chatbot.connector).takes_topic(chatbot.settings)
+    except DomainError:
+        return True
+
+
+def systems_sent_topic(campaign: Campaign) -> frozenset[str]:
+    """Return the names of the campaign's chatbots that are sent the topic. One query at most."""
+    rules = campaign.chat_rules
+    if not rules.sends_topic:
+        return frozenset()
+    chatbots = Chatbot.objects.filter(system__campaign=campaign).select_related("system")
+    return frozenset(chatbot.system.name for chatbot in chatbots if is_sent_topic(chatbot, rules))
 
 
 def release_connection() -> None:

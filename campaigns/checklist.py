@@ -8,6 +8,7 @@ from typing import Any, Literal
 from django.conf import settings
 
 from campaigns.connectors import get_connector
+from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.option import Option
 from campaigns.contracts.protocol import find_blanks
 from campaigns.models import Campaign, Chatbot
@@ -89,6 +90,7 @@ def _live(campaign: Campaign) -> list[Step | None]:
         _hosts(wanted),
         _tests(wanted),
         _chat(campaign, ordinary),
+        _topic(campaign, ordinary),
     ]
 
 
@@ -152,11 +154,47 @@ def _chat(campaign: Campaign, ordinary: Sequence[Chatbot]) -> Step:
     rules = campaign.chat_rules
     n_inputs = f"at least {counted(rules.min_inputs, 'message')} a chat"
     if rules.opening == "free":
-        return Step("chat", "Chat rules", "campaigns:chat", "ok", f"On a topic of the worker's, {n_inputs}.")
+        text = f"On a topic of the worker's, {n_inputs}. {topic_words(rules)}"
+        return Step("chat", "Chat rules", "campaigns:chat", "ok", text)
     if not any(chatbot.persona for chatbot in ordinary):
         text = "Workers are to be given a statement of a persona, and no chatbot has any. Add statements to one."
         return Step("chat", "Chat rules", "campaigns:chatbots", "todo", text)
-    return Step("chat", "Chat rules", "campaigns:chat", "ok", f"From a statement of the chatbot's persona, {n_inputs}.")
+    text = f"From a statement of the chatbot's persona, {n_inputs}. {topic_words(rules)}"
+    return Step("chat", "Chat rules", "campaigns:chat", "ok", text)
+
+
+def topic_words(rules: ChatRules) -> str:
+    """Return what chat rules say of the topic, as a sentence."""
+    if rules.sends_topic:
+        return "The current topic is sent to the chatbots."
+    return "The topic is not sent to the chatbots."
+
+
+def _topic(campaign: Campaign, ordinary: Sequence[Chatbot]) -> Step | None:
+    """Return the step of chatbots whose settings and the chat rules differ about the topic; None if there are none."""
+    is_sent = campaign.chat_rules.sends_topic
+    odd = [chatbot for chatbot in ordinary if _has_place_for_topic(chatbot) == (not is_sent)]
+    if not odd:
+        return None
+    names = _some([str(chatbot) for chatbot in odd], ", ")
+    placeholder = " or ".join(sorted({get_connector(chatbot.connector).topic_placeholder for chatbot in odd}))
+    if is_sent:
+        text = f"The chat rules send the topic, but the settings of {names} have no place for it ({placeholder})."
+        return Step("topic", "Topic", "campaigns:chatbots", "optional", text)
+    text = (
+        f"The settings of {names} have {placeholder}, and the chat rules do not send the topic: its place would stay "
+        f"empty. Remove {placeholder} from the settings, or have the chat rules send the topic."
+    )
+    return Step("topic", "Topic", "campaigns:chat", "todo", text)
+
+
+def _has_place_for_topic(chatbot: Chatbot) -> bool | None:
+    """Return whether a chatbot's settings have a place for the topic; None if they need none, or are not known."""
+    try:
+        connector = get_connector(chatbot.connector)
+    except DomainError:
+        return None
+    return connector.takes_topic(chatbot.settings) if connector.topic_placeholder else None
 
 
 def _criteria(is_tested: list[bool]) -> Step:

@@ -24,7 +24,8 @@ _ITEMS = "Every item of every HIT with kind, twin and the text as shown: what a 
 _CHATBOTS_MET = "Every item of every HIT: which chatbot, and whether it is the degraded one. What a replication needs."
 _SAID = (
     "Transcripts have every turn with its times, changes of topic, flags and ratings; the table has topic, opinion, "
-    "state and the worker’s inputs, words and characters of each chat, as “manage.py analyse --dialogues” reads them. "
+    "state, whether the topic was sent to the chatbot, and the worker’s inputs, words and characters of each chat, as "
+    "“manage.py analyse --dialogues” reads them. "
     "Dead chats, whose chatbot did not answer, are there too: results leave them out. "
     "Workers write what they like: look for names and addresses before you publish any of it."
 )

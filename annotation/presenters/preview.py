@@ -5,6 +5,7 @@ from typing import Any
 from django.urls import reverse
 
 from annotation.previews import SAMPLE_HIT, PreviewItem
+from campaigns.checklist import topic_words
 from campaigns.models import Campaign
 
 # The pages of an item, in the order in which a worker sees them: of a live campaign, and of others.
@@ -71,7 +72,8 @@ def _page_url(key: str, campaign: Campaign, hit: int, position: int) -> str:
 
 def _note(campaign: Campaign, hit: int | None, shown: PreviewItem | None) -> str:
     if campaign.is_live:
-        return "Add chatbots to see a chat." if hit is None else "The chat is an example."
+        shown_chat = "Add chatbots to see a chat." if hit is None else "The chat is an example."
+        return f"{shown_chat} {topic_words(campaign.chat_rules)}"
     if hit is None:
         return "Upload sources and outputs to see items."
     if hit == SAMPLE_HIT:

@@ -10,6 +10,7 @@ from annotation.chat_monitoring import Transcript
 from annotation.models import Conversation, Event, TopicChange, Turn
 from annotation.presenters.chat_monitoring import brief, flags_found, told_ms
 from annotation.presenters.monitoring import worker_name
+from campaigns.chatbots import is_sent_topic
 from campaigns.models import Campaign
 from evalsite.lib.words import counted
 
@@ -31,6 +32,7 @@ def transcript_shown(campaign: Campaign, found: Transcript, now: datetime) -> di
         "lasted": brief(((chat.ended_at or now) - chat.started_at).total_seconds()),
         "entries": list(_entries(found)),
         "waits": brief((now - found.turns[-1].at).total_seconds()) if _is_waiting(found) else "",
+        "is_sent_topic": is_sent_topic(chat.item.output.system.chatbot, campaign.chat_rules),
         "findings": flags_found(find_flags(inputs_of(rows))),
         "ratings": found.ratings,
         "siblings": [{"chat": each, "is_current": each.pk == chat.pk} for each in found.siblings],

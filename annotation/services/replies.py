@@ -18,10 +18,10 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from annotation.chats import get_chatbot
+from annotation.chats import get_chatbot, topic_now
 from annotation.models import Conversation, Event, Turn
 from annotation.pacing import pace_of
-from campaigns.chatbots import ask, release_connection
+from campaigns.chatbots import ask, is_sent_topic, release_connection
 from campaigns.contracts.chat import Said
 from campaigns.contracts.connector import ConnectorError, Reply, Request
 from campaigns.design.seeds import draw_below, generator
@@ -136,9 +136,11 @@ def _claim(conversation: Conversation, chatbot: Chatbot, now: datetime) -> bool:
 
 def _ask(conversation: Conversation, chatbot: Chatbot, sleep: Callable[[float], None]) -> Outcome:
     turns = list(conversation.turns.all())
+    rules = conversation.assignment.campaign.chat_rules
+    topic = topic_now(conversation) if is_sent_topic(chatbot, rules) else ""
     began = time.monotonic()
     try:
-        reply = _call(conversation, chatbot, turns)
+        reply = _call(conversation, chatbot, turns, topic)
     except ConnectorError as error:
         return _keep_failure(conversation, chatbot, error, time.monotonic() - began)
     answered_s = time.monotonic() - began
@@ -147,10 +149,10 @@ def _ask(conversation: Conversation, chatbot: Chatbot, sleep: Callable[[float], 
         if wait_s > 0:
             release_connection()
             sleep(wait_s)
-    return Outcome("replied", turn=_keep_reply(conversation, chatbot, turns[-1], reply, answered_s))
+    return Outcome("replied", turn=_keep_reply(conversation, chatbot, turns[-1], reply, answered_s, topic))
 
 
-def _call(conversation: Conversation, chatbot: Chatbot, turns: list[Turn]) -> Reply:
+def _call(conversation: Conversation, chatbot: Chatbot, turns: list[Turn], topic: str) -> Reply:
     """Ask the chatbot; raise ConnectorError, whatever goes wrong."""
     campaign = conversation.assignment.campaign
     # Campaigns are joined by their public id, and designed by their seed: a chatbot learns neither.
@@ -158,7 +160,7 @@ def _call(conversation: Conversation, chatbot: Chatbot, turns: list[Turn]) -> Re
     request = Request(
         chat=name,
         turns=tuple(Said("worker" if turn.speaker == Turn.Speaker.WORKER else "chatbot", turn.text) for turn in turns),
-        topic=conversation.topic,
+        topic=topic,
         persona=tuple(conversation.persona),
         seed=draw_below(_N_SEEDS, generator(campaign.seed, _SEED, conversation.pk)),
         timeout_s=chatbot.timeout_s,
@@ -169,9 +171,9 @@ def _call(conversation: Conversation, chatbot: Chatbot, turns: list[Turn]) -> Re
 
 @transaction.atomic
 def _keep_reply(
-    conversation: Conversation, chatbot: Chatbot, asked: Turn, reply: Reply, answered_s: float
+    conversation: Conversation, chatbot: Chatbot, asked: Turn, reply: Reply, answered_s: float, topic: str
 ) -> Turn | None:
-    """Store and return a reply; count what it cost.
+    """Store and return a reply, with the topic that was sent for it; count what it cost.
 
     It comes too late where the chat has ended, or where another request, whose lease came later, was faster.
     """
@@ -179,7 +181,7 @@ def _keep_reply(
     number, now = conversation.n_turns + 1, timezone.now()
     if not _awaiting(conversation).update(n_turns=number, asked_until=None, retry_at=None, n_tries=0):
         return None
-    data = {
+    data: dict[str, Any] = {
         "took_ms": round((now - asked.at).total_seconds() * _MS_PER_S),
         "answered_ms": round(answered_s * _MS_PER_S),
         "n_tries": _count_failures(conversation) + 1,
@@ -188,6 +190,8 @@ def _keep_reply(
         data |= {"n_tokens_in": reply.n_tokens_in, "n_tokens_out": reply.n_tokens_out}
     if reply.is_cut:
         data["is_cut"] = True
+    if topic:
+        data["topic"] = topic
     return Turn.objects.create(
         conversation=conversation, number=number, speaker=Turn.Speaker.CHATBOT, text=reply.text, at=now, data=data
     )

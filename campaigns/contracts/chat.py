@@ -14,16 +14,19 @@ class ChatRules:
 
     `opening`: the worker types a topic (free), or is given a statement of a persona (icebreaker). A chat may end after
     `min_inputs` of the worker's, and takes no more than `max_inputs`, of at most `longest_input` characters each.
+    `sends_topic`: the chatbots are sent the current topic beside the messages. Without it they see the messages only,
+    and an ice-breaker is known to those that have it in their persona.
 
     References
     ----------
-    METHOD §2: at least 10 inputs.
+    METHOD §2: at least 10 inputs; what the chatbot knows of the topic.
     """
 
     opening: Opening = "free"
     min_inputs: int = 10
     max_inputs: int = 100
     longest_input: int = 5000
+    sends_topic: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the rules as the JSON object that `from_json` reads."""

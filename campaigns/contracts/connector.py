@@ -34,9 +34,9 @@ class Setup:
 class Request:
     """What a chatbot is asked: the chat so far, whose last turn is the worker's.
 
-    `chat` names the chat to a chatbot that remembers, and tells nothing else. `persona` are the statements that the
-    chatbot is to live up to, `seed` is the chat's own. The reply is wanted within `timeout_s`. Of its text no more than
-    `max_chars` characters are kept.
+    `chat` names the chat to a chatbot that remembers, and tells nothing else. `topic` is empty unless the campaign's
+    chat rules send it. `persona` are the statements that the chatbot is to live up to, `seed` is the chat's own. The
+    reply is wanted within `timeout_s`. Of its text no more than `max_chars` characters are kept.
     """
 
     chat: str
@@ -90,7 +90,8 @@ class Connector(ABC):
 
     `is_remote`: it waits for the network, so that whoever asks should hold nothing meanwhile.
     `wants_dialogues`: it speaks from a file of dialogues. `is_for_worker_test`: it makes the degraded chatbot, of which
-    a campaign has one at most, and no other.
+    a campaign has one at most, and no other. `topic_placeholder` stands in its settings where the topic goes; empty
+    where the topic needs no place in them.
     """
 
     slug: ClassVar[str]
@@ -100,6 +101,7 @@ class Connector(ABC):
     is_remote: ClassVar[bool] = False
     wants_dialogues: ClassVar[bool] = False
     is_for_worker_test: ClassVar[bool] = False
+    topic_placeholder: ClassVar[str] = ""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -121,6 +123,11 @@ class Connector(ABC):
             except ValueError:
                 continue  # `check` says so
         return found
+
+    @classmethod
+    def takes_topic(cls, settings: Mapping[str, Any]) -> bool:
+        """Return whether a chatbot with these settings is given the topic of a request."""
+        return True
 
     @abstractmethod
     def reply(self, request: Request) -> Reply:

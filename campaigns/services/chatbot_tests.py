@@ -15,7 +15,7 @@ from campaigns.contracts.chat import Said
 from campaigns.contracts.connector import ConnectorError, Reply, Request
 from campaigns.models import Chatbot
 
-# What a test chat is about; in campaigns it is the worker's topic or a statement.
+# What a test chat is about, where the campaign's chat rules send a topic.
 _TOPIC = "everyday life"
 _MS_PER_S = 1000
 
@@ -60,7 +60,7 @@ def _request(chatbot: Chatbot, chat: str, said: Sequence[Said]) -> Request:
     return Request(
         chat=chat,
         turns=tuple(said),
-        topic=_TOPIC,
+        topic=_TOPIC if chatbot.system.campaign.chat_rules.sends_topic else "",
         persona=tuple(chatbot.persona[: chatbot.n_statements]),
         timeout_s=chatbot.timeout_s,
         max_chars=chatbot.max_chars,

@@ -10,6 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from campaigns.models import Campaign
+from campaigns.services.chat_rules import change_chat_rules
 from campaigns.services.chatbots import change_chatbot, remove_chatbot
 from evalsite.accounts.models import User
 from tests.campaigns.live import PERSONA, Server, add_remote, chatbot_of, launch, make_live, url_of
@@ -69,6 +70,18 @@ def test_the_chatbot_is_told_its_persona(owner_client: Client, live: Campaign, s
     told = json.dumps(server.asked[0])
     assert PERSONA[0] in told
     assert PERSONA[1] not in told
+
+
+@pytest.mark.parametrize("sends_topic", [False, True])
+def test_the_test_sends_a_topic_where_the_chat_rules_do(
+    owner_client: Client, live: Campaign, server: Server, sends_topic: bool
+) -> None:
+    change_chat_rules(campaign=live, changes={"sends_topic": sends_topic})
+    prompt = {"system_prompt": "Be kind.\nYou talk about {topic}."}
+    change_chatbot(campaign=live, chatbot=chatbot_of(live, "Remote"), changes={"settings": prompt})
+    ask(owner_client, live)
+    system = server.asked[0]["messages"][0]["content"]
+    assert system == ("Be kind.\nYou talk about everyday life." if sends_topic else "Be kind.")
 
 
 def test_nobody_holds_the_database_while_the_chatbot_thinks(

@@ -13,8 +13,11 @@ from campaigns.contracts.chat import ChatRules
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Chatbot
 from campaigns.protocols import get_protocol, list_protocols
+from campaigns.services.chat_rules import change_chat_rules
 from campaigns.services.chatbots import add_chatbot, change_chatbot
+from campaigns.services.lifecycle import launch_campaign
 from evalsite.accounts.models import User
+from evalsite.lib.errors import DomainError
 from evalsite.lib.markdown import render_markdown
 from tests.campaigns.cast import make_campaign
 from tests.campaigns.live import PERSONA, build, chatbot_of, launch, make_live, url_of
@@ -117,12 +120,18 @@ def test_pages_of_chatbots_lead_to_the_outputs(owner_client: Client, owner: User
 
 
 def test_a_rule_alone_changes_nothing_else(owner_client: Client, ready: Campaign) -> None:
-    for field, value in (("opening", "icebreaker"), ("min_inputs", "3"), ("max_inputs", "30"), ("longest_input", "99")):
+    for field, value in (
+        *(("opening", "icebreaker"), ("min_inputs", "3"), ("max_inputs", "30"), ("longest_input", "99")),
+        ("sends_topic", "on"),
+    ):
         answer = owner_client.post(url_of(ready, "chat"), {field: value}, headers={"X-Autosave": "1"})
         assert answer.json()["saved"]
     ready.refresh_from_db()
-    assert ready.chat_rules == ChatRules("icebreaker", 3, 30, 99)
+    assert ready.chat_rules == ChatRules("icebreaker", 3, 30, 99, sends_topic=True)
     assert ready.status == "ready", "HITs are the same"
+    owner_client.post(url_of(ready, "chat"), {"sends_topic": "false"}, headers={"X-Autosave": "1"})
+    ready.refresh_from_db()
+    assert ready.chat_rules == ChatRules("icebreaker", 3, 30, 99)
 
 
 @pytest.mark.parametrize(
@@ -200,6 +209,42 @@ def test_an_icebreaker_needs_a_statement(owner: User) -> None:
     assert states(campaign)["chat"] == "todo"
     change_chatbot(campaign=campaign, chatbot=chatbot_of(campaign), changes={"persona": PERSONA})
     assert states(campaign)["chat"] == "ok"
+
+
+def add_openai(campaign: Campaign, name: str, prompt: str) -> None:
+    add_chatbot(campaign=campaign, name=name, connector="openai-chat", settings={"system_prompt": prompt})
+
+
+def add_json(campaign: Campaign, name: str, template: str) -> None:
+    add_chatbot(campaign=campaign, name=name, connector="http-json", settings={"template": template})
+
+
+def test_a_place_for_a_topic_that_is_not_sent_stands_in_the_way(ready: Campaign) -> None:
+    assert "topic" not in states(ready)
+    assert "is not sent" in steps_of(ready)["chat"].text
+    add_openai(ready, "Kind", "Be kind.")
+    add_openai(ready, "Told", "Talk about {topic}.")
+    add_json(ready, "Sent", '{"text": "{{text}}", "about": "On {{ topic }}"}')
+    step = steps_of(ready)["topic"]
+    assert (step.state, step.page) == ("todo", "campaigns:chat")
+    assert all(words in step.text for words in ("Sent, Told", "{topic}", "{{topic}}", "chat rules"))
+    assert "Kind" not in step.text
+    build(ready)
+    with pytest.raises(DomainError, check=lambda error: error.code == "not_ready"):
+        launch_campaign(campaign=ready)
+    change_chat_rules(campaign=ready, changes={"sends_topic": True})
+    assert "is sent" in steps_of(ready)["chat"].text
+    step = steps_of(ready)["topic"]
+    assert (step.state, "Kind" in step.text, "Told" in step.text) == ("optional", True, False)
+    change_chatbot(
+        campaign=ready, chatbot=chatbot_of(ready, "Kind"), changes={"settings": {"system_prompt": "On {topic}."}}
+    )
+    assert "topic" not in states(ready), "the others need no place for it"
+
+
+def test_a_connector_that_is_gone_says_nothing_of_the_topic(ready: Campaign) -> None:
+    Chatbot.objects.filter(system__name="Amber").update(connector="former")
+    assert "topic" not in states(ready)
 
 
 def test_a_host_must_be_allowed(live: Campaign, settings: Settings) -> None:

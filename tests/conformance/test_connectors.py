@@ -125,6 +125,27 @@ def test_its_defaults_are_what_it_checks_and_can_be_stored(connector: type[Conne
 
 
 @every_connector
+def test_no_default_holds_the_topic(connector: type[Connector], server: ChatServer) -> None:
+    defaults = defaults_of(connector)
+    assert "topic" not in json.dumps(defaults)
+    if not connector.topic_placeholder:
+        return
+    assert not connector.takes_topic(defaults)
+    long = next(option.name for option in connector.options if option.kind == "long_text" and option.default)
+    with_place = {long: json.dumps({"text": f"{{{{text}}}} on {connector.topic_placeholder}"})}
+    assert connector.takes_topic(defaults | with_place)
+
+
+@every_connector
+def test_what_it_sends_follows_from_whether_it_takes_the_topic(connector: type[Connector], server: ChatServer) -> None:
+    own = setup_of(connector, server)
+    for topic in ("glass blowing", ""):
+        connector(own).reply(replace(CHATS["first turn"], topic=topic))
+    assert not connector.topic_placeholder or server.asked
+    assert all("glass blowing" not in json.dumps(asked.body) for asked in server.asked)
+
+
+@every_connector
 @pytest.mark.parametrize("value", ["", "\0", "{", "[]", "null", "../../etc/passwd", "x" * 5000, "0"])
 def test_whatever_is_entered_is_taken_or_refused_as_an_option(connector: type[Connector], value: str) -> None:
     for option in connector.options:

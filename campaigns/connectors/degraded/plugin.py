@@ -1,5 +1,8 @@
 """Degraded: answers with a random reply of the dialogues, a run of its words replaced, whatever the worker says."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from campaigns.connectors.degraded.replies import replies_of
 from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request
 from campaigns.contracts.dialogues import dialogues_for
@@ -14,6 +17,11 @@ class Degraded(Connector):
     summary = "Random replies from a file of dialogues with some of their words replaced: the worker test's chatbot."
     wants_dialogues = True
     is_for_worker_test = True
+
+    @classmethod
+    def takes_topic(cls, settings: Mapping[str, Any]) -> bool:
+        """Return False: it heeds nothing that is said."""
+        return False
 
     def reply(self, request: Request) -> Reply:
         """Return the next turn, which seed and number of turns determine; raise ConnectorError `misconfigured`."""

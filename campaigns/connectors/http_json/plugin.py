@@ -16,7 +16,6 @@ TEMPLATE = """\
 {
   "text": "{{text}}",
   "turns": "{{turns}}",
-  "topic": "{{topic}}",
   "persona": "{{persona}}",
   "chat": "{{chat}}",
   "seed": "{{seed}}"
@@ -37,6 +36,7 @@ class HttpJson(Connector):
     title = "JSON over HTTP"
     summary = "Any server that takes JSON and answers with JSON: you say what is sent and where the reply stands."
     is_remote = True
+    topic_placeholder = "{{topic}}"
     options = (
         Option(
             name="url",
@@ -51,8 +51,9 @@ class HttpJson(Connector):
         Option(
             name="template",
             label="Request",
-            help="JSON. {{text}} is what the worker said last, {{turns}} all that was said, {{topic}} what about, "
-            "{{persona}} a list, {{chat}} a name for the chat that stays the same, {{seed}} a number.",
+            help="JSON. {{text}} is what the worker said last, {{turns}} all that was said, {{persona}} a list, "
+            "{{chat}} a name for the chat that stays the same, {{seed}} a number, {{topic}} the chat's topic, "
+            "where the chat rules send it.",
             default=TEMPLATE,
             kind="long_text",
             is_required=True,
@@ -122,6 +123,14 @@ class HttpJson(Connector):
             "persona": " ".join(request.persona),
         }
         return fill(_parsed(str(self.value_of("template")), _NAMES), values, texts)
+
+    @classmethod
+    def takes_topic(cls, settings: Mapping[str, Any]) -> bool:
+        """Return whether the request has a place for the topic; one that cannot be read has none."""
+        try:
+            return "topic" in placeholders(_parsed(str(settings.get("template", TEMPLATE)), _NAMES))
+        except TemplateError:
+            return False
 
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:

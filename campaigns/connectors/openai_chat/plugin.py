@@ -15,13 +15,13 @@ from evalsite.lib.http import Deadline
 SYSTEM_PROMPT = """\
 You are chatting with another person online. Write as people do in a chat: one to three short sentences of plain text, \
 without lists or headings. Talk about what the other person says, and ask something back now and then.
-You talk about this: {topic}
 This is you; live up to every one of these statements in all that you say: {persona}"""
 
 _EVENT_STREAM = "text/event-stream"
 # What the connector sets itself.
 _OWN_FIELDS = frozenset({"model", "messages", "stream", "stream_options"})
 _WARMEST = 2.0
+_TOPIC, _PERSONA = "{topic}", "{persona}"
 
 
 class OpenAIChat(Connector):
@@ -31,6 +31,7 @@ class OpenAIChat(Connector):
     title = "OpenAI-compatible"
     summary = "A model behind a chat completions API: OpenAI, vLLM, Ollama, llama.cpp, and many hosts."
     is_remote = True
+    topic_placeholder = _TOPIC
     options = (
         Option(
             name="base_url",
@@ -47,8 +48,8 @@ class OpenAIChat(Connector):
         Option(
             name="system_prompt",
             label="System prompt",
-            help="{topic} and {persona} stand for the chat's topic and the chatbot's statements. "
-            "A line with one of them is left out of chats that have none.",
+            help="{persona} stands for the chatbot's statements, {topic} for the chat's topic, where the chat rules "
+            "send it. A line with one of them is left out of chats that have none.",
             default=SYSTEM_PROMPT,
             kind="long_text",
         ),
@@ -111,6 +112,11 @@ class OpenAIChat(Connector):
         return _object(self.value_of("more_fields")) | body
 
     @classmethod
+    def takes_topic(cls, settings: Mapping[str, Any]) -> bool:
+        """Return whether the system prompt has a place for the topic."""
+        return _TOPIC in str(settings.get("system_prompt", SYSTEM_PROMPT) or "")
+
+    @classmethod
     def check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the settings; raise DomainError `bad_option` for an address, temperature or fields that are none."""
         check_address("Address", settings.get("base_url"))
@@ -126,7 +132,7 @@ class OpenAIChat(Connector):
 
 def fill(prompt: str, *, topic: str, persona: Sequence[str]) -> str:
     """Return a prompt with topic and statements in their places, without the lines whose place stays empty."""
-    values = {"{topic}": topic, "{persona}": " ".join(persona)}
+    values = {_TOPIC: topic, _PERSONA: " ".join(persona)}
     empty = [name for name, value in values.items() if not value]
     lines = [line for line in prompt.splitlines() if not any(name in line for name in empty)]
     # In one go, so that a topic called “{persona}” stays what the worker typed.

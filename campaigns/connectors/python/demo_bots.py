@@ -144,11 +144,12 @@ class Attentive:
             if _HOW_ARE_YOU.search(chat.last):
                 hello += "I am well, thank you. "
             if not chat.question or hello:
-                yield f"{hello}I am glad that you want to talk about {chat.topic}."
+                what = f"that you want to talk about {chat.topic}" if chat.has_topic else "to meet you"
+                yield f"{hello}I am glad {what}."
         if _HOW_ARE_YOU.search(chat.last):
             yield "I am very well, thank you. And you?"
         elif _GREETING.match(chat.last):
-            yield f"Hello! I am happy to go on about {chat.topic}."
+            yield f"Hello! I am happy to go on{f' about {chat.topic}' if chat.has_topic else ''}."
 
     def _about_itself(self, chat: "_Chat") -> Iterator[str]:
         """Yield answers to a question, of its persona where one fits."""
@@ -244,7 +245,6 @@ class _Chat:
         self.last = self.inputs[-1]
         self.persona = list(persona)
         self._whole_topic = topic
-        self.topic = as_topic(topic)
         sentences = re.findall(r"[^.!?]+[.!?]*", self.last)
         self.question = next((each.strip() for each in reversed(sentences) if each.rstrip().endswith("?")), "")
         if not self.question and _FREE_TIME.search(self.last):
@@ -254,6 +254,9 @@ class _Chat:
         self.subjects = list(
             dict.fromkeys([*subjects_of(self.last), *subjects_of(topic), *subjects_of(" ".join(self.inputs))])
         )
+        # Without a topic it is what the worker likes or speaks of.
+        found = as_topic(topic) if topic else self.liked() or next(iter(self.subjects), "")
+        self.has_topic, self.topic = bool(found), found or "that"
 
     def has_said(self, text: str) -> bool:
         """Whether the chatbot said this before, alone or with something else."""

@@ -19,7 +19,7 @@ class Scripted:
     def reply(self, turns: Sequence[Said], *, persona: Sequence[str], topic: str, seed: int) -> str:
         with _lock:
             ASKED.append(turns)
-            step = SCRIPT.popleft() if SCRIPT else f"Reply {len(turns)} about {topic}"
+            step = SCRIPT.popleft() if SCRIPT else f"Reply {len(turns)}"
         if isinstance(step, Exception):
             raise step
         return step if isinstance(step, str) else step()
@@ -30,4 +30,4 @@ class Thoughtful:
 
     def reply(self, turns: Sequence[Said], *, persona: Sequence[str], topic: str, seed: int) -> str:
         time.sleep(0.1)
-        return f"Reply {len(turns)} about {topic}"
+        return f"Reply {len(turns)}"

@@ -56,6 +56,14 @@ def test_attentive_speaks_of_the_topic_and_asks_back() -> None:
         assert sum("?" in reply for reply in replies) >= 5
 
 
+def test_attentive_finds_the_topic_where_it_is_not_sent_one() -> None:
+    for seed in range(10):
+        replies = talk(Attentive(), ["Hello!", "I love sailing.", "Every summer.", "Hi again!"], topic="", seed=seed)
+        assert replies[0].startswith("Hi! I am glad to meet you.")
+        assert "sailing" in replies[1]
+        assert "sailing" in replies[3]
+
+
 def test_attentive_remembers_what_it_was_told() -> None:
     for seed in range(5):
         assert "your sister taught you to bake bread" in talk(Attentive(), seed=seed)[8]

@@ -32,7 +32,7 @@ def fault(connector: HttpJson, **request: Any) -> ConnectorError:
 # --- What is sent
 
 
-def test_the_usual_template_tells_all_there_is(server: ChatServer) -> None:
+def test_the_usual_template_tells_all_but_the_topic(server: ChatServer) -> None:
     connect(server).reply(make_request("Hi", "Hello!", "Tea?", topic="tea", persona=("I bake.",), seed=7))
     asked = server.asked[0]
     assert asked.body == {
@@ -42,7 +42,6 @@ def test_the_usual_template_tells_all_there_is(server: ChatServer) -> None:
             {"role": "assistant", "content": "Hello!"},
             {"role": "user", "content": "Tea?"},
         ],
-        "topic": "tea",
         "persona": ["I bake."],
         "chat": "chat-1",
         "seed": 7,

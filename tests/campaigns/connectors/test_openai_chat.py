@@ -55,7 +55,8 @@ def test_the_chat_is_sent_with_its_roles_model_and_key(server: ChatServer, conne
         ("user", "Nice weather"),
     ]
     assert system["role"] == "system"
-    assert all(words in system["content"] for words in ("boats", "I sail. I am 30."))
+    assert "I sail. I am 30." in system["content"]
+    assert "boats" not in system["content"]
     assert asked.body["model"] == "tiny"
     assert not asked.body.keys() & {"temperature", "max_tokens"}
 
