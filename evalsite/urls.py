@@ -4,6 +4,8 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from evalsite.accounts.views import admin_sign_in
+
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="campaigns:list"), name="home"),
     path("accounts/", include("evalsite.accounts.urls")),
@@ -13,5 +15,8 @@ urlpatterns = [
     path("campaigns/", include("annotation.urls.monitoring")),
     path("campaigns/", include("crowd.urls")),
     path("rate/", include("annotation.urls.worker")),
+    # Passwords have one door: it counts attempts.
+    path("admin/login/", admin_sign_in),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="accounts:password")),
     path("admin/", admin.site.urls),
 ]

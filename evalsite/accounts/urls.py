@@ -1,19 +1,21 @@
-"""Addresses of signing in and out and of changing a password: Django's own views."""
+"""Addresses of signing in and out and of changing a password."""
 
 from django.contrib.auth import views
 from django.urls import path, reverse_lazy
+
+from evalsite.accounts.views import AskForReset, ChangePassword, Reset, SignIn
 
 app_name = "accounts"
 urlpatterns = [
     path(
         "sign-in/",
-        views.LoginView.as_view(template_name="accounts/sign_in.html", redirect_authenticated_user=True),
+        SignIn.as_view(template_name="accounts/sign_in.html", redirect_authenticated_user=True),
         name="sign_in",
     ),
     path("sign-out/", views.LogoutView.as_view(), name="sign_out"),
     path(
         "password/",
-        views.PasswordChangeView.as_view(
+        ChangePassword.as_view(
             template_name="accounts/form.html",
             success_url=reverse_lazy("accounts:password_changed"),
             extra_context={"title": "Change password", "action": "Change password"},
@@ -30,7 +32,7 @@ urlpatterns = [
     ),
     path(
         "reset/",
-        views.PasswordResetView.as_view(
+        AskForReset.as_view(
             template_name="accounts/form.html",
             email_template_name="accounts/reset_email.txt",
             subject_template_name="accounts/reset_subject.txt",
@@ -52,7 +54,7 @@ urlpatterns = [
     ),
     path(
         "reset/<uidb64>/<token>/",
-        views.PasswordResetConfirmView.as_view(
+        Reset.as_view(
             template_name="accounts/form.html",
             success_url=reverse_lazy("accounts:reset_done"),
             extra_context={"title": "Choose a new password", "action": "Save password"},

@@ -1,0 +1,106 @@
+"""How often passwords may be tried and mails asked for: by client address, by account, and by known browser.
+
+Delays grow with wrong passwords and stay within an hour. Who tries passwords from one address cannot keep an account's
+owner from signing in at another; and a browser in which its owner has signed in before, or has chosen a new password by
+mail, has counters of its own, so that not even many addresses can (OWASP, *Slow Down Online Guessing Attacks with
+Device Cookies*).
+"""
+
+import secrets
+import unicodedata
+from datetime import datetime
+from math import ceil
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from evalsite.lib.rate_limits import Decision, Limit, client_address, count_use, forget_uses, give_back
+
+Counted = list[tuple[Limit, str]]
+_COOKIE = "known_browser"
+_KNOWN_FOR_S = 180 * 24 * 3600
+_MINUTE_S, _HOUR_S = 60, 3600
+
+
+def _growing(name: str) -> list[Limit]:
+    """Return limits of wrong passwords, the longest first: after 5 one waits up to a minute, after 20 up to an hour."""
+    numbers = [(20, _HOUR_S), (10, 10 * _MINUTE_S), (5, _MINUTE_S)]
+    return [Limit(f"{name}-{window_s}", n, window_s) for n, window_s in numbers]
+
+
+# A lab behind one address signs in together: only wrong passwords stay counted.
+_BY_ADDRESS = [Limit("sign-in-address-hour", 100, _HOUR_S), Limit("sign-in-address", 30, 10 * _MINUTE_S)]
+_BY_ACCOUNT_AND_ADDRESS = _growing("sign-in")
+_BY_ACCOUNT = [Limit("sign-in-account", 60, _HOUR_S)]
+_BY_BROWSER = _growing("sign-in-browser")
+_BY_USER = _growing("old-password")
+_RESETS = [Limit("reset-address", 20, _HOUR_S), Limit("reset-account", 5, _HOUR_S)]
+
+
+class SignInAttempt:
+    """One attempt to sign in: counted before the password is looked at, so that parallel attempts are no way around."""
+
+    def __init__(self, request: HttpRequest, email: str, now: datetime) -> None:
+        self.now, self.email = now, email
+        account, address = _account(email), client_address(request)
+        browser = request.get_signed_cookie(_COOKIE, None, salt=_salt(email), max_age=_KNOWN_FOR_S)
+        if browser:
+            self.own, self.shared = [(limit, browser) for limit in _BY_BROWSER], Counted()
+        else:
+            self.own = [(limit, f"{account} {address}") for limit in _BY_ACCOUNT_AND_ADDRESS]
+            self.shared = [(limit, address) for limit in _BY_ADDRESS] + [(limit, account) for limit in _BY_ACCOUNT]
+
+    def count(self) -> Decision:
+        """Count it, and return whether the password may be looked at."""
+        return count_use(*self.shared, *self.own, now=self.now)
+
+    def succeed(self, response: HttpResponse) -> None:
+        """Take it back, forget the owner's own wrong passwords, and know this browser the next time."""
+        give_back(*self.shared, now=self.now)
+        forget_uses(*self.own)
+        remember_browser(response, self.email)
+
+
+def remember_browser(response: HttpResponse, email: str) -> None:
+    """Let the browser that gets this response sign in to the account whatever happens at other addresses."""
+    response.set_signed_cookie(
+        _COOKIE,
+        secrets.token_urlsafe(16),
+        salt=_salt(email),
+        max_age=_KNOWN_FOR_S,
+        path=reverse("accounts:sign_in"),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def limits_of_user(user_id: int) -> Counted:
+    """Return what counts wrong old passwords of a user who wants to change it."""
+    return [(limit, str(user_id)) for limit in _BY_USER]
+
+
+def count_reset(request: HttpRequest, email: str, now: datetime) -> Decision:
+    """Count a mail asked for, whether or not an account has the address; return whether it may be sent."""
+    values = (client_address(request), _account(email))
+    return count_use(*zip(_RESETS, values, strict=True), now=now)
+
+
+def refuse(request: HttpRequest, decision: Decision, *, is_reset: bool = False) -> HttpResponse:
+    """Return the page that says how long to wait, the same for right and wrong passwords."""
+    context = {"minutes": ceil(decision.wait_s / _MINUTE_S), "is_reset": is_reset}
+    response = render(request, "429.html", context, status=429)
+    response["Retry-After"] = decision.wait_s
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _account(email: str) -> str:
+    """Return an address as the database compares it: of all spellings that find one account, one counter."""
+    return unicodedata.normalize("NFKC", email.strip()).upper()
+
+
+def _salt(email: str) -> str:
+    return f"evalsite.accounts.attempts:{_account(email)}"

@@ -1,0 +1,83 @@
+"""Signing in and changing passwords: Django's own views, with limits on how often."""
+
+from typing import Any
+
+from django.contrib.auth import views
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import SetPasswordForm
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+
+from evalsite.accounts.attempts import SignInAttempt, count_reset, limits_of_user, refuse, remember_browser
+from evalsite.accounts.models import User
+from evalsite.lib.rate_limits import count_use, forget_uses, give_back
+
+
+class SignIn(views.LoginView):
+    """The only place at which a password is exchanged for a session."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Sign in, unless there were too many attempts."""
+        attempt = SignInAttempt(request, request.POST.get("username", ""), timezone.now())
+        decision = attempt.count()
+        if not decision.is_allowed:
+            return refuse(request, decision)
+        response = super().post(request, *args, **kwargs)
+        if request.user.is_authenticated:
+            attempt.succeed(response)
+        return response
+
+
+@login_not_required
+def admin_sign_in(request: HttpRequest) -> HttpResponseBase:
+    """Send to the sign-in page in place of the admin's own; refuse a user who has signed in and is no admin."""
+    next_page = request.GET.get("next", reverse("admin:index"))
+    if not request.user.is_authenticated:
+        return redirect_to_login(next_page)
+    if not request.user.is_staff:
+        raise PermissionDenied
+    return redirect("admin:index")
+
+
+class ChangePassword(views.PasswordChangeView):
+    """A user chooses a new password and gives the old one."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Change it, unless the old password was wrong too often."""
+        assert request.user.pk  # the middleware sends everybody else to sign in
+        counted, now = limits_of_user(request.user.pk), timezone.now()
+        decision = count_use(*counted, now=now)
+        if not decision.is_allowed:
+            return refuse(request, decision)
+        form = self.get_form()
+        if form.is_valid():
+            forget_uses(*counted)
+            return self.form_valid(form)
+        if not form.has_error("old_password"):
+            give_back(*counted, now=now)
+        return self.form_invalid(form)
+
+
+class AskForReset(views.PasswordResetView):
+    """Somebody who has forgotten a password asks for a link by mail."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Mail the link, unless too many were asked for."""
+        decision = count_reset(request, request.POST.get("email", ""), timezone.now())
+        if not decision.is_allowed:
+            return refuse(request, decision, is_reset=True)
+        return super().post(request, *args, **kwargs)
+
+
+class Reset(views.PasswordResetConfirmView):
+    """The page of a mailed link."""
+
+    def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
+        """Save the new password; this browser may sign in with it at once, since it has the account's mail."""
+        response = super().form_valid(form)
+        remember_browser(response, form.user.email)
+        return response
