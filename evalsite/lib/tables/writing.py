@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-# A formula, or what looks like one that is neutralised already: it gets one more, so that `restore` gives it back.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+# A formula (OWASP, CSV injection): also behind white space, which some programs leave out, and in full width, which
+# some read as the same. Or what looks neutralised already: it gets one more, so that `restore` gives it back.
+_FORMULA = re.compile(r"'*([\t\r\n]|[\s\ufeff]*[=+\-@＝＋－＠])")
 
 
 def neutralise(cell: Any) -> Any:
