@@ -35,6 +35,7 @@ CHROMIUM_ARGS = [
 ]
 # No cookies of third parties. Only this machine is reached without a proxy, and there is none.
 FIREFOX_PREFERENCES = {
+    "fission.webContentIsolationStrategy": 0,  # else keys and clicks do not reach a frame of another site
     "network.cookie.cookieBehavior": 1,
     "network.proxy.type": 1,
     "network.proxy.socks": "127.0.0.1",

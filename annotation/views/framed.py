@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
@@ -51,6 +53,7 @@ def for_workers(*methods: str) -> Callable[[View], View]:
                 response = stop_page(error.code, text=error.message)
             except (BadRequest, MultiPartParserError, SuspiciousOperation):  # too long, too many fields, cut off
                 response = stop_page("bad_form")
+            _name_site(response, request)
             if is_script(request):
                 # A sandboxed frame has an origin of its own, which no list could name: every origin may read the
                 # answer. It holds nothing that the token in the address does not give anyway.
@@ -111,6 +114,22 @@ def protect(response: HttpResponse, campaign: Campaign | None, *, may_fetch: boo
     response["Referrer-Policy"] = "no-referrer"  # the address is the worker's key to their work
     response["X-Robots-Tag"] = "noindex"
     return response
+
+
+def _name_site(response: HttpResponse, request: HttpRequest) -> None:
+    """Name this site's origin wherever its policy says 'self', which WebKit matches with nothing in a sandboxed frame.
+
+    Workers come by SITE_URL, if it is set, or by another address of this site, as the request says (behind a proxy that
+    keeps it): so both are named.
+    """
+    origins = [f"{request.scheme}://{request.get_host()}"]
+    if settings.SITE_URL:
+        site = urlsplit(settings.SITE_URL)
+        origins.append(f"{site.scheme}://{site.netloc}")
+    policy: dict[str, list[str]] = getattr(response, "_csp_replace", {})
+    for directive, sources in policy.items():
+        if SELF in sources and directive != "frame-ancestors":  # of the pages around it, which have their origins
+            policy[directive] = list(dict.fromkeys([*sources, *origins]))
 
 
 def _policy(platforms: list[CrowdPlatform], may_fetch: bool) -> dict[str, list[str]]:

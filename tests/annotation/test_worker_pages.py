@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django.fixtures import Settings as SettingsWrapper
 
 from annotation.forms.item import read_item
 from annotation.models import Assignment, Event, Rating, Worker
@@ -386,15 +387,20 @@ def _pages(campaign: Campaign, client: Client) -> dict[str, HttpResponse]:
     }
 
 
+def _policy_of(response: HttpResponse) -> dict[str, str]:
+    return dict(part.split(" ", 1) for part in response["Content-Security-Policy"].split("; "))
+
+
 def test_headers_of_every_page(owner: User, owner_client: Client) -> None:
     """As seen with the cookie of a researcher: not even then is a session looked at."""
     for name, response in _pages(open_campaign(owner), owner_client).items():
-        policy = dict(part.split(" ", 1) for part in response["Content-Security-Policy"].split("; "))
-        assert policy["script-src"] == "'self'", name
+        policy = _policy_of(response)
+        assert policy["script-src"] == "'self' http://testserver", name
         if name == "stop":  # of no known campaign: each platform may show it
             assert "https://worker.mturk.com" in policy["frame-ancestors"]
         else:
-            assert policy["frame-ancestors"] == policy["form-action"] == "'self'", name
+            assert policy["frame-ancestors"] == "'self'", name
+            assert policy["form-action"] == policy["script-src"], name
         assert policy["default-src"] == "'none'", name
         assert "unsafe" not in response["Content-Security-Policy"], name
         assert not response.cookies, name
@@ -404,6 +410,21 @@ def test_headers_of_every_page(owner: User, owner_client: Client) -> None:
         assert response["X-Robots-Tag"] == "noindex", name
         cache = "private, max-age=3600, immutable" if name == "image" else "no-store"
         assert response["Cache-Control"] == cache, name
+
+
+def test_pages_name_the_site_by_the_addresses_that_workers_may_see(owner: User, settings: SettingsWrapper) -> None:
+    """In a sandboxed frame WebKit matches 'self' with nothing."""
+    settings.SITE_URL = "https://eval.example.org/study"
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    address = welcome_url(open_campaign(owner))
+    behind_proxy = {"x-forwarded-proto": "https", "host": "rate.example.org:8443"}
+    for headers, seen in ({}, "http://testserver"), (behind_proxy, "https://rate.example.org:8443"):
+        policy = _policy_of(Client(headers=headers).get(address))
+        for directive in ("script-src", "style-src", "form-action"):
+            assert policy[directive] == f"'self' {seen} https://eval.example.org"
+        assert policy["img-src"] == f"'self' data: {seen} https://eval.example.org"
+        assert policy["connect-src"] == "'none'"
+        assert policy["frame-ancestors"] == "'self'"
 
 
 def test_a_platform_may_frame_its_own_workers_pages(owner: User, client: Client, monkeypatch) -> None:

@@ -1,10 +1,14 @@
 """A HIT, a chat and a HIT in a frame, from the first page to the last, in Firefox and in WebKit (Safari's engine)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
 from annotation.models import Assignment, Rating
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
+from tests.e2e.chats.chatting import foreign_page
 from tests.e2e.engines.tabs import Tab
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,14 +37,33 @@ def scores() -> list[int]:
     return list(Rating.objects.order_by("item__position").values_list("score", flat=True))
 
 
-def test_browser_a_hit_from_link_to_code(tab: Tab, framed_address: str, owner: User) -> None:
+@contextmanager
+def shown(tab: Tab, url: str, where: str) -> Iterator[None]:
+    """Open a page, in the tab or in a sandboxed frame of another site's page."""
+    if where == "tab":
+        tab.open(url)
+        yield
+    else:
+        with foreign_page(url) as foreign:
+            tab.open(foreign)
+            tab.enter_frame()
+            yield
+
+
+@pytest.fixture(params=["tab", "frame"])
+def where(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def test_browser_a_hit_from_link_to_code(tab: Tab, where: str, framed_address: str, owner: User) -> None:
     campaign = open_campaign(owner, n_hits=1)
-    tab.open(f"{framed_address}/rate/c/{campaign.public_id}/")
-    begin(tab)
-    for position in range(1, N_ITEMS + 1):
-        rate_item(tab, position)
-    finish(tab)
-    assignment = Assignment.objects.get()
-    tab.wait_for_text("#code", assignment.completion_code)
+    with shown(tab, f"{framed_address}/rate/c/{campaign.public_id}/", where):
+        begin(tab)
+        assert (tab.run("self.origin") == "null") == (where == "frame")
+        for position in range(1, N_ITEMS + 1):
+            rate_item(tab, position)
+        finish(tab)
+        assignment = Assignment.objects.get()
+        tab.wait_for_text("#code", assignment.completion_code)
     assert assignment.feedback == "All clear."
     assert scores() == [100, 0, 100]
