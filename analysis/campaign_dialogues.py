@@ -5,10 +5,11 @@ from collections.abc import Collection
 
 from django.db.models import QuerySet
 
-from analysis.dialogues.rows import Chat, DeadChat, LoadedDialogues, Work, in_order, left_out, without_dead
+from analysis.dialogues.rows import NO, YES, Chat, DeadChat, LoadedDialogues, Work, in_order, left_out, without_dead
 from analysis.stats.ratings import Kind
 from annotation.chat_sizes import measure, minutes_between
 from annotation.models import Assignment, Conversation, TopicChange, Turn
+from campaigns.chatbots import systems_sent_topic
 from campaigns.models import Campaign
 
 _By = TopicChange.By
@@ -18,8 +19,8 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
     """Return the chats of some finished assignments, by their ids as text, and how long each assignment took.
 
     They never change once finished, so the same assignments give the same rows. A chat whose chatbot did not answer was
-    not rated and is left out. An assignment takes from its start to its last rating, less the time of such chats. Four
-    queries.
+    not rated and is left out. An assignment takes from its start to its last rating, less the time of such chats. Five
+    queries at most.
     """
     finished = Assignment.objects.filter(campaign=campaign, state=Assignment.State.FINISHED).order_by()
     found = {
@@ -29,6 +30,7 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
     }
     conversations = Conversation.objects.filter(assignment__in=finished.values("pk")).order_by()
     sizes, changes = _sizes(conversations), _changes(conversations)
+    sent_topic = systems_sent_topic(campaign)
     chats, dead = [], []
     for pk, state, assignment, position, system, kind, topic, opinion, began, ended in conversations.values_list(
         "pk",
@@ -62,6 +64,7 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
                 n_characters=size[2],
                 changes_by_chatbot=changes[pk, _By.CHATBOT],
                 changes_by_worker=changes[pk, _By.WORKER_LAST] + changes[pk, _By.WORKER_NEXT],
+                topic_sent=YES if system in sent_topic else NO,
             )
         )
     work = [

@@ -8,8 +8,10 @@ import numpy as np
 
 from analysis.dialogues.rows import (
     CHAT_COLUMNS,
+    NO,
     OPINIONS,
     WORK_COLUMNS,
+    YES,
     Chat,
     DeadChat,
     LoadedDialogues,
@@ -37,7 +39,7 @@ _DEAD, _OPEN = "dead", "open"
 _UNFINISHED = ("active", "returned", "expired")
 # What else a column may be called.
 _ALIASES = {"work_seconds": "seconds"}
-_COUNTS = CHAT_COLUMNS[CHAT_COLUMNS.index("worker_inputs") :]
+_COUNTS = ("worker_inputs", "worker_words", "worker_chars", "changes_by_chatbot", "changes_by_worker")
 # What is missing from the results without a column.
 _WITHOUT = {
     "system": "chats with the degraded chatbot cannot be told from others",
@@ -63,6 +65,7 @@ def load_dialogues(dialogues: Path, assignments: Path | None = None, *, encoding
     columns: dict[str, Sequence[object]] = {name: sheet.texts(name) for name in CHAT_COLUMNS[:6]}
     columns |= {name: sheet.counts(name) for name in ("position", *_COUNTS)}
     columns |= {"kind": sheet.choices("kind", tuple(KINDS)), "opinion": sheet.choices("opinion", OPINIONS)}
+    columns |= {"topic_sent": sheet.choices("topic_sent", (YES, NO))}
     minutes = sheet.numbers("minutes", "a number of minutes from 0 on", lambda value: value >= 0)
     sheet.raise_for_problems()
     is_over = sheet.is_finished("assignment_state")

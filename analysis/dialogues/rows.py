@@ -10,9 +10,10 @@ from analysis.stats.dialogues import Opinion
 from evalsite.lib.words import counted
 
 OPINIONS = tuple(opinion.name.lower() for opinion in Opinion)
+YES, NO = "yes", "no"
 CHAT_COLUMNS = (
     *("worker", "assignment", "position", "system", "kind", "topic", "opinion"),
-    *("worker_inputs", "worker_words", "worker_chars", "changes_by_chatbot", "changes_by_worker"),
+    *("worker_inputs", "worker_words", "worker_chars", "changes_by_chatbot", "changes_by_worker", "topic_sent"),
 )
 """The columns of a file of chats, one row a chat."""
 WORK_COLUMNS = ("worker", "assignment", "work_seconds")
@@ -24,7 +25,8 @@ class Chat(NamedTuple):
     """A chat, as a row of CHAT_COLUMNS. Empty text and None: not known.
 
     Inputs, words and characters are sums over the worker's inputs: words by white space; characters as Unicode code
-    points, white space between two words counted as one.
+    points, white space between two words counted as one. `topic_sent`: whether the chatbot was sent the topic, YES or
+    NO.
     """
 
     worker: str
@@ -39,6 +41,7 @@ class Chat(NamedTuple):
     n_characters: int | None = None
     changes_by_chatbot: int | None = None
     changes_by_worker: int | None = None
+    topic_sent: str = ""
 
 
 class Work(NamedTuple):

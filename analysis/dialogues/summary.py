@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.dialogues.rows import OPINIONS, Chat, LoadedDialogues
+from analysis.dialogues.rows import NO, OPINIONS, YES, Chat, LoadedDialogues
 from analysis.dialogues.topics import count_topics, count_words, most_common
 from analysis.stats.dialogues import Dialogues, DialogueSummary, Quartiles, count_letters, describe_dialogues
 from analysis.stats.ratings import Kind
@@ -33,8 +33,9 @@ def summarise_dialogues(
     among all only. `is_degraded` says of each system of the ratings whether it is the degraded chatbot; the chat's own
     kind comes first.
 
-    `groups` → {`passed`, `failed`, `all`} → counts, opinions, lengths, changes of topic; `topics`, the most frequent
-    first; `words` of the topics of passed workers; `histogram` of words per chat; `notices`.
+    `groups` → {`passed`, `failed`, `all`} → counts, opinions, lengths, changes of topic; `topic_sent` → {`yes`, `no`} →
+    in how many chats, those with the degraded chatbot left out; `topics`, the most frequent first; `words` of the
+    topics of passed workers; `histogram` of words per chat; `notices`.
     """
     workers = sorted(loaded.workers)
     dialogues = _arrays(loaded, workers, is_degraded)
@@ -46,6 +47,7 @@ def summarise_dialogues(
     topics = {group: count_topics(chat.topic for chat in chats[group]) for group in GROUPS}
     return {
         "groups": {group: _group(describe_dialogues(dialogues, members[group])) for group in GROUPS},
+        "topic_sent": _topic_sent(loaded, is_degraded),
         "n_topics": len(topics[ALL]),
         "topics": [
             {"topic": topic} | {group: topics[group][topic] for group in GROUPS}
@@ -86,6 +88,11 @@ def _arrays(loaded: LoadedDialogues, workers: Sequence[str], is_degraded: Mappin
 
 def _is_degraded(chat: Chat, known: Mapping[str, bool]) -> bool:
     return chat.kind == _DEGRADED if chat.kind else known.get(chat.system, False)
+
+
+def _topic_sent(loaded: LoadedDialogues, is_degraded: Mapping[str, bool]) -> dict[str, int]:
+    sent = Counter(chat.topic_sent for chat in loaded.chats if not _is_degraded(chat, is_degraded))
+    return {answer: sent[answer] for answer in (YES, NO)}
 
 
 def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:
@@ -170,6 +177,7 @@ def _notices(loaded: LoadedDialogues, group_of: Mapping[str, str], is_degraded: 
         lacking["input"] += chat.n_inputs == 0
         lacking["time"] += bool(with_work) and (chat.worker, chat.assignment) not in with_work
         lacking["system"] += not chat.kind and bool(chat.system) and chat.system not in is_degraded
+    sent = _topic_sent(loaded, is_degraded)
     unknown = loaded.workers - set(group_of)
     neither = {worker for worker in loaded.workers if group_of.get(worker, PASSED) not in (PASSED, FAILED)}
     silent = set(group_of) - with_chats
@@ -181,6 +189,9 @@ def _notices(loaded: LoadedDialogues, group_of: Mapping[str, str], is_degraded: 
         f"{counted(len(idle), 'assignment')} without a chat: the time does not count.": chats and idle,
         f"{counted(lacking['time'], 'chat')} of assignments whose time is not given.": lacking["time"],
         f"{counted(lacking['opinion'], 'chat')} without an opinion.": 0 < lacking["opinion"] < len(chats),
+        f"The topic was sent to the chatbot in {counted(sent[YES], 'chat')}, and not in {sent[NO]:,}.": (
+            sent[YES] and sent[NO]
+        ),
         f"{counted(lacking['topic'], 'chat')} without a topic.": 0 < lacking["topic"] < len(chats),
         f"{counted(lacking['input'], 'chat')} without an input, and so without a mean per input.": lacking["input"],
         f"{counted(lacking['system'], 'chat')} with a chatbot that is not in the ratings: taken as not degraded.": (

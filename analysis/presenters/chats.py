@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.dialogues.rows import OPINIONS
+from analysis.dialogues.rows import NO, OPINIONS, YES
 from analysis.dialogues.summary import ALL, CLOUD, FAILED, GROUPS, LENGTHS, PASSED
 from analysis.dialogues.tables import MEASURES, percent
 from analysis.dialogues.topics import can_draw
@@ -27,6 +27,7 @@ def chats(report: dict[str, Any]) -> dict[str, Any] | None:
     return {
         "groups": GROUPS,
         "stats": _stats(found),
+        "topic_sent": _topic_sent(found),
         "notices": found["notices"],
         "rows": [_group_row(name, groups[name]) for name in GROUPS],
         "has_changes": groups[ALL]["topic_changes"]["share_of_chats"] is not None,
@@ -69,6 +70,14 @@ def _stats(found: dict[str, Any]) -> list[dict[str, str]]:
         {"label": "Words per chat, median", "value": words(passed), "note": f"passed; {words(failed)} failed"},
         {"label": "Topics", "value": f"{found['n_topics']:,}", "note": "apart from case and spaces"},
     ]
+
+
+def _topic_sent(found: dict[str, Any]) -> str:
+    """Return whether chatbots were sent the topic, as a sentence; "" if it is not known, or differs."""
+    sent = found.get("topic_sent", {})
+    if bool(sent.get(YES)) == bool(sent.get(NO)):
+        return ""
+    return "Chatbots were sent the current topic." if sent[YES] else "Chatbots were not sent the topic."
 
 
 def _group_row(name: str, group: dict[str, Any]) -> dict[str, Any]:

@@ -140,6 +140,7 @@ def test_chats_are_read_with_their_sizes(chatted: Campaign) -> None:
         n_characters=len("I like sailing") + len("Do you?"),
         changes_by_chatbot=1,
         changes_by_worker=1,
+        topic_sent="no",
     )
     assert sum(chat.kind == "degraded" for chat in found.chats) == 2
     assert {work.seconds for work in found.work} == {MINUTES * 60}
@@ -183,6 +184,17 @@ def test_the_exported_files_give_the_numbers_of_the_page(
         2,
         (2 * MINUTES - MINUTES_OF_DEAD) / 11,
     )
+
+
+def test_whether_the_topic_was_sent_is_read_shown_and_packed(campaign: Campaign, owner_client: Client) -> None:
+    Campaign.objects.filter(pk=campaign.pk).update(chat=ChatRules(min_inputs=2, sends_topic=True).to_json())
+    campaign.refresh_from_db()
+    work(campaign, "pia")
+    assert {(chat.kind, chat.topic_sent) for chat in read(campaign).chats} == {("ordinary", "yes"), ("degraded", "no")}
+    run = computed(campaign)
+    assert run.report["summary"]["dialogues"]["topic_sent"] == {"yes": 5, "no": 0}
+    page = owner_client.get(reverse("analysis:chats", args=[run.pk]))
+    assert "Chatbots were sent the current topic." in page.text
 
 
 def test_only_the_assignments_asked_for_are_read(chatted: Campaign) -> None:

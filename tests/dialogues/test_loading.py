@@ -13,7 +13,7 @@ from tests.ratings.conftest import FORMATS, write_rows
 CHAT = {
     "worker": "w1", "assignment": "a1", "position": 1, "system": "A", "kind": "ordinary", "topic": "Food",
     "opinion": "like", "worker_inputs": 10, "worker_words": 40, "worker_chars": 178, "changes_by_chatbot": 2,
-    "changes_by_worker": 0,
+    "changes_by_worker": 0, "topic_sent": "no",
 }  # fmt: skip
 
 
@@ -33,7 +33,7 @@ def test_any_format_gives_the_same_rows(tmp_path: Path, suffix: str) -> None:
     chats = write_rows([CHAT], tmp_path / f"dialogues.{suffix}")
     work = write_rows([{"worker": "w1", "assignment": "a1", "work_seconds": 2095.5}], tmp_path / f"work.{suffix}")
     found = load_dialogues(chats, work)
-    assert found.chats == (Chat("w1", "a1", 1, "A", "ordinary", "Food", "like", 10, 40, 178, 2, 0),)
+    assert found.chats == (Chat("w1", "a1", 1, "A", "ordinary", "Food", "like", 10, 40, 178, 2, 0, "no"),)
     assert found.work == (Work("w1", "a1", 2095.5),)
     assert found.notices == ()
 
@@ -84,6 +84,7 @@ def test_words_are_taken_in_any_case(tmp_path: Path) -> None:
         ({"assignment": ""}, "empty_label"),
         ({"opinion": "love"}, "unknown_opinion"),
         ({"kind": "odd"}, "unknown_kind"),
+        ({"topic_sent": "perhaps"}, "unknown_topic_sent"),
         ({"worker_inputs": -1}, "bad_number"),
         ({"worker_words": 2.5}, "bad_number"),
         ({"worker_chars": "many"}, "bad_number"),

@@ -49,6 +49,13 @@ def test_the_degraded_chatbot_is_known_by_the_kind_or_by_the_ratings(more) -> No
     assert (groups["passed"]["chats"], groups["passed"]["chats_not_degraded"]) == (3, 2)
 
 
+def test_whether_the_topic_was_sent_is_counted_without_the_degraded_chatbot() -> None:
+    sent = [chat("pia", 2, topic_sent="yes"), chat("fay", 2, topic_sent="yes")]
+    found = summary([*sent, chat("pia", 3, topic_sent="no", kind="degraded")])
+    assert (found["topic_sent"], found["notices"]) == ({"yes": 2, "no": 0}, ["1 worker of the ratings without a chat."])
+    assert summary(EVERYONE)["topic_sent"] == {"yes": 0, "no": 0}
+
+
 def test_the_kind_of_a_chat_comes_before_what_the_ratings_say() -> None:
     assert summary([chat("pia", kind="ordinary", system="zero")])["groups"]["all"]["chats_not_degraded"] == 1
 
@@ -70,6 +77,11 @@ def test_without_chats_all_is_undefined() -> None:
         (EVERYONE, [*ON_TIME, Work("pia", "x", 5.0)], "1 assignment without a chat"),
         ([*EVERYONE, chat("pia", 2, opinion="")], [], "1 chat without an opinion"),
         ([*EVERYONE, chat("pia", 2, topic="")], [], "1 chat without a topic"),
+        (
+            [*EVERYONE, chat("pia", 2, topic_sent="yes"), chat("pia", 3, topic_sent="no")],
+            [],
+            "The topic was sent to the chatbot in 1 chat, and not in 1.",
+        ),
         ([*EVERYONE, chat("pia", 2, n_inputs=0, n_words=0, n_characters=0)], [], "1 chat without an input"),
         ([*EVERYONE, chat("pia", 2, system="C")], [], "1 chat with a chatbot that is not in the ratings"),
     ],
