@@ -172,6 +172,8 @@ STORAGES = {
 }
 # The largest file taken from a browser; the command line takes any size.
 MAX_UPLOAD_MB = env_int("MAX_UPLOAD_MB", 100)
+# Characters of a text that workers are shown; longer ones are refused at the import. campaigns/importing has the cost.
+LONGEST_TEXT = env_int("LONGEST_TEXT", 20_000)
 FILE_UPLOAD_HANDLERS = [
     "evalsite.uploads.SizeLimit",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",

@@ -21,7 +21,15 @@ import numpy as np
 
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Kind
-from campaigns.importing.contents import Contents, GivenHit, GivenItem, Notice, SourceText
+from campaigns.importing.contents import (
+    LONGEST_TEXT,
+    Contents,
+    GivenHit,
+    GivenItem,
+    Notice,
+    SourceText,
+    too_long,
+)
 from campaigns.importing.tables import LONGEST_NAME
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import Problem, TableError
@@ -64,12 +72,15 @@ def check_screen(screen: Screen) -> None:
         )
 
 
-def read_batch(path: str | Path, screen: Screen, *, name: str | None = None) -> Batch:
-    """Return what a batch file holds; raise TableError that names every bad item by its place in the file."""
+def read_batch(path: str | Path, screen: Screen, *, name: str | None = None, longest_text: int = LONGEST_TEXT) -> Batch:
+    """Return what a batch file holds; raise TableError that names every bad item by its place in the file.
+
+    A text of more than `longest_text` characters is bad.
+    """
     file = name or Path(path).name
     tasks = _load(Path(path), file)
     problems: list[Problem] = []
-    items = list(_items(tasks, problems))
+    items = list(_items(tasks, problems, longest_text))
     if not problems:
         book = _Book(items, problems)
         hits = tuple(
@@ -147,11 +158,11 @@ def _n_workers(task: dict[str, Any]) -> int:
     return min(max(1, wanted), _MAX_WORKERS) if isinstance(wanted, int) else 1
 
 
-def _items(tasks: list[dict[str, Any]], problems: list[Problem]) -> Iterator[_Item]:
+def _items(tasks: list[dict[str, Any]], problems: list[Problem], longest_text: int) -> Iterator[_Item]:
     """Yield every item that is one; add a problem for each other."""
     for n, task in enumerate(tasks):
         for k, item in enumerate(task["items"]):
-            found = _item_problem(n, k, item)
+            found = _item_problem(n, k, item, longest_text)
             if found is not None:
                 problems.append(found)
                 continue
@@ -163,7 +174,7 @@ def _items(tasks: list[dict[str, Any]], problems: list[Problem]) -> Iterator[_It
             )
 
 
-def _item_problem(n: int, k: int, item: Any) -> Problem | None:
+def _item_problem(n: int, k: int, item: Any, longest_text: int) -> Problem | None:
     """Return what is wrong with one item by itself."""
     if not isinstance(item, dict):
         return _problem(n, k, "", "bad_item", "this is not an object. Export the batches from Appraise again.")
@@ -181,6 +192,8 @@ def _item_problem(n: int, k: int, item: Any) -> Problem | None:
     for key in _TEXTS:
         if not isinstance(item.get(key), str) or not item[key].strip():
             return _problem(n, k, key, "empty_text", "the text is missing. Write it, or leave the item out.")
+        if len(item[key].strip()) > longest_text:
+            return _problem(n, k, key, "long_text", too_long("text", len(item[key].strip()), longest_text))
     if len(f"{item['sourceID']}:{item['itemID']}") > LONGEST_NAME:
         message = f"sourceID and itemID are longer than {LONGEST_NAME} characters. Shorten them."
         return _problem(n, k, "sourceID", "long_name", message)

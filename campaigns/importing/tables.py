@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.contracts.protocol import Field, Screen
-from campaigns.importing.contents import Codes, Contents, Existing, Notice, SourceText
+from campaigns.importing.contents import LONGEST_TEXT, Codes, Contents, Existing, Notice, SourceText, too_long
 from campaigns.importing.layout import FileLayout, system_name
 from campaigns.importing.transcripts import read_dialogues
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, read_columns
@@ -31,12 +31,14 @@ def read_contents(
     *,
     name: str | None = None,
     existing: Existing | None = None,
+    longest_text: int = LONGEST_TEXT,
     on_progress: Progress | None = None,
 ) -> Contents:
     """Return what a table holds; raise TableError that names every bad cell.
 
     `screen` is the campaign's, without the layout's new fields. `existing`: what the file is added to. Then a source
     that is there already needs no fields, but must have no others, and an output that is there already is refused.
+    A text of more than `longest_text` characters is refused.
     Without a column of source ids sources get numbers: in wide form each row is one, in long form rows with the same
     fields are.
     """
@@ -50,7 +52,9 @@ def read_contents(
     for column, label in dialogues.items():
         is_rated = screen.output_format == "dialogue"
         table.text[column] = read_dialogues(table.text[column], column, label, problems, is_rated=is_rated)
-    return _Reader(table, layout, screen, existing or Existing(), problems).contents()
+    reader = _Reader(table, layout, screen, existing or Existing(), problems)
+    reader.check_lengths(longest_text)
+    return reader.contents()
 
 
 def _dialogues(layout: FileLayout, screen: Screen) -> dict[str, str]:
@@ -96,8 +100,17 @@ class _Reader:
         self._existing = existing
         self._problems = problems
 
+    def check_lengths(self, longest: int) -> None:
+        """Add a problem for each text with more characters."""
+        labels = {self._fields[each.name]: each.label for each in self._screen.fields if each.name in self._fields}
+        outputs = self._layout.systems if self._layout.shape == "wide" else [self._layout.output]
+        for name, label in (labels | dict.fromkeys(outputs, "output")).items():
+            column = self._table.text[name]
+            lengths = np.array([len(text) for text in column.labels])[column.codes]
+            self._add(np.flatnonzero(lengths > longest), name, "long_text", _too_long(label.lower(), lengths, longest))
+
     def contents(self) -> Contents:
-        """Check everything; return the contents or raise TableError."""
+        """Check everything else; return the contents or raise TableError."""
         sources = self._sources()
         for each in self._screen.fields:
             self._check_field(each, sources)
@@ -309,6 +322,10 @@ def _cell(column: TextColumn, row: int) -> str:
 def _is_empty(column: TextColumn) -> NDArray[np.bool_]:
     """Tell of each label whether it is empty."""
     return np.array([not label for label in column.labels], bool)
+
+
+def _too_long(label: str, lengths: Codes, longest: int) -> Callable[[int, int | None], str]:
+    return lambda row, _: too_long(label, int(lengths[row]), longest)
 
 
 def _known_output(system: str) -> Callable[[int, int | None], str]:

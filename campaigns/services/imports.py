@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from django.conf import settings
 from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
@@ -73,7 +74,7 @@ def _look_at(path: Path, name: str, screen: Screen) -> tuple[FileLayout, dict[st
     """Return the guessed layout of a file and, of batches, what they hold."""
     if is_batch(path):
         check_screen(screen)
-        batch = read_batch(path, screen, name=name)
+        batch = read_batch(path, screen, name=name, longest_text=settings.LONGEST_TEXT)
         return FileLayout(APPRAISE), _summary(batch.contents, screen, batch)
     is_windows = bool(lines_if_windows(path, name))
     found = preview(path, name, encoding=WINDOWS_1252 if is_windows else None)
@@ -186,7 +187,7 @@ def _read(
     path = Path(upload.file.path)
     on_progress(0, 0, "Reading the file")
     if layout.has_hits:
-        batch = read_batch(path, screen, name=upload.name)
+        batch = read_batch(path, screen, name=upload.name, longest_text=settings.LONGEST_TEXT)
         return batch.contents, batch
     contents = read_contents(
         path,
@@ -194,6 +195,7 @@ def _read(
         screen,
         name=upload.name,
         existing=read_existing(upload.campaign) if mode == "add" else None,
+        longest_text=settings.LONGEST_TEXT,
         on_progress=lambda share: on_progress(round(100 * share), 100, "Reading the file, per cent"),
     )
     return contents, None

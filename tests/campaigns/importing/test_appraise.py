@@ -131,6 +131,8 @@ def test_the_number_of_workers_is_the_tasks(write, wanted: Any, n: int) -> None:
         ([item(itemID=True)], [("[0].items[0].itemID", "bad_id")]),
         ([item(text="a\x00b")], [("[0].items[0].targetText", "encoding")]),
         ([item(text="a\ud800b")], [("[0].items[0].targetText", "encoding")]),
+        ([item(text="x" * 20_001)], [("[0].items[0].targetText", "long_text")]),
+        ([item(sourceText="x" * 20_001)], [("[0].items[0].sourceText", "long_text")]),
         ([item(system="x" * 201)], [("[0].items[0].targetID", "long_name")]),
         ([item(sourceID="x" * 200)], [("[0].items[0].sourceID", "long_name")]),
         (
@@ -144,7 +146,8 @@ def test_the_number_of_workers_is_the_tasks(write, wanted: Any, n: int) -> None:
     ids=[
         "degraded output unknown", "reference of no source", "two texts of a source", "repeat that differs",
         "unknown kind", "kind is a list", "empty texts and ids", "id is no id", "NUL", "half a character",
-        "long system", "long source", "one name of two", "document", "no object", "no items",
+        "long output", "long source text", "long system", "long source", "one name of two", "document", "no object",
+        "no items",
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_by_its_place(write, items: list[Any], problems: list[tuple]) -> None:

@@ -171,6 +171,15 @@ def test_the_fifty_first_problem_is_counted(write) -> None:
     assert (len(caught.value.problems), caught.value.n_more) == (50, 10)
 
 
+def test_texts_over_the_limit_are_named_with_their_length(write) -> None:
+    long, just = "x" * 20_001, "y" * 20_000
+    path = write(f"id,passage,answer,system,output\ns1,{just},,a,{long}\ns2,{long},{just},a,{just}\n")
+    assert refusal(path) == [(2, "output", "long_text"), (3, "passage", "long_text")]
+    wide = FileLayout("csv", ("id", "passage", "a"), {"id": "source", "passage": "field:passage", "a": "system-output"})
+    with pytest.raises(TableError, match=r"the output has 6 characters, and at most 5 are shown"):
+        read_contents(write("id,passage,a\ns1,short,longer\n"), wide, SCREEN, longest_text=5)
+
+
 def test_a_column_of_texts_is_not_taken_for_systems(write) -> None:
     rows = "".join(f"s{n},Sky,,text {n},o\n" for n in range(MAX_SYSTEMS + 1))
     assert refusal(write("id,passage,answer,system,output\n" + rows)) == [(None, "system", "too_many_systems")]
