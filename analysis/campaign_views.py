@@ -81,11 +81,12 @@ def workers(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Show the campaign's workers as they are now."""
     campaign = get_campaign_for(request.user, public_id)
     show, search = request.GET.get("show", ""), request.GET.get("search", "").strip()
-    if show not in presenters.SHOWN_WORKERS:
+    shown = presenters.shown_workers(campaign.worker_test)
+    if show not in shown:
         raise Http404
     context: dict[str, Any] = campaign_context(campaign, "workers") | {
         "show": show,
-        "shown": presenters.SHOWN_WORKERS,
+        "shown": shown,
         "search": search,
         "test": worker_test_name(campaign.worker_test),
         "words": WORKER_TESTS[campaign.worker_test],

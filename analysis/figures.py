@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from analysis.stats.quality import NO_TEST
 from annotation.images.fonts import FOLDER, JP, KR, LATIN, SC, SCRIPTS, TC
 
 HEAT_ALPHA = 0.1
@@ -46,11 +47,12 @@ DARK = Theme(ink="#e7e5e0", faint="#373d44", paper="#1c2024", accent="#74c5cf", 
 
 
 def figures(report: dict[str, Any]) -> dict[str, Callable[[Theme], Figure]]:
-    """Return what draws each figure of a report, by file name."""
+    """Return what draws each figure of a report, by file name; no p-values where there is no worker test."""
     drawn: dict[str, Callable[[Theme], Figure]] = {
         "boxes": lambda theme: draw_boxes(report, theme),
-        "workers": lambda theme: draw_workers(report, theme),
     }
+    if report["summary"]["worker_test"]["preset"] != NO_TEST:
+        drawn["workers"] = lambda theme: draw_workers(report, theme)
     for comparison in report["comparisons"]:
         drawn[f"significance-{comparison['name']}"] = partial(draw_significance, comparison)
     return drawn

@@ -22,7 +22,7 @@ _MEANINGS = {
     "position": "Place of the item in the HIT. If left out: an item is one source, system and kind.",
     "source": "What the output is for (passage, question, segment …). Paired worker tests need it.",
     "system": "Whose output was rated.",
-    "kind": "ordinary, degraded, repeat or reference. If left out: all are ordinary, and no worker can be tested.",
+    "kind": "ordinary, degraded, repeat or reference. If left out: all are ordinary; no worker test can be applied.",
     "criterion": "What was rated. If left out: the protocol's only criterion.",
     "score": "0 to 100, as the worker gave it; negative criteria not reversed.",
 }

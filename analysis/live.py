@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -11,7 +11,7 @@ from django.core.cache import cache
 from analysis.finished_ratings import read_finished
 from analysis.settings import AnalysisSettings
 from analysis.stats.conduct import describe_conduct
-from analysis.stats.quality import PAIRED, Verdict, run_worker_test
+from analysis.stats.quality import NO_TEST, PAIRED, Verdict, run_worker_test
 from analysis.stats.ratings import match_twins
 from analysis.stats.scores import reverse_negative
 from annotation.models import Assignment
@@ -38,6 +38,7 @@ class Conducted:
 
 
 UNTRIED = Conducted(Verdict.UNTESTED.name.lower(), None, 0, 0, None, None, 0, None, None, None)
+TRUSTED = replace(UNTRIED, verdict=Verdict.TRUSTED.name.lower())
 
 
 @dataclass
@@ -68,6 +69,8 @@ def list_live_workers(campaign: Campaign, settings: AnalysisSettings, now: datet
     for pk, worker in workers.items():
         if worker.finished:
             worker.conduct = known[pk][1]
+        elif settings.preset == NO_TEST:
+            worker.conduct = TRUSTED
     return sorted(workers.values(), key=lambda worker: worker.name)
 
 

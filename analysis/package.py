@@ -15,6 +15,7 @@ from analysis.dialogues.rows import CHAT_COLUMNS, WORK_COLUMNS
 from analysis.exports import dump_json, file_name, report_tables
 from analysis.report import Study
 from analysis.settings import KINDS
+from analysis.stats.quality import NO_TEST
 from evalsite import __version__
 from evalsite.lib.tables.writing import neutralise, write_csv
 
@@ -31,6 +32,7 @@ With evalsite {version} this command prints summary.json, byte for byte:
 
     python manage.py analyse ratings.csv --protocol protocol.json{options} --format json
 
+{test}
 Workers are named by a number and a keyed hash.
 """
 _CHATS = """\
@@ -47,7 +49,10 @@ def write_package(path: Path, study: Study, document: dict[str, Any], names: Map
     """
     has_chats = study.dialogues is not None
     readme = _README.format(
-        version=__version__, chats=_CHATS if has_chats else "", options=_OPTIONS if has_chats else ""
+        version=__version__,
+        chats=_CHATS if has_chats else "",
+        options=_OPTIONS if has_chats else "",
+        test=_worker_test(document["summary"]["worker_test"]),
     )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
         package.writestr("README.txt", readme)
@@ -62,6 +67,13 @@ def write_package(path: Path, study: Study, document: dict[str, Any], names: Map
         for table in report_tables(document):
             package.writestr(f"tables/{file_name(table.name)}.csv", table.to_csv())
             package.writestr(f"tables/{file_name(table.name)}.tex", table.to_latex())
+
+
+def _worker_test(test: Mapping[str, Any]) -> str:
+    """Return by which test workers count."""
+    if test["preset"] == NO_TEST:
+        return "No worker test was applied: every worker counts, apart from those excluded by hand."
+    return f"Workers count who pass the worker test {test['preset']} at α = {test['alpha']:g}."
 
 
 def write_ratings(stream: IO[bytes], study: Study, names: Mapping[str, str]) -> None:

@@ -13,9 +13,10 @@ from django.shortcuts import get_object_or_404
 
 from analysis.anonymity import anonymise, anonymous_report, anonymous_settings
 from analysis.models import AnalysisRun, RatingsFile
+from analysis.stats.ratings import Kind
 from campaigns.models import Membership
 from evalsite.accounts.models import User
-from evalsite.lib.tables import TableError, preview
+from evalsite.lib.tables import TableError, preview, read_columns
 
 Role = Membership.Role
 # What a list never reads: they are large.
@@ -23,6 +24,8 @@ LARGE = ("report", "problems", "parent__report", "parent__problems")
 # Of a queryset with `_role_of`.
 _IS_SEEN: dict[str, bool] = {"my_role__isnull": False}
 _ROWS_LOOKED_AT, _MOST_CRITERIA = 500, 40
+_LARGEST_READ = 20_000_000  # bytes; seconds in the slowest format
+_DEGRADED = Kind.DEGRADED.name.lower()
 
 
 def _role_of(user: User, file: str = "") -> dict[str, Case]:
@@ -118,6 +121,30 @@ def newest_run_of(ratings_file: RatingsFile) -> AnalysisRun | None:
     if ratings_file.campaign_id is None:
         return ratings_file.runs.defer(*LARGE[:2]).first()
     return AnalysisRun.objects.filter(ratings_file__campaign=ratings_file.campaign_id).defer(*LARGE[:2]).first()
+
+
+def has_degraded(ratings_file: RatingsFile) -> bool:
+    """Tell whether any item of a ratings file is degraded; of a file that is too large to look at, say yes.
+
+    Only the column of kinds is read, and nothing but the first rows where they have a degraded item.
+    """
+    column, path = ratings_file.mapping.get("kind"), Path(ratings_file.file.path)
+    if column is None:
+        return False
+    try:
+        sample = preview(path, ratings_file.name, _ROWS_LOOKED_AT)
+        place = sample.columns.index(column) if column in sample.columns else None
+        if place is not None and any(_is_degraded(row[place]) for row in sample.rows if place < len(row)):
+            return True
+        if ratings_file.size > _LARGEST_READ:
+            return True
+        return any(_is_degraded(kind) for kind in read_columns(path, [column], ratings_file.name).text[column].labels)
+    except TableError:
+        return True  # the run will say what is wrong, by row and column
+
+
+def _is_degraded(kind: str) -> bool:
+    return kind.strip().casefold() == _DEGRADED
 
 
 def criteria_in(ratings_file: RatingsFile) -> list[str]:

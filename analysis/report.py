@@ -14,7 +14,7 @@ from analysis.ratings.loading import LoadedRatings
 from analysis.settings import AnalysisSettings
 from analysis.stats.correlation import correlate, share_same_conclusions
 from analysis.stats.pipeline import Analysis, Progress, analyse
-from analysis.stats.quality import Verdict
+from analysis.stats.quality import NO_TEST, Verdict
 from analysis.stats.significance import (
     Intervals,
     PairwiseTests,
@@ -65,7 +65,7 @@ def run_study(
 def summarise(study: Study) -> dict[str, Any]:
     """Return the summary that `manage.py analyse --format json` prints; `dialogues` only if the study has chats.
 
-    Undefined numbers are None.
+    Undefined numbers are None. Where no worker test is applied, nobody passed, failed or is untested.
     """
     analysis, settings = study.analysis, study.settings
     order = study.order
@@ -91,14 +91,18 @@ def summarise(study: Study) -> dict[str, Any]:
 
 
 def _dialogues(study: Study) -> dict[str, Any]:
-    """Return what the chats of the study are like. A worker who was excluded neither passed nor failed."""
+    """Return what the chats of the study are like. Excluded and trusted workers neither passed nor failed."""
     if study.dialogues is None:
         return {}
     words = {Verdict.PASSED: PASSED, Verdict.FAILED: FAILED}
     verdicts = zip(study.loaded.workers, study.analysis.workers.verdict.tolist(), strict=True)
     groups = {name: "" if name in study.settings.excluded else words.get(Verdict(v), "") for name, v in verdicts}
     is_degraded = dict(zip(study.loaded.systems, (~study.has_outputs).tolist(), strict=True))
-    return {"dialogues": summarise_dialogues(study.dialogues, groups, is_degraded)}
+    return {
+        "dialogues": summarise_dialogues(
+            study.dialogues, groups, is_degraded, is_tested=study.settings.preset != NO_TEST
+        )
+    }
 
 
 def _system(study: Study, code: int) -> dict[str, Any]:
@@ -257,10 +261,15 @@ def explain(study: Study) -> list[str]:
     analysis, ratings = study.analysis, study.loaded.ratings
     verdicts = analysis.workers.verdict
     notes = []
-    if (verdicts == Verdict.UNTESTED).all():
+    if study.settings.preset == NO_TEST:
+        notes.append("No worker test was applied: every worker counts, apart from those excluded by hand.")
+    if not analysis.is_kept.any() and (verdicts == Verdict.TRUSTED).any():
+        notes.append("All workers were excluded, so no system has a score.")
+    elif (verdicts == Verdict.UNTESTED).all():
         notes.append(
-            "No worker could be tested, because no quality-control item can be compared with an ordinary one; "
-            "untested workers do not count, so no system has a score."
+            "No worker could be tested, because no degraded item can be compared with an ordinary one; untested "
+            "workers do not count, so no system has a score. If you trust the workers, analyse the ratings again with "
+            "no worker test (on the command line: --worker-test none)."
         )
     elif not analysis.is_kept.any():
         notes.append("No worker passed the worker test or all were excluded, so no system has a score.")

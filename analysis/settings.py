@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from analysis.stats.pipeline import Design
-from analysis.stats.quality import PRESETS
+from analysis.stats.quality import NO_TEST, PRESETS
 from analysis.stats.ratings import Kind
 from analysis.stats.scores import Unit
 from campaigns.contracts.protocol import CriterionSpec
@@ -99,8 +99,8 @@ def _check(settings: AnalysisSettings) -> None:
         raise _bad(f"There is no unit “{settings.unit}”. Choose rating or output.")
     if not settings.standardised_kinds or not set(settings.standardised_kinds) <= set(KINDS):
         raise _bad(f"standardised_kinds must be some of: {', '.join(KINDS)}.")
-    if not any(criterion.is_in_worker_test for criterion in settings.criteria):
-        raise _bad("No criterion is used by the worker test. Choose at least one.")
+    if settings.preset != NO_TEST and not any(criterion.is_in_worker_test for criterion in settings.criteria):
+        raise _bad("No criterion is used by the worker test. Choose at least one, or no worker test.")
 
 
 def from_protocol(slug: str) -> AnalysisSettings:

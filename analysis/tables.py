@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from analysis.stats.quality import NO_TEST
 from evalsite.lib.tables.writing import write_csv
 
 Cell = str | int | float | None
@@ -110,9 +111,12 @@ def systems_table(report: dict[str, Any]) -> Table:
         for row in summary["systems"]
     ]
     test = summary["worker_test"]
+    kept = f"Workers kept by {test['preset']} at α = {test['alpha']:g}"
+    if test["preset"] == NO_TEST:
+        kept = "No worker test was applied: every worker counts"
     caption = (
-        f"Systems by mean z. Workers kept by {test['preset']} at α = {test['alpha']:g}; a rule stands under a system "
-        "that beats every system below it (p < 0.05); low and high bound a 95 % bootstrap interval."
+        f"Systems by mean z. {kept}; a rule stands under a system that beats every system below it (p < 0.05); low and "
+        "high bound a 95 % bootstrap interval."
     )
     return Table("systems", caption, header, rows, [0, 0, 3, 3, 3, 2] + [3] * len(criteria), _rules(summary))
 
@@ -193,7 +197,10 @@ def workers_table(report: dict[str, Any]) -> Table:
         ]
         for row in report["worker_table"]
     ]
-    return Table("workers", "Workers and the worker test.", header, rows, [0, 0, 4, 0, 0, 0, 1, 1, 0])
+    caption = "Workers and the worker test."
+    if report["summary"]["worker_test"]["preset"] == NO_TEST:
+        caption = "Workers. No worker test was applied: every worker counts."
+    return Table("workers", caption, header, rows, [0, 0, 4, 0, 0, 0, 1, 1, 0])
 
 
 def replication_table(replication: dict[str, Any]) -> Table:

@@ -37,6 +37,7 @@ from analysis.queries import (
     get_run_for,
     get_run_of,
     get_upload_for,
+    has_degraded,
     list_comparable,
     list_ratings_files_for,
     list_runs_of,
@@ -54,6 +55,7 @@ from analysis.settings import (
     from_json,
     from_protocol,
 )
+from analysis.stats.quality import NO_TEST
 from analysis.tables import workers_table
 from analysis.words import WORKER_TESTS
 from campaigns.contracts.protocol import CriterionSpec
@@ -170,7 +172,9 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     presets, refused = (
         (from_json(parent.settings), "") if parent else _presets(request.GET.get("protocol"), found, file)
     )
-    form = ProtocolForm(_sent(request), initial=ProtocolForm.initial_of(presets))
+    cannot_test = not parent and presets.preset != NO_TEST and not has_degraded(file)
+    initial = ProtocolForm.initial_of(replace(presets, preset=NO_TEST) if cannot_test else presets)
+    form = ProtocolForm(_sent(request), initial=initial)
     criteria = CriteriaFormSet(_sent(request), initial=criteria_initial(presets), prefix="criteria")
     if request.method == "POST" and form.is_valid() and criteria.is_valid():
         try:
@@ -189,6 +193,7 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
         "longest_name": LONGEST_NAME,
         "protocols": list_protocols(),
         "chosen": presets.protocol,
+        "cannot_test": cannot_test,
         "parent": parent,
         "crumbs": presenters.crumbs(file),
     }
@@ -331,9 +336,11 @@ def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
             return redirect("analysis:run", _exclude_or_include(request, found, sent).pk)
         except DomainError as error:
             refused = {name: request.POST.get(name, "") for name in ("worker", "reason")} | {"error": error.message}
+    preset = found.settings["worker_test"]["preset"]
+    states = presenters.states_of(preset)
     state, order = request.GET.get("state", ""), request.GET.get("order", "p")
     search = request.GET.get("search", "").strip()
-    if order not in presenters.WORKER_ORDERS or state not in ("", *presenters.STATES):
+    if order not in presenters.WORKER_ORDERS or state not in ("", *states):
         raise Http404
     rows = presenters.worker_rows(found.report, state=state, order=order, search=search)
     page = Paginator(rows, _WORKERS_PER_PAGE).get_page(request.GET.get("page"))
@@ -341,9 +348,9 @@ def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
         "page_obj": page,
         "rows": presenters.workers_shown(page, refused),
         "refused": refused,
-        "compared": WORKER_TESTS[found.settings["worker_test"]["preset"]].compared,
+        "compared": WORKER_TESTS[preset].compared,
         "state": state,
-        "states": presenters.STATES,
+        "states": states,
         "order": order,
         "orders": presenters.WORKER_ORDERS,
         "search": search,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from analysis.stats.quality import PRESETS
+from analysis.stats.quality import NO_TEST, PRESETS, Verdict
 from analysis.stats.scores import Unit
 from campaigns.protocols import list_protocols
 
@@ -28,8 +28,16 @@ WORKER_TESTS = {
         "ordinary ones",
     ),
     "paired-t": Words("paired t", "each degraded item against its twin, by means", _TWINS, "their twins"),
+    NO_TEST: Words("no worker test", "every worker counts", "", ""),
 }
-"""The presets of the worker test."""
+"""The presets of the worker test; `none` compares nothing."""
+
+_TRUSTED = Verdict.TRUSTED.name.lower()
+VERDICTS = {
+    **{verdict.name.lower(): verdict.name.lower() for verdict in (Verdict.PASSED, Verdict.FAILED, Verdict.UNTESTED)},
+    _TRUSTED: "not tested, counts",
+}
+"""The verdicts on workers, as pages name them."""
 
 UNITS = {
     Unit.RATING.value: ("rating", "every rated item counts once"),
@@ -38,6 +46,11 @@ UNITS = {
 
 assert set(WORKER_TESTS) == set(PRESETS)
 assert set(UNITS) == {unit.value for unit in Unit}
+
+
+def verdicts_of(preset: str) -> dict[str, str]:
+    """Return the verdicts that a worker test can give, as pages name them."""
+    return {name: words for name, words in VERDICTS.items() if (name == _TRUSTED) == (preset == NO_TEST)}
 
 
 def worker_test_name(preset: str) -> str:

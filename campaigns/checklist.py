@@ -42,7 +42,7 @@ def checklist(campaign: Campaign, contents: Contents | None = None) -> list[Step
     steps = [
         _name(campaign),
         *(_live(campaign) if campaign.is_live else (_outputs(contents), _human(campaign, contents))),
-        _criteria(is_tested),
+        _criteria(campaign, is_tested),
         _instructions(campaign),
         _hits(campaign, contents, sum(is_tested)),
         _payment(campaign),
@@ -197,11 +197,17 @@ def _has_place_for_topic(chatbot: Chatbot) -> bool | None:
     return connector.takes_topic(chatbot.settings) if connector.topic_placeholder else None
 
 
-def _criteria(is_tested: list[bool]) -> Step:
+def _criteria(campaign: Campaign, is_tested: list[bool]) -> Step:
     if not is_tested:
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", "Add at least one statement to rate.")
+    if campaign.worker_test == Campaign.WorkerTest.NONE:
+        text = f"{len(is_tested)}. There is no worker test: every worker counts."
+        return Step("criteria", "Criteria", "campaigns:criteria", "ok", text)
     if not any(is_tested):
-        text = "None is used by the worker test. Choose at least one that careful workers rate lower when degraded."
+        text = (
+            "None is used by the worker test. Choose at least one that careful workers rate lower when degraded, or no "
+            "worker test in the settings."
+        )
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", text)
     text = f"{len(is_tested)}, used by the worker test: {sum(is_tested)}."
     return Step("criteria", "Criteria", "campaigns:criteria", "ok", text)
@@ -234,7 +240,7 @@ def _hits(campaign: Campaign, contents: Contents, n_tested: int) -> Step:
         what = "Chatbots" if campaign.is_live else "Outputs, systems"
         text = f"{what} or the design have changed since they were built. Build them again."
         return Step("hits", "HITs", "campaigns:design", "todo", text)
-    if not campaign.n_degraded:
+    if not campaign.n_degraded and campaign.worker_test != Campaign.WorkerTest.NONE:
         what = "the degraded chatbot" if campaign.is_live else "a degraded item"
         text = f"None has {what}, so no worker can pass the worker test and no rating would count in results."
         return Step("hits", "HITs", "campaigns:design", "optional", text)

@@ -44,6 +44,7 @@ class Campaign(models.Model):
         PAIRED_WILCOXON = "paired-wilcoxon", "Wilcoxon signed-rank, twins (MRC, QG)"
         UNPAIRED_RANKSUM = "unpaired-ranksum", "Rank-sum, unpaired (dialogue)"
         PAIRED_T = "paired-t", "Paired t, twins (WMT)"
+        NONE = "none", "None: every worker counts"
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=LONGEST_NAME)

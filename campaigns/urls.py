@@ -50,6 +50,7 @@ _OF_ONE = [
     path("hits/", design.design, name="design"),
     path("hits/build/", design.build, name="build"),
     path("hits/preset/", design.preset, name="design_preset"),
+    path("hits/no-worker-test/", design.no_worker_test, name="design_no_test"),
     path("hits/seed/", design.seed, name="design_seed"),
     path("hits/own/", design.own_hits, name="own_hits"),
     path("hits/<int:number>/", design.hit, name="hit"),

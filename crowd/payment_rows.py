@@ -37,7 +37,7 @@ from evalsite.lib.errors import DomainError
 
 NONE = "none"
 """Of a filter by state: nothing is known on that side."""
-UNTESTED = "untested"
+UNTESTED, TRUSTED = "untested", "trusted"
 _MONEY = [Order.Kind.APPROVE, Order.Kind.BONUS]
 _CENT, _NOTHING = Decimal("0.01"), Decimal("0.00")
 _S_PER_HOUR = 3600
@@ -50,14 +50,18 @@ _ID = re.compile(r"[0-9]{1,18}")
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The verdict on each worker who has finished a HIT, by the id of their first finished assignment."""
+    """The verdict on each worker who has finished a HIT, by the id of their first finished assignment.
+
+    `otherwise` is that on all others.
+    """
 
     by_first: dict[int, str]
+    otherwise: str = UNTESTED
 
     def workers(self, verdict: str) -> Q:
         """Return the condition, on a model with `worker`, that the worker has a verdict."""
-        tested = {first: said for first, said in self.by_first.items() if said != UNTESTED}
-        if verdict == UNTESTED:
+        tested = {first: said for first, said in self.by_first.items() if said != self.otherwise}
+        if verdict == self.otherwise:
             return ~Q(worker__in=_workers_of(tested))
         return Q(worker__in=_workers_of(first for first, said in tested.items() if said == verdict))
 
@@ -67,7 +71,8 @@ class Verdicts:
             campaign=campaign, worker__in=set(workers), state=Assignment.State.FINISHED
         )
         firsts = finished.order_by().values("worker").annotate(first=Min("pk")).values_list("worker", "first")
-        return {worker: self.by_first.get(first, UNTESTED) for worker, first in firsts}
+        said = {worker: self.by_first.get(first, self.otherwise) for worker, first in firsts}
+        return {worker: said.get(worker, self.otherwise) for worker in workers}
 
 
 def _workers_of(assignments: Iterable[int]) -> QuerySet[Assignment, Any]:
@@ -80,7 +85,8 @@ def read_verdicts(campaign: Campaign, now: datetime) -> Verdicts:
         workers = list_live_workers(campaign, settings_of(campaign), now)
     except DomainError:
         workers = []
-    return Verdicts({worker.finished[0]: worker.conduct.verdict for worker in workers if worker.finished})
+    otherwise = TRUSTED if campaign.worker_test == Campaign.WorkerTest.NONE else UNTESTED
+    return Verdicts({worker.finished[0]: worker.conduct.verdict for worker in workers if worker.finished}, otherwise)
 
 
 # --- Assignments, here and there
@@ -173,7 +179,7 @@ def read_rows(campaign: Campaign, found: Iterable[tuple[Any, Any, Any]], verdict
         submission = submissions[there] if there else None
         assignment = submission.assignment if submission else assignments[here]
         worker = submission.worker_id if submission else assignments[here].worker_id
-        rows.append(Row(assignment, submission, orders.get(there, []), said.get(worker, UNTESTED)))
+        rows.append(Row(assignment, submission, orders.get(there, []), said[worker]))
     return rows
 
 

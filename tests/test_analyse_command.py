@@ -72,6 +72,54 @@ def test_alpha_and_worker_test_change_who_is_kept():
     assert other["worker_test"]["preset"] == "paired-t"
 
 
+@pytest.fixture
+def untested(tmp_path):
+    """The example's ratings of ordinary items only, as trusted raters give them."""
+    rows = EXAMPLE.read_text().splitlines(keepends=True)
+    path = tmp_path / "untested.csv"
+    path.write_text("".join([rows[0], *(row for row in rows[1:] if ",ordinary," in row)]))
+    return path
+
+
+def test_without_quality_control_items_the_way_out_is_named(untested):
+    out, err = analyse(untested, protocol="mrc-adequacy", format="json")
+    found = json.loads(out)
+    assert found["workers"] == {"total": 48, "passed": 0, "failed": 0, "untested": 48}
+    assert all(row["z"] is None for row in found["systems"])
+    assert "No worker could be tested" in err and "--worker-test none" in err
+
+
+def test_without_a_worker_test_every_worker_counts_and_the_results_say_so(untested, tmp_path):
+    said = "No worker test was applied"
+    out, err = analyse(untested, protocol="mrc-adequacy", worker_test="none", format="json", out=tmp_path / "out")
+    found = json.loads(out)
+    assert found["worker_test"] == {"preset": "none", "alpha": 0.05}
+    assert found["workers"] == {"total": 48, "passed": 0, "failed": 0, "untested": 0}
+    assert {row["system"] for row in found["systems"]} == set(TRUE_ORDER)
+    assert all(row["z"] is not None for row in found["systems"])
+    assert said in err and "no system has a score" not in err
+
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert {row["verdict"] for row in report["worker_table"]} == {"trusted"}
+    assert said in report["notes"][0]
+    for table in ("systems", "workers"):
+        assert said in (tmp_path / "out" / "tables" / f"{table}.tex").read_text()
+    assert not list((tmp_path / "out" / "figures").glob("workers.*"))  # there are no p-values to draw
+
+    table, _ = analyse(untested, protocol="mrc-adequacy", worker_test="none")
+    assert f"{said}: 48 of 48 workers count." in table
+    latex, _ = analyse(untested, protocol="mrc-adequacy", worker_test="none", format="latex")
+    assert said in latex
+
+
+def test_without_a_worker_test_no_criterion_needs_to_enter_it(tmp_path):
+    protocol = tmp_path / "trusted.json"
+    criterion = {"name": "adequacy", "is_in_worker_test": False}
+    protocol.write_text(json.dumps({"criteria": [criterion], "worker_test": "none"}))
+    found = json.loads(analyse(EXAMPLE, protocol=str(protocol), format="json")[0])
+    assert found["systems"][0]["z"] is not None
+
+
 def test_out_writes_tables_and_figures_that_are_the_same_each_time(tmp_path):
     for name in ("first", "second"):
         analyse(EXAMPLE, protocol="mrc-adequacy", out=tmp_path / name)

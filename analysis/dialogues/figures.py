@@ -10,7 +10,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D
 
-from analysis.dialogues.summary import CLOUD, LENGTHS
+from analysis.dialogues.summary import ALL, CLOUD, FAILED, LENGTHS, PASSED
 from analysis.dialogues.topics import can_draw
 from analysis.figures import Theme, canvas
 
@@ -37,27 +37,32 @@ def dialogue_figures(report: dict[str, Any]) -> dict[str, Callable[[Theme], Figu
 
 
 def draw_lengths(histogram: dict[str, Any], theme: Theme) -> Figure:
-    """Draw the distribution of words per chat: bars of passed workers, an outline of failed ones, as shares."""
+    """Draw the distribution of words per chat: bars of passed workers, an outline of failed ones, as shares.
+
+    Without a worker test: bars of all.
+    """
     edges = histogram["edges"]
     width = edges[1] - edges[0] if len(edges) > 1 else 1
     figure, axes = canvas(theme, width=_WIDTH, height=3.2)
-    passed, failed = (_shares(histogram[group]) for group in ("passed", "failed"))
-    if n := sum(histogram["passed"]):
+    group = PASSED if PASSED in histogram else ALL
+    counts, n_failed = histogram[group], histogram.get(FAILED, [])
+    shares, failed = _shares(counts), _shares(n_failed)
+    if n := sum(counts):
         axes.bar(
             edges,
-            passed,
+            shares,
             width=width,
             align="edge",
             color=theme.accent,
             alpha=0.55,
             edgecolor=theme.ink,
             linewidth=0.5,
-            label=f"passed ({n:,} chats)",
+            label=f"{group} ({n:,} chats)",
         )
-    if n := sum(histogram["failed"]):
+    if n := sum(n_failed):
         axes.stairs(failed, [*edges, edges[-1] + width], color=theme.warn, linewidth=1.8, label=f"failed ({n:,} chats)")
     axes.set(xlabel=f"words of the worker in a chat ({edges[-1]:,} and more: last bin)", ylabel="chats, %")
-    if any(passed + failed):
+    if any(shares + failed):
         axes.legend(frameon=False, labelcolor=theme.ink, reverse=True)
     return figure
 

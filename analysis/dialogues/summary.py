@@ -25,41 +25,47 @@ _MOST_BINS = 24
 
 
 def summarise_dialogues(
-    loaded: LoadedDialogues, group_of: Mapping[str, str], is_degraded: Mapping[str, bool]
+    loaded: LoadedDialogues, group_of: Mapping[str, str], is_degraded: Mapping[str, bool], *, is_tested: bool = True
 ) -> dict[str, Any]:
     """Return what the chats of passed, failed and all workers are like. Undefined numbers are None.
 
     `group_of` says of each worker of the ratings whether they passed or failed, else anything; who is not in it counts
     among all only. `is_degraded` says of each system of the ratings whether it is the degraded chatbot; the chat's own
-    kind comes first.
+    kind comes first. `is_tested`: whether there is a worker test; without one there is only the group `all`.
 
     `groups` → {`passed`, `failed`, `all`} → counts, opinions, lengths, changes of topic; `topic_sent` → {`yes`, `no`} →
     in how many chats, those with the degraded chatbot left out; `topics`, the most frequent first; `words` of the
-    topics of passed workers; `histogram` of words per chat; `notices`.
+    topics of passed workers (all, without a test); `histogram` of words per chat; `notices`.
     """
+    wanted = GROUPS if is_tested else (ALL,)
     workers = sorted(loaded.workers)
     dialogues = _arrays(loaded, workers, is_degraded)
     of = [group_of.get(worker, "") for worker in workers]
-    members = {group: np.array([group in (ALL, each) for each in of], bool) for group in GROUPS}
+    members = {group: np.array([group in (ALL, each) for each in of], bool) for group in wanted}
     chats = {
-        group: [chat for chat in loaded.chats if group == ALL or group_of.get(chat.worker) == group] for group in GROUPS
+        group: [chat for chat in loaded.chats if group == ALL or group_of.get(chat.worker) == group] for group in wanted
     }
-    topics = {group: count_topics(chat.topic for chat in chats[group]) for group in GROUPS}
+    topics = {group: count_topics(chat.topic for chat in chats[group]) for group in wanted}
     return {
-        "groups": {group: _group(describe_dialogues(dialogues, members[group])) for group in GROUPS},
+        "groups": {group: _group(describe_dialogues(dialogues, members[group])) for group in wanted},
         "topic_sent": _topic_sent(loaded, is_degraded),
         "n_topics": len(topics[ALL]),
         "topics": [
-            {"topic": topic} | {group: topics[group][topic] for group in GROUPS}
+            {"topic": topic} | {group: topics[group][topic] for group in wanted}
             for topic, _ in most_common(topics[ALL], N_TOPICS)
         ],
         "words": [
             {"word": word, "n": n}
-            for word, n in most_common(count_words(chat.topic for chat in chats[PASSED]), N_WORDS)
+            for word, n in most_common(count_words(chat.topic for chat in chats[wanted[0]]), N_WORDS)
         ],
-        "histogram": _histogram(dialogues, members),
-        "notices": _notices(loaded, group_of, is_degraded),
+        "histogram": _histogram(dialogues, {group: members[group] for group in wanted if group != ALL} or members),
+        "notices": _notices(loaded, group_of, is_degraded, is_tested=is_tested),
     }
+
+
+def groups_of(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the groups of such a document in the order of `GROUPS`: a database may have changed it."""
+    return {name: found["groups"][name] for name in GROUPS if name in found["groups"]}
 
 
 def _arrays(loaded: LoadedDialogues, workers: Sequence[str], is_degraded: Mapping[str, bool]) -> Dialogues:
@@ -137,7 +143,7 @@ def _number(value: float) -> float | None:
 
 
 def _histogram(dialogues: Dialogues, members: Mapping[str, NDArray[np.bool_]]) -> dict[str, Any]:
-    """Return the words per chat of passed and failed workers in bins of equal width; the last one is open.
+    """Return the words per chat of groups of workers in bins of equal width; the last one is open.
 
     The bins hold all but the longest 2 % of the chats; `edges` are the lower ends.
     """
@@ -147,11 +153,11 @@ def _histogram(dialogues: Dialogues, members: Mapping[str, NDArray[np.bool_]]) -
             & ~dialogues.is_degraded
             & ~np.isnan(dialogues.n_words)
         ]
-        for group in (PASSED, FAILED)
+        for group in members
     }
     both = np.concatenate(list(words.values()))
     if not both.size:
-        return {"edges": [], PASSED: [], FAILED: []}
+        return {"edges": []} | {group: [] for group in members}
     width = next(
         step * 10**power
         for power in range(9)
@@ -165,7 +171,9 @@ def _histogram(dialogues: Dialogues, members: Mapping[str, NDArray[np.bool_]]) -
     }
 
 
-def _notices(loaded: LoadedDialogues, group_of: Mapping[str, str], is_degraded: Mapping[str, bool]) -> list[str]:
+def _notices(
+    loaded: LoadedDialogues, group_of: Mapping[str, str], is_degraded: Mapping[str, bool], *, is_tested: bool
+) -> list[str]:
     """Return a sentence for whatever is missing or does not fit the ratings. Nobody is named."""
     chats = loaded.chats
     with_chats = {chat.worker for chat in chats}
@@ -182,9 +190,10 @@ def _notices(loaded: LoadedDialogues, group_of: Mapping[str, str], is_degraded: 
     neither = {worker for worker in loaded.workers if group_of.get(worker, PASSED) not in (PASSED, FAILED)}
     silent = set(group_of) - with_chats
     idle = with_work - {(chat.worker, chat.assignment) for chat in chats}
+    among_all = ": among all, neither passed nor failed." if is_tested else ": among all."
     found = {
-        f"{counted(len(unknown), 'worker')} without ratings: among all, neither passed nor failed.": unknown,
-        f"{counted(len(neither), 'worker')} untested or excluded: among all, neither passed nor failed.": neither,
+        f"{counted(len(unknown), 'worker')} without ratings{among_all}": unknown,
+        f"{counted(len(neither), 'worker')} untested or excluded{among_all}": is_tested and neither,
         f"{counted(len(silent), 'worker')} of the ratings without a chat.": chats and silent,
         f"{counted(len(idle), 'assignment')} without a chat: the time does not count.": chats and idle,
         f"{counted(lacking['time'], 'chat')} of assignments whose time is not given.": lacking["time"],

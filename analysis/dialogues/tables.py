@@ -3,7 +3,7 @@
 from typing import Any
 
 from analysis.dialogues.rows import OPINIONS
-from analysis.dialogues.summary import GROUPS
+from analysis.dialogues.summary import ALL, PASSED, groups_of
 from analysis.tables import Cell, Table
 
 MEASURES = {
@@ -26,7 +26,7 @@ def dialogue_tables(report: dict[str, Any]) -> list[Table]:
 
 
 def chats_table(found: dict[str, Any]) -> Table:
-    """Return workers, HITs, chats, minutes a chat and changes of topic of passed, failed and all workers."""
+    """Return workers, HITs, chats, minutes a chat and changes of topic of each group of workers."""
     header = ["workers", "n", "HITs", "HITs per worker", "chats", "not degraded", "minutes per chat"]
     header += ["topic changes by chatbot", "by worker", "chats with a change, %"]
     rows: list[list[Cell]] = [
@@ -42,51 +42,56 @@ def chats_table(found: dict[str, Any]) -> Table:
             group["topic_changes"]["by_worker"],
             percent(group["topic_changes"]["share_of_chats"]),
         ]
-        for name, group in found["groups"].items()
+        for name, group in groups_of(found).items()
     ]
-    caption = (
-        "Chats by the worker test. Changes of topic: mean per chat, chats with the degraded chatbot left out. All: "
-        "whoever neither passed nor failed as well."
-    )
+    caption = "Changes of topic: mean per chat, chats with the degraded chatbot left out. "
+    if PASSED in found["groups"]:
+        caption = f"Chats by the worker test. {caption}All: whoever neither passed nor failed as well."
+    else:
+        caption = f"Chats. {caption}No worker test was applied."
     return Table("chats", caption, header, rows, [0, 0, 0, 2, 0, 0, 2, 2, 2, 2])
 
 
 def opinions_table(found: dict[str, Any]) -> Table:
     """Return how many chats began with which opinion of their topic, in numbers and per cent."""
-    header = ["opinion", *(f"{group}{unit}" for group in GROUPS for unit in (", %", ", n"))]
+    groups = groups_of(found)
+    header = ["opinion", *(f"{group}{unit}" for group in groups for unit in (", %", ", n"))]
     rows: list[list[Cell]] = []
     for name in OPINIONS:
-        opinions = [found["groups"][group]["opinions"][name] for group in GROUPS]
+        opinions = [group["opinions"][name] for group in groups.values()]
         rows.append([name, *(cell for each in opinions for cell in (percent(each["share"]), each["n"]))])
     caption = "Workers' opinions of the topics of all their chats."
-    return Table("opinions", caption, header, rows, [0, 2, 0, 2, 0, 2, 0])
+    return Table("opinions", caption, header, rows, [0] + [2, 0] * len(groups))
 
 
 def lengths_table(found: dict[str, Any]) -> Table:
     """Return quartiles of what workers say, per chat and per input."""
-    header = ["measure", *(f"{group} {quartile}" for group in GROUPS for quartile in ("Q1", "median", "Q3"))]
+    groups = groups_of(found)
+    header = ["measure", *(f"{group} {quartile}" for group in groups for quartile in ("Q1", "median", "Q3"))]
     rows: list[list[Cell]] = [
-        [title, *(found["groups"][group]["lengths"][name][quartile] for group in GROUPS for quartile in _QUARTILES)]
+        [title, *(group["lengths"][name][quartile] for group in groups.values() for quartile in _QUARTILES)]
         for name, title in MEASURES.items()
     ]
     caption = (
         "What workers say: quartiles over chats, those with the degraded chatbot left out. Words by white space; "
         "characters without white space; per input: of each chat's mean."
     )
-    return Table("chat-lengths", caption, header, rows, [0] + [1] * 9)
+    return Table("chat-lengths", caption, header, rows, [0] + [1] * (3 * len(groups)))
 
 
 def topics_table(found: dict[str, Any], n: int | None = None) -> Table:
     """Return the most frequent topics, at most `n`, with the number of chats."""
-    rows: list[list[Cell]] = [[row["topic"], *(row[group] for group in GROUPS)] for row in found["topics"][:n]]
+    groups = groups_of(found)
+    rows: list[list[Cell]] = [[row["topic"], *(row[group] for group in groups)] for row in found["topics"][:n]]
     caption = f"The {len(rows)} most frequent of {found['n_topics']:,} topics; number of chats."
-    return Table("topics", caption, ["topic", *GROUPS], rows, [0, 0, 0, 0])
+    return Table("topics", caption, ["topic", *groups], rows, [0] * (1 + len(groups)))
 
 
 def words_table(found: dict[str, Any]) -> Table:
     """Return the words of the word cloud, with the number of chats."""
     rows: list[list[Cell]] = [[row["word"], row["n"]] for row in found["words"]]
-    caption = "The most frequent words of the topics of workers who passed; number of chats."
+    whose = "workers who passed" if PASSED in found["groups"] else f"{ALL} workers"
+    caption = f"The most frequent words of the topics of {whose}; number of chats."
     return Table("topic-words", caption, ["word", "chats"], rows, [0, 0])
 
 

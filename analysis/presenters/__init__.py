@@ -1,6 +1,6 @@
 """What the templates of the analysis pages show, worked out from a report."""
 
-from analysis.presenters.campaigns import SHOWN_WORKERS, job_shown, live_rows, replication
+from analysis.presenters.campaigns import job_shown, live_rows, replication, shown_workers
 from analysis.presenters.changes import what_changed
 from analysis.presenters.chats import chats
 from analysis.presenters.downloads import downloads
@@ -16,12 +16,10 @@ from analysis.presenters.frames import (
 )
 from analysis.presenters.heatmaps import HEAT_VALUES, heatmap
 from analysis.presenters.ranking import ranking
-from analysis.presenters.workers import STATES, WORKER_ORDERS, worker_rows, workers_shown
+from analysis.presenters.workers import WORKER_ORDERS, states_of, worker_rows, workers_shown
 
 __all__ = [
     "HEAT_VALUES",
-    "SHOWN_WORKERS",
-    "STATES",
     "WORKER_ORDERS",
     "chats",
     "crumbs",
@@ -36,7 +34,9 @@ __all__ = [
     "runs_listed",
     "runs_named",
     "settings_of",
+    "shown_workers",
     "standing_words",
+    "states_of",
     "stats_of",
     "what_changed",
     "worker_rows",

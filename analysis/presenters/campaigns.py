@@ -11,20 +11,18 @@ from analysis.models import AnalysisRun
 from analysis.presenters.numbers import number, p_text
 from analysis.report import compare_runs
 from analysis.stats.quality import Verdict
+from analysis.words import verdicts_of
 from campaigns.models import Campaign
 from evalsite.jobs.models import Job
 from evalsite.jobs.queries import job_state
 
-SHOWN_WORKERS = {
-    "": "all",
-    "passed": "passed",
-    "failed": "failed",
-    "untested": "untested",
-    "suspicious": "suspicious",
-    "active": "rating now",
-}
 # A worker is suspicious whose ratings so often repeat the one before, spread so little, or come so fast.
 MOST_REPEATED, LEAST_SD, MOST_FAST = 0.5, 5.0, 0.5
+
+
+def shown_workers(preset: str) -> dict[str, str]:
+    """Return which workers of a campaign with this worker test may be asked for, in words."""
+    return {"": "all", **verdicts_of(preset), "suspicious": "suspicious", "active": "rating now"}
 
 
 def job_shown(campaign: Campaign, job: Job) -> dict[str, Any]:

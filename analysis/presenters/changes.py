@@ -7,6 +7,7 @@ from analysis.words import protocol_title, worker_test_name
 
 ALPHA = 0.05
 """Where a difference between two systems counts as a conclusion."""
+_COUNTED = ("passed", "trusted")
 
 
 def what_changed(run: AnalysisRun, before: AnalysisRun) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def _system_changes(now: list[dict[str, Any]], then: list[dict[str, Any]]) -> di
 
 def _counted(report: dict[str, Any]) -> set[str]:
     """Return the workers whose ratings count."""
-    return {row["worker"] for row in report["worker_table"] if row["verdict"] == "passed" and row["excluded"] is None}
+    return {row["worker"] for row in report["worker_table"] if row["verdict"] in _COUNTED and row["excluded"] is None}
 
 
 def _conclusions(report: dict[str, Any]) -> dict[tuple[str, str], None]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from analysis.dialogues.rows import NO, OPINIONS, YES
-from analysis.dialogues.summary import ALL, CLOUD, FAILED, GROUPS, LENGTHS, PASSED
+from analysis.dialogues.summary import ALL, CLOUD, FAILED, LENGTHS, PASSED, groups_of
 from analysis.dialogues.tables import MEASURES, percent
 from analysis.dialogues.topics import can_draw
 from analysis.presenters.numbers import number
@@ -23,51 +23,61 @@ def chats(report: dict[str, Any]) -> dict[str, Any] | None:
     if not has_chats(report):
         return None
     found = report["summary"]["dialogues"]
-    groups = found["groups"]
+    groups = groups_of(found)
     return {
-        "groups": GROUPS,
+        "groups": list(groups),
         "stats": _stats(found),
         "topic_sent": _topic_sent(found),
         "notices": found["notices"],
-        "rows": [_group_row(name, groups[name]) for name in GROUPS],
+        "rows": [_group_row(name, group) for name, group in groups.items()],
         "has_changes": groups[ALL]["topic_changes"]["share_of_chats"] is not None,
         "opinions": [
-            {"name": name, "cells": [_opinion(groups[group]["opinions"][name]) for group in GROUPS]}
+            {"name": name, "cells": [_opinion(group["opinions"][name]) for group in groups.values()]}
             for name in OPINIONS
         ],
         "has_opinions": any(groups[ALL]["opinions"][name]["n"] for name in OPINIONS),
         "lengths": [
-            {"name": title, "cells": [_quartiles(groups[group]["lengths"][measure]) for group in GROUPS]}
+            {"name": title, "cells": [_quartiles(group["lengths"][measure]) for group in groups.values()]}
             for measure, title in MEASURES.items()
         ],
         "has_lengths": bool(found["histogram"]["edges"]),
-        "topics": found["topics"][:_TOPICS],
+        "topics": [
+            {"topic": row["topic"], "counts": [row[group] for group in groups]} for row in found["topics"][:_TOPICS]
+        ],
         "n_topics": found["n_topics"],
         "words": found["words"],
         "has_cloud": any(can_draw(row["word"]) for row in found["words"]),
         "first_words": ", ".join(f"{row['word']} ({row['n']})" for row in found["words"][:_NAMED]),
         "cloud": CLOUD,
+        "whose": "workers who passed" if PASSED in groups else "all workers",
+        "lengths_caption": "Share of the chats of workers who passed (bars) and who failed (line)."
+        if PASSED in groups
+        else "Share of all chats.",
         "histogram": LENGTHS,
     }
 
 
 def _stats(found: dict[str, Any]) -> list[dict[str, str]]:
     """Return the numbers that matter, as components/stats.html shows them."""
-    groups = found["groups"]
-    everyone, passed, failed = (groups[name] for name in (ALL, PASSED, FAILED))
+    groups = groups_of(found)
+    everyone = groups[ALL]
     n_degraded = everyone["chats"] - everyone["chats_not_degraded"]
 
-    def words(group: dict[str, Any]) -> str:
-        return number(group["lengths"]["words_per_chat"]["median"], 0)
+    def words(group: str) -> str:
+        return number(groups[group]["lengths"]["words_per_chat"]["median"], 0)
+
+    def minutes(group: str) -> str:
+        return number(groups[group]["minutes_per_chat"], 2)
+
+    n_words, by_test, words_failed = words(ALL), "", ""
+    if PASSED in groups:
+        by_test = f"{minutes(PASSED)} passed, {minutes(FAILED)} failed"
+        n_words, words_failed = words(PASSED), f"passed; {words(FAILED)} failed"
 
     return [
         {"label": "Chats", "value": f"{everyone['chats']:,}", "note": f"{n_degraded:,} with the degraded chatbot"},
-        {
-            "label": "Minutes per chat",
-            "value": number(everyone["minutes_per_chat"], 2),
-            "note": f"{number(passed['minutes_per_chat'], 2)} passed, {number(failed['minutes_per_chat'], 2)} failed",
-        },
-        {"label": "Words per chat, median", "value": words(passed), "note": f"passed; {words(failed)} failed"},
+        {"label": "Minutes per chat", "value": minutes(ALL), "note": by_test},
+        {"label": "Words per chat, median", "value": n_words, "note": words_failed},
         {"label": "Topics", "value": f"{found['n_topics']:,}", "note": "apart from case and spaces"},
     ]
 

@@ -10,6 +10,7 @@ from analysis.campaign_queries import Standing
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.presenters.changes import settings_changes
 from analysis.presenters.chats import has_chats
+from analysis.stats.quality import NO_TEST
 from analysis.words import protocol_title, worker_test_name
 
 _TABS = {
@@ -56,7 +57,8 @@ def run_words(run: AnalysisRun) -> str:
     """Return in a few words how a run was analysed, its protocol apart."""
     settings = run.settings
     test, excluded = settings["worker_test"], len(settings["excluded"])
-    words = [f"{worker_test_name(test['preset'])}, α = {test['alpha']:g}", f"unit: {settings['unit']}"]
+    name = worker_test_name(test["preset"])
+    words = [name if test["preset"] == NO_TEST else f"{name}, α = {test['alpha']:g}", f"unit: {settings['unit']}"]
     return ", ".join(words + ([f"{excluded} excluded"] if excluded else []))
 
 
@@ -119,18 +121,18 @@ def stats_of(run: AnalysisRun) -> list[dict[str, str]]:
     report = run.report or {}
     summary, excluded = report["summary"], len(report["settings"]["excluded"])
     workers, test = summary["workers"], summary["worker_test"]
+    by_hand = f", {excluded} excluded by hand" if excluded else ""
+    if test["preset"] == NO_TEST:
+        label, n_workers = "Workers who count", sum(row["excluded"] is None for row in report["worker_table"])
+        passing = {"label": "Worker test", "value": "none", "note": "every worker counts"}
+    else:
+        label, n_workers = "Workers passed", workers["passed"]
+        name = worker_test_name(test["preset"])
+        passing = {"label": f"Worker test: {name}", "value": f"p < {test['alpha']:g}", "note": "to pass"}
     return [
         {"label": "Systems", "value": f"{len(summary['systems']):,}"},
-        {
-            "label": "Workers passed",
-            "value": f"{workers['passed']:,}",
-            "note": f"of {workers['total']:,}" + (f", {excluded} excluded by hand" if excluded else ""),
-        },
-        {
-            "label": f"Worker test: {worker_test_name(test['preset'])}",
-            "value": f"p < {test['alpha']:g}",
-            "note": "to pass",
-        },
+        {"label": label, "value": f"{n_workers:,}", "note": f"of {workers['total']:,}{by_hand}"},
+        passing,
         {
             "label": "Ratings that count",
             "value": f"{sum(row['n'] for row in summary['systems']):,}",

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from analysis.presenters.numbers import number, p_text
-from analysis.stats.quality import Verdict
+from analysis.words import verdicts_of
 
 EXCLUDED = "excluded"
-STATES = [*(verdict.name.lower() for verdict in (Verdict.PASSED, Verdict.FAILED, Verdict.UNTESTED)), EXCLUDED]
 WORKER_ORDERS = {
     "p": "p, most careful first",
     "-p": "p, least careful first",
@@ -16,6 +15,11 @@ WORKER_ORDERS = {
     "worker": "name",
 }
 _BAR_WIDTH, _BAR_HEIGHT = 8, 28
+
+
+def states_of(preset: str) -> dict[str, str]:
+    """Return what a worker of a run with this worker test may be, in words."""
+    return {**verdicts_of(preset), EXCLUDED: EXCLUDED}
 
 
 def worker_rows(report: dict[str, Any], *, state: str, order: str, search: str) -> list[dict[str, Any]]:

@@ -95,7 +95,7 @@ def analyse(ratings: Ratings, design: Design, on_progress: Progress = lambda sta
     workers = run_worker_test(
         ratings, scores, twin, preset=design.preset, alpha=design.alpha, criteria=design.is_in_worker_test
     )
-    is_kept = workers.is_passed
+    is_kept = workers.counts
     is_kept[list(design.excluded)] = False
     on_progress("Standardising scores")
     standardisation = standardise(ratings, scores, design.standardised_kinds)

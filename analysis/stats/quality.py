@@ -14,11 +14,16 @@ from analysis.stats.ratings import Codes, Floats, Kind, Mask, Ratings
 
 
 class Verdict(IntEnum):
-    """What the worker test says of a worker."""
+    """What the worker test says of a worker.
+
+    `UNTESTED`: there is a test, the worker has nothing to compare, and does not count. `TRUSTED`: there is no test, and
+    the worker counts.
+    """
 
     FAILED = 0
     PASSED = 1
     UNTESTED = 2
+    TRUSTED = 3
 
 
 @dataclass(frozen=True)
@@ -29,11 +34,11 @@ class WorkerTests:
     ----------
     p_value : float64, (n_workers,)
         One-sided p that degraded items are not rated lower; 1 where all compared ratings are equal, NaN where the
-        worker has nothing to compare.
+        worker has nothing to compare, and for everybody under the preset `none`.
     n_compared : int64, (n_workers,)
-        Number of twin pairs (paired presets) or of ratings of degraded items (unpaired).
+        Number of twin pairs (paired presets) or of ratings of degraded items (unpaired); 0 under `none`.
     verdict : int8, (n_workers,)
-        `Verdict` codes: passed iff p < α.
+        `Verdict` codes: passed iff p < α; trusted under `none`.
     """
 
     p_value: Floats
@@ -44,6 +49,11 @@ class WorkerTests:
     def is_passed(self) -> Mask:
         """Whether each worker passed."""
         return np.asarray(self.verdict == Verdict.PASSED)
+
+    @property
+    def counts(self) -> Mask:
+        """Whether each worker's ratings count: those who passed, and everybody where there is no test."""
+        return np.isin(self.verdict, (Verdict.PASSED, Verdict.TRUSTED))
 
 
 class _Outcome(NamedTuple):
@@ -63,7 +73,7 @@ def run_worker_test(
         Scores after reversal of negative criteria (`scores.reverse_negative`); NaN where not rated.
     twin : int64, (n_items,)
         From `ratings.match_twins`.
-    preset : {"paired-wilcoxon", "unpaired-ranksum", "paired-t"}
+    preset : {"paired-wilcoxon", "unpaired-ranksum", "paired-t", "none"}
     alpha : float
         Between 0 and 1; a worker passes iff p < alpha.
     criteria : bool, (n_criteria,)
@@ -84,7 +94,7 @@ def run_worker_test(
     """
     p, n_compared = PRESETS[preset](ratings, scores[:, criteria], twin)
     verdict = np.where(p < alpha, Verdict.PASSED, Verdict.FAILED).astype(np.int8)
-    verdict[np.isnan(p)] = Verdict.UNTESTED
+    verdict[np.isnan(p)] = Verdict.TRUSTED if preset == NO_TEST else Verdict.UNTESTED
     return WorkerTests(p, n_compared, verdict)
 
 
@@ -147,11 +157,19 @@ def _unpaired_ranksum(ratings: Ratings, scores: Floats, twin: NDArray[np.int64])
     return _Outcome(p, np.bincount(worker[is_degraded], minlength=ratings.n_workers))
 
 
+def _no_test(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> _Outcome:
+    return _Outcome(np.full(ratings.n_workers, np.nan), np.zeros(ratings.n_workers, dtype=np.int64))
+
+
+NO_TEST = "none"
+"""The preset that tests nobody: every worker counts."""
+
 PAIRED = frozenset({"paired-wilcoxon", "paired-t"})
-"""The presets that compare twins; the others compare all degraded items with all ordinary ones."""
+"""The presets that compare twins; `unpaired-ranksum` compares all degraded items with all ordinary ones."""
 
 PRESETS: dict[str, Callable[[Ratings, Floats, NDArray[np.int64]], _Outcome]] = {
     "paired-wilcoxon": _paired_wilcoxon,
     "unpaired-ranksum": _unpaired_ranksum,
     "paired-t": _paired_t,
+    NO_TEST: _no_test,
 }

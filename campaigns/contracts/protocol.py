@@ -9,7 +9,7 @@ from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.transcripts import SPEAKERS, Speaker, parse_transcript
 from campaigns.design.composition import POOL_OF_100, Mix
 
-WorkerTest = Literal["paired-wilcoxon", "unpaired-ranksum", "paired-t"]
+WorkerTest = Literal["paired-wilcoxon", "unpaired-ranksum", "paired-t", "none"]
 # A text, a whole dialogue as `parse_transcript` reads it or, of outputs, a chatbot's reply to the dialogue before it.
 Format = Literal["text", "dialogue", "reply"]
 

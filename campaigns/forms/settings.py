@@ -34,7 +34,8 @@ class SettingsForm(PartialForm):
         help_text="Counted from the last item that was rated, or from when the worker came back.",
     )
     worker_test = forms.ChoiceField(
-        choices=Campaign.WorkerTest.choices, help_text="Careful workers rate degraded items lower; others do not count."
+        choices=Campaign.WorkerTest.choices,
+        help_text="Careful workers rate degraded items lower; others do not count. None: for trusted raters.",
     )
     alpha = forms.FloatField(
         label="α",

@@ -59,6 +59,7 @@ def design_page(campaign: Campaign) -> dict[str, Any]:
             "is_stale": bool(n_hits) and campaign.status == Campaign.Status.DRAFT,
             "data_url": url_of(campaign, "campaigns:chatbots" if campaign.is_live else "campaigns:data"),
             "build": _build(campaign),
+            "offers_no_test": not campaign.n_degraded and campaign.worker_test != Campaign.WorkerTest.NONE,
         }
     )
 

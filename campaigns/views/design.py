@@ -13,6 +13,7 @@ from campaigns.forms.design import DesignForm
 from campaigns.models import Campaign
 from campaigns.presenters.design import design_page, hit_page
 from campaigns.queries import Role, get_campaign_for
+from campaigns.services.campaigns import change_campaign
 from campaigns.services.design import change_design, draw_seed, use_preset
 from campaigns.services.hits import build_hits, use_own_hits
 from campaigns.views.autosave import REFUSED, role_for, save_form, sent
@@ -64,6 +65,13 @@ def preset(request: SignedInRequest, public_id: UUID) -> HttpResponse:
 def seed(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Draw a new seed."""
     return _do(request, get_campaign_for(request.user, public_id, Role.EDITOR), draw_seed)
+
+
+@require_POST
+def no_worker_test(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Let every worker count, without a worker test."""
+    change = partial(change_campaign, changes={"worker_test": Campaign.WorkerTest.NONE.value})
+    return _do(request, get_campaign_for(request.user, public_id, Role.EDITOR), change)
 
 
 @require_POST

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from analysis.stats.quality import Verdict
+from analysis.words import VERDICTS
 from annotation.models import Assignment
 from crowd.models import Order, Submission
 from crowd.payment_rows import NONE
@@ -15,7 +15,6 @@ from crowd.services.payments import HIGHEST_BONUS, LONGEST_MESSAGE, LONGEST_SUBJ
 
 _LARGEST_HIT = 2**31 - 1
 _CENT = Decimal("0.01")
-_VERDICTS = [(verdict.name.lower(), verdict.name.lower()) for verdict in (Verdict.PASSED, Verdict.FAILED)]
 
 
 class PaymentFilter(forms.Form):
@@ -32,9 +31,7 @@ class PaymentFilter(forms.Form):
         required=False,
         choices=[("", "all"), *Submission.State.choices, (NONE, "Not known there")],
     )
-    verdict = forms.ChoiceField(
-        label="Worker test", required=False, choices=[("", "all"), *_VERDICTS, ("untested", "untested")]
-    )
+    verdict = forms.ChoiceField(label="Worker test", required=False, choices=[("", "all"), *VERDICTS.items()])
     worker = forms.CharField(required=False, max_length=255, widget=forms.TextInput(attrs={"type": "search"}))
     hit = forms.IntegerField(label="HIT", required=False, min_value=1, max_value=_LARGEST_HIT)
     wage = forms.DecimalField(

@@ -249,7 +249,7 @@ def chosen_shown(
             "submission": each,
             "worker": worker_name(campaign, each.worker),
             "hit": hit_number(each.assignment, each),
-            "verdict": verdicts.get(each.worker_id, "untested"),
+            "verdict": verdicts[each.worker_id],
             "is_in_trouble": is_in_trouble(each),
         }
         for each in submissions

@@ -1,11 +1,13 @@
 """Of which assignments a page is that does something with several: ticked, filtered, or all complete ones."""
 
+from collections import Counter
 from typing import Any
 from uuid import UUID
 
 from django.http import Http404
 from django.utils import timezone
 
+from analysis.words import verdicts_of
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from campaigns.queries import Role, get_campaign_for
@@ -51,14 +53,14 @@ def chosen_context(campaign: Campaign, chosen: list[Submission], verdicts: Verdi
     """
     said = (verdicts or read_verdicts(campaign, timezone.now())).of(campaign, [each.worker_id for each in chosen])
     rows = chosen_shown(campaign, chosen, said)
-    counts = {"passed": 0, "failed": 0, "untested": 0}
-    for row in rows:
-        counts[row["verdict"]] += 1
+    found, words = Counter(row["verdict"] for row in rows), verdicts_of(campaign.worker_test)
+    counts = {verdict: found[verdict] for verdict in words}
     return frame(campaign, "payments") | {
         "chosen": rows[:_SHOWN],
         "n_chosen": len(rows),
         "n_not_shown": max(len(rows) - _SHOWN, 0),
         "n_in_trouble": sum(row["is_in_trouble"] for row in rows),
         "counts": counts,
+        "verdicts": ", ".join(f"{n:,} {words[verdict]}" for verdict, n in counts.items()),
         "balance": balance_of(campaign),
     }

@@ -1,7 +1,10 @@
 """The results page of a campaign: empty, interim, final, under way, failed; and beside the run that it replicates."""
 
+import zipfile
+
 import numpy as np
 import pytest
+from django.core.files.storage import default_storage
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -10,13 +13,15 @@ from analysis.models import AnalysisRun
 from analysis.report import compare_runs
 from analysis.services.campaigns import analyse_campaign
 from annotation.models import Assignment
+from annotation.simulation.running import door, make_crowd, run_crowd
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
+from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 from tests.analysis.campaigns import analysed, rate_rest, rated_campaign
 from tests.annotation.cast import build, launch, make_worker, rate_hit
-from tests.campaigns.cast import add_member, make_campaign
+from tests.campaigns.cast import add_member, add_outputs, make_campaign
 
 
 def page_of(campaign: Campaign) -> str:
@@ -239,3 +244,45 @@ def test_pages_of_a_campaign_are_under_campaigns(owner: User, owner_client: Clie
     text = owner_client.get(reverse(f"analysis:{name}", args=[make_campaign(owner).public_id])).text
     nav = text[text.index("site-nav") : text.index("</nav>")]
     assert [link.split("</a>")[0][-9:] for link in nav.split("<li>") if "aria-current" in link] == ["Campaigns"]
+
+
+def test_a_campaign_without_quality_control_items_ends_in_a_ranking_that_says_so(
+    owner: User, owner_client: Client
+) -> None:
+    def send(name: str, **fields: object) -> None:
+        response = owner_client.post(reverse(f"campaigns:{name}", args=[campaign.public_id]), fields)
+        assert response.status_code == 302, response.text
+
+    def do(kind: str) -> None:
+        get_handler(kind)(JobContext(), **Job.objects.get(kind=kind).args)
+
+    def design_text() -> str:
+        return owner_client.get(reverse("campaigns:design", args=[campaign.public_id])).text
+
+    owner_client.post(reverse("campaigns:new"), {"protocol": "custom", "name": "Experts"})
+    campaign = Campaign.objects.get(name="Experts")
+    add_outputs(campaign, n_sources=4, systems=["alder", "birch", "cedar"])
+    send("design", n_ordinary=6, n_degraded=0, n_repeat=0, n_reference=0)
+    assert "no worker can pass" in design_text()
+    send("design_no_test")
+    assert "no worker can pass" not in design_text()
+    send("build")
+    do("campaigns.build_hits")
+    send("launch")
+
+    campaign.refresh_from_db()
+    with door(None) as client:
+        crowd = make_crowd(campaign, seed=3, n_workers=2, quality={"alder": 1.5, "birch": 0.0, "cedar": -1.5})
+        assert run_crowd(campaign, crowd, client).n_hits == 2
+    do("analysis.campaign")
+    do("analysis.run")
+
+    page = owner_client.get(page_of(campaign))
+    assert [row["system"] for row in page.context["ranking"]["rows"]] == ["alder", "birch", "cedar"]
+    assert page.context["ranking"]["has_scores"]
+    assert "No worker test was applied: every worker counts" in page.text
+    workers = owner_client.get(reverse("analysis:campaign_workers", args=[campaign.public_id]))
+    assert {row["verdict"] for row in workers.context["page_obj"]} == {"trusted"}
+    assert "not tested, counts" in workers.text
+    with zipfile.ZipFile(default_storage.path(f"{page.context['latest'].folder}/package.zip")) as package:
+        assert "No worker test was applied" in package.read("README.txt").decode()

@@ -52,6 +52,38 @@ def test_analysing_starts_a_run_by_the_protocol(owner_client: Client, trees: Rat
     assert (run.mapping, run.parent, run.job.status) == (trees.mapping, None, "queued")
 
 
+def without_degraded(content: bytes) -> bytes:
+    return b"".join(line for line in content.splitlines(keepends=True) if b",degraded," not in line)
+
+
+@pytest.mark.parametrize("with_kinds", [True, False], ids=["kinds", "no column of kinds"])
+def test_of_a_file_without_degraded_items_no_worker_test_is_proposed(
+    owner_client: Client, upload, with_kinds: bool
+) -> None:
+    file = upload(without_degraded(ratings_csv()) if with_kinds else b"worker,system,score\nw1,alder,50\nw2,birch,40\n")
+    url = protocol_of(file)
+    page = owner_client.get(url)
+
+    assert page.context["form"]["worker_test"].value() == "none"
+    assert "no worker can pass a worker test" in page.text
+    owner_client.post(url, filled_in(owner_client, url))
+
+    run = finish(AnalysisRun.objects.get())
+    results = owner_client.get(reverse("analysis:run", args=[run.pk]))
+    assert "No worker test was applied" in results.text
+    assert all(row["z"] != "–" for row in results.context["ranking"]["rows"])
+    workers = owner_client.get(reverse("analysis:workers", args=[run.pk]))
+    assert "not tested, counts" in workers.text and "untested" not in workers.text
+
+
+def test_a_degraded_item_is_found_wherever_it_stands(owner_client: Client, upload) -> None:
+    ordinary = [f"w{k % 9},q{k},alder,ordinary,50" for k in range(1200)]
+    file = upload("\n".join(["worker,source,system,kind,score", *ordinary, "w1,q1,alder,degraded,10"]).encode())
+    page = owner_client.get(protocol_of(file))
+    assert page.context["form"]["worker_test"].value() == "paired-wilcoxon"
+    assert "no worker can pass" not in page.text
+
+
 def test_a_second_click_starts_no_second_run(owner_client: Client, trees: RatingsFile) -> None:
     url = protocol_of(trees)
     sent = filled_in(owner_client, url)

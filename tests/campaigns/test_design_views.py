@@ -90,7 +90,7 @@ def test_a_design_that_cannot_be_built_is_explained(owner_client: Client, campai
 def test_a_stranger_finds_nothing(stranger_client: Client, campaign: Campaign) -> None:
     assert stranger_client.get(url(campaign)).status_code == 404
     assert stranger_client.get(url(campaign, "hit", 1)).status_code == 404
-    for name in ("design", "build", "design_preset", "design_seed", "own_hits"):
+    for name in ("design", "build", "design_preset", "design_seed", "design_no_test", "own_hits"):
         assert stranger_client.post(url(campaign, name)).status_code == 404
 
 
@@ -101,7 +101,7 @@ def test_a_viewer_sees_and_does_not_change(colleague_client: Client, colleague: 
     html = colleague_client.get(url(campaign)).content.decode()
     assert url(campaign, "build") not in html and "data-autosave" not in html
     assert colleague_client.get(url(campaign, "hit", 1)).status_code == 200
-    for name in ("design", "build", "design_preset", "design_seed", "own_hits"):
+    for name in ("design", "build", "design_preset", "design_seed", "design_no_test", "own_hits"):
         assert colleague_client.post(url(campaign, name), {"n_hits": "1"}).status_code == 403
 
 
@@ -254,7 +254,7 @@ def test_all_is_frozen_after_the_launch(owner_client: Client, campaign: Campaign
     page = owner_client.get(url(campaign))
     assert page.context["form"].fields["n_ordinary"].widget.attrs["disabled"]
     assert url(campaign, "build") not in page.content.decode()
-    for name in ("build", "design_preset", "design_seed", "own_hits"):
+    for name in ("build", "design_preset", "design_seed", "design_no_test", "own_hits"):
         page = owner_client.post(url(campaign, name))
         assert page.status_code == 422 and page.context["refused"].code == "frozen"
     assert autosave(owner_client, campaign, workers_per_hit="9").status_code == 422
@@ -322,7 +322,7 @@ def test_a_build_that_failed_says_why_until_the_design_changes(owner_client: Cli
     assert "No other words." not in owner_client.get(url(campaign)).content.decode()
 
 
-@pytest.mark.parametrize("name", ["build", "design_preset", "design_seed", "own_hits"])
+@pytest.mark.parametrize("name", ["build", "design_preset", "design_seed", "design_no_test", "own_hits"])
 def test_buttons_are_not_pressed_by_looking(owner_client: Client, campaign: Campaign, name: str) -> None:
     assert owner_client.get(url(campaign, name)).status_code == 405
 

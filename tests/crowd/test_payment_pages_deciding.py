@@ -80,6 +80,21 @@ def test_all_complete_work_is_approved_whatever_the_worker_test_says(campaign: C
     assert ordered(campaign) == [1, 2, 3, 4]
 
 
+def test_without_a_worker_test_nobody_failed_and_all_complete_work_is_approved(
+    campaign: Campaign, owner_client: Client
+) -> None:
+    Campaign.objects.filter(pk=campaign.pk).update(worker_test="none")
+
+    listed = owner_client.get(url_of(campaign, "payments", query="?verdict=trusted"))
+    page = owner_client.get(url_of(campaign, "approve"))
+
+    assert {row["verdict"] for row in listed.context["rows"]} == {"trusted"}
+    assert not owner_client.get(url_of(campaign, "payments", query="?verdict=failed")).context["rows"]
+    assert page.context["counts"] == {"trusted": 4} and "4 not tested, counts" in page.text
+    assert agree(owner_client, campaign) == 302
+    assert ordered(campaign) == [1, 2, 3, 4]
+
+
 def test_the_sum_that_is_shown_is_the_one_that_is_ordered(campaign: Campaign, owner_client: Client) -> None:
     agreed = owner_client.get(url_of(campaign, "approve")).context["agreed"]
     agree(owner_client, campaign)

@@ -4,9 +4,13 @@ import json
 
 import pytest
 
+from analysis.dialogues.figures import dialogue_figures
 from analysis.dialogues.rows import Chat, Work, in_order
 from analysis.dialogues.summary import N_TOPICS, N_WORDS, summarise_dialogues
+from analysis.dialogues.tables import dialogue_tables
 from analysis.exports import dump_json
+from analysis.figures import LIGHT
+from analysis.presenters.chats import chats
 
 GROUP_OF = {"pia": "passed", "pam": "passed", "fay": "failed"}
 SYSTEMS = {"A": False, "B": False, "zero": True}
@@ -41,6 +45,22 @@ def test_passed_and_failed_are_apart_and_all_together() -> None:
     ]
     assert found["words"] == [{"word": "food", "n": 2}]
     assert found["notices"] == []
+
+
+def test_without_a_worker_test_there_are_all_workers_only() -> None:
+    trusted = dict.fromkeys(GROUP_OF, "")
+    found = summarise_dialogues(in_order(EVERYONE, ON_TIME), trusted, SYSTEMS, is_tested=False)
+    assert list(found["groups"]) == ["all"] and found["groups"]["all"]["chats"] == 3
+    assert found["topics"][0] == {"topic": "food", "all": 2}
+    assert {row["word"]: row["n"] for row in found["words"]} == {"food": 2, "rain": 1}
+    assert sum(found["histogram"]["all"]) == 3
+    assert found["notices"] == []
+    report = {"summary": {"dialogues": found}}
+    assert all(table.to_csv() and table.to_latex() for table in dialogue_tables(report))
+    for draw in dialogue_figures(report).values():
+        draw(LIGHT)
+    shown = chats(report)
+    assert shown and shown["groups"] == ["all"] and shown["whose"] == "all workers"
 
 
 @pytest.mark.parametrize("more", [{"system": "zero"}, {"kind": "degraded"}])

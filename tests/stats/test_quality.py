@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, ttest_rel, wilcoxon
 
-from analysis.stats.quality import PRESETS, Verdict, run_worker_test
+from analysis.stats.quality import NO_TEST, PRESETS, Verdict, run_worker_test
 from analysis.stats.ratings import Kind, match_twins
 from tests.stats.crowd import crowd, ratings_of
+
+TESTS = [preset for preset in PRESETS if preset != NO_TEST]
 
 
 def judge(ratings, preset, alpha=0.05, criteria=None):
@@ -59,7 +61,7 @@ def test_unpaired_preset_compares_degraded_with_ordinary_ratings_on_the_chosen_c
         assert result.p_value[worker] == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", TESTS)
 def test_verdicts_follow_alpha(preset):
     ratings = crowd(1, n_workers=20)
     result = judge(ratings, preset)
@@ -75,7 +77,7 @@ def hit(worker, degraded, ordinary):
     return items
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", TESTS)
 def test_a_worker_whose_ratings_are_all_equal_fails(preset):
     result = judge(ratings_of(hit(0, [50] * 12, [50] * 12)), preset)
     assert result.p_value[0] == 1.0
@@ -89,7 +91,7 @@ def test_a_worker_whose_twins_all_differ_by_zero_fails(preset):
     assert result.p_value[0] == 1.0
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", TESTS)
 def test_a_worker_without_quality_control_items_is_untested_not_failed(preset):
     careful = hit(0, np.arange(12.0), np.arange(12.0) + 40)
     ratings = ratings_of([*careful, (1, 0, 99, Kind.ORDINARY, 30), (1, 0, 98, Kind.REPEAT, 30)])
@@ -108,6 +110,15 @@ def test_paired_t_gives_equal_differences_a_defined_answer():
     above = judge(ratings_of(hit(0, [40.1, 40.2, 40.3], [0.1, 0.2, 0.3])), "paired-t")
     one = judge(ratings_of(hit(0, [1.0], [90.0])), "paired-t")
     assert (below.p_value[0], above.p_value[0], one.p_value[0]) == (0.0, 1.0, 1.0)
+
+
+def test_without_a_test_every_worker_counts_and_nobody_is_untested():
+    careless = hit(0, [50] * 12, [50] * 12)
+    ratings = ratings_of([*careless, (1, 0, 99, Kind.ORDINARY, 30)], n_workers=3)
+    result = judge(ratings, NO_TEST)
+    assert result.verdict.tolist() == [Verdict.TRUSTED] * 3
+    assert np.isnan(result.p_value).all() and not result.n_compared.any()
+    assert result.counts.all() and not result.is_passed.any()
 
 
 def test_an_unknown_preset_is_refused():

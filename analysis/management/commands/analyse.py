@@ -14,7 +14,7 @@ from analysis.exports import dump_json, write_report
 from analysis.ratings.loading import load_ratings
 from analysis.report import Study, compare_runs, explain, report, run_study, summarise
 from analysis.settings import AnalysisSettings, load_settings
-from analysis.stats.quality import PRESETS
+from analysis.stats.quality import NO_TEST, PRESETS
 from analysis.stats.scores import Unit
 from analysis.tables import raw_table, replication_table, systems_table
 from evalsite.lib.errors import DomainError
@@ -103,12 +103,18 @@ class Command(BaseCommand):
         if options["format"] == "latex":
             self.stdout.write("\n".join(table.to_latex() for table in tables), ending="")
             return
-        workers = document["summary"]["workers"]
-        self.stdout.write(
-            f"{workers['passed']} of {workers['total']} workers passed {study.settings.preset} at "
-            f"α = {study.settings.alpha:g} ({workers['failed']} failed, {workers['untested']} untested).\n"
-        )
+        self.stdout.write(f"{_workers_in_words(study, document['summary']['workers'])}\n")
         self.stdout.write("\n".join(table.to_text() + f"{table.caption}\n" for table in tables), ending="")
+
+
+def _workers_in_words(study: Study, workers: dict[str, int]) -> str:
+    """Return how many workers count, and by which test."""
+    if study.settings.preset == NO_TEST:
+        return f"No worker test was applied: {study.analysis.is_kept.sum()} of {workers['total']} workers count."
+    return (
+        f"{workers['passed']} of {workers['total']} workers passed {study.settings.preset} at "
+        f"α = {study.settings.alpha:g} ({workers['failed']} failed, {workers['untested']} untested)."
+    )
 
 
 def _dialogues(options: dict[str, Any]) -> LoadedDialogues | None:
