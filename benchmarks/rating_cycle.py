@@ -6,6 +6,8 @@ Ours: one POST keeps an item's scores and answers with the page of the next item
 inserts one and renders a page of 5 KB. The same server (gunicorn, one process, four threads), the same middleware and
 database (SQLite, or that of DATABASE_URL) and the same four clients, in turn, in the same run. Two kinds of HIT: 100
 items with one slider, 20 items of one source with four. `ratio` is the floor's throughput over ours in the latter.
+With SQLite a second server, in turn with the first, has `SQLITE_SYNCHRONOUS=NORMAL`; all numbers outside `synchronous`
+are of the product's default, FULL, and `cost_of_full` is our throughput at NORMAL over that at FULL.
 `errors` counts answers that are no page, and ratings that are missing or too many in the end.
 """
 
@@ -22,7 +24,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -40,10 +42,11 @@ Request = tuple[str, str]
 
 
 @contextmanager
-def serving(port: int) -> Iterator[int]:
-    """Run the server; yield the id of its process."""
+def serving(port: int, synchronous: str) -> Iterator[int]:
+    """Run the server with SQLite so set; yield the id of its process."""
+    environment = os.environ | {"SQLITE_SYNCHRONOUS": synchronous}
     command = [sys.executable, "-m", "gunicorn", "evalsite.wsgi", "--bind", f"127.0.0.1:{port}", "--log-level", "error"]
-    server = subprocess.Popen([*command, "--workers", "1", "--threads", str(N_CLIENTS)], cwd=ROOT)
+    server = subprocess.Popen([*command, "--workers", "1", "--threads", str(N_CLIENTS)], cwd=ROOT, env=environment)
     try:
         for _ in range(300):
             with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
@@ -125,33 +128,43 @@ def post_all(port: int, requests: list[list[Request]]) -> tuple[float, int, int]
     return time.perf_counter() - start, max(sizes), len(errors)
 
 
-def measure(port: int, protocol: str, rounds: int, n_per_round: int) -> dict[str, float]:
-    """Return requests a second of ours and of the floor, their ratio, page sizes and errors."""
+def measure(ports: dict[str, int], protocol: str, rounds: int, n_per_round: int) -> dict[str, dict[str, float]]:
+    """Return, for each server by its `synchronous`, requests a second of ours and of the floor, ratio, sizes, errors.
+
+    `n_per_round` is of one client. The servers take turns: ours and the floor of each, in every round.
+    """
     from annotation.models import Rating
     from benchmarks.floor.models import Text
 
-    n_requests = n_per_round * (rounds + 1)
+    n_requests = n_per_round * (rounds + 1) * len(ports)
     campaign, requests = prepare(protocol, -(-n_requests // SHAPES[protocol]))
     text = Text.objects.create(text="A row of a table")
     floor_round = [[(f"/floor/{text.pk}/", "score=50")] * n_per_round] * N_CLIENTS
-    ours, floor, sizes, errors = [], [], [0, 0], 0
+    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in ports}
+    sizes, errors = [0, 0], 0
+    starts = iter(range(0, n_requests, n_per_round))
     for k in range(rounds + 1):
-        part = [mine[k * n_per_round : (k + 1) * n_per_round] for mine in requests]
-        seconds, sizes[0], bad = post_all(port, part)
-        floor_seconds, sizes[1], floor_bad = post_all(port, floor_round)
-        errors += bad + floor_bad
-        if k:  # the first round warms up
-            ours.append(n_per_round * N_CLIENTS / seconds)
-            floor.append(n_per_round * N_CLIENTS / floor_seconds)
+        for name, port in ports.items():
+            start = next(starts)
+            ours_s, sizes[0], bad = post_all(port, [mine[start : start + n_per_round] for mine in requests])
+            floor_s, sizes[1], floor_bad = post_all(port, floor_round)
+            errors += bad + floor_bad
+            if k:  # the first round warms up
+                seconds[name].append((ours_s, floor_s))
     n_criteria = campaign.criteria.count()
     errors += abs(Rating.objects.filter(assignment__campaign=campaign).count() - n_requests * N_CLIENTS * n_criteria)
+    n = n_per_round * N_CLIENTS
     return {
-        "requests_per_s": statistics.median(ours),
-        "floor_requests_per_s": statistics.median(floor),
-        "ratio": statistics.median(b / a for a, b in zip(ours, floor, strict=True)),
-        "bytes": sizes[0],
-        "floor_bytes": sizes[1],
-        "errors": errors,
+        name: {
+            "requests_per_s": n / statistics.median(ours for ours, _ in taken),
+            "floor_requests_per_s": n / statistics.median(floor for _, floor in taken),
+            "ratio": statistics.median(ours / floor for ours, floor in taken),
+            "cost": statistics.median(a / b for (a, _), (b, _) in zip(taken, seconds[list(ports)[-1]], strict=True)),
+            "bytes": sizes[0],
+            "floor_bytes": sizes[1],
+            "errors": errors,
+        }
+        for name, taken in seconds.items()
     }
 
 
@@ -191,30 +204,38 @@ def run(rounds: int, n_per_round: int) -> None:
     import django
     from django.db import connection
 
-    port = free_port()
-    measured: dict[str, dict[str, float]] = {}
-    with serving(port) as pid:
+    ports = {name: free_port() for name in (["FULL", "NORMAL"] if connection.vendor == "sqlite" else ["FULL"])}
+    measured: dict[str, dict[str, dict[str, float]]] = {}
+    with ExitStack() as stack:
+        pids = {name: stack.enter_context(serving(port, name)) for name, port in ports.items()}
         for protocol in SHAPES:
-            measured[protocol] = row = measure(port, protocol, rounds, n_per_round)
-            print(
-                f"{protocol:>12}: {row['requests_per_s']:6.0f} items/s of {row['bytes'] / 1000:.1f} kB, floor "
-                f"{row['floor_requests_per_s']:6.0f}/s of {row['floor_bytes'] / 1000:.1f} kB, ratio {row['ratio']:.2f}",
-                flush=True,
-            )
-        memory = peak_mb(pid)
+            measured[protocol] = measure(ports, protocol, rounds, n_per_round)
+            for name, row in measured[protocol].items():
+                print(
+                    f"{protocol:>12} {name:>6}: {row['requests_per_s']:6.0f} items/s of {row['bytes'] / 1000:.1f} kB, "
+                    f"floor {row['floor_requests_per_s']:6.0f}/s of {row['floor_bytes'] / 1000:.1f} kB, "
+                    f"ratio {row['ratio']:.2f}",
+                    flush=True,
+                )
+        memory = peak_mb(pids["FULL"])
     last = measured["qg"]
-    result = {
+    cost = last["FULL"].pop("cost")
+    speeds = ("requests_per_s", "floor_requests_per_s", "ratio")
+    result: dict[str, Any] = {
         "benchmark": "rating_cycle",
-        **{name: round(value, 2) for name, value in last.items()},
-        "errors": sum(row["errors"] for row in measured.values()),
+        **{name: round(value, 2) for name, value in last["FULL"].items()},
+        "errors": sum(rows["FULL"]["errors"] for rows in measured.values()),
         "peak_mb": round(memory, 1),
         "sizes": list(SHAPES.values()),
-        "ratios": {protocol: round(row["ratio"], 2) for protocol, row in measured.items()},
+        "ratios": {protocol: round(rows["FULL"]["ratio"], 2) for protocol, rows in measured.items()},
         "clients": N_CLIENTS,
         "database": connection.vendor,
         "versions": {"python": platform.python_version(), "django": django.__version__},
         "cores": os.cpu_count(),
     }
+    if connection.vendor == "sqlite":
+        result["synchronous"] = {name: {key: round(row[key], 2) for key in speeds} for name, row in last.items()}
+        result["cost_of_full"] = round(cost, 2)
     print(json.dumps(result))
 
 

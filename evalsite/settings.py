@@ -8,7 +8,7 @@ from typing import Any
 import dj_database_url
 from csp.constants import NONE, SELF
 
-from evalsite.lib.env import env_bool, env_int, env_list
+from evalsite.lib.env import env_bool, env_choice, env_int, env_list
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(os.environ.get("EVALSITE_DATA", BASE_DIR / "var"))
@@ -100,6 +100,8 @@ DATABASES = {
         conn_health_checks=True,
     )
 }
+# FULL writes each commit to the disk before it is acknowledged; after NORMAL a power cut may lose the last ones.
+SQLITE_SYNCHRONOUS = env_choice("SQLITE_SYNCHRONOUS", ("FULL", "NORMAL"))
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"] |= {
         "CONN_MAX_AGE": 0,
@@ -107,7 +109,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            "init_command": f"PRAGMA journal_mode=WAL; PRAGMA synchronous={SQLITE_SYNCHRONOUS};",
         },
     }
 elif DATABASE_POOL:

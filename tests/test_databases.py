@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 ROOT = Path(__file__).parents[1]
 POSTGRES = "postgres://somebody@127.0.0.1:1/nowhere?application_name=evalsite"
@@ -60,3 +61,24 @@ def test_sqlite_has_its_own_options_and_no_pool(tmp_path: Path, named: bool) -> 
     database = database_of(tmp_path, "import evalsite.wsgi", DATABASE_URL=url)
     assert database["OPTIONS"].keys() == {"transaction_mode", "timeout", "init_command"}
     assert database["CONN_MAX_AGE"] == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="a setting of SQLite")
+def test_sqlite_acknowledges_what_is_on_the_disk() -> None:
+    """2 is FULL: SQLite's documentation of `PRAGMA synchronous`."""
+    with connection.cursor() as cursor:
+        assert cursor.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@pytest.mark.parametrize(("level", "pragma"), [("", "FULL"), ("full", "FULL"), ("NORMAL", "NORMAL")])
+def test_how_often_sqlite_waits_for_the_disk_is_a_setting(tmp_path: Path, level: str, pragma: str) -> None:
+    database = database_of(tmp_path, "import evalsite.wsgi", SQLITE_SYNCHRONOUS=level)
+    assert f"PRAGMA synchronous={pragma};" in database["OPTIONS"]["init_command"]
+
+
+def test_a_level_that_would_lose_ratings_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        database_of(tmp_path, "import evalsite.settings", SQLITE_SYNCHRONOUS="OFF")
+    assert "SQLITE_SYNCHRONOUS='OFF' is none of FULL, NORMAL" in failed.value.stderr

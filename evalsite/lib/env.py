@@ -24,6 +24,14 @@ def env_int(name: str, default: int) -> int:
         raise ValueError(f"{name}={text!r} is not a whole number") from None
 
 
+def env_choice(name: str, choices: tuple[str, ...]) -> str:
+    """Return which of the upper-case choices the variable `name` is, the first by default; raise ValueError if none."""
+    text = os.environ.get(name, "").strip().upper() or choices[0]
+    if text not in choices:
+        raise ValueError(f"{name}={text!r} is none of {', '.join(choices)}")
+    return text
+
+
 def env_list(name: str, default: list[str]) -> list[str]:
     """Return the comma-separated values of the variable `name`."""
     text = os.environ.get(name, "")
