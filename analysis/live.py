@@ -89,7 +89,7 @@ def _workers_of(campaign: Campaign, now: datetime) -> dict[int, LiveWorker]:
             worker.finished.append(assignment.pk)
         elif assignment.state == State.ACTIVE and assignment.leased_until > now:
             worker.n_active += 1
-        else:
+        elif assignment.state != State.REJECTED:
             worker.n_left += 1
         worker.seen_at = max(worker.seen_at or assignment.seen_at, assignment.seen_at)
     return workers

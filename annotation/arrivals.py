@@ -16,6 +16,8 @@ from evalsite.lib.errors import DomainError
 
 _newcomers = Signer(salt="annotation.newcomer", sep="/")
 State = Assignment.State
+# Whether work is rejected is between the worker and the platform: here it is complete.
+_COMPLETED = (State.FINISHED, State.REJECTED)
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def foresee(campaign: Campaign, worker_key: str | None, place: Place | None = No
     number = place.hit_number if place else None
     worker = Worker.objects.filter(platform=campaign.platform, key=worker_key).first() if worker_key else None
     mine = list(worker.assignments.filter(campaign=campaign).select_related("hit")) if worker else []
-    finished = tuple(each for each in mine if each.state == State.FINISHED)
+    finished = tuple(each for each in mine if each.state in _COMPLETED)
     if begun := find_begun(mine, place):
         return Outlook("", begun.n_items, begun, finished)
     if number is not None and any(each.state == State.ACTIVE for each in mine):
@@ -70,7 +72,7 @@ def find_begun(mine: Iterable[Assignment], place: Place | None) -> Assignment | 
     It is the one that belongs to the place they come with, so that it can be handed in whatever else they have begun;
     or else, unless the place names another HIT, the one that they are at.
     """
-    kept = [each for each in mine if each.state in (State.ACTIVE, State.FINISHED)]
+    kept = [each for each in mine if each.state in (State.ACTIVE, *_COMPLETED)]
     if place and place.hit_number is not None:
         return next((each for each in kept if each.hit.number == place.hit_number), None)
     own = (each for each in kept if place and each.platform_id == place.platform_id)
@@ -86,7 +88,7 @@ def last_arrival(assignment: Assignment) -> datetime | None:
 def _find_refusal(campaign: Campaign, worker: Worker | None, mine: list[Assignment]) -> str:
     if not campaign.is_open:
         return campaign.status
-    n_finished = sum(each.state == State.FINISHED for each in mine)
+    n_finished = sum(each.state in _COMPLETED for each in mine)
     if campaign.hits_per_worker is not None and n_finished >= campaign.hits_per_worker:
         return "enough_hits"
     return "enough_workers" if not mine and _has_enough_workers(campaign) else ""

@@ -44,7 +44,8 @@ class Invitation(models.Model):
 class Assignment(models.Model):
     """One worker's go at one HIT. An active one holds a place of its HIT until its lease ends.
 
-    active → finished | returned | expired; expired → active if its worker comes back while a place is free.
+    active → finished | returned | expired; expired → active if its worker comes back while a place is free;
+    finished ⇄ rejected, as its platform says: rejected work is kept and does not count.
     """
 
     class State(models.TextChoices):
@@ -52,6 +53,7 @@ class Assignment(models.Model):
         FINISHED = "finished", "Finished"
         RETURNED = "returned", "Returned"
         EXPIRED = "expired", "Expired"
+        REJECTED = "rejected", "Rejected"
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="assignments")
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="assignments")
@@ -68,6 +70,7 @@ class Assignment(models.Model):
     completion_code = models.CharField(max_length=20, blank=True)
     platform_id = models.CharField("the platform's own assignment, at its last arrival", max_length=200, blank=True)
     platform_data = models.JSONField("what the platform sent with it", default=dict, blank=True)
+    is_surplus = models.BooleanField("its place went to another worker before its rejection was undone", default=False)
     consent_version = models.CharField(
         "version of the consent text that the worker agreed to", max_length=VERSION_LENGTH, blank=True
     )
@@ -249,6 +252,8 @@ class Event(models.Model):
         FINISHED = "finished", "Finished"
         RETURNED = "returned", "Returned"
         EXPIRED = "expired", "Lease ended"
+        REJECTED = "rejected", "Rejected on the platform"
+        RESTORED = "restored", "Rejection on the platform taken back"
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="events")
     item = models.ForeignKey(HitItem, null=True, blank=True, on_delete=models.PROTECT, related_name="+")

@@ -31,6 +31,7 @@ class Totals:
     n_active: int
     n_returned: int
     n_expired: int
+    n_rejected: int
     n_items_wanted: int
     n_items_rated: int
     n_items_finished: int
@@ -43,7 +44,7 @@ class Totals:
     @property
     def n_assignments(self) -> int:
         """Number of assignments in any state."""
-        return self.n_finished + self.n_active + self.n_returned + self.n_expired
+        return self.n_finished + self.n_active + self.n_returned + self.n_expired + self.n_rejected
 
     @property
     def n_left(self) -> int:

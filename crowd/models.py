@@ -109,6 +109,7 @@ class Submission(models.Model):
         UNKNOWN = "unknown", "Submitted by somebody who never came here"
         OTHER_WORKER = "other-worker", "Submitted by another worker than the one who came here"
         WRONG_CODE = "wrong-code", "Submitted with another completion code"
+        SURPLUS = "surplus", "Rejection taken back after another worker got the place"
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="submissions")
     posting = models.ForeignKey(Posting, on_delete=models.PROTECT, related_name="submissions")

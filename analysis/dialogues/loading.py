@@ -36,7 +36,7 @@ from evalsite.lib.tables.errors import listing, shorten
 _REQUIRED = ("worker", "assignment")
 # The files that a campaign exports tell what became of chats and assignments; these do not count in its results either.
 _DEAD, _OPEN = "dead", "open"
-_UNFINISHED = ("active", "returned", "expired")
+_UNFINISHED = ("active", "returned", "expired", "rejected")
 # What else a column may be called.
 _ALIASES = {"work_seconds": "seconds"}
 _COUNTS = ("worker_inputs", "worker_words", "worker_chars", "changes_by_chatbot", "changes_by_worker")

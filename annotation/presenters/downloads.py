@@ -40,7 +40,7 @@ def downloads(campaign: Campaign, totals: Totals, n_criteria: int) -> list[dict[
     n_items = totals.n_items_wanted // max(campaign.workers_per_hit, 1)
     n_ratings = f"{totals.n_items_finished * n_criteria:,} ratings"
     n_assignments = f"{totals.n_assignments:,} rows"
-    all_text = "active, returned and expired ones too: filter by state"
+    all_text = "active, returned, expired and rejected ones too: filter by state"
     assignments = "Assignments: state, times, feedback, consent"
     unanswered = ", tries without a reply" if campaign.is_live else ""
     events = f"Events: start, each item (time shown, first touch, moves){unanswered}, end"

@@ -88,6 +88,11 @@ def _stats(totals: Totals, minutes: Spread | None, durations: Spread | None, wor
         },
         {"label": "Returned", "value": f"{totals.n_returned:,}", "note": "offered again"},
         {"label": "Expired", "value": f"{totals.n_expired:,}", "note": "offered again"},
+        *(
+            [{"label": "Rejected", "value": f"{totals.n_rejected:,}", "note": "not counted"}]
+            if totals.n_rejected
+            else []
+        ),
     ]
 
 

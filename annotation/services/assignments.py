@@ -27,6 +27,7 @@ from evalsite.lib.errors import DomainError
 
 State = Assignment.State
 GIVEN_UP = (State.EXPIRED, State.RETURNED)
+COMPLETED = (State.FINISHED, State.REJECTED)
 QUIET = timedelta(minutes=5)
 """How long a worker has given no sign of life whose place on the platform may have been given to another one."""
 # Without letters and digits that look alike.
@@ -138,7 +139,7 @@ def _other_worker() -> DomainError:
 
 def _check_unspent(mine: list[Assignment], place: Place) -> None:
     """Refuse a place with which the worker has finished another HIT: it is needed there to hand that one in."""
-    spent = [each for each in mine if each.state == State.FINISHED and each.platform_id == place.platform_id]
+    spent = [each for each in mine if each.state in COMPLETED and each.platform_id == place.platform_id]
     if place.hit_number is not None and any(each.hit.number != place.hit_number for each in spent):
         raise DomainError("other_hit", "You have finished another HIT at this address. Open each one on the platform.")
 
@@ -193,7 +194,7 @@ def _with(assignment: Assignment, campaign: Campaign, worker: Worker) -> Assignm
 def _is_enough(campaign: Campaign, states: Iterable[str]) -> bool:
     """Return whether a worker with assignments in these states has done as many HITs as one person may."""
     most = campaign.hits_per_worker
-    return most is not None and sum(state == State.FINISHED for state in states) >= most
+    return most is not None and sum(state in COMPLETED for state in states) >= most
 
 
 def _lease(campaign: Campaign, worker: Worker, *, is_new: bool, place: Place | None, consent: _Consent) -> Assignment:
@@ -290,7 +291,7 @@ def finish_assignment(*, assignment_id: int, feedback: str = "") -> Assignment:
     """
     assignment = _locked(assignment_id)
     feedback = feedback.replace("\0", "").strip()  # PostgreSQL takes no NUL
-    if assignment.state == State.FINISHED:
+    if assignment.state in COMPLETED:
         if feedback and not assignment.feedback:  # it had finished by itself when the lease ended
             assignment.feedback = feedback
             assignment.save(update_fields=["feedback"])

@@ -37,7 +37,7 @@ def show_next(
     `draft` is what was typed and refused: the form has it again.
     """
     campaign = assignment.campaign
-    if assignment.state == State.FINISHED:
+    if assignment.state in (State.FINISHED, State.REJECTED):
         return _finished(assignment)
     if assignment.state == State.RETURNED:
         return stop_page("returned", campaign=campaign)

@@ -75,6 +75,8 @@ class CrowdPlatform(ABC):
     """Whether each HIT is published by itself; if not, a wave is one posting with places for any of its HITs."""
     deletes_postings: ClassVar[bool] = True
     """Whether a posting that was published can be deleted there once it has ended."""
+    frees_rejected: ClassVar[bool] = False
+    """Whether the place of rejected work is given to another worker there."""
     rejection_categories: ClassVar[tuple[tuple[str, str], ...]] = ()
     """What the platform asks for besides a message when work is rejected: values and labels."""
     rejection_effect: ClassVar[str] = (

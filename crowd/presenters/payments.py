@@ -269,6 +269,9 @@ _EXPLAINED = {
     "work to pay for, unless the pages did not open for them: ask before you reject.",
     Submission.Trouble.OTHER_WORKER: "One worker rated here, another one submitted there. The address may have been "
     "passed on, or one person has two accounts. Decide whom you believe before anybody is paid.",
+    Submission.Trouble.SURPLUS: "This work was rejected, so its place was offered again, and another worker took it. "
+    "Now the rejection has been taken back: both count, both are paid, and the HIT has one worker more than you asked "
+    "for. To count only one of them, exclude the other in the settings of the analysis.",
     Submission.Trouble.WRONG_CODE: "The work is finished here, but the completion code that came with the submission "
     "is not the one that was shown. Mostly it was mistyped or copied from another study.",
 }

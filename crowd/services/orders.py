@@ -29,6 +29,7 @@ from crowd.models import Order, Posting, Submission
 from crowd.queries import OPEN, list_stops
 from crowd.services.pacing import FIRST_PAUSE_S, Pace
 from crowd.services.queueing import ask_for
+from crowd.services.rejecting import settle_rejections
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.timing import LEASE_S
@@ -169,7 +170,7 @@ def _in_order(campaign: Campaign) -> Iterator[Order]:
     orders = (
         _open_orders(campaign)
         .order_by("pk")
-        .select_related("submission__posting", "submission__worker", "posting", "worker")
+        .select_related("campaign", "submission__posting", "submission__worker", "posting", "worker")
     )
     while some := list(orders.filter(pk__gt=last)[:_AT_A_TIME]):
         yield from some
@@ -202,6 +203,8 @@ def _carry_out(account: CrowdAccount, order: Order) -> bool:
         _end(order, State.REFUSED, error.message)
     else:
         _end(order, State.DONE)
+        if order.submission and order.kind in _SUBMISSION_STATES:
+            settle_rejections(order.campaign, Submission.objects.filter(pk=order.submission.pk))
     return True
 
 
@@ -234,7 +237,10 @@ def _end(order: Order, state: str, error: str = "") -> None:
     if not ended or state != State.DONE:
         return
     if order.submission_id and order.kind in _SUBMISSION_STATES:
-        Submission.objects.filter(pk=order.submission_id).update(state=_SUBMISSION_STATES[Kind(order.kind)])
+        decided = Submission.objects.filter(pk=order.submission_id)
+        decided.update(state=_SUBMISSION_STATES[Kind(order.kind)])
+        if order.kind == Kind.REJECT:  # its place may be open there again
+            Posting.objects.filter(submissions=order.submission_id).update(look_at=timezone.now())
     if order.posting_id and order.kind in _POSTING_STATES:
         look_at = None if order.kind == Kind.DELETE else timezone.now()
         Posting.objects.filter(pk=order.posting_id).update(state=_POSTING_STATES[Kind(order.kind)], look_at=look_at)

@@ -11,6 +11,7 @@ from analysis.campaign_queries import settings_of
 from analysis.live import list_live_workers
 from annotation.models import Assignment
 from campaigns.models import Campaign, Hit
+from campaigns.platforms import get_platform
 from crowd.costs import Cost, cost_of_places
 from crowd.models import Order, Posting, Submission, Wave
 from crowd.queries import list_stops
@@ -19,12 +20,15 @@ from crowd.services.terms import is_on, option_of
 from crowd.services.troubles import HANDED_IN
 
 _FAILED = "failed"
+_REJECTED = Submission.State.REJECTED
 _LOOK_AFTER = timedelta(seconds=60)  # when the platform has been told
 _NOTHING = Decimal("0.00")
 
 
 def replace_failed(*, campaign: Campaign) -> int:
     """Offer the HITs once more that workers did who have failed the worker test by now; return how many.
+
+    So are HITs whose work was rejected, where the platform itself does not give their places to others.
 
     Only if the platform's option `replace_failed` is on and the campaign is not closed, and as far as `budget_cap`
     goes, the most that waves and such places may cost together. Each submission is replaced once, ever, and none of a
@@ -34,7 +38,7 @@ def replace_failed(*, campaign: Campaign) -> int:
         return 0
     workers = list_live_workers(campaign, settings_of(campaign), timezone.now())
     failed = {worker.name for worker in workers if worker.conduct.verdict == _FAILED}
-    due = [each for each in _replaceable(campaign) if each.worker.name in failed] if failed else []
+    due = [each for each in _replaceable(campaign) if each.state == _REJECTED or each.worker.name in failed]
     return _replace(campaign, due) if due else 0
 
 
@@ -49,9 +53,12 @@ def _cap_of(campaign: Campaign) -> Decimal:
 def _replaceable(campaign: Campaign) -> list[Submission]:
     """Return the submissions of finished work that were not replaced and can be, in order."""
     ordered = _add_orders(campaign).filter(submission__isnull=False)
-    found = Submission.objects.filter(
-        campaign=campaign, state__in=HANDED_IN, assignment__state=Assignment.State.FINISHED
-    ).exclude(pk__in=ordered.values("submission"))
+    states = [Assignment.State.FINISHED]
+    if not get_platform(campaign.platform).frees_rejected:
+        states.append(Assignment.State.REJECTED)
+    found = Submission.objects.filter(campaign=campaign, state__in=HANDED_IN, assignment__state__in=states).exclude(
+        pk__in=ordered.values("submission")
+    )
     found = found.exclude(posting__state=Posting.State.GONE).exclude(posting__in=list_stops(campaign).values("posting"))
     return list(found.select_related("worker", "posting", "assignment").order_by("pk"))
 

@@ -32,6 +32,7 @@ from crowd.queries import UNPUBLISHED
 from crowd.services.memory import is_stale, prepare_account
 from crowd.services.pacing import GIVE_UP_AFTER, Pace
 from crowd.services.queueing import SYNC, ask_for
+from crowd.services.rejecting import settle_rejections
 from crowd.services.replacing import replace_failed
 from crowd.services.terms import terms_of
 from crowd.services.troubles import ENDED, HANDED_IN, refresh_troubles
@@ -212,6 +213,8 @@ def sync_posting(posting: Posting, account: CrowdAccount) -> None:
         return
     refresh_troubles(posting.campaign, posting)
     free_places(posting)
+    if settle_rejections(posting.campaign, Submission.objects.filter(posting=posting)):
+        refresh_troubles(posting.campaign, posting)
 
 
 @transaction.atomic
@@ -337,11 +340,12 @@ def _wants_workers(posting: Posting) -> bool:
 
 
 def free_places(posting: Posting) -> int:
-    """Take the HITs back from those who have left the platform, whose places it offers again; return how many.
+    """Take the HITs back from those who have left the platform, or were rejected unfinished; return how many.
 
-    Who has rated everything has finished.
+    The platform offers their places again. Who has rated everything has finished.
     """
-    left = Submission.objects.filter(posting=posting, state__in=ENDED, assignment__platform_id=F("platform_id"))
+    over = (*ENDED, State.REJECTED)
+    left = Submission.objects.filter(posting=posting, state__in=over, assignment__platform_id=F("platform_id"))
     holding = left.filter(assignment__state=Assignment.State.ACTIVE)
     return sum(_release(*each) for each in holding.values_list("assignment", "platform_id", "seen_at"))
 

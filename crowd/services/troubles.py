@@ -98,8 +98,10 @@ def _trouble_of_work(campaign: Campaign, submission: Submission, assignment: Ass
         return Trouble.UNKNOWN
     if assignment.worker_id != submission.worker_id:
         return Trouble.OTHER_WORKER
-    if assignment.state != Assignment.State.FINISHED:
+    if assignment.state not in (Assignment.State.FINISHED, Assignment.State.REJECTED):
         return Trouble.NOT_FINISHED
+    if assignment.is_surplus:
+        return Trouble.SURPLUS
     given = _codes_given(campaign, submission, assignment)
     if submission.code and given and submission.code.strip().upper() not in given:
         return Trouble.WRONG_CODE

@@ -196,6 +196,7 @@ class ForAll(EachHit):
     title = "For all"
     posts_each_hit = False
     deletes_postings = False
+    frees_rejected = True
 
     def finish(self, campaign: CampaignRef, place: Place | None, code: str) -> Handover:
         return Handover(link_url="https://crowd.example/complete?cc=C0DE")

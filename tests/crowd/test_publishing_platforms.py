@@ -17,8 +17,9 @@ from annotation.services.assignments import finish_assignment, start_assignment
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
 from crowd.models import Posting, Submission, Wave
-from crowd.services import pacing
+from crowd.services import pacing, payments
 from crowd.services.checks import check_account
+from crowd.services.orders import carry_out_orders
 from crowd.services.publishing import publish_wave
 from crowd.services.syncing import QUIET, sync_campaign
 from crowd.services.waves import resume_wave, stop_wave
@@ -35,6 +36,7 @@ from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from tests.annotation.open_campaigns import places_left, rate_items
 from tests.crowd.campaigns import make_crowd_campaign, plan, publish
+from tests.crowd.paying import REASON
 
 pytestmark = pytest.mark.django_db
 MADE = {"mturk": "create-hit", "prolific": "publish"}
@@ -253,6 +255,27 @@ def test_work_of_somebody_who_never_came_is_found(campaign: Campaign, platform: 
 
     submission = Submission.objects.get()
     assert (submission.trouble, submission.worker.key) == ("unknown", platform.worker(1))
+
+
+def test_whoever_comes_in_the_place_of_rejected_work_on_prolific_gets_the_hit(
+    owner: User, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pacing, "CALLS_PER_S", 1_000)
+    with prolific(settings, Ledger(), Faults()) as platform:
+        campaign = make(owner, platform, n_hits=1, n_workers=1)
+        publish(plan(campaign, owner))
+        task, assignment = take(campaign, platform)
+        platform.hand_in(campaign, task, finish_assignment(assignment_id=rate_items(assignment).pk))
+        sync(campaign)
+        assert platform.desk.take(platform.worker(2)) is None
+
+        given = {"message": REASON * 4, "category": "LOW_EFFORT", "user": owner}
+        payments.reject(campaign=campaign, submission=Submission.objects.get(), **given)
+        carry_out_orders(JobContext(), campaign.pk)
+        _, other = take(campaign, platform, 2)
+
+        assert other.hit == assignment.hit
+        assert places_left(campaign) == [0]
 
 
 class Interrupting(JobContext):

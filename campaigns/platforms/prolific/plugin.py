@@ -40,7 +40,9 @@ class Prolific(CrowdPlatform):
     has_account = True
     posts_each_hit = False
     deletes_postings = False
+    frees_rejected = True
     shortest_rejection = 100
+    rejection_effect = f"{CrowdPlatform.rejection_effect} Another participant gets the place, and is paid."
     rejection_categories = (
         ("LOW_EFFORT", "Little effort"),
         ("FAILED_CHECK", "Failed a fair check of attention"),
