@@ -9,15 +9,13 @@ from uuid import UUID
 from django.core.signing import BadSignature, Signer
 
 from annotation.models import Assignment, Event, Worker
+from annotation.places import COMPLETED, is_full, list_displaceable
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Hit
-from campaigns.platforms import get_platform
 from evalsite.lib.errors import DomainError
 
 _newcomers = Signer(salt="annotation.newcomer", sep="/")
 State = Assignment.State
-# Whether work is rejected is between the worker and the platform: here it is complete.
-_COMPLETED = (State.FINISHED, State.REJECTED)
 
 
 @dataclass(frozen=True)
@@ -45,25 +43,30 @@ def find_campaign(public_id: UUID) -> Campaign:
 
 
 def foresee(campaign: Campaign, worker_key: str | None, place: Place | None = None) -> Outlook:
-    """Return what awaits the worker of a key; a key of None is somebody new. At most six queries.
+    """Return what awaits the worker of a key; a key of None is somebody new. At most nine queries.
 
     `place` is what they came with from a crowd platform: the HIT that it names, if it names one, and no other.
     """
     number = place.hit_number if place else None
     worker = Worker.objects.filter(platform=campaign.platform, key=worker_key).first() if worker_key else None
     mine = list(worker.assignments.filter(campaign=campaign).select_related("hit")) if worker else []
-    finished = tuple(each for each in mine if each.state in _COMPLETED)
+    finished = tuple(each for each in mine if each.state in COMPLETED)
     if begun := find_begun(mine, place):
         return Outlook("", begun.n_items, begun, finished)
     if number is not None and any(each.state == State.ACTIVE for each in mine):
         return Outlook("other_hit", finished=finished)
-    if refusal := _find_refusal(campaign, worker, mine):
+    if refusal := _find_refusal(campaign, mine):
         return Outlook(refusal, finished=finished)
+    has_no_room = is_full(campaign, worker.pk if worker else None)
     # An expired assignment is taken up again if its HIT is still free; other HITs are had once.
     had = [each.hit_id for each in mine if each.state != State.EXPIRED and number is None]
     free = Hit.objects.filter(campaign=campaign, n_places_left__gt=0, is_offered=True).exclude(pk__in=had)
-    hit = (free if number is None else free.filter(number=number)).first()
-    return Outlook("", hit.items.count(), None, finished) if hit else Outlook("no_work", finished=finished)
+    hit = None if has_no_room else (free if number is None else free.filter(number=number)).first()
+    if hit:
+        return Outlook("", hit.items.count(), None, finished)
+    if not place and (others := list_displaceable(campaign, mine, only_newcomers=has_no_room)):
+        return Outlook("", Assignment.objects.values_list("n_items", flat=True).get(pk=others[0]), None, finished)
+    return Outlook("enough_workers" if has_no_room else "no_work", finished=finished)
 
 
 def find_begun(mine: Iterable[Assignment], place: Place | None) -> Assignment | None:
@@ -72,7 +75,7 @@ def find_begun(mine: Iterable[Assignment], place: Place | None) -> Assignment | 
     It is the one that belongs to the place they come with, so that it can be handed in whatever else they have begun;
     or else, unless the place names another HIT, the one that they are at.
     """
-    kept = [each for each in mine if each.state in (State.ACTIVE, *_COMPLETED)]
+    kept = [each for each in mine if each.state in (State.ACTIVE, *COMPLETED)]
     if place and place.hit_number is not None:
         return next((each for each in kept if each.hit.number == place.hit_number), None)
     own = (each for each in kept if place and each.platform_id == place.platform_id)
@@ -85,20 +88,12 @@ def last_arrival(assignment: Assignment) -> datetime | None:
     return came.order_by("-pk").values_list("at", flat=True).first()
 
 
-def _find_refusal(campaign: Campaign, worker: Worker | None, mine: list[Assignment]) -> str:
+def _find_refusal(campaign: Campaign, mine: list[Assignment]) -> str:
     if not campaign.is_open:
         return campaign.status
-    n_finished = sum(each.state in _COMPLETED for each in mine)
-    if campaign.hits_per_worker is not None and n_finished >= campaign.hits_per_worker:
-        return "enough_hits"
-    return "enough_workers" if not mine and _has_enough_workers(campaign) else ""
-
-
-def _has_enough_workers(campaign: Campaign) -> bool:
-    most = get_platform(campaign.platform).max_workers(campaign.ref)
-    if most is None:
-        return False
-    return Assignment.objects.filter(campaign=campaign).values("worker").distinct().count() >= most
+    n_finished = sum(each.state in COMPLETED for each in mine)
+    is_enough = campaign.hits_per_worker is not None and n_finished >= campaign.hits_per_worker
+    return "enough_hits" if is_enough else ""
 
 
 def sign_newcomer(campaign: Campaign) -> str:

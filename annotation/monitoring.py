@@ -8,6 +8,7 @@ from django.db.models.functions import Replace
 from django.shortcuts import get_object_or_404
 
 from annotation.models import Assignment, Invitation
+from annotation.places import taking_part
 from campaigns.contracts.platform import CampaignRef, CrowdPlatform
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
@@ -71,7 +72,7 @@ class Access:
 def get_access(campaign: Campaign) -> Access:
     """Return how workers come to the campaign, which its platform tells. One query."""
     platform, ref = get_platform(campaign.platform), campaign.ref
-    workers = Assignment.objects.filter(campaign=campaign).aggregate(n=Count("worker", distinct=True))
+    workers = taking_part(campaign).aggregate(n=Count("worker", distinct=True))
     return Access(
         is_open=_lets_in_anybody(platform, ref),
         has_personal_links=_makes_personal_links(platform, ref),

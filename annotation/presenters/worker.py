@@ -1,6 +1,7 @@
 """What the worker pages show, in the shapes of templates/rate. Nothing here may tell items of one kind from others'."""
 
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -10,6 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.places import UNSTARTED
 from annotation.queries import ShownItem
 from annotation.text_images import LETTERS, SCALES, WIDTHS, Part, Stem, Variant, blocks_with_parts, size_of
 from campaigns.contracts.platform import Handover
@@ -43,9 +45,10 @@ STOPS: dict[str, tuple[int, str, str]] = {
     "returned": (410, "You have returned this HIT", "It is offered to somebody else. What you rated is kept."),
     "expired": (
         409,
-        "You were away for long",
-        "This HIT was offered to others; what you rated is kept. Go on with it if it is still free, or with another.",
+        "This HIT was offered to others",
+        "Nothing was sent for some time. What you sent is kept. Go on with it if it is still free, or with another.",
     ),
+    "too_many": (429, "Many people at once", "Many people have come from your network. Try again in a minute."),
 }
 _OTHER_STOP = (409, "That is not possible", "Open the link that you were sent again: your work is kept.")
 
@@ -103,6 +106,11 @@ def period(minutes: int) -> str:
     return f"{minutes // 60} hours"
 
 
+def wait(seconds: int) -> str:
+    """Return a time to wait in words, in whole minutes."""
+    return period(-(-seconds // 60))
+
+
 def terms(campaign: Campaign, n_items: int) -> dict[str, Any]:
     """Return what a worker is told of a HIT before it, and what it asks of them."""
     return {
@@ -115,6 +123,12 @@ def terms(campaign: Campaign, n_items: int) -> dict[str, Any]:
         "consent": _as_html(campaign.consent),
         "lease": period(campaign.lease_minutes),
     }
+
+
+def begin_within(campaign: Campaign) -> str:
+    """Return how soon somebody who comes by an open link is to begin, "" if that is the lease like any other."""
+    minutes = UNSTARTED // timedelta(minutes=1)
+    return period(minutes) if minutes < campaign.lease_minutes else ""
 
 
 def item(

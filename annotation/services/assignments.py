@@ -1,16 +1,9 @@
-"""Giving HITs out, taking them back, finishing them.
-
-A place of a HIT is taken and freed by one UPDATE that names the state it expects, so that no two workers get the same
-place. Locks are always taken in the order worker, assignment, HIT, campaign; of several HITs, in the order of keys.
-They are locks that foreign keys do not wait for (`no_key`): PostgreSQL checks those as late as at the commit.
-"""
+"""Giving HITs out, taking them back, finishing them. How a place is taken is `leases`."""
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
@@ -19,6 +12,17 @@ from django.utils.crypto import get_random_string
 
 from annotation.arrivals import find_begun
 from annotation.models import Assignment, Event, Worker
+from annotation.places import COMPLETED
+from annotation.services.leases import (
+    Consent,
+    close_assignment,
+    is_enough,
+    lease_hit,
+    reclaim,
+    record,
+    renew_on_arrival,
+    with_objects,
+)
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
@@ -27,19 +31,11 @@ from evalsite.lib.errors import DomainError
 
 State = Assignment.State
 GIVEN_UP = (State.EXPIRED, State.RETURNED)
-COMPLETED = (State.FINISHED, State.REJECTED)
 QUIET = timedelta(minutes=5)
 """How long a worker has given no sign of life whose place on the platform may have been given to another one."""
 # Without letters and digits that look alike.
 _CODE_ALPHABET, _CODE_LENGTH = "ABCDEFGHJKMNPQRSTUVWXYZ23456789", 10
 _EXPIRED_AT_ONCE = 500
-
-
-class _Consent(NamedTuple):
-    """What a worker agreed to, and when; nothing where there is no consent text or no record."""
-
-    version: str = ""
-    at: datetime | None = None
 
 
 def start_assignment(
@@ -49,20 +45,24 @@ def start_assignment(
     consented: bool = False,
     has_agreed: bool = False,
     place: Place | None = None,
+    client: str = "",
 ) -> Assignment:
     """Give a worker a HIT, or the one they have already begun; a `worker_key` of None is somebody new.
 
     `consented`: they have just agreed to the consent text. `has_agreed`: they are not asked again, since they agreed
     with an earlier HIT of the campaign.
     Whoever comes with a place of a crowd platform gets the HIT that it names, or finds there what they have finished;
-    the assignment remembers the place. Raises DomainError `not_open`, `no_consent`, `enough_workers`, `enough_hits`,
-    `no_work`, `other_hit` or, of a place that somebody else came with, `other_worker`.
+    the assignment remembers the place. `client` is a name from `annotation.clients`: it gets HITs that it has not had,
+    as long as there are any. Where no place is free, one is taken over in which nothing was rated (`places`).
+
+    Raises DomainError `not_open`, `no_consent`, `enough_workers`, `enough_hits`, `no_work`, `other_hit` or, of a place
+    that somebody else came with, `other_worker`.
     """
     # In a transaction of its own, which locks other workers' assignments and ends before this worker is locked.
     expire_leases(campaign=campaign, except_of=worker_key)
     if place:
         _release_reused(campaign, worker_key, place)
-    return _start(campaign, worker_key, place, consented=consented, has_agreed=has_agreed)
+    return _start(campaign, worker_key, place, client, consented=consented, has_agreed=has_agreed)
 
 
 def _release_reused(campaign: Campaign, worker_key: str | None, place: Place) -> None:
@@ -80,7 +80,7 @@ def _release_reused(campaign: Campaign, worker_key: str | None, place: Place) ->
 
 @transaction.atomic
 def _start(
-    campaign: Campaign, worker_key: str | None, place: Place | None, *, consented: bool, has_agreed: bool
+    campaign: Campaign, worker_key: str | None, place: Place | None, client: str, *, consented: bool, has_agreed: bool
 ) -> Assignment:
     worker = _worker_of(campaign, worker_key)
     # Of every state: a request that changes one of them at this moment ends first, and is seen.
@@ -91,35 +91,35 @@ def _start(
         _check_unspent(mine, place)
     if begun := find_begun(mine, place):
         if begun.state == State.ACTIVE:
-            renew(begun, campaign, timezone.now())
+            renew_on_arrival(begun, campaign, timezone.now())
             begun.save(update_fields=["seen_at", "leased_until"])
-        return _arrived(_with(begun, campaign, worker), place)
+        return _arrived(with_objects(begun, campaign, worker), place)
     _check_free(mine)
     if not campaign.is_open:
         raise DomainError("not_open", "This study is not open at the moment. Nothing is lost: try again later.")
-    if _is_enough(campaign, (each.state for each in mine)):
+    if is_enough(campaign, (each.state for each in mine)):
         raise DomainError("enough_hits", "You have done as many HITs of this study as one person may. Thank you.")
     for each in mine:
-        if _may_go_on(each, place) and reclaim(each, campaign):
-            return _arrived(_with(each, campaign, worker), place)
+        if _may_go_on(each, place) and reclaim(each, campaign, has_sent=False):
+            return _arrived(with_objects(each, campaign, worker), place)
     consent = _consent_of(campaign, mine, consented=consented, has_agreed=has_agreed)
-    return _arrived(_lease(campaign, worker, is_new=not mine, place=place, consent=consent), place)
+    return _arrived(lease_hit(campaign, worker, mine, place, consent, client), place)
 
 
-def _consent_of(campaign: Campaign, mine: list[Assignment], *, consented: bool, has_agreed: bool) -> _Consent:
+def _consent_of(campaign: Campaign, mine: list[Assignment], *, consented: bool, has_agreed: bool) -> Consent:
     """Return what is kept with a new assignment of a worker; raise DomainError `no_consent`.
 
     Who agreed before consents were kept has no record, and gets none.
     """
     version = campaign.consent_version
     if not version:
-        return _Consent()
+        return Consent()
     if consented:
-        return _Consent(version, timezone.now())
+        return Consent(version, timezone.now())
     if not has_agreed:
         raise DomainError("no_consent", "Tick that you agree to take part, then start.")
     earlier = [each.consented_at for each in mine if each.consented_at and each.consent_version == version]
-    return _Consent(version, max(earlier)) if earlier else _Consent()
+    return Consent(version, max(earlier)) if earlier else Consent()
 
 
 def _check_owner(campaign: Campaign, worker: Worker, place: Place) -> None:
@@ -185,103 +185,6 @@ def _worker_of(campaign: Campaign, key: str | None) -> Worker:
     return Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)  # of two clicks at once, the second waits
 
 
-def _with(assignment: Assignment, campaign: Campaign, worker: Worker) -> Assignment:
-    """Return the assignment with objects that are at hand, so that no query fetches them again."""
-    assignment.campaign, assignment.worker = campaign, worker
-    return assignment
-
-
-def _is_enough(campaign: Campaign, states: Iterable[str]) -> bool:
-    """Return whether a worker with assignments in these states has done as many HITs as one person may."""
-    most = campaign.hits_per_worker
-    return most is not None and sum(state in COMPLETED for state in states) >= most
-
-
-def _lease(campaign: Campaign, worker: Worker, *, is_new: bool, place: Place | None, consent: _Consent) -> Assignment:
-    """Take a place of the first HIT that has one and that the worker has not had, or of the one that is asked for."""
-    hits = Hit.objects.filter(campaign=campaign, n_places_left__gt=0, is_offered=True)
-    hits = hits.exclude(assignments__worker=worker)
-    if place and place.hit_number is not None:
-        hits = hits.filter(number=place.hit_number)
-    # A HIT that another worker is just being given is passed over, and waited for only if there is no other.
-    hit = hits.select_for_update(skip_locked=True, no_key=True).first() or hits.select_for_update(no_key=True).first()
-    if hit is None:
-        raise _no_work()
-    if is_new:
-        _check_room(campaign)
-    if not _take_place(hit.pk):
-        raise _no_work()
-    now = timezone.now()
-    assignment = Assignment.objects.create(
-        campaign=campaign,
-        hit=hit,
-        worker=worker,
-        n_items=hit.items.count(),
-        is_accessible=campaign.is_accessible,
-        started_at=now,
-        seen_at=now,
-        leased_until=now + _lease_of(campaign),
-        consent_version=consent.version,
-        consented_at=consent.at,
-    )
-    _record(assignment, Event.Kind.STARTED, now)
-    return assignment
-
-
-def _no_work() -> DomainError:
-    return DomainError("no_work", "There is nothing left for you in this study at the moment. Thank you.")
-
-
-def _check_room(campaign: Campaign) -> None:
-    """Refuse a newcomer where enough take part. The lock makes newcomers queue where they are counted."""
-    most = get_platform(campaign.platform).max_workers(campaign.ref)
-    if most is None:
-        return
-    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    if Assignment.objects.filter(campaign=campaign).values("worker").distinct().count() >= most:
-        raise DomainError("enough_workers", "Enough people are taking part already. Thank you for your interest.")
-
-
-def _lease_of(campaign: Campaign) -> timedelta:
-    return timedelta(minutes=campaign.lease_minutes)
-
-
-def _take_place(hit_id: int) -> bool:
-    return bool(Hit.objects.filter(pk=hit_id, n_places_left__gt=0).update(n_places_left=F("n_places_left") - 1))
-
-
-def _record(assignment: Assignment, kind: str, now: datetime) -> None:
-    Event.objects.create(assignment=assignment, kind=kind, at=now)
-
-
-def renew(assignment: Assignment, campaign: Campaign, now: datetime) -> None:
-    """Set the times of a sign of life; the caller saves `seen_at` and `leased_until`."""
-    assignment.seen_at, assignment.leased_until = now, now + _lease_of(campaign)
-
-
-def reclaim(assignment: Assignment, campaign: Campaign) -> bool:
-    """Make an expired assignment, locked by the caller, active again.
-
-    Return False if its place has gone, or its worker has another HIT at the moment or has done all that they may.
-    """
-    others = Assignment.objects.filter(campaign=campaign, worker=assignment.worker_id).exclude(pk=assignment.pk)
-    if _is_enough(campaign, others.values_list("state", flat=True)):
-        return False
-    now = timezone.now()
-    try:
-        with transaction.atomic():
-            if not _take_place(assignment.hit_id):
-                return False
-            again = {"state": State.ACTIVE, "ended_at": None, "seen_at": now, "leased_until": now + _lease_of(campaign)}
-            Assignment.objects.filter(pk=assignment.pk).update(**again)
-    except IntegrityError:  # one active assignment at a time
-        return False
-    for name, value in again.items():
-        setattr(assignment, name, value)
-    _record(assignment, Event.Kind.RESUMED, now)
-    return True
-
-
 @transaction.atomic
 def finish_assignment(*, assignment_id: int, feedback: str = "") -> Assignment:
     """End an assignment whose items are all rated, and give it a completion code; again, the same code.
@@ -321,7 +224,7 @@ def _finish(assignment: Assignment, now: datetime) -> None:
     assignment.state, assignment.ended_at = State.FINISHED, now
     assignment.completion_code = get_random_string(_CODE_LENGTH, _CODE_ALPHABET)
     assignment.save(update_fields=["state", "ended_at", "completion_code", "feedback"])
-    _record(assignment, Event.Kind.FINISHED, now)
+    record(assignment, Event.Kind.FINISHED, now)
 
 
 def _conclude(campaign_id: int) -> None:
@@ -375,11 +278,8 @@ def release_assignment(*, assignment: Assignment) -> Assignment:
 
 def _end(assignment: Assignment, state: str, kind: str) -> None:
     """Take the HIT's place back from an active assignment, locked by the caller."""
-    now = timezone.now()
-    assignment.state, assignment.ended_at = state, now
-    assignment.save(update_fields=["state", "ended_at"])
+    close_assignment(assignment, state, kind)
     Hit.objects.filter(pk=assignment.hit_id).update(n_places_left=F("n_places_left") + 1)
-    _record(assignment, kind, now)
 
 
 def expire_leases(

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.chats import get_opening, is_given_up
 from annotation.models import Assignment, Conversation, Event, TopicChange, Turn
 from annotation.queries import items_of
-from annotation.services.assignments import reclaim, renew
+from annotation.services.leases import reclaim, renew
 from campaigns.contracts.chat import ChatRules
 from evalsite.lib.errors import DomainError
 
@@ -33,10 +33,11 @@ def open_conversation(*, assignment_id: int, position: int, topic: str, opinion:
     opening = get_opening(assignment, position)
     topic = opening.statement or _topic(topic)
     opinion = _opinion(opinion)
-    _show_life(assignment)
-    return Conversation.objects.create(
+    conversation = Conversation.objects.create(
         assignment=assignment, item_id=item_id, topic=topic, opinion=opinion, persona=list(opening.persona)
     )
+    _show_life(assignment)
+    return conversation
 
 
 @transaction.atomic

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Conversation, Event, Rating
 from annotation.queries import criteria_of, items_of
-from annotation.services.assignments import reclaim, renew
+from annotation.services.leases import reclaim, renew
 from evalsite.lib.errors import DomainError
 
 State = Assignment.State

@@ -87,12 +87,14 @@ def page(
     return protect(response, campaign, may_fetch=may_fetch)
 
 
-def stop_page(code: str, *, campaign: Campaign | None = None, text: str = "", **more: Any) -> HttpResponse:
+def stop_page(
+    code: str, *, campaign: Campaign | None = None, text: str = "", retry_after_s: int = 0, **more: Any
+) -> HttpResponse:
     """Answer with why a worker cannot go on. `more`: the completion codes they have, the form that leads on."""
     status, context = presenters.stop(code, text)
     response = page("rate/stop.html", context | more, campaign=campaign, status=status)
-    if status == 503:
-        response["Retry-After"] = str(_RETRY_AFTER_S)
+    if retry_after_s or status == 503:
+        response["Retry-After"] = str(retry_after_s or _RETRY_AFTER_S)
     return response
 
 

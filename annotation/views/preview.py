@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from annotation.monitoring import get_access
 from annotation.presenters import chats
 from annotation.presenters import preview as bar
 from annotation.presenters import worker as presenters
@@ -28,6 +29,7 @@ def preview(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     hit = first_hit(campaign)
     context = presenters.terms(campaign, campaign.hit_size) | {
         "can_start": hit is not None,
+        "begin_within": presenters.begin_within(campaign) if get_access(campaign).is_open else "",
         "form": {"method": "get", "action": bar.begin_url(campaign, hit, 1) if hit is not None else ""},
         "preview": bar.frame(campaign, "welcome", hit),
     }

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from annotation.arrivals import find_campaign, foresee, newcomer_key, sign_newcomer
+from annotation.clients import name_client
 from annotation.forms.item import read_item
 from annotation.models import Assignment
 from annotation.presenters import worker as presenters
@@ -19,8 +20,11 @@ from campaigns.contracts.platform import Arrival
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from evalsite.lib.errors import DomainError
+from evalsite.lib.rate_limits import Limit, client_address, count_use
 
 State = Assignment.State
+# How many newcomers one address may bring: a lecture hall may, and a script that takes places cannot go on for long.
+_NEWCOMERS = (Limit("annotation.newcomers", n=100, window_s=60), Limit("annotation.newcomers.hour", 600, 3_600))
 _ALREADY_RATED = "This is already rated; here is what comes next."
 
 
@@ -31,13 +35,22 @@ def welcome(request: HttpRequest, public_id: UUID) -> HttpResponse:
     arrival = get_platform(campaign.platform).identify(campaign.ref, request.GET.dict())
     if request.method != "POST":
         return _instructions(campaign, arrival)
+    if arrival.worker_key is None and not arrival.is_preview and (wait_s := _count_newcomer(request)):
+        text = f"Many people have come from your network just now. Open the link again in {presenters.wait(wait_s)}."
+        return stop_page("too_many", campaign=campaign, text=text, retry_after_s=wait_s)
     # Whoever presses the button twice is still one newcomer.
     key = arrival.worker_key or newcomer_key(campaign, request.POST.get("newcomer", ""))
     try:
         if arrival.is_preview:
             return _instructions(campaign, arrival)
         agreed = "consent" in request.POST
-        assignment = start_assignment(campaign=campaign, worker_key=key, consented=agreed, place=arrival.place)
+        assignment = start_assignment(
+            campaign=campaign,
+            worker_key=key,
+            consented=agreed,
+            place=arrival.place,
+            client=_client_of(request),
+        )
     except DomainError as error:
         if error.code == "no_consent":
             return _instructions(campaign, arrival, error=error.message, status=UNPROCESSABLE)
@@ -56,11 +69,22 @@ def _instructions(campaign: Campaign, arrival: Arrival, *, error: str = "", stat
     context = presenters.terms(campaign, n_items) | {
         "active": outlook.active,
         "newcomer": "" if arrival.worker_key else sign_newcomer(campaign),
+        "begin_within": "" if arrival.worker_key else presenters.begin_within(campaign),
         "can_start": not arrival.is_preview,
         "form": {"method": "post", "action": ""},
         "error": error,
     }
     return page("rate/welcome.html", context, campaign=campaign, status=status)
+
+
+def _count_newcomer(request: HttpRequest) -> int:
+    """Count somebody new against the limits of their address; return how many seconds they are to wait."""
+    address = client_address(request)
+    return count_use(*((limit, address) for limit in _NEWCOMERS), now=timezone.now()).wait_s
+
+
+def _client_of(request: HttpRequest) -> str:
+    return name_client(client_address(request), timezone.now())
 
 
 def _refused(error: DomainError, campaign: Campaign) -> HttpResponse:
@@ -135,7 +159,11 @@ def next_hit(request: HttpRequest, token: str) -> HttpResponse:
     try:
         # Who came with a place of the platform may go on with that one only.
         after = start_assignment(
-            campaign=before.campaign, worker_key=before.worker.key, has_agreed=True, place=place_of(before)
+            campaign=before.campaign,
+            worker_key=before.worker.key,
+            has_agreed=True,
+            place=place_of(before),
+            client=_client_of(request),
         )
     except DomainError as error:
         return _refused(error, before.campaign)

@@ -120,8 +120,14 @@ def campaign_paused(campaign: Campaign) -> Campaign:
     return campaign
 
 
-@pytest.mark.parametrize("is_free", [True, False], ids=["place free", "place taken"])
-def test_a_lease_that_ends_at_the_moment_of_saving(owner: User, monkeypatch: pytest.MonkeyPatch, is_free: bool) -> None:
+@pytest.mark.parametrize(
+    ("n_rated_by_other", "state"),
+    [(None, State.ACTIVE), (0, State.ACTIVE), (1, State.EXPIRED)],
+    ids=["place free", "given to one who has not begun", "place taken"],
+)
+def test_a_lease_that_ends_at_the_moment_of_saving(
+    owner: User, monkeypatch: pytest.MonkeyPatch, n_rated_by_other: int | None, state: str
+) -> None:
     """Between reading the assignment and claiming the item, it expires."""
     campaign = open_campaign(owner, n_hits=1)
     assignment = start(campaign)
@@ -130,14 +136,15 @@ def test_a_lease_that_ends_at_the_moment_of_saving(owner: User, monkeypatch: pyt
     def items_a_moment_later(read: Assignment):
         if not moments:
             moments.append(expire_leases(now=later()))
-            if not is_free:
-                start(campaign, "ben")
+            if n_rated_by_other is not None:
+                monkeypatch.setattr(ratings, "items_of", honest)
+                rate_items(start(campaign, "ben"), n_rated_by_other)
         return honest(read)
 
     monkeypatch.setattr(ratings, "items_of", items_a_moment_later)
     after = rate_items(assignment, 1)
     stored = Assignment.objects.get(pk=assignment.pk)
-    assert after.state == stored.state == (State.ACTIVE if is_free else State.EXPIRED)
+    assert after.state == stored.state == state
     assert after.n_rated == stored.n_rated == stored.ratings.count() == 1
     assert places_left(campaign) == [0]
 

@@ -8,9 +8,11 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Assignment
+from annotation.places import PATIENCE, taking_part
 from annotation.services.assignments import (
     expire_leases,
     finish_assignment,
@@ -24,6 +26,7 @@ from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items, scores_for
+from tests.annotation.test_worker_pages import answers, form_of, welcome_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 State = Assignment.State
@@ -145,10 +148,12 @@ def check_places(campaign: Campaign) -> None:
         assert hit.n_places_left == campaign.workers_per_hit - held >= 0
 
 
-@pytest.mark.parametrize("settings", [{}, {"hits_per_worker": 2}, {"platform_settings": {"max_workers": 4}}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"hits_per_worker": 2}, {"platform_settings": {"max_workers": 4}}, {"n_hits": 2}]
+)
 def test_in_a_storm_of_all_requests_none_fails(owner: User, settings: dict) -> None:
     """A few workers in many tabs do everything at once, for any HIT they ever had, while leases end."""
-    campaign = open_campaign(owner, n_hits=6, workers_per_hit=2, **settings)
+    campaign = open_campaign(owner, **({"n_hits": 6, "workers_per_hit": 2} | settings))
     scores = scores_for(campaign)
 
     def ask(verb: str, one: Assignment) -> None:
@@ -156,6 +161,8 @@ def test_in_a_storm_of_all_requests_none_fails(owner: User, settings: dict) -> N
             save_item(assignment_id=one.pk, position=one.position, scores=scores)
         elif verb == "be late":
             Assignment.objects.filter(pk=one.pk).update(leased_until=one.started_at)
+        elif verb == "be quiet":
+            Assignment.objects.filter(pk=one.pk).update(seen_at=timezone.now() - 2 * PATIENCE)
         elif verb == "expire":
             expire_leases()
         elif verb == "finish":
@@ -174,11 +181,86 @@ def test_in_a_storm_of_all_requests_none_fails(owner: User, settings: dict) -> N
                 if not mine or rng.random() < 0.3:
                     start_assignment(campaign=campaign, worker_key=key)
                 else:
-                    verbs = ["be late", "expire", "finish", "return", "release"] + ["save"] * 5
+                    verbs = ["be late", "be quiet", "expire", "finish", "return", "release"] + ["save"] * 5
                     ask(rng.choice(verbs), rng.choice(mine))
 
     at_once(N_WORKERS, act)
     check_places(campaign)
     assert all(each.ratings.count() == each.n_rated for each in campaign.assignments.all())
-    if "platform_settings" in settings:
-        assert campaign.assignments.values("worker").distinct().count() <= 4
+
+
+# --- Places that are taken over
+
+
+def _make_quiet(campaign: Campaign) -> None:
+    campaign.assignments.update(seen_at=timezone.now() - 2 * PATIENCE)
+
+
+def test_thirty_raters_who_come_at_once_from_one_address_all_get_a_hit_and_finish(owner: User) -> None:
+    """There is a place for each of them, and not one more."""
+    campaign = open_campaign(owner, n_hits=10, size=2, workers_per_hit=3)
+
+    def work(_: int) -> None:
+        client = Client(REMOTE_ADDR="203.0.113.30")
+        page = client.get(welcome_url(campaign))
+        begun = client.post(welcome_url(campaign), form_of(page).hidden)
+        assert begun.status_code == 303, begun.text
+        page = client.get(begun["Location"])
+        while form_of(page).sliders:
+            page = client.post(begun["Location"], answers(page))
+        client.post(f"{begun['Location']}feedback/", {"feedback": ""})
+
+    at_once(30, work)
+    assert places_left(campaign) == [0] * 10
+    assert campaign.assignments.filter(state=State.FINISHED).count() == campaign.assignments.count() == 30
+
+
+def test_each_place_in_which_nothing_was_rated_is_taken_over_once(owner: User) -> None:
+    campaign = open_campaign(owner, n_hits=N_WORKERS // 2)
+    for k in range(N_WORKERS // 2):
+        start_assignment(campaign=campaign, worker_key=f"early-{k}")
+    _make_quiet(campaign)
+
+    def start(k: int) -> None:
+        with suppress(DomainError):
+            start_assignment(campaign=campaign, worker_key=f"new-{k}")
+
+    at_once(N_WORKERS, start)
+    check_places(campaign)
+    held = campaign.assignments.filter(state=State.ACTIVE)
+    assert [each.worker.key[:3] for each in held.select_related("worker")] == ["new"] * (N_WORKERS // 2)
+
+
+def test_who_rates_while_newcomers_come_loses_nothing(owner: User) -> None:
+    """All rate their first item at the moment at which as many others look for a place."""
+    campaign = open_campaign(owner, n_hits=N_WORKERS // 2)
+    early = [start_assignment(campaign=campaign, worker_key=f"early-{k}") for k in range(N_WORKERS // 2)]
+    _make_quiet(campaign)
+    scores = scores_for(campaign)
+
+    def act(k: int) -> None:
+        if k < len(early):
+            save_item(assignment_id=early[k].pk, position=1, scores=scores)
+            return
+        with suppress(DomainError):
+            start_assignment(campaign=campaign, worker_key=f"new-{k}")
+
+    at_once(N_WORKERS, act)
+    check_places(campaign)
+    assert [each.state for each in campaign.assignments.filter(n_rated=1)] == [State.ACTIVE] * len(early)
+
+
+def test_a_cap_of_workers_holds_while_places_are_taken_over(owner: User) -> None:
+    campaign = open_campaign(owner, n_hits=N_WORKERS, platform_settings={"access": "open", "max_workers": 3})
+    for k in range(3):
+        start_assignment(campaign=campaign, worker_key=f"early-{k}")
+    _make_quiet(campaign)
+
+    def start(k: int) -> None:
+        with suppress(DomainError):
+            start_assignment(campaign=campaign, worker_key=f"new-{k}")
+
+    at_once(N_WORKERS, start)
+    check_places(campaign)
+    assert taking_part(campaign).values("worker").distinct().count() == 3
+    assert campaign.assignments.filter(state=State.ACTIVE, worker__key__startswith="new").count() == 3

@@ -11,6 +11,7 @@ from pytest_django.fixtures import Settings as SettingsWrapper
 
 from annotation.models import Assignment, Conversation, Turn
 from annotation.services.assignments import expire_leases, return_assignment, start_assignment
+from annotation.services.chats import open_conversation
 from campaigns.models import Chatbot
 from evalsite.accounts.models import User
 from tests.annotation.chats import bots
@@ -44,7 +45,8 @@ def worker(client: Client, owner: User) -> Worker:
 
 def give_to_somebody_else(assignment: Assignment) -> None:
     expire_leases(now=timezone.now() + timedelta(days=1))
-    start_assignment(campaign=assignment.campaign, worker_key="bob")
+    bobs = start_assignment(campaign=assignment.campaign, worker_key="bob")
+    open_conversation(assignment_id=bobs.pk, position=1, topic="Tea", opinion="like")
 
 
 def give_back(assignment: Assignment) -> None:
@@ -59,7 +61,7 @@ def test_what_is_said_after_somebody_else_has_the_hit_is_kept_and_leads_nowhere(
     assert bots.ASKED == []
     page = worker.say(1, "I was away")
     assert page.status_code == 409
-    assert "You were away for long" in page.text
+    assert "offered to others" in page.text
 
 
 @pytest.mark.parametrize("lose", [give_to_somebody_else, give_back])

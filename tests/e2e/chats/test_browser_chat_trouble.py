@@ -9,6 +9,7 @@ from playwright.sync_api import Dialog, Page, Route, expect
 
 from annotation.models import Assignment, Conversation, Event, Rating
 from annotation.services.assignments import expire_leases, release_assignment, start_assignment
+from annotation.services.chats import open_conversation
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Chatbot
 from tests.annotation.chats import bots
@@ -214,10 +215,11 @@ def test_browser_whoever_was_away_for_too_long_is_told_so_at_once(
     say(chat, "Hello")
     expire_leases(now=timezone.now() + timedelta(days=1))
     for k in range(campaign.hits.count()):
-        start_assignment(campaign=campaign, worker_key=f"other-{k}")
+        other = start_assignment(campaign=campaign, worker_key=f"other-{k}")
+        open_conversation(assignment_id=other.pk, position=1, topic="Tea", opinion="like")
     box(chat).fill("I am back")
     box(chat).press("Enter")
-    expect(heading(chat)).to_have_text("You were away for long")
+    expect(heading(chat)).to_have_text("This HIT was offered to others")
     assert stored() == ["Hello", "I am back"]
     assert len(stored("chatbot")) == 1
 
