@@ -11,6 +11,8 @@ from campaigns.connectors import get_connector
 from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.option import Option
 from campaigns.contracts.protocol import find_blanks
+from campaigns.design.worker_test import Compared, smallest_p_value
+from campaigns.hit_queries import compared_in_hit
 from campaigns.models import Campaign, Chatbot
 from campaigns.platforms import get_platform
 from campaigns.protocols import get_protocol
@@ -21,12 +23,18 @@ from evalsite.lib.words import counted
 
 _MOST_NAMES = 5
 
-State = Literal["ok", "todo", "optional"]
+_MOST_TRIED = 1000
+
+State = Literal["ok", "todo", "error", "optional"]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to be set. `todo`: it stands in the way of the launch; `optional`: it may stay as it is."""
+    """One thing to be set.
+
+    `todo`: it stands in the way of the launch; `error`: as it is, the campaign has no results, so the launch needs a
+    confirmation; `optional`: it may stay as it is.
+    """
 
     key: str
     title: str
@@ -54,6 +62,11 @@ def checklist(campaign: Campaign, contents: Contents | None = None) -> list[Step
 def missing(steps: list[Step]) -> list[Step]:
     """Return the steps that stand in the way of the launch."""
     return [step for step in steps if step.state == "todo"]
+
+
+def to_confirm(steps: list[Step]) -> list[Step]:
+    """Return the steps with which a campaign is only launched on confirmation."""
+    return [step for step in steps if step.state == "error"]
 
 
 def _name(campaign: Campaign) -> Step:
@@ -240,21 +253,61 @@ def _hits(campaign: Campaign, contents: Contents, n_tested: int) -> Step:
         what = "Chatbots" if campaign.is_live else "Outputs, systems"
         text = f"{what} or the design have changed since they were built. Build them again."
         return Step("hits", "HITs", "campaigns:design", "todo", text)
-    if not campaign.n_degraded and campaign.worker_test != Campaign.WorkerTest.NONE:
-        what = "the degraded chatbot" if campaign.is_live else "a degraded item"
-        text = f"None has {what}, so no worker can pass the worker test and no rating would count in results."
-        return Step("hits", "HITs", "campaigns:design", "optional", text)
-    n_pairs = campaign.n_degraded * n_tested
-    # The smallest p that the signed-rank test can give: every one of n pairs differs in the same direction.
-    if campaign.worker_test == Campaign.WorkerTest.PAIRED_WILCOXON and 0.5**n_pairs >= campaign.alpha:
+    passing = passing_of(campaign, n_hits=contents.n_hits, n_tested=n_tested)
+    if passing.problem and n_tested:
+        return Step("hits", "HITs", "campaigns:design", "error", passing.problem)
+    if passing.n_hits > 1:
         text = (
-            f"A HIT gives the worker test {counted(n_pairs, 'pair')}, too few to pass at "
-            f"α = {campaign.alpha:g} after one HIT. Add degraded items, or let workers do several HITs."
+            f"A worker needs {passing.n_hits} HITs or more to pass the worker test; workers who do fewer do not count. "
+            "If you expect such, add degraded items."
         )
         return Step("hits", "HITs", "campaigns:design", "optional", text)
     n_workers = f"{counted(campaign.workers_per_hit, 'worker')} each"
     items = f"{contents.n_hits:,} of {campaign.hit_size} {'chats' if campaign.is_live else 'items'}"
     return Step("hits", "HITs", "campaigns:design", "ok", f"{items}, {n_workers}.")
+
+
+@dataclass(frozen=True)
+class Passing:
+    """How many HITs a worker needs to pass the worker test at best, 0 for any; `problem`: why none can, else ""."""
+
+    n_hits: int
+    problem: str = ""
+
+
+def passing_of(campaign: Campaign, *, n_hits: int, n_tested: int) -> Passing:
+    """Return whether a worker can pass the worker test, with so many HITs and tested criteria. One query at most."""
+    if campaign.worker_test == Campaign.WorkerTest.NONE:
+        return Passing(0)
+    compared = compared_in_hit(campaign).times(n_tested)
+    most = max(1, min(campaign.hits_per_worker or n_hits, n_hits))
+    for n in range(1, min(most, _MOST_TRIED) + 1):
+        if smallest_p_value(campaign.worker_test, compared.times(n)) < campaign.alpha:
+            return Passing(n)
+    return Passing(0, _why_nobody(campaign, compared, most))
+
+
+def _why_nobody(campaign: Campaign, compared: Compared, most: int) -> str:
+    """Return why no worker can pass, and what to do."""
+    way_out = "or choose no worker test in the settings: every worker counts"
+    item = "degraded chatbot" if campaign.is_live else "degraded item"
+    if not compared.n_degraded:
+        return (
+            f"A HIT has no {item}, so no worker can pass the worker test and no rating would count. Add "
+            f"{'it' if campaign.is_live else 'degraded items'}, {way_out}."
+        )
+    if campaign.is_live and not compared.n_pairs and campaign.worker_test != Campaign.WorkerTest.UNPAIRED_RANKSUM:
+        return (
+            "The degraded chatbot has no twin for a paired worker test, so no worker can pass it and no rating would "
+            f"count. Choose the unpaired test in the settings, {way_out.removeprefix('or ')}."
+        )
+    p = smallest_p_value(campaign.worker_test, compared.times(most))
+    hits = "one HIT" if most == 1 else f"all {most:,} HITs that they may do"
+    return (
+        f"The smallest p that a worker can reach with {hits} is {p:.2g}, not below α = {campaign.alpha:g}. So no "
+        "worker can pass the worker test and no rating would count. "
+        f"{'L' if campaign.is_live else 'Add degraded items, l'}et workers do more HITs, {way_out}."
+    )
 
 
 def _payment(campaign: Campaign) -> Step:

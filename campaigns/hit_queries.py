@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.http import Http404
 from numpy.typing import NDArray
 
@@ -14,6 +14,7 @@ from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Kind, Mix
 from campaigns.design.errors import DesignError
 from campaigns.design.sampling import Leftover
+from campaigns.design.worker_test import Compared
 from campaigns.models import Campaign, HitItem, Output
 
 _CHUNK = 5000
@@ -135,6 +136,27 @@ def _given_totals(campaign: Campaign) -> Outlook:
         ratings=tuple((name, n * campaign.workers_per_hit) for name, n in sorted(counts.items())),
         cost=n_assignments * campaign.reward,
     )
+
+
+def compared_in_hit(campaign: Campaign) -> Compared:
+    """Return what the worker test compares of one HIT and one criterion: of given HITs, of the fullest.
+
+    No query, one for given HITs. In a live campaign the degraded chatbot has no twin.
+    """
+    if not campaign.has_given_hits:
+        n_pairs = 0 if campaign.is_live else campaign.n_degraded
+        return Compared(n_pairs, campaign.n_degraded, campaign.n_ordinary)
+    twin = HitItem.objects.filter(hit=OuterRef("hit"), output=OuterRef("output"), kind=Kind.ORDINARY)
+    is_degraded = Q(kind=Kind.DEGRADED)
+    of_hits = HitItem.objects.filter(hit__campaign=campaign).order_by().annotate(has_twin=Exists(twin)).values("hit")
+    counted = of_hits.annotate(
+        n_pairs=Count("pk", filter=is_degraded & Q(has_twin=True)),
+        n_degraded=Count("pk", filter=is_degraded),
+        n_ordinary=Count("pk", filter=Q(kind=Kind.ORDINARY)),
+    )
+    names = ("n_pairs", "n_degraded", "n_ordinary")
+    most = counted.aggregate(**{f"most_{name}": Max(name) for name in names})
+    return Compared(*(most[f"most_{name}"] or 0 for name in names))
 
 
 def list_items(campaign: Campaign, number: int) -> list[HitItem]:

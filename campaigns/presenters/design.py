@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from campaigns.building.outlook import RATINGS_WANTED, Outlook
+from campaigns.checklist import passing_of
 from campaigns.design.composition import Kind, Mix
 from campaigns.design.plan import plan_hits
 from campaigns.design.words import Unit, segment, unit_of
@@ -46,12 +47,12 @@ Cell = tuple[int, Kind, int | None]  # position, kind, position of the twin
 
 
 def design_page(campaign: Campaign) -> dict[str, Any]:
-    """Return what the design page shows apart from its form. At most eight queries, however many the HITs."""
+    """Return what the design page shows apart from its form. At most nine queries, however many the HITs."""
     context = campaign_context(campaign, "design")
-    n_hits = count_hits(campaign)
+    n_hits, outlook = count_hits(campaign), _outlook(campaign)
     return (
         context
-        | _outlook(campaign)
+        | outlook
         | {
             "mix": _drawing(campaign),
             "preset": _preset(campaign) if context["can_change"] else None,
@@ -59,9 +60,15 @@ def design_page(campaign: Campaign) -> dict[str, Any]:
             "is_stale": bool(n_hits) and campaign.status == Campaign.Status.DRAFT,
             "data_url": url_of(campaign, "campaigns:chatbots" if campaign.is_live else "campaigns:data"),
             "build": _build(campaign),
-            "offers_no_test": not campaign.n_degraded and campaign.worker_test != Campaign.WorkerTest.NONE,
+            "unpassable": _unpassable(campaign, outlook.get("n_planned", n_hits)),
         }
     )
+
+
+def _unpassable(campaign: Campaign, n_hits: int) -> str:
+    """Return why no worker can pass the worker test with these HITs, "" if one can, or no criterion is tested yet."""
+    n_tested = campaign.criteria.filter(is_in_worker_test=True).count()
+    return passing_of(campaign, n_hits=n_hits, n_tested=n_tested).problem if n_tested else ""
 
 
 def _outlook(campaign: Campaign) -> dict[str, Any]:
@@ -72,6 +79,7 @@ def _outlook(campaign: Campaign) -> dict[str, Any]:
         return {"problem": error}
     few = [name for name, n in outlook.ratings if n < RATINGS_WANTED]
     return {
+        "n_planned": outlook.n_hits,
         "totals": _totals(campaign, outlook),
         "ratings": outlook.ratings,
         "few_ratings": {"n": len(few), "fewest": outlook.fewest_ratings, "wanted": RATINGS_WANTED} if few else None,

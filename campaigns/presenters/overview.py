@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from django.http import HttpRequest
 
-from campaigns.checklist import checklist, missing
+from campaigns.checklist import checklist, missing, to_confirm
 from campaigns.contracts.protocol import Protocol
 from campaigns.design.composition import Kind, Layout, Mix
 from campaigns.models import Campaign, Membership
@@ -95,6 +95,7 @@ def overview(request: HttpRequest, user: User, campaign: Campaign) -> dict[str, 
     return context | {
         "steps": [{"step": step, "url": url_of(campaign, step.page)} for step in steps],
         "n_missing": len(missing(steps)),
+        "to_confirm": to_confirm(steps),
         "cost": cost_of(campaign, contents.n_places),
     }
 

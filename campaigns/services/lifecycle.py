@@ -11,7 +11,7 @@ from django.core.files.storage import default_storage
 from django.db import connection, transaction
 from django.utils import timezone
 
-from campaigns.checklist import checklist, missing
+from campaigns.checklist import checklist, missing, to_confirm
 from campaigns.models import LONGEST_NAME, Campaign, Chatbot, Hit, HitItem, Membership, Output, Source
 from campaigns.platforms import get_platform
 from campaigns.services.campaigns import lock_for_change, new_seed
@@ -40,15 +40,21 @@ _OWN = {
 
 
 @transaction.atomic
-def launch_campaign(*, campaign: Campaign) -> None:
-    """Give HITs out; once launched, do nothing. Raises DomainError `not_ready`, naming all that is missing."""
+def launch_campaign(*, campaign: Campaign, is_confirmed: bool = False) -> None:
+    """Give HITs out; once launched, do nothing.
+
+    Raises DomainError `not_ready`, naming all that is missing, or `no_worker_can_pass`, unless that is confirmed.
+    """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if locked.is_launched:
         return
-    lacks = missing(checklist(locked))
-    if lacks:
+    steps = checklist(locked)
+    if lacks := missing(steps):
         text = " ".join(f"{step.title}: {step.text}" for step in lacks)
         raise DomainError("not_ready", f"The campaign cannot be launched yet. {text}")
+    if (errors := to_confirm(steps)) and not is_confirmed:
+        text = " ".join(step.text for step in errors)
+        raise DomainError("no_worker_can_pass", f"{text} To launch it all the same, confirm that.")
     if get_platform(locked.platform).has_account:
         locked.hits.update(is_offered=False)  # until they are published there
     _move(locked, Status.RUNNING, {Status.READY}, launched_at=timezone.now())

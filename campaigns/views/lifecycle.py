@@ -1,6 +1,7 @@
 """Launching, pausing, resuming, closing, duplicating and deleting a campaign."""
 
 from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
@@ -30,7 +31,8 @@ _CONFLICT = 409
 @require_POST
 def launch(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Open the campaign to workers."""
-    return _change(request, public_id, launch_campaign, "The campaign is running.")
+    launch = partial(launch_campaign, is_confirmed="is_confirmed" in request.POST)
+    return _change(request, public_id, launch, "The campaign is running.")
 
 
 @require_POST

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from campaigns.checklist import checklist, missing
+from campaigns.checklist import checklist, missing, to_confirm
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, url_of
 from campaigns.platforms import get_platform
@@ -72,7 +72,9 @@ def plan_page(campaign: Campaign, *, n_hits: int, n_left: int, site_url: str) ->
     platform = get_platform(campaign.platform)
     context = campaign_context(campaign, "platform") | {"platform": platform, "totals": {"n_left": n_left}}
     context |= account_shown(campaign)
-    context["blockers"] = _blockers(campaign, n_left, has_keys=context["has_keys"])
+    steps = [] if campaign.is_launched else checklist(campaign)
+    context["blockers"] = _blockers(campaign, n_left, has_keys=context["has_keys"], is_ready=not missing(steps))
+    context["to_confirm"] = to_confirm(steps)
     if not (n_hits and n_left and platform.has_account):
         return context | {"max_cost": None}
     preview = preview_wave(campaign=campaign, n_hits=n_hits)
@@ -97,7 +99,7 @@ def lacks(campaign: Campaign) -> bool:
     return not campaign.is_launched and bool(missing(checklist(campaign)))
 
 
-def _blockers(campaign: Campaign, n_left: int, *, has_keys: bool) -> list[dict[str, Any]]:
+def _blockers(campaign: Campaign, n_left: int, *, has_keys: bool, is_ready: bool) -> list[dict[str, Any]]:
     """Return why nothing can be published, and where that is mended."""
     platform = get_platform(campaign.platform)
     home = reverse("crowd:platform", args=[campaign.public_id])
@@ -105,7 +107,7 @@ def _blockers(campaign: Campaign, n_left: int, *, has_keys: bool) -> list[dict[s
         text = f"{platform.title} needs no publishing: raters come by a link."
         return [_problem(text, url_of(campaign, "monitoring:raters"), "Go to the raters")]
     problems = []
-    if lacks(campaign):
+    if not is_ready:
         text = "The campaign is not ready: the check-list names what is missing."
         problems.append(_problem(text, url_of(campaign, "campaigns:campaign"), "Go to the check-list"))
     elif campaign.is_launched and not campaign.is_open:

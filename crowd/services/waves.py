@@ -72,13 +72,20 @@ def _cost_of(campaign: Campaign, hits: list[_Hit]) -> Cost:
 
 
 def plan_wave(
-    *, campaign: Campaign, n_hits: int | None, token: UUID, site_url: str, max_cost: Decimal, user: User
+    *,
+    campaign: Campaign,
+    n_hits: int | None,
+    token: UUID,
+    site_url: str,
+    max_cost: Decimal,
+    user: User,
+    is_confirmed: bool = False,
 ) -> Wave:
     """Have the next `n_hits` HITs published, None: all the rest, by a job; return the wave, or that of a known token.
 
-    A ready campaign is launched. Locks the campaign. `max_cost` is what the user has agreed to. Raises DomainError
-    `no_account`, `no_keys`, `other_campaign` (of the token), `not_ready`, `nothing_left`, `cost_changed` or `too_dear`
-    (for the account, as last seen).
+    A ready campaign is launched. Locks the campaign. `max_cost` is what the user has agreed to; `is_confirmed`: also to
+    the errors of the check-list. Raises DomainError `no_account`, `no_keys`, `other_campaign` (of the token),
+    `not_ready`, `no_worker_can_pass`, `nothing_left`, `cost_changed` or `too_dear` (for the account, as last seen).
     """
     if not Wave.objects.filter(token=token).exists():
         _check_account(campaign)
@@ -91,7 +98,7 @@ def plan_wave(
             return made
         if text := _TO_BE_MENDED.get(Campaign.Status(locked.status)):
             raise DomainError("not_ready", text)
-        launch_campaign(campaign=locked)
+        launch_campaign(campaign=locked, is_confirmed=is_confirmed)
         hits = _next_hits(locked, n_hits)
         cost = _cost_of(locked, hits)
         _check_cost(locked, cost, max_cost)

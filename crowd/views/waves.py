@@ -49,6 +49,7 @@ def publish(request: SignedInRequest, public_id: UUID) -> HttpResponse:
             token=form.cleaned_data["token"],
             site_url=site_url(request),
             max_cost=form.cleaned_data["max_cost"],
+            is_confirmed="is_confirmed" in request.POST,
             user=request.user,
         )
     except DomainError as error:

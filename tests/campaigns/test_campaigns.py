@@ -202,7 +202,7 @@ def test_a_campaign_of_somebody_else_keeps_its_name_from_the_pages_of_its_replic
 def test_hits_in_which_nobody_can_pass_the_worker_test_are_told(ready: Campaign) -> None:
     assert states(ready)["hits"] == "ok"
     ready.n_degraded = 0
-    assert states(ready)["hits"] == "optional"
+    assert states(ready)["hits"] == "error"
     assert missing(checklist(ready)) == []  # who wants the raw ratings alone may have them
     ready.n_degraded = 1  # with four criteria: four pairs, of which p is 1/16 at best
     assert states(ready)["hits"] == "optional"

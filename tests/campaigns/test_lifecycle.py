@@ -1,5 +1,6 @@
 """Launching, pausing, resuming, closing, duplicating and deleting."""
 
+import html
 from pathlib import Path
 from uuid import uuid4
 
@@ -8,9 +9,11 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
 
+from campaigns.checklist import Step, passing_of
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Criterion, Hit, HitItem, Output, Source, System, Upload
 from campaigns.services.lifecycle import close_campaign, delete_campaign, duplicate_campaign, launch_campaign
+from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from tests.campaigns.cast import SYSTEMS, add_outputs, make_campaign
 
@@ -47,6 +50,84 @@ def test_hits_that_are_out_of_date_are_not_launched(ready: Campaign) -> None:
     Campaign.objects.update(status=Campaign.Status.DRAFT)
     with pytest.raises(DomainError, match="Build them again"):
         launch_campaign(campaign=ready)
+
+
+# Of a QG HIT, 6 degraded items on 4 criteria are 24 pairs; `ready` has three HITs.
+UNPASSABLE = {
+    "no degraded items": {"n_degraded": 0, "n_repeat": 0, "has_anchor": False},
+    "too few pairs": {"n_degraded": 1, "worker_test": "paired-t", "hits_per_worker": 1},
+    "a small α": {"alpha": 1e-9, "hits_per_worker": 1},
+    "few unpaired ratings": {"n_degraded": 1, "n_ordinary": 3, "worker_test": "unpaired-ranksum", "hits_per_worker": 1},
+}
+PASSABLE = {
+    "several HITs pool their pairs": {"n_degraded": 1, "worker_test": "paired-t", "hits_per_worker": 2},
+    "no limit of HITs": {"n_degraded": 1, "worker_test": "paired-t"},
+    "unpaired ratings of several HITs": {"n_degraded": 1, "n_ordinary": 3, "worker_test": "unpaired-ranksum"},
+    "no worker test": {"n_degraded": 0, "worker_test": "none"},
+}
+
+
+def one_tested_criterion(campaign: Campaign, **design: object) -> None:
+    campaign.criteria.exclude(pk=campaign.criteria.all()[0].pk).update(is_in_worker_test=False)
+    Campaign.objects.filter(pk=campaign.pk).update(**design)
+
+
+def hits_step(client: Client, campaign: Campaign) -> Step:
+    page = client.get(reverse("campaigns:campaign", args=[campaign.public_id]))
+    return next(row["step"] for row in page.context["steps"] if row["step"].key == "hits")
+
+
+@pytest.mark.parametrize("design", UNPASSABLE.values(), ids=UNPASSABLE)
+def test_a_design_that_no_worker_can_pass_needs_a_confirmation(
+    owner_client: Client, ready: Campaign, design: dict[str, object]
+) -> None:
+    one_tested_criterion(ready, **design)
+    step = hits_step(owner_client, ready)
+    assert step.state == "error" and "no worker can pass" in step.text
+    page = owner_client.get(reverse("campaigns:campaign", args=[ready.public_id]))
+    assert 'name="is_confirmed"' in page.text
+    assert step.text in html.unescape(owner_client.get(reverse("campaigns:design", args=[ready.public_id])).text)
+
+    refused = post(owner_client, "launch", ready)
+    assert refused.status_code == 409 and refused.context["refused"].code == "no_worker_can_pass"
+    assert not Campaign.objects.get().is_launched
+
+    assert post(owner_client, "launch", ready, is_confirmed="on").status_code == 302
+    assert Campaign.objects.get().is_open
+
+
+@pytest.mark.parametrize("design", PASSABLE.values(), ids=PASSABLE)
+def test_a_design_that_a_worker_can_pass_is_launched_without_one(
+    owner_client: Client, ready: Campaign, design: dict[str, object]
+) -> None:
+    one_tested_criterion(ready, **design)
+    assert hits_step(owner_client, ready).state in ("ok", "optional")
+    page = owner_client.get(reverse("campaigns:campaign", args=[ready.public_id]))
+    assert 'name="is_confirmed"' not in page.text
+    assert post(owner_client, "launch", ready).status_code == 302
+    assert Campaign.objects.get().is_open
+
+
+def test_of_given_hits_the_items_of_the_file_count_not_the_design(owner_client: Client, ready: Campaign) -> None:
+    outputs = list(Output.objects.filter(source__campaign=ready)[:5])
+    one_tested_criterion(ready, has_given_hits=True, worker_test="paired-t", hits_per_worker=1)
+    for hit in ready.hits.all():
+        HitItem.objects.bulk_create(
+            HitItem(hit=hit, position=k, kind=Kind.ORDINARY, output=output) for k, output in enumerate(outputs, start=1)
+        )
+    assert hits_step(owner_client, ready).state == "error"
+
+    HitItem.objects.bulk_create(
+        HitItem(hit=hit, position=10 + k, kind=Kind.DEGRADED, output=outputs[k]) for k in range(2)
+    )
+    assert hits_step(owner_client, ready).state == "ok"
+
+
+def test_a_degraded_chatbot_has_no_twin_for_a_paired_test(owner: User) -> None:
+    live = make_campaign(owner, "dialogue-free")
+    assert not passing_of(live, n_hits=100, n_tested=5).problem
+    live.worker_test = "paired-wilcoxon"
+    assert "no twin" in passing_of(live, n_hits=100, n_tested=5).problem
 
 
 @pytest.mark.parametrize(

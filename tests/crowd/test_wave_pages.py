@@ -64,6 +64,23 @@ def warned(page: Any) -> str:
     return " ".join(warning["text"] for warning in page.context["warnings"])
 
 
+def test_a_design_that_no_worker_can_pass_is_published_on_confirmation_only(
+    owner_client: Client, campaign: Campaign
+) -> None:
+    Campaign.objects.filter(pk=campaign.pk).update(status="ready", launched_at=None)
+    assert 'name="is_confirmed"' not in preview(owner_client, campaign).text
+    Campaign.objects.filter(pk=campaign.pk).update(alpha=1e-300)
+    page = preview(owner_client, campaign)
+    assert 'name="is_confirmed"' in page.text and "no worker can pass" in page.text
+
+    refused = order(owner_client, campaign, page)
+    assert refused.status_code == 422 and refused.context["refused"].code == "no_worker_can_pass"
+    assert not Wave.objects.exists() and not Campaign.objects.get().is_launched
+
+    assert order(owner_client, campaign, page, is_confirmed="on").status_code == 302
+    assert Wave.objects.count() == 1 and Campaign.objects.get().is_open
+
+
 # --- The dry run
 
 
