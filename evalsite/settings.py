@@ -8,10 +8,10 @@ from typing import Any
 import dj_database_url
 from csp.constants import NONE, SELF
 
-from evalsite.lib.env import env_bool, env_choice, env_int, env_list
+from evalsite.lib.env import env_bool, env_choice, env_int, env_list, env_mail_server, env_sender
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(os.environ.get("EVALSITE_DATA", BASE_DIR / "var"))
+DATA_DIR = Path(os.environ.get("EVALSITE_DATA") or BASE_DIR / "var")
 DATA_DIR.mkdir(parents=True, exist_ok=True)
 
 
@@ -133,7 +133,16 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-EMAIL_BACKEND = os.environ.get("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+
+# --- Mail: for a forgotten password. Without a server nothing is sent, or written to the log in its place.
+_mail = env_mail_server("EMAIL_URL")
+EMAIL_BACKEND = (
+    os.environ.get("EMAIL_BACKEND") or f"django.core.mail.backends.{'smtp' if _mail else 'dummy'}.EmailBackend"
+)
+if _mail:
+    EMAIL_HOST, EMAIL_PORT, EMAIL_HOST_USER, EMAIL_HOST_PASSWORD, EMAIL_USE_TLS, EMAIL_USE_SSL = _mail
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env_sender("DEFAULT_FROM_EMAIL", _mail)
 
 # --- Jobs: Redis and real workers where REDIS_URL is set, else a worker thread in the web process
 REDIS_URL = os.environ.get("REDIS_URL", "")
@@ -265,7 +274,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL") or "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "celery": {"level": "WARNING"},

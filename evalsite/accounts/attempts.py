@@ -88,9 +88,14 @@ def count_reset(request: HttpRequest, email: str, now: datetime) -> Decision:
     return count_use(*zip(_RESETS, values, strict=True), now=now)
 
 
+def is_mail_set_up() -> bool:
+    """Return whether links by mail can be sent."""
+    return settings.EMAIL_BACKEND != "django.core.mail.backends.dummy.EmailBackend"
+
+
 def refuse(request: HttpRequest, decision: Decision, *, is_reset: bool = False) -> HttpResponse:
     """Return the page that says how long to wait, the same for right and wrong passwords."""
-    context = {"minutes": ceil(decision.wait_s / _MINUTE_S), "is_reset": is_reset}
+    context = {"minutes": ceil(decision.wait_s / _MINUTE_S), "is_reset": is_reset, "has_mail": is_mail_set_up()}
     response = render(request, "429.html", context, status=429)
     response["Retry-After"] = decision.wait_s
     response["Cache-Control"] = "no-store"

@@ -1,20 +1,32 @@
 """Signing in and changing passwords: Django's own views, with limits on how often."""
 
+import logging
 from typing import Any
 
 from django.contrib.auth import views
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import SetPasswordForm
+from django.contrib.auth.forms import PasswordResetForm, SetPasswordForm
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.core.mail import get_connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.decorators import method_decorator
 
-from evalsite.accounts.attempts import SignInAttempt, count_reset, limits_of_user, refuse, remember_browser
+from evalsite.accounts.attempts import (
+    SignInAttempt,
+    count_reset,
+    is_mail_set_up,
+    limits_of_user,
+    refuse,
+    remember_browser,
+)
 from evalsite.accounts.models import User
 from evalsite.lib.rate_limits import count_use, forget_uses, give_back
+
+logger = logging.getLogger(__name__)
 
 
 class SignIn(views.LoginView):
@@ -62,8 +74,17 @@ class ChangePassword(views.PasswordChangeView):
         return self.form_invalid(form)
 
 
+@method_decorator(login_not_required, name="dispatch")
 class AskForReset(views.PasswordResetView):
     """Somebody who has forgotten a password asks for a link by mail."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Say so where the site cannot send mail."""
+        if is_mail_set_up():
+            return super().dispatch(request, *args, **kwargs)
+        notice = "This site is not set up to send mail. Ask an administrator of the site for a new password."
+        context = {"title": "Reset password", "notice": notice}
+        return render(request, "accounts/notice.html", context, status=200 if request.method == "GET" else 503)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Mail the link, unless too many were asked for."""
@@ -71,6 +92,24 @@ class AskForReset(views.PasswordResetView):
         if not decision.is_allowed:
             return refuse(request, decision, is_reset=True)
         return super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: PasswordResetForm) -> HttpResponse:
+        """Mail it; say if the server cannot be reached, whether or not an account has the address."""
+        connection = get_connection()
+        try:
+            try:
+                connection.open()
+            finally:
+                connection.close()
+        except OSError as error:  # those of SMTP and TLS are among them
+            logger.error("The mail server cannot be used: %s", error)
+            form.add_error(
+                None, "No link was sent: the mail server cannot be used now. Try later, or ask an administrator."
+            )
+            response = self.form_invalid(form)
+            response.status_code = 503
+            return response
+        return super().form_valid(form)
 
 
 class Reset(views.PasswordResetConfirmView):

@@ -1,6 +1,9 @@
 """Settings from the environment, parsed strictly: the string "False" is not true."""
 
 import os
+from email.utils import parseaddr
+from typing import NamedTuple
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 
 def env_bool(name: str, default: bool) -> bool:
@@ -36,3 +39,55 @@ def env_list(name: str, default: list[str]) -> list[str]:
     """Return the comma-separated values of the variable `name`."""
     text = os.environ.get(name, "")
     return [part.strip() for part in text.split(",") if part.strip()] if text else default
+
+
+class MailServer(NamedTuple):
+    """Where mail is handed in. `use_tls` begins in clear and switches (STARTTLS), `use_ssl` is encrypted throughout."""
+
+    host: str
+    port: int
+    user: str
+    password: str
+    use_tls: bool
+    use_ssl: bool
+
+
+def env_mail_server(name: str) -> MailServer | None:
+    """Return the mail server of an address such as `smtp://user:password@host:587/?tls=1`; None if it is not set.
+
+    `smtp` has STARTTLS unless `tls=0`; `smtps` needs no option. Raise ValueError, which never shows the password.
+    """
+    text = os.environ.get(name, "").strip()
+    if not text:
+        return None
+    form = f"{name} must look like smtp://user:password@host:587 or smtps://user:password@host:465"
+    encoding = "write /, ?, #, @, : and % in user and password as %2F, %3F, %23, %40, %3A and %25"
+    try:
+        parts = urlsplit(text)
+        port, options = parts.port, dict(parse_qsl(parts.query, keep_blank_values=True))
+    except ValueError:
+        raise ValueError(f"{form}; its port is not a number. Otherwise {encoding}") from None
+    if parts.scheme not in ("smtp", "smtps"):
+        raise ValueError(f"{form}; it begins with {parts.scheme + ':' if parts.scheme else 'no scheme'}")
+    if not parts.hostname or parts.path.strip("/") or parts.fragment:
+        raise ValueError(f"{form}; it names no host, or has something after the host. Otherwise {encoding}")
+    if bool(parts.username) != bool(parts.password):
+        raise ValueError(f"{form}; it has a user without a password, or a password without a user")
+    use_ssl = parts.scheme == "smtps"
+    tls = options.pop("tls", "0" if use_ssl else "1")
+    if options or tls not in ("0", "1") or (use_ssl and tls == "1"):
+        raise ValueError(f"{form}; after the host only ?tls=0 or ?tls=1 may stand, and only with smtp://")
+    default_port = 465 if use_ssl else 587 if tls == "1" else 25
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    return MailServer(parts.hostname, port or default_port, user, password, tls == "1", use_ssl)
+
+
+def env_sender(name: str, server: MailServer | None) -> str:
+    """Return the address that mail comes from: the variable `name`, or the server's user if that is an address."""
+    text = os.environ.get(name, "").strip() or (server.user if server else "")
+    _, address = parseaddr(text)
+    if "@" in address:
+        return text
+    if server or text:
+        raise ValueError(f"{name} must be the e-mail address that mail comes from, such as evalsite@example.org")
+    return "webmaster@localhost"
