@@ -5,9 +5,11 @@ The schema is `compose-spec.json` of compose-spec 2.x (Apache-2.0, see `data/com
 
 import copy
 import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -117,10 +119,72 @@ def test_secrets_must_be_given() -> None:
         assert "${POSTGRES_PASSWORD:?" in environment["DATABASE_URL"]
 
 
-def test_every_setting_in_the_environment_is_read() -> None:
+# --- Settings: documented, read and passed to the containers
+
+# What is documented for installations of other kinds, and the Compose file decides by itself.
+NOT_PASSED = {
+    "EVALSITE_DATA",  # the image's volume
+    "DATABASE_POOL",  # follows the process
+    "SQLITE_SYNCHRONOUS",  # the database is PostgreSQL
+    "JOBS_IN_PROCESS",  # a worker runs them
+    "DEBUG",  # never where others can reach the site
+}
+
+
+def documented() -> set[str]:
+    """Return the variables in the first table of docs/settings.md."""
+    table, _, _ = (ROOT / "docs/settings.md").read_text().partition("\n## ")
+    rows = re.findall(r"^\| (`[A-Z_`, ]+`) \|", table, re.MULTILINE)
+    return {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
+
+
+def read_by_settings() -> set[str]:
+    """Return the variables that settings.py reads."""
     source = (ROOT / "evalsite/settings.py").read_text()
-    for name in SERVICES["web"]["environment"]:
-        assert f'"{name}"' in source or name == "WEB_CONCURRENCY", name
+    return set(re.findall(r"""(?:environ(?:\.get\(|\[)|env_\w+\()\s*"(\w+)\"""", source))
+
+
+def passed(service: str) -> set[str]:
+    """Return the variables of a service, without gunicorn's own."""
+    return set(SERVICES[service]["environment"]) - {"WEB_CONCURRENCY"}
+
+
+def test_every_documented_setting_is_read_and_every_setting_is_documented() -> None:
+    assert {"SITE_URL", "MTURK_SECRET_ACCESS_KEY", "EMAIL_URL"} < documented()
+    assert documented() == read_by_settings()
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_every_documented_setting_is_passed(service: str) -> None:
+    assert passed(service) == documented() - NOT_PASSED
+
+
+def test_what_is_written_into_env_reaches_the_containers() -> None:
+    by_itself = {"DATABASE_URL", "REDIS_URL"}
+    for name, value in SERVICES["web"]["environment"].items():
+        assert name in by_itself or re.search(rf"\$\{{{name}:[-?]", value), name
+
+
+def test_settings_that_are_not_in_env_have_their_defaults(tmp_path: Path) -> None:
+    """Compose passes a variable that .env does not hold as an empty text, or with the file's own default."""
+    given = {"SECRET_KEY": "k" * 50, "POSTGRES_PASSWORD": "secret", "EVALSITE_DATA": str(tmp_path)}
+    environment = {
+        name: re.sub(r"\$\{(\w+):[-?]([^}]*)\}", lambda match: given.get(match[1], match[2]), value)
+        for name, value in SERVICES["web"]["environment"].items()
+    }
+    show = (
+        "from evalsite import settings as s; print(s.EMAIL_BACKEND, s.MAX_UPLOAD_MB, s.CHATS_AT_ONCE, s.BEHIND_PROXY)"
+    )
+    path = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    done = subprocess.run(
+        [sys.executable, "-c", show],
+        cwd=ROOT,
+        env=given | environment | path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["django.core.mail.backends.dummy.EmailBackend", "100", "80", "False"]
 
 
 def n_threads(command: list[str]) -> int:
