@@ -52,6 +52,7 @@ def checklist(campaign: Campaign, contents: Contents | None = None) -> list[Step
         *(_live(campaign) if campaign.is_live else (_outputs(contents), _human(campaign, contents))),
         _criteria(campaign, is_tested),
         _instructions(campaign),
+        _study(campaign),
         _hits(campaign, contents, sum(is_tested)),
         _payment(campaign),
         _platform(campaign),
@@ -244,6 +245,14 @@ def _instructions(campaign: Campaign) -> Step:
         return Step("instructions", "Instructions", "campaigns:instructions", "optional", text)
     text = "With a consent text." if campaign.consent.strip() else "Without a consent text."
     return Step("instructions", "Instructions", "campaigns:instructions", "ok", text)
+
+
+def _study(campaign: Campaign) -> Step:
+    given = {"study name": campaign.study_name, "contact": campaign.contact}
+    if lacking := [f"no {name}" for name, value in given.items() if not value]:
+        text = f"Workers see {' and '.join(lacking)}."
+        return Step("study", "Study and contact", "campaigns:instructions", "optional", text)
+    return Step("study", "Study and contact", "campaigns:instructions", "ok", ", ".join(given.values()))
 
 
 def _hits(campaign: Campaign, contents: Contents, n_tested: int) -> Step:

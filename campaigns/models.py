@@ -59,6 +59,8 @@ class Campaign(models.Model):
     closed_at = models.DateTimeField(null=True, blank=True)
 
     screen = models.JSONField("what a worker is shown (campaigns.contracts.protocol.Screen)", default=dict)
+    study_name = models.CharField(max_length=LONGEST_NAME, blank=True, help_text="Workers see it.")
+    contact = models.CharField(max_length=LONGEST_NAME, blank=True, help_text="Whom workers may ask.")
     instructions = models.TextField(blank=True, help_text="Markdown. Shown before the HIT and at any time in it.")
     consent = models.TextField("consent text", blank=True, help_text="Markdown. If given, a worker must agree to it.")
     chat = models.JSONField("rules of live chats (campaigns.contracts.chat.ChatRules)", default=dict, blank=True)

@@ -165,7 +165,8 @@ def _live_campaign(owner: User) -> Campaign:
 
 def _walk_through(campaign: Campaign, client: Client) -> list[str]:
     """Return all pages of a campaign of which one HIT is finished and one returned, then no more are given."""
-    campaign.consent, campaign.reward, campaign.workers_per_hit = "You may stop at any time.", Decimal(2), 1
+    campaign.consent, campaign.reward = "You may stop at any time.", Decimal(2)
+    campaign.study_name, campaign.contact = "Reading answers", "help@example.org"
 
     campaign.save()
     walk = Walk(campaign, client)

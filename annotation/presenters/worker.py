@@ -19,7 +19,7 @@ from campaigns.contracts.protocol import Block
 from campaigns.contracts.transcripts import SPEAKERS
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign, Criterion
-from evalsite.lib.markdown import render_markdown
+from evalsite.lib.markdown import render_contact, render_markdown
 
 LONGEST_FEEDBACK = 10_000
 
@@ -73,6 +73,13 @@ def handover(given: Handover) -> dict[str, Any]:
         if given.form_url or given.link_url
         else None,
     }
+
+
+def study_of(campaign: Campaign | None) -> dict[str, Any]:
+    """Return which study a page belongs to and whom to ask, in rate/study.html; empty where neither is given."""
+    if campaign is None:
+        return {}
+    return {"name": campaign.study_name, "contact": campaign.contact and render_contact(campaign.contact)}
 
 
 def instructions_of(campaign: Campaign) -> SafeString:

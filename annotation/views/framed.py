@@ -1,9 +1,11 @@
 """How the worker pages are answered: without sign-in, session or cookie, in the frames of their platform only."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from csp.constants import NONE, SELF
 from django.conf import settings
@@ -17,7 +19,9 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from annotation.arrivals import find_campaign
 from annotation.presenters import worker as presenters
+from annotation.queries import get_assignment
 from campaigns.contracts.platform import CrowdPlatform
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform, list_platforms
@@ -50,7 +54,7 @@ def for_workers(*methods: str) -> Callable[[View], View]:
             try:
                 response = view(request, *args, **kwargs)
             except DomainError as error:
-                response = stop_page(error.code, text=error.message)
+                response = stop_page(error.code, campaign=_find_campaign(**kwargs), text=error.message)
             except (BadRequest, MultiPartParserError, SuspiciousOperation):  # too long, too many fields, cut off
                 response = stop_page("bad_form")
             _name_site(response, request)
@@ -64,6 +68,13 @@ def for_workers(*methods: str) -> Callable[[View], View]:
         return login_not_required(csrf_exempt(framed))
 
     return decorate
+
+
+def _find_campaign(token: str = "", public_id: UUID | None = None, **_: Any) -> Campaign | None:
+    """Return the campaign of an address at which something was refused, so that the page can say whom to ask."""
+    with suppress(DomainError):
+        return find_campaign(public_id) if public_id else get_assignment(token).campaign
+    return None
 
 
 def is_script(request: HttpRequest) -> bool:
@@ -83,6 +94,7 @@ def page(
 
     `may_fetch`: its script may talk to this site.
     """
+    context = {"study": presenters.study_of(campaign)} | context
     response = HttpResponse(render_to_string(template, context), status=status)
     return protect(response, campaign, may_fetch=may_fetch)
 

@@ -33,7 +33,7 @@ def preview(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "form": {"method": "get", "action": bar.begin_url(campaign, hit, 1) if hit is not None else ""},
         "preview": bar.frame(campaign, "welcome", hit),
     }
-    return _show(request, "rate/welcome.html", context)
+    return _show(request, campaign, "rate/welcome.html", context)
 
 
 @require_safe
@@ -54,7 +54,7 @@ def preview_item(request: SignedInRequest, public_id: UUID, hit: int, position: 
     context |= {"form": form, "preview": bar.frame(campaign, "item", hit, found)}
     if campaign.is_live:
         context |= chats.transcript(EXAMPLE_CHAT)
-    return _show(request, "rate/item.html", context)
+    return _show(request, campaign, "rate/item.html", context)
 
 
 @require_safe
@@ -66,7 +66,7 @@ def preview_topic(request: SignedInRequest, public_id: UUID, hit: int, position:
         "form": {"method": "get", "action": bar.chat_url(campaign, hit, position)},
         "preview": bar.frame(campaign, "topic", hit, found),
     }
-    return _show(request, "rate/topic.html", context)
+    return _show(request, campaign, "rate/topic.html", context)
 
 
 @require_safe
@@ -82,7 +82,7 @@ def preview_chat(request: SignedInRequest, public_id: UUID, hit: int, position: 
             "preview": bar.frame(campaign, "chat", hit, found),
         }
     )
-    return _show(request, "rate/chat.html", context)
+    return _show(request, campaign, "rate/chat.html", context)
 
 
 def _get_chat(request: SignedInRequest, public_id: UUID, hit: int, position: int) -> tuple[Campaign, PreviewItem]:
@@ -118,10 +118,10 @@ def preview_end(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "code": _EXAMPLE_CODE,
         "preview": bar.frame(campaign, "end", first_hit(campaign)),
     }
-    return _show(request, "rate/finished.html" if is_sent else "rate/feedback.html", context)
+    return _show(request, campaign, "rate/finished.html" if is_sent else "rate/feedback.html", context)
 
 
-def _show(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    response = render(request, template, context)
+def _show(request: HttpRequest, campaign: Campaign, template: str, context: dict[str, Any]) -> HttpResponse:
+    response = render(request, template, {"study": presenters.study_of(campaign)} | context)
     response["Cache-Control"] = "no-store"
     return response

@@ -20,7 +20,9 @@ _GROUPS = (
 class SettingsForm(PartialForm):
     """Name, worker test and payment."""
 
-    name = forms.CharField(max_length=LONGEST_NAME, help_text="Workers do not see it.")
+    name = forms.CharField(
+        max_length=LONGEST_NAME, help_text="Workers do not see it: they see the study name, under Instructions."
+    )
     is_accessible = forms.BooleanField(
         label="Accessible mode",
         required=False,

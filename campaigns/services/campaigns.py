@@ -21,7 +21,7 @@ _SEED_BITS = 31
 # Chatbots never run out: a number to begin with.
 _LIVE_HITS = 100
 # What may be changed when workers have seen the campaign; of a platform's settings, how many workers there may be.
-CHANGEABLE_AFTER_LAUNCH = frozenset({"name", "lease_minutes"})
+CHANGEABLE_AFTER_LAUNCH = frozenset({"name", "contact", "lease_minutes"})
 
 
 @transaction.atomic

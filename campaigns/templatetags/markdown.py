@@ -1,9 +1,9 @@
-"""`{% load markdown %}{{ text|markdown }}`: a text in Markdown as safe HTML."""
+"""`{% load markdown %}{{ text|markdown }} {{ address|contact }}`: what people write as safe HTML."""
 
 from django import template
 from django.utils.safestring import SafeString
 
-from evalsite.lib.markdown import render_markdown
+from evalsite.lib.markdown import render_contact, render_markdown
 
 register = template.Library()
 
@@ -12,3 +12,9 @@ register = template.Library()
 def markdown(text: str) -> SafeString:
     """Return a text in Markdown as safe HTML."""
     return render_markdown(text)
+
+
+@register.filter
+def contact(text: str) -> SafeString:
+    """Return how to reach somebody, as a link if it is an address."""
+    return render_contact(text)

@@ -1,4 +1,4 @@
-"""Instructions and consent text."""
+"""What workers read: study name and contact, instructions, consent text."""
 
 from uuid import UUID
 
@@ -20,7 +20,8 @@ from evalsite.accounts.requests import SignedInRequest
 def instructions(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Write what workers read, and show it as they will see it."""
     campaign = get_campaign_for(request.user, public_id, role_for(request))
-    form = InstructionsForm(sent(request), initial={"instructions": campaign.instructions, "consent": campaign.consent})
+    initial = {name: getattr(campaign, name) for name in InstructionsForm.base_fields}
+    form = InstructionsForm(sent(request), initial=initial)
     if request.method == "POST":
         answer = save_form(
             request, form, lambda changes: change_campaign(campaign=campaign, changes=changes), reload="#as-shown"
@@ -28,8 +29,10 @@ def instructions(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         if answer:
             return answer
     context = campaign_context(campaign, "instructions")
-    if not context["can_change"]:
+    if not context["can_edit"]:
         form.freeze()
+    elif campaign.is_launched:
+        form.freeze_launched()
     default = default_instructions(get_protocol(campaign.protocol))
     context |= {"form": form, "default": default, "blanks": blanks_of(campaign)}
     return render(request, "campaigns/instructions.html", context, status=REFUSED if form.is_bound else 200)

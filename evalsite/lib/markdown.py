@@ -1,9 +1,13 @@
-"""Markdown that people write, as safe HTML: no raw HTML, no images, links to the web and to e-mail addresses only."""
+"""What people write, as safe HTML: Markdown without raw HTML and images, with links to the web and to e-mail addresses
+only; and how to reach somebody."""
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
+from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator, validate_email
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -23,6 +27,22 @@ def render_markdown(text: str) -> SafeString:
             token.tag = f"h{min(6, int(token.tag[1]) + _FIRST_LEVEL - 1)}"
     # Everything in it was escaped by the renderer: raw HTML is off, and so are images.
     return mark_safe(_markdown.renderer.render(tokens, _markdown.options, {}))
+
+
+_validate_url = URLValidator(schemes=["http", "https"])
+
+
+def render_contact(contact: str) -> SafeString:
+    """Return how to reach somebody: an e-mail or web address as a link, any other text as it is."""
+    for validate, scheme in ((validate_email, "mailto:"), (_validate_url, "")):
+        try:
+            validate(contact)
+        except ValidationError:
+            continue
+        url = scheme + quote(contact, safe="@") if scheme else contact
+        link = '<a href="{}" target="_blank" rel="noopener noreferrer">{}</a>'
+        return format_html(link, url, contact)
+    return escape(contact)
 
 
 def _is_allowed(url: str) -> bool:

@@ -160,6 +160,39 @@ def test_the_name_of_a_campaign_is_nobody_elses_business(owner: User, client: Cl
         assert not any(criterion.name in page.text for criterion in campaign.criteria.all())
 
 
+def test_every_page_says_which_study_it_is_and_whom_to_ask(owner: User, client: Client) -> None:
+    campaign = open_campaign(owner, n_hits=1, study_name="Reading & rating", contact="help@example.org")
+    assignment = started(campaign)
+    pages = {
+        "stop": client.get(welcome_url(campaign)),
+        "item": client.get(url("hit", assignment)),
+        "return": client.get(url("return", assignment)),
+        "refused": client.post(url("hit", assignment), {"position": "1"}),
+        "bad link": client.get(welcome_url(campaign, "rater=Ann&key=forged")),
+    }
+    rate_items(assignment)
+    pages |= {"feedback": client.get(url("hit", assignment))}
+    finish_assignment(assignment_id=assignment.pk)
+    pages |= {"finished": client.get(url("hit", assignment))}
+    pages |= {"welcome": client.get(welcome_url(open_campaign(owner, study_name="Reading & rating", contact="Ada")))}
+    for name, page in pages.items():
+        assert page.text.count("Reading &amp; rating") == 1, name
+        assert page.text.count("Questions or problems?") == 1, name
+        assert ('href="mailto:help@example.org" target="_blank"' in page.text) == (name != "welcome"), name
+    Campaign.objects.filter(pk=campaign.pk).update(contact="https://example.org/new")
+    assert 'href="https://example.org/new"' in client.get(url("hit", assignment)).text, "at once"
+
+
+def test_where_no_study_is_named_no_page_has_room_for_it(owner: User, client: Client) -> None:
+    campaign = open_campaign(owner)
+    assignment = started(campaign)
+    for address in (welcome_url(campaign), url("hit", assignment), url("return", assignment)):
+        text = client.get(address).text
+        assert "Questions or problems?" not in text
+        assert "Study:" not in text
+        assert 'class="study' not in text
+
+
 @pytest.mark.parametrize(
     ("settings", "others"),
     [({"workers_per_hit": 1}, 2), ({"platform_settings": {"max_workers": 1}}, 1)],

@@ -105,6 +105,7 @@ def test_a_draft_lacks_outputs_the_human_system_and_hits(campaign: Campaign) -> 
         "human": "todo",
         "criteria": "ok",
         "instructions": "ok",
+        "study": "optional",
         "hits": "todo",
         "payment": "optional",
         "platform": "ok",
@@ -152,6 +153,19 @@ def test_a_blank_in_the_instructions_stops_the_launch(owner, owner_client: Clien
     assert states(campaign)["instructions"] == "ok"
     campaign.consent = "Questions? Ask [[whom]]."
     assert states(campaign)["instructions"] == "todo"
+
+
+def test_no_study_name_or_contact_is_noted(ready: Campaign) -> None:
+    def said() -> str:
+        return next(step.text for step in checklist(ready) if step.key == "study")
+
+    assert said() == "Workers see no study name and no contact."
+    ready.study_name = "Reading questions"
+    assert said() == "Workers see no contact."
+    assert states(ready)["study"] == "optional"
+    ready.contact = "help@example.org"
+    assert said() == "Reading questions, help@example.org"
+    assert states(ready)["study"] == "ok"
 
 
 def test_blanks_are_found_once_and_links_are_none() -> None:

@@ -1,4 +1,6 @@
-"""The page of instructions and consent text."""
+"""The page of what workers read: study name and contact, instructions, consent text."""
+
+import re
 
 from django.test import Client
 from django.urls import reverse
@@ -54,8 +56,34 @@ def test_too_long(owner_client: Client, campaign: Campaign) -> None:
     assert response.context["form"].has_error("instructions", "max_length")
 
 
+def test_study_and_contact_are_saved_and_shown(owner_client: Client, campaign: Campaign) -> None:
+    sent = {"study_name": "Reading & rating", "contact": "help@example.org"}
+    for name, value in sent.items():
+        answer = owner_client.post(url(campaign), {name: value}, headers={"X-Autosave": "1"})
+        assert answer.json() == {"saved": True, "errors": {}, "reload": "#as-shown"}
+    saved = Campaign.objects.get()
+    assert {name: getattr(saved, name) for name in sent} == sent
+    assert saved.instructions == campaign.instructions
+    preview = reverse("monitoring:preview", args=[campaign.public_id])
+    for page in (owner_client.get(url(campaign)), owner_client.get(preview)):
+        assert "Reading &amp; rating</" in page.text
+        assert 'href="mailto:help@example.org"' in page.text
+
+
+def test_the_contact_may_change_after_the_launch(
+    owner_client: Client, viewer_client: Client, running: Campaign
+) -> None:
+    page = owner_client.get(url(running)).text
+    assert re.search(r'<input[^>]*name="study_name"[^>]*disabled', page)
+    assert not re.search(r'<input[^>]*name="contact"[^>]*disabled', page)
+    assert owner_client.post(url(running), {"contact": "help@example.org"}).status_code == 302
+    assert Campaign.objects.get().contact == "help@example.org"
+    assert viewer_client.post(url(running), {"contact": "me@example.org"}).status_code == 403
+    assert re.search(r'<input[^>]*name="contact"[^>]*disabled', viewer_client.get(url(running)).text)
+
+
 def test_instructions_are_frozen_after_launch(owner_client: Client, running: Campaign) -> None:
-    for field in ("instructions", "consent"):
+    for field in ("study_name", "instructions", "consent"):
         response = owner_client.post(url(running), {field: "Other"})
         assert response.status_code == 422
         assert response.context["form"].has_error("__all__", "frozen")

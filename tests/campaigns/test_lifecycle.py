@@ -186,13 +186,16 @@ def contents(campaign: Campaign) -> dict[str, object]:
         "criteria": list(campaign.criteria.values_list("order", "name", "statement", "is_negative", "left_label")),
         "settings": [
             getattr(campaign, name)
-            for name in ("protocol", "screen", "instructions", "mix", "alpha", "reward", "workers_per_hit", "platform")
+            for name in (
+                *("protocol", "screen", "study_name", "contact", "instructions", "consent"),
+                *("mix", "alpha", "reward", "workers_per_hit", "platform"),
+            )
         ],
     }
 
 
 def test_a_replication_run_has_all_but_seed_hits_and_status(owner_client: Client, running: Campaign) -> None:
-    Campaign.objects.update(reward="1.50", alpha=0.01, consent="Do you agree?")
+    Campaign.objects.update(reward="1.50", alpha=0.01, consent="Do you agree?", study_name="A", contact="a@b.org")
     response = post(owner_client, "duplicate", running, as_replication="1", public_id=uuid4())
     copy = Campaign.objects.get(replicates=running)
     assert response["Location"] == reverse("campaigns:campaign", args=[copy.public_id])

@@ -114,3 +114,12 @@ class TestTopicOfChats:
         launched = self.add(before, ("retrieval", {}), is_launched=True)
         migrate(self.AFTER)
         assert self.rules(migrate(self.BEFORE), launched) == self.RULES
+
+
+class TestStudyOfWorkers:
+    BEFORE, AFTER = "0005_worker_test_none", "0006_study"
+
+    def test_a_campaign_from_before_has_no_study_name_and_no_contact(self) -> None:
+        old = migrate(self.BEFORE).get_model("campaigns", "Campaign").objects.create(name="Old", instructions="Rate.")
+        new = migrate(self.AFTER).get_model("campaigns", "Campaign").objects.get(pk=old.pk)
+        assert (new.name, new.instructions, new.study_name, new.contact) == ("Old", "Rate.", "", "")

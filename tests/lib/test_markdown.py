@@ -1,5 +1,6 @@
 """Markdown that people write: what passes, and what must not."""
 
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -7,7 +8,7 @@ from django.template import Context, Template
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsite.lib.markdown import render_markdown
+from evalsite.lib.markdown import render_contact, render_markdown
 
 ALLOWED = {
     *("p", "em", "strong", "ul", "ol", "li", "blockquote", "code", "pre", "hr", "br", "a"),
@@ -89,3 +90,30 @@ def check_is_harmless(html: str) -> None:
 def test_templates_have_it_as_a_filter() -> None:
     html = Template("{% load markdown %}{{ text|markdown }}").render(Context({"text": "*<b>*"}))
     assert html == "<p><em>&lt;b&gt;</em></p>\n"
+
+
+@pytest.mark.parametrize(
+    ("contact", "url"),
+    [
+        ("help@example.org", "mailto:help@example.org"),
+        ("a&b+c@example.org", "mailto:a%26b%2Bc@example.org"),
+        ("https://example.org/a?b=1&c=2", "https://example.org/a?b=1&c=2"),
+        ("http://example.org", "http://example.org"),
+    ],
+)
+def test_a_contact_that_is_an_address_is_a_link(contact: str, url: str) -> None:
+    [(tag, attrs)] = Tags(render_contact(contact)).tags
+    assert (tag, attrs["href"], attrs["rel"]) == ("a", url, "noopener noreferrer")
+
+
+@pytest.mark.parametrize(
+    "contact",
+    [
+        *("Ada, room 7", "Ada <ada@example.org>", "javascript:alert(1)", "data:text/html,x", "ftp://example.org"),
+        *('"><script>alert(1)</script>', "**Ada**", "[x](javascript:alert(1))", "https://exa mple.org", ""),
+    ],
+)
+def test_any_other_contact_is_text(contact: str) -> None:
+    html = render_contact(contact)
+    assert Tags(html).tags == []
+    assert unescape(html) == contact
