@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings as django_settings
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -384,7 +385,7 @@ def downloads(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     found = get_finished_run_for(request.user, run_id)
     folder = Path(django_settings.MEDIA_ROOT) / found.folder
     context = _frame(found, "downloads") | {
-        "groups": presenters.downloads(found, folder, names_workers=found.my_role != Role.VIEWER)
+        "groups": presenters.downloads(found, folder, names_workers=found.my_role == Role.OWNER)
     }
     return render(request, "analysis/downloads.html", context)
 
@@ -414,9 +415,11 @@ def run_file(request: SignedInRequest, run_id: UUID, name: str) -> FileResponse:
 
 @require_GET
 def workers_csv(request: SignedInRequest, run_id: UUID) -> HttpResponse:
-    """Send the worker table; workers by their own ids only if somebody asks who may see them (`?ids=own`)."""
+    """Send the worker table; workers by their own ids only to an owner who asks (`?ids=own`)."""
     by_own_ids = request.GET.get("ids") == "own"
-    found = get_finished_run_for(request.user, run_id, to_change=by_own_ids)
+    found = get_finished_run_for(request.user, run_id)
+    if by_own_ids and found.my_role != Role.OWNER:
+        raise PermissionDenied("Only owners may take out the workers’ own ids.")
     report = found.report
     if not by_own_ids and found.my_role != Role.VIEWER:  # a viewer's is anonymous already
         report = anonymous_report(report, anonymise([row["worker"] for row in report["worker_table"]]))

@@ -133,13 +133,27 @@ def test_a_viewer_sees_no_worker_s_name_anywhere(colleague_client: Client, owner
         for name in ["ratings_file", "run", "workers", "downloads", "workers_csv", *OF_CAMPAIGN]:
             assert "worker-00" not in colleague_client.get(url_of(name, run)).text, name
     assert "too fast" in colleague_client.get(url_of("workers", left_out)).text
-    assert colleague_client.get(url_of("workers_csv", done) + "?ids=own").status_code == 403
 
 
 @pytest.mark.parametrize("role", ["editor"], indirect=True)
 def test_an_editor_sees_workers_as_the_platform_names_them(colleague_client: Client, done: AnalysisRun, role) -> None:
-    for url in (url_of("workers", done), url_of("workers_csv", done) + "?ids=own", url_of("campaign_workers", done)):
+    for url in (url_of("workers", done), url_of("campaign_workers", done)):
         assert REAL in colleague_client.get(url).text
+
+
+@pytest.mark.parametrize(("role", "status"), [("owner", 200), ("editor", 403), ("viewer", 403)], indirect=["role"])
+def test_only_owners_take_out_workers_own_ids(
+    colleague_client: Client, done: AnalysisRun, role: Membership, status: int
+) -> None:
+    own = url_of("workers_csv", done) + "?ids=own"
+    response = colleague_client.get(own)
+    assert (response.status_code, REAL in response.text) == (status, status == 200)
+    assert (own in colleague_client.get(url_of("downloads", done)).text) == (status == 200)
+    assert REAL not in colleague_client.get(url_of("workers_csv", done)).text
+
+
+def test_a_stranger_does_not_find_workers_own_ids(stranger_client: Client, done: AnalysisRun) -> None:
+    assert stranger_client.get(url_of("workers_csv", done) + "?ids=own").status_code == 404
 
 
 @pytest.mark.parametrize("role", ["viewer"], indirect=True)

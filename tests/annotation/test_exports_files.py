@@ -201,20 +201,25 @@ def test_a_worker_has_the_same_digits_in_exports_and_in_the_analysis(campaign: C
     assert anonymise([worker.name])[worker.name] == f"w1-{digits}"
 
 
-def test_real_ids_are_for_owners_who_ask(
-    owner_client: Client, colleague: User, colleague_client: Client, campaign: Campaign
-) -> None:
-    add_member(campaign, colleague, "editor")
-
+def test_real_ids_are_for_owners_who_ask(owner_client: Client, campaign: Campaign) -> None:
     assert {r["worker"] for r in rows_in(sent(owner_client, campaign, "ratings.csv", "?ids=real"))} == {
         "rater-0",
         "rater-1",
     }
     [row] = [r for r in rows_in(sent(owner_client, campaign, "assignments.csv", "?ids=real")) if r["hit"] == "2"]
     assert (row["worker"], row["completion_code"][:7]) == ("rater-0", "CODE002")
-    assert colleague_client.get(file_of(campaign, "ratings.csv", "?ids=real")).status_code == 403
-    assert "ids=real" not in colleague_client.get(reverse("monitoring:export", args=[campaign.public_id])).text
     assert real_name(make_worker(campaign, "rater-0")) == "rater-0"
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("role", ["editor", "viewer"])
+def test_no_other_member_takes_out_real_ids(
+    colleague: User, colleague_client: Client, stranger_client: Client, campaign: Campaign, role: str, name: str
+) -> None:
+    add_member(campaign, colleague, role)
+    assert colleague_client.get(file_of(campaign, name, "?ids=real")).status_code == 403
+    assert "ids=real" not in colleague_client.get(reverse("monitoring:export", args=[campaign.public_id])).text
+    assert stranger_client.get(file_of(campaign, name, "?ids=real")).status_code == 404
 
 
 @pytest.mark.parametrize("name", FILES)

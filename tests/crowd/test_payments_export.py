@@ -124,14 +124,17 @@ def test_workers_are_hashes_unless_an_owner_asks(
     [row] = rows_of(colleague_client, campaign, "")
     assert row["worker"] == hashed_name(submission.worker)
     assert (row["submission"], row["completion_code"]) == ("", "")
-    assert colleague_client.get(url_of(campaign, "payments_csv", query="?ids=real")).status_code == 403
+    for role in ("editor", "viewer"):
+        campaign.memberships.filter(user=colleague).update(role=role)
+        assert colleague_client.get(url_of(campaign, "payments_csv", query="?ids=real")).status_code == 403
     assert rows_of(owner_client, campaign)[0]["worker"] == real_name(submission.worker)
 
 
 def test_strangers_get_nothing_and_there_is_no_other_choice(
     campaign: Campaign, stranger_client: Client, owner_client: Client
 ) -> None:
-    assert stranger_client.get(url_of(campaign, "payments_csv")).status_code == 404
+    for query in ("", "?ids=real"):
+        assert stranger_client.get(url_of(campaign, "payments_csv", query=query)).status_code == 404
     assert owner_client.get(url_of(campaign, "payments_csv", query="?ids=all")).status_code == 404
     assert owner_client.get(url_of(campaign, "payments_csv", query="?orders=none")).status_code == 404
     assert owner_client.post(url_of(campaign, "payments_csv")).status_code == 405

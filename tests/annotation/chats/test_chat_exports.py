@@ -196,7 +196,10 @@ def test_members_take_chats_out_and_strangers_do_not(
     assert b"-the-rater" not in content
     assert stranger_client.get(file_of(campaign, name)).status_code == 404
     assert colleague_client.post(file_of(campaign, name)).status_code == 405
-    assert colleague_client.get(file_of(campaign, name, "?ids=real")).status_code == 403
+    for role in ("viewer", "editor"):
+        campaign.memberships.filter(user=colleague).update(role=role)
+        assert colleague_client.get(file_of(campaign, name, "?ids=real")).status_code == 403
+    assert stranger_client.get(file_of(campaign, name, "?ids=real")).status_code == 404
     assert b"ann-the-rater" in sent(owner_client, campaign, name, "?ids=real")
 
 
