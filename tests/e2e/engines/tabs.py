@@ -1,5 +1,6 @@
 """A worker's tab in Firefox or in WebKit: what tests do in it, in the words of neither of their drivers."""
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from playwright.sync_api import FrameLocator, Page, expect
@@ -83,14 +84,13 @@ class WebKitTab:
         self._driver.switch_to.frame(self._find("iframe"))
 
     def click(self, selector: str) -> None:
-        self._wait.until(lambda _: self._find(selector).click() or True)
+        self._do(lambda: self._find(selector).click())
 
     def press(self, selector: str, key: str) -> None:
-        keys = getattr(Keys, {"ArrowRight": "ARROW_RIGHT"}.get(key, key.upper()))
-        self._wait.until(lambda _: self._find(selector).send_keys(keys) or True)
+        self._do(lambda: self._find(selector).send_keys(getattr(Keys, key.upper())))
 
     def fill(self, selector: str, text: str) -> None:
-        self._wait.until(lambda _: self._find(selector).send_keys(text) or True)
+        self._do(lambda: self._find(selector).send_keys(text))
 
     def wait_for_text(self, selector: str, text: str) -> None:
         self._wait.until(lambda _: self._find(selector).text == text, f"{selector}: {text}")
@@ -100,6 +100,17 @@ class WebKitTab:
 
     def run(self, script: str) -> Any:
         return self._driver.execute_script(f"return ({script});")
+
+    def _do(self, act: Callable[[], None]) -> None:
+        """Act once the page is whole: before its styles are there, a click misses."""
+
+        def has_acted(_: WebKitGTK) -> bool:
+            if self.run("document.readyState") != "complete":
+                return False
+            act()
+            return True
+
+        self._wait.until(has_acted)
 
     def _find(self, selector: str) -> WebElement:
         return self._driver.find_element(By.CSS_SELECTOR, selector)

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from pytest_django.fixtures import Settings as SettingsWrapper
 
 from annotation.models import Assignment, Rating
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
-from tests.e2e.chats.chatting import foreign_page
+from tests.e2e.chats.chatting import SCRIPTED, foreign_page, live_campaign, stored
 from tests.e2e.engines.tabs import Tab
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,3 +68,28 @@ def test_browser_a_hit_from_link_to_code(tab: Tab, where: str, framed_address: s
         tab.wait_for_text("#code", assignment.completion_code)
     assert assignment.feedback == "All clear."
     assert scores() == [100, 0, 100]
+
+
+def test_browser_a_chat_and_its_rating(
+    tab: Tab, where: str, framed_address: str, owner: User, settings: SettingsWrapper
+) -> None:
+    settings.CHATBOT_CLASSES = [SCRIPTED]
+    campaign = live_campaign(owner, min_inputs=2)
+    with shown(tab, f"{framed_address}/rate/c/{campaign.public_id}/", where):
+        begin(tab)
+        tab.fill("#topic", "the sea")
+        tab.click("[name=opinion][value=like]")
+        tab.click("button")
+        tab.wait_for("#text:not([maxlength])")  # the chat's script is there
+        for number, text in enumerate(("Hello", "Bye"), start=1):
+            tab.fill("#text", text)
+            tab.press("#text", "Enter")
+            tab.wait_for(".log .turn-chatbot", number)
+        tab.click("[formaction]")
+        tab.wait_for("[data-rating-next]")
+        for criterion in campaign.criteria.all():
+            tab.press(f"[data-name=score_{criterion.pk}]", "End")
+        tab.click("[data-rating-next]")
+        tab.wait_for_text("h1", "Chat 2 of 6")
+    assert stored() == ["Hello", "Bye"]
+    assert scores() == [100] * campaign.criteria.count()
