@@ -18,11 +18,15 @@ TELEMETRY = {
 
 @dataclass(frozen=True)
 class SentItem:
-    """A position (0 if none was sent), scores by criterion id, what the browser tells. Only numbers are taken."""
+    """A position (0 if none was sent), scores by criterion id, what the browser tells. Only numbers are taken.
+
+    `wants_redirect`: the browser would send the form again if its answer were reloaded.
+    """
 
     position: int
     scores: dict[int, int] = field(default_factory=dict)
     telemetry: dict[str, int] = field(default_factory=dict)
+    wants_redirect: bool = False
 
 
 def read_item(sent: QueryDict) -> SentItem:
@@ -35,6 +39,7 @@ def read_item(sent: QueryDict) -> SentItem:
         read_whole(sent.get("position")) or 0,
         {criterion: score for criterion, score in pairs if criterion is not None and score is not None},
         {name: min(value, most) for name, value, most in told if value is not None},
+        bool(sent.get("redirect")),
     )
 
 

@@ -211,8 +211,9 @@ def _ahead(
 
 
 def rating_form(position: int, telemetry: Iterable[str]) -> dict[str, Any]:
-    """Return what an item's form sends besides its sliders; the script fills in what is named by `telemetry`."""
-    return {"method": "post", "action": "", "hidden": {"position": position, **dict.fromkeys(telemetry, "")}}
+    """Return what an item's form sends besides its sliders; the script fills in all but the position."""
+    filled_in = dict.fromkeys(("redirect", *telemetry), "")
+    return {"method": "post", "action": "", "hidden": {"position": position, **filled_in}}
 
 
 def _looks() -> Iterator[str]:

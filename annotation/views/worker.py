@@ -97,7 +97,7 @@ def _refused(error: DomainError, campaign: Campaign) -> HttpResponse:
 
 @for_workers("GET", "HEAD", "POST")
 def hit(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the item that is to be rated next; sent, keep the scores of one and show the next.
+    """Show the item that is to be rated next; sent, keep the scores of one and show the next, or redirect to it.
 
     Sent twice, from a stale tab or after a step back, it changes nothing and shows what is next all the same.
     """
@@ -114,6 +114,8 @@ def hit(request: HttpRequest, token: str) -> HttpResponse:
         status = UNPROCESSABLE if error.code == "bad_scores" else 409
         return show_next(get_assignment(token), notice=error.message, is_error=True, status=status)
     is_new = assignment.n_rated == sent.position and assignment.seen_at >= began
+    if is_new and sent.wants_redirect:
+        return see_other(url_of("hit", assignment), assignment.campaign)
     return show_next(assignment, notice="" if is_new else _ALREADY_RATED)
 
 

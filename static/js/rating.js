@@ -40,12 +40,16 @@ export function mount(el) {
     }
   });
 
-  // The answer to a form is the next item's page: make a reload ask for it, not send the form again.
+  // A form is answered with the next item's page, in one round trip: make a reload ask for it, not send the form again.
+  // In a frame without an origin Firefox would send it all the same: there the server is asked for a redirect.
+  let isReplaced = !(self.origin === "null" && CSS.supports("-moz-appearance", "none"));
   try {
     history.replaceState(null, "", location.href);
   } catch {
-    // Refused in some sandboxed frames. Sent again, the form changes nothing.
+    isReplaced = false;
   }
+  const redirect = el.elements.namedItem("redirect");
+  if (redirect instanceof HTMLInputElement && !isReplaced) redirect.value = "1";
 
   // Where the sliders are below the fold and the texts above were read with the item before, begin at what is new.
   const fresh = el.querySelector("[data-rating-fresh]");

@@ -402,6 +402,22 @@ def test_very_long_feedback_is_cut(owner: User, client: Client) -> None:
     assert len(assignment.feedback) == 10_000
 
 
+# --- Reloads
+
+
+def test_where_a_reload_would_send_the_form_again_it_is_answered_with_a_redirect(owner: User, client: Client) -> None:
+    assignment = started(open_campaign(owner))
+    address = url("hit", assignment)
+    sent = answers(client.get(address), redirect="1")
+    answer = client.post(address, sent)
+    assert (answer.status_code, answer["Location"]) == (303, address)
+    assert position_in(client.get(address)) == 2
+    again = client.post(address, sent)
+    assert (again.status_code, position_in(again)) == (200, 2)
+    assert "already rated" in again.text
+    assert Rating.objects.count() == 1
+
+
 # --- Headers
 
 

@@ -1,16 +1,19 @@
 """A HIT, a chat and a HIT in a frame, from the first page to the last, in Firefox and in WebKit (Safari's engine)."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from django.core.signals import request_started
 from pytest_django.fixtures import Settings as SettingsWrapper
 
 from annotation.models import Assignment, Rating
+from annotation.tokens import token_of
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
 from tests.e2e.chats.chatting import SCRIPTED, foreign_page, live_campaign, stored
-from tests.e2e.engines.tabs import Tab
+from tests.e2e.engines.tabs import FirefoxTab, Tab
 
 pytestmark = pytest.mark.django_db(transaction=True)
 N_ITEMS = 3
@@ -26,6 +29,15 @@ def rate_item(tab: Tab, position: int) -> None:
     tab.wait_for("[data-rating-next]")  # below the sliders: all are there
     tab.press("[data-slider] input", ("Home", "End")[position % 2])
     tab.click("[data-rating-next]")
+
+
+def reload(tab: Tab, title: str) -> None:
+    """Load the answer to a form again, and see that no form is sent again: nothing is asked, nothing comes twice."""
+    tab.wait_for_text("h1", title)
+    tab.run("document.body.id = 'before', location.reload()")
+    tab.wait_for("#before", 0)
+    tab.wait_for_text("h1", title)
+    tab.wait_for(".notice:not([hidden])", 0)
 
 
 def finish(tab: Tab) -> None:
@@ -56,18 +68,39 @@ def where(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def test_browser_a_hit_from_link_to_code(tab: Tab, where: str, framed_address: str, owner: User) -> None:
+@pytest.fixture
+def requests() -> Iterator[list[tuple[str, str]]]:
+    """The method and path of each request that reaches the server."""
+    seen: list[tuple[str, str]] = []
+
+    def note(environ: dict[str, str], **_: object) -> None:
+        seen.append((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
+
+    request_started.connect(note)
+    yield seen
+    request_started.disconnect(note)
+
+
+def test_browser_a_hit_from_link_to_code(
+    tab: Tab, where: str, framed_address: str, owner: User, requests: list[tuple[str, str]]
+) -> None:
     campaign = open_campaign(owner, n_hits=1)
     with shown(tab, f"{framed_address}/rate/c/{campaign.public_id}/", where):
         begin(tab)
         assert (tab.run("self.origin") == "null") == (where == "frame")
         for position in range(1, N_ITEMS + 1):
             rate_item(tab, position)
+            if position == 2:
+                reload(tab, f"Item {position + 1} of {N_ITEMS}")
         finish(tab)
         assignment = Assignment.objects.get()
         tab.wait_for_text("#code", assignment.completion_code)
     assert assignment.feedback == "All clear."
     assert scores() == [100, 0, 100]
+    at_hit = Counter(method for method, path in requests if path == f"/rate/{token_of(assignment)}/")
+    # The first item, the reload and the code; each rating is answered with a page, but for the one browser that cannot.
+    is_redirected = isinstance(tab, FirefoxTab) and where == "frame"
+    assert at_hit == {"POST": N_ITEMS, "GET": 3 + (N_ITEMS if is_redirected else 0)}
 
 
 def test_browser_a_chat_and_its_rating(
