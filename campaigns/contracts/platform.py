@@ -75,6 +75,10 @@ class CrowdPlatform(ABC):
     """Whether each HIT is published by itself; if not, a wave is one posting with places for any of its HITs."""
     deletes_postings: ClassVar[bool] = True
     """Whether a posting that was published can be deleted there once it has ended."""
+    minimum_hourly: ClassVar[Mapping[str, Decimal]] = {}
+    """The least that a worker must earn in an hour by the rules of the platform, by currency."""
+    bonus_note: ClassVar[str] = ""
+    """What is not certain about a bonus that was ordered, in words for the researcher."""
     frees_rejected: ClassVar[bool] = False
     """Whether the place of rejected work is given to another worker there."""
     rejection_categories: ClassVar[tuple[tuple[str, str], ...]] = ()

@@ -15,9 +15,10 @@ from crowd.costs import Cost
 from crowd.models import Wave
 from crowd.presenters.account import account_shown, money_words
 from crowd.services.terms import address_of, terms_of
-from crowd.services.waves import balance_left, preview_wave
+from crowd.services.waves import balance_left, check_wage, preview_wave
 from evalsite.jobs.models import Job
 from evalsite.jobs.queries import job_state
+from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
 State = Wave.State
@@ -115,6 +116,11 @@ def _blockers(campaign: Campaign, n_left: int, *, has_keys: bool, is_ready: bool
         problems.append(_problem(text, url_of(campaign, "campaigns:campaign"), "Go to the overview"))
     elif not n_left:
         problems.append(_problem("All HITs are published.", f"{home}#waves", "Look at the waves"))
+    try:
+        check_wage(campaign)
+    except DomainError as error:
+        settings_url = None if campaign.is_launched else url_of(campaign, "campaigns:settings")
+        problems.append(_problem(error.message, settings_url, "Set the reward"))
     if not has_keys:
         problems.append(_problem("The keys of the account are missing.", f"{home}#account", "Enter them"))
     return problems

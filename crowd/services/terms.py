@@ -26,11 +26,16 @@ def terms_of(campaign: Campaign, site_url: str) -> Terms:
         ),
         reward=campaign.reward,
         currency=campaign.currency,
-        minutes=campaign.minutes_per_hit or campaign.lease_minutes,
+        minutes=minutes_of(campaign),
         site_url=site_url,
         worked_before=_worked_before(campaign) if is_on(campaign, "exclude_earlier_runs") else frozenset(),
         hook_url=site_url + reverse("crowd:hook", args=[campaign.public_id]),
     )
+
+
+def minutes_of(campaign: Campaign) -> int:
+    """Return how long a HIT takes, as the platform is told."""
+    return campaign.minutes_per_hit or campaign.lease_minutes
 
 
 def option_of(campaign: Campaign, name: str) -> Any:

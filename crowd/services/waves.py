@@ -1,7 +1,7 @@
 """Publishing in waves: what a wave costs, planning one, interrupting it, going on."""
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_DOWN, ROUND_UP, Decimal
 from typing import NamedTuple
 from uuid import UUID
 
@@ -17,10 +17,12 @@ from crowd.models import Posting, Wave
 from crowd.queries import unpublished_hits
 from crowd.services.memory import checked
 from crowd.services.queueing import PUBLISH
+from crowd.services.terms import minutes_of
 from evalsite.accounts.models import User
 from evalsite.jobs.services import enqueue
 from evalsite.lib.errors import DomainError
 
+_CENT, _MIN_PER_HOUR = Decimal("0.01"), 60
 _TO_BE_MENDED = {
     Campaign.Status.PAUSED: "The campaign is paused: nobody who comes would be given a HIT. Resume it first.",
     Campaign.Status.CLOSED: "The campaign is closed: nobody who comes would be given a HIT.",
@@ -85,7 +87,8 @@ def plan_wave(
 
     A ready campaign is launched. Locks the campaign. `max_cost` is what the user has agreed to; `is_confirmed`: also to
     the errors of the check-list. Raises DomainError `no_account`, `no_keys`, `other_campaign` (of the token),
-    `not_ready`, `no_worker_can_pass`, `nothing_left`, `cost_changed` or `too_dear` (for the account, as last seen).
+    `not_ready`, `underpaid`, `no_worker_can_pass`, `nothing_left`, `cost_changed` or `too_dear` (for the account, as
+    last seen).
     """
     if not Wave.objects.filter(token=token).exists():
         _check_account(campaign)
@@ -98,11 +101,27 @@ def plan_wave(
             return made
         if text := _TO_BE_MENDED.get(Campaign.Status(locked.status)):
             raise DomainError("not_ready", text)
+        check_wage(locked)
         launch_campaign(campaign=locked, is_confirmed=is_confirmed)
         hits = _next_hits(locked, n_hits)
         cost = _cost_of(locked, hits)
         _check_cost(locked, cost, max_cost)
         return _store(locked, hits, cost, token=token, site_url=site_url.rstrip("/"), user=user)
+
+
+def check_wage(campaign: Campaign) -> None:
+    """Raise DomainError `underpaid` if workers would earn less in an hour than the platform allows."""
+    platform = get_platform(campaign.platform)
+    least, minutes = platform.minimum_hourly.get(campaign.currency), minutes_of(campaign)
+    if least is None or campaign.reward * _MIN_PER_HOUR >= least * minutes:
+        return
+    hourly = (campaign.reward * _MIN_PER_HOUR / minutes).quantize(_CENT, ROUND_DOWN)
+    enough = (least * minutes / _MIN_PER_HOUR).quantize(_CENT, ROUND_UP)
+    raise DomainError(
+        "underpaid",
+        f"{platform.title} allows no reward below {least} {campaign.currency} an hour, and this one comes to {hourly} "
+        f"{campaign.currency}. Pay at least {enough} {campaign.currency} for a HIT of {minutes} minutes.",
+    )
 
 
 def _check_cost(campaign: Campaign, cost: Cost, max_cost: Decimal) -> None:

@@ -1,6 +1,8 @@
 """The web site of the simulated Prolific: studies, taking part, and coming back with a completion code."""
 
+import re
 from collections.abc import Mapping
+from html import unescape
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -71,7 +73,7 @@ class ProlificSite(Site):
         return (
             heading(study["name"])
             + facts(told)
-            + paragraph(study["description"])
+            + "".join(map(paragraph, _texts_of(study["description"])))
             + acts(button("Take part in this study", "/take", {"study": study["id"]}, is_main=True))
         )
 
@@ -151,6 +153,12 @@ class ProlificSite(Site):
 
     def _codes(self, study_id: str) -> list[str]:
         return [each["code"] for each in self._api.studies.study(study_id).get("completion_codes") or []]
+
+
+def _texts_of(description: str) -> list[str]:
+    """Return the paragraphs of a description, which Prolific shows as HTML."""
+    texts = re.split(r"</p>|<br */?>", description)
+    return [text for each in texts if (text := unescape(re.sub(r"<[^>]*>", "", each)).strip())]
 
 
 def _money(study: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.models import Campaign
+from campaigns.platforms import get_platform
 from crowd.costs import Cost, fee_of_bonus
 from crowd.forms.payments import BlockForm, BonusForm, MessageForm
 from crowd.models import Submission
@@ -52,6 +53,7 @@ def bonus(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "cost": cost_words(cost) if cost else "",
         "total": money_words(cost.total, cost.currency) if cost else "",
         "agreed": cost.total if cost else "",
+        "bonus_note": get_platform(campaign.platform).bonus_note,
     }
     return render(request, "crowd/bonus.html", context, status=200 if cost or not is_sent else _REFUSED)
 

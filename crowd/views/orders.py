@@ -8,8 +8,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from campaigns.platforms import get_platform
 from campaigns.queries import get_campaign_for
 from crowd.forms.payments import OrderFilter
+from crowd.models import Order
 from crowd.payment_rows import get_order_of, list_orders, list_refused, list_troubles
 from crowd.presenters.payments import frame, orders_shown
 from crowd.services.orders import hurry_orders, order_again
@@ -32,11 +34,13 @@ def orders(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     page = Paginator(found, _ORDERS_PER_PAGE).get_page(request.GET.get("page"))
     refused = list_refused(campaign).filter(pk__in=[order.pk for order in page])
     rows = orders_shown(campaign, page, can_repeat=set(refused.values_list("pk", flat=True)))
+    platform = get_platform(campaign.platform)
     context = frame(campaign, "orders", list_troubles(campaign).count()) | {
         "form": form,
         "is_filtered": bool(form.errors or any(form.cleaned_data.values())),
         "page_obj": page,
         "rows": rows,
+        "bonus_note": platform.bonus_note if any(order.kind == Order.Kind.BONUS for order in page) else "",
         "is_held_up": any(row["is_held_up"] for row in rows),
     }
     return render(request, "crowd/orders.html", context, status=200 if is_valid else _BAD_FILTER)

@@ -24,9 +24,11 @@ SITE = "https://site.example"
 
 def make_crowd_campaign(owner: User, platform: str, *, n_hits: int = 3, n_workers: int = 2, **more: Any) -> Campaign:
     """Return a running campaign on a platform, with built HITs of two items that are not published yet."""
-    fields = {"reward": Decimal("0.80"), "currency": "USD", "minutes_per_hit": 10, **more}
-    if platform == "prolific":  # where the simulated account has two workspaces
-        fields["platform_settings"] = {"workspace": WORKSPACE, **more.get("platform_settings", {})}
+    fields: dict[str, Any] = {"reward": Decimal("0.80"), "currency": "USD", "minutes_per_hit": 10}
+    if platform == "prolific":  # where 0.80 for ten minutes is too little, and the simulated account has two workspaces
+        fields["reward"] = Decimal("1.50")
+        more["platform_settings"] = {"workspace": WORKSPACE, **more.get("platform_settings", {})}
+    fields |= more
     campaign = open_campaign(owner, n_hits=n_hits, size=2, workers_per_hit=n_workers, platform=platform, **fields)
     campaign.hits.update(is_offered=False)
     return campaign

@@ -144,3 +144,15 @@ def test_an_empty_message_is_refused(campaign: Campaign, owner_client: Client, f
     sent = {"subject": "Your work", "text": "Please submit it.", "token": str(uuid.uuid4())} | fields
     assert owner_client.post(url_of(campaign, "message", query=all_ticked(campaign)), sent).status_code == 422
     assert not Order.objects.exists()
+
+
+def test_what_is_not_certain_about_a_bonus_on_prolific_is_said_where_it_is_ordered_and_where_it_is_done(
+    owner: User, owner_client: Client
+) -> None:
+    campaign = rated_campaign(owner, platform="prolific")
+    words = "One that Prolific paid later than that would be paid twice"
+    assert words in first_step(owner_client, campaign, all_ticked(campaign)).text
+    assert words not in owner_client.get(url_of(campaign, "orders")).text
+    decided(submissions_of(campaign)[0], Order.Kind.BONUS)
+    assert words in owner_client.get(url_of(campaign, "orders")).text
+    assert words not in owner_client.get(url_of(campaign, "orders", query="?kind=approve")).text

@@ -365,3 +365,14 @@ def test_a_wave_of_a_platform_with_studies(owner: User, owner_client: Client) ->
     assert order(owner_client, campaign, page).status_code == 302
     assert Posting.objects.get().hit is None
     assert owner_client.get(url(campaign, "postings")).status_code == 200
+
+
+def test_below_the_least_wage_of_the_platform_there_is_no_button_but_the_number(
+    owner: User, owner_client: Client
+) -> None:
+    campaign = make_crowd_campaign(owner, "prolific", currency="GBP", reward=Decimal("0.80"))
+    page = preview(owner_client, campaign)
+    assert "Pay at least 1.00 GBP for a HIT of 10 minutes" in page.text
+    assert f'action="{url(campaign, "publish")}"' not in page.text
+    assert order(owner_client, campaign, page).status_code == 422
+    assert not Wave.objects.exists()

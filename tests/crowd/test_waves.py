@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.http import Http404
 from django.utils import timezone
+from pytest_django import Settings
 
 from campaigns.contracts.account import PlatformUnsureError, Prepared, Terms
 from campaigns.models import Campaign
@@ -245,3 +246,36 @@ def test_each_step_of_preparing_is_paced_and_remembered(
     campaign.refresh_from_db()
     assert campaign.platform_memory["n_marked"] == n_answers
     assert is_stale(campaign) == (n_answers < 3)
+
+
+# --- The least wage of a platform
+
+
+@pytest.mark.parametrize(
+    ("currency", "minutes", "reward", "words"),
+    [
+        ("GBP", 10, "0.99", "comes to 5.94 GBP. Pay at least 1.00 GBP for a HIT of 10 minutes"),
+        ("USD", 7, "0.90", "comes to 7.71 USD. Pay at least 0.94 USD for a HIT of 7 minutes"),
+        ("GBP", None, "5.99", "comes to 5.99 GBP. Pay at least 6.00 GBP for a HIT of 60 minutes"),
+        ("GBP", 10, "1.00", ""),
+        ("EUR", 10, "0.10", ""),
+    ],
+)
+def test_a_wave_below_the_least_wage_of_the_platform_is_refused_with_the_number(
+    owner: User, settings: Settings, currency: str, minutes: int | None, reward: str, words: str
+) -> None:
+    settings.PROLIFIC_TOKEN = "a-token"
+    fields = {"minutes_per_hit": minutes, "lease_minutes": 60, "currency": currency, "reward": Decimal(reward)}
+    campaign = make_crowd_campaign(owner, "prolific", **fields)
+    if not words:
+        plan(campaign, owner)
+        return
+    with pytest.raises(DomainError, match=words) as error:
+        plan(campaign, owner)
+    assert error.value.code == "underpaid"
+    assert not Wave.objects.exists()
+
+
+def test_a_platform_without_a_least_wage_takes_any(owner: User) -> None:
+    campaign = make_crowd_campaign(owner, PLATFORMS[0], reward=Decimal("0.01"))
+    assert plan(campaign, owner).n_hits == 3

@@ -94,8 +94,8 @@ OPTIONS: tuple[Option, ...] = (
         "qualifications",
         "Further qualifications",
         help="One a line: the id of the qualification type, a comparator, and values, such as "
-        "“2ARFPLSP75KLA8M8DH1HTEQVJT3SY6 >= 80”, “2ARFPLSP75KLA8M8DH1HTEQVJT3SY6 Exists” or "
-        "“2ARFPLSP75KLA8M8DH1HTEQVJT3SY6 In 1, 2”. Amazon asks more for premium ones, which the preview of the "
+        "“2F1QJWKUDD8XADTFD2Q0G6UTO95ALH Exists” (Masters; in the sandbox 2ARFPLSP75KLA8M8DH1HTEQVJT3SY6), or, with "
+        "an id of your own, “… >= 80” or “… In 1, 2”. Amazon asks more for premium ones, which the preview of the "
         "cost does not know.",
         default="",
         kind="long_text",

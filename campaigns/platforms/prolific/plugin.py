@@ -41,6 +41,12 @@ class Prolific(CrowdPlatform):
     posts_each_hit = False
     deletes_postings = False
     frees_rejected = True
+    minimum_hourly: ClassVar[Mapping[str, Decimal]] = {"GBP": Decimal("6.00"), "USD": Decimal("8.00")}
+    bonus_note = (
+        "Prolific accepts a bonus at once and pays it in the following minutes; “done” means that it was accepted. If "
+        "the answer is lost, the site looks for the bonus on the submission for 15 minutes before it orders it again. "
+        "One that Prolific paid later than that would be paid twice: then compare the sums with your wallet there."
+    )
     shortest_rejection = 100
     rejection_effect = f"{CrowdPlatform.rejection_effect} Another participant gets the place, and is paid."
     rejection_categories = (

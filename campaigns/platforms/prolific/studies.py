@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.utils.html import linebreaks
+
 from campaigns.contracts.account import PlatformRefusedError, PostingSpec
 from campaigns.contracts.platform import CampaignRef
 from campaigns.platforms.prolific.client import ProlificClient
@@ -43,7 +45,7 @@ def body_of(
         "project": project,
         "name": terms.title,
         "internal_name": name_of(posting.token),
-        "description": terms.description,
+        "description": linebreaks(terms.description, autoescape=True),  # Prolific shows it as HTML
         "external_study_url": posting.url,
         "prolific_id_option": "url_parameters",
         "is_external_study_url_secure": is_secure(options),

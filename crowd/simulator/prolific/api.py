@@ -33,6 +33,7 @@ from crowd.simulator.prolific.workspaces import RESEARCHER, Workspaces
 from crowd.simulator.server import HangUpError
 
 COUNTRIES = {"0": "United Kingdom", "1": "United States", "2": "Ireland", "3": "Germany", "4": "Canada"}
+_MINIMUM_HOURLY = {"GBP": 600, "USD": 800}
 _PAGE_SIZE, _MAX_PAGE_SIZE = 20, 100
 _MAX_BODY = 2_000_000
 
@@ -79,7 +80,8 @@ class ProlificApi:
         self.faults = faults or Faults()
         self.site_url = site_url
         self.workspaces = Workspaces(ledger, balance=balance)
-        self.studies = Studies(ledger, self.workspaces, fee_percent=fee_percent)
+        minimum = _MINIMUM_HOURLY.get(currency, 0)
+        self.studies = Studies(ledger, self.workspaces, fee_percent=fee_percent, minimum_hourly=minimum)
         self.people = Participants(ledger, self.studies)
         self.hooks = Hooks(ledger, self.faults, self.workspaces)
         self.groups = Groups(ledger)

@@ -38,8 +38,9 @@ class Studies:
     Its methods raise RefusedError. What changes a state is noted for the notifications.
     """
 
-    def __init__(self, ledger: Ledger, workspaces: Workspaces, *, fee_percent: Decimal) -> None:
+    def __init__(self, ledger: Ledger, workspaces: Workspaces, *, fee_percent: Decimal, minimum_hourly: int) -> None:
         self._ledger = ledger
+        self._minimum_hourly = minimum_hourly
         self._workspaces = workspaces
         self._fee_percent = fee_percent
 
@@ -87,6 +88,8 @@ class Studies:
     def create(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Make a draft, in the first project of the account unless one is named."""
         check_study(body)
+        if body["reward"] * 60 < self._minimum_hourly * body["estimated_completion_time"]:
+            raise RefusedError(400, {"reward": [f"Must be at least {self._minimum_hourly / 100:.2f} per hour."]})
         project = body.get("project", FIRST_PROJECT)
         workspace = self._workspaces.of_project(project)
         for each in body.get("filters", []):

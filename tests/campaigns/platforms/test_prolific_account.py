@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from html import escape
 from typing import Any
 from uuid import uuid4
 
@@ -23,7 +24,9 @@ from campaigns.platforms.prolific import account as account_module
 from crowd.simulator.faults import Fault, Faults
 from crowd.simulator.prolific import WORKSPACE, ProlificApi, RefusedError
 from crowd.simulator.prolific.workspaces import FIRST_PROJECT, OTHER_WORKSPACE, PROJECT, SECOND_PROJECT
+from crowd.simulator.prolific_site import COOKIE, ProlificSite
 from crowd.simulator.server import Served
+from crowd.simulator.site import Request
 from tests.campaigns.platforms.prolific import (
     CAMPAIGN,
     PLATFORM,
@@ -320,6 +323,15 @@ def test_where_groups_are_refused_a_study_is_published_all_the_same(
     monkeypatch.setattr(api.groups, "listed", lambda workspace: refuse(403, "No groups for you."))
     account.prepare(TERMS)
     assert account.look(publish(account)).state is PostingState.OPEN
+
+
+def test_the_description_is_shown_as_it_was_typed(api: ProlificApi, account: CrowdAccount) -> None:
+    typed = "Rate <b>ten</b> texts & say why.\nAnything < 5 is bad.\n\nThank you."
+    study = api.studies.study(publish(account, terms=replace(TERMS, description=typed)))
+    assert "<b>" not in study["description"]
+    site = ProlificSite(api)
+    page = site.answer(Request("", "GET", "/", {}, {}, {COOKIE: api.add_participant()})).html
+    assert all(escape(line) in page for line in typed.split("\n") if line)
 
 
 # --- Decisions
