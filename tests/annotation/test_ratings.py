@@ -84,7 +84,7 @@ def test_what_comes_after_the_lease_is_kept_and_goes_on_if_the_place_is_free(ass
 
 def test_what_comes_after_the_place_has_gone_is_kept_but_does_not_count(assignment: Assignment) -> None:
     expire_leases(now=timezone.now() + timedelta(hours=2))
-    start_assignment(campaign=assignment.campaign, worker_key="ben")
+    rate_items(start_assignment(campaign=assignment.campaign, worker_key="ben"), 1)
     after = rate_items(assignment, 1)
     assert (after.state, after.ratings.count()) == (Assignment.State.EXPIRED, 1)
 
