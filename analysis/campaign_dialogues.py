@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection
+from itertools import groupby
+from operator import itemgetter
 
 from django.db.models import QuerySet
 
 from analysis.dialogues.rows import NO, YES, Chat, DeadChat, LoadedDialogues, Work, in_order, left_out, without_dead
 from analysis.stats.ratings import Kind
-from annotation.chat_sizes import measure, minutes_between
+from annotation.chat_sizes import measure_each, minutes_between
 from annotation.models import Assignment, Conversation, TopicChange, Turn
 from campaigns.chatbots import systems_sent_topic
 from campaigns.models import Campaign
@@ -49,7 +51,7 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
         if state != Conversation.State.ENDED:
             dead.append(DeadChat(found[assignment].worker.name, str(assignment), minutes_between(began, ended)))
             continue
-        size = sizes.get(pk, (0, 0, 0))
+        words, characters = sizes.get(pk, ((), ()))
         chats.append(
             Chat(
                 worker=found[assignment].worker.name,
@@ -59,12 +61,14 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
                 kind=Kind(kind).name.lower(),
                 topic=topic,
                 opinion=opinion,
-                n_inputs=size[0],
-                n_words=size[1],
-                n_characters=size[2],
+                n_inputs=len(words),
+                n_words=sum(words),
+                n_characters=sum(characters),
                 changes_by_chatbot=changes[pk, _By.CHATBOT],
                 changes_by_worker=changes[pk, _By.WORKER_LAST] + changes[pk, _By.WORKER_NEXT],
                 topic_sent=YES if system in sent_topic else NO,
+                words_by_input=words,
+                chars_by_input=characters,
             )
         )
     work = [
@@ -74,14 +78,11 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
     return in_order(chats, without_dead(work, dead), left_out(len(dead)))
 
 
-def _sizes(conversations: QuerySet[Conversation]) -> dict[int, tuple[int, int, int]]:
-    """Return how many inputs, words and characters the worker's side of each chat has. One query."""
-    turns = Turn.objects.filter(conversation__in=conversations.values("pk"), speaker=Turn.Speaker.WORKER).order_by()
-    sizes: dict[int, tuple[int, int, int]] = {}
-    for chat, text in turns.values_list("conversation", "text").iterator():
-        before, own = sizes.get(chat, (0, 0, 0)), measure([text])
-        sizes[chat] = before[0] + own[0], before[1] + own[1], before[2] + own[2]
-    return sizes
+def _sizes(conversations: QuerySet[Conversation]) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return how many words and characters each input of the worker's has, in order, by chat. One query."""
+    turns = Turn.objects.filter(conversation__in=conversations.values("pk"), speaker=Turn.Speaker.WORKER)
+    rows = turns.order_by("conversation", "number").values_list("conversation", "text").iterator()
+    return {chat: measure_each(text for _, text in of_chat) for chat, of_chat in groupby(rows, key=itemgetter(0))}
 
 
 def _changes(conversations: QuerySet[Conversation]) -> Counter[tuple[int, str]]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from analysis.dialogues.rows import CHAT_COLUMNS, WORK_COLUMNS
+from analysis.dialogues.rows import CHAT_COLUMNS, WORK_COLUMNS, cells_of
 from analysis.exports import dump_json, file_name, report_tables
 from analysis.report import Study
 from analysis.settings import KINDS
@@ -118,7 +118,7 @@ def _chat_files(study: Study, names: Mapping[str, str]) -> Iterator[tuple[str, S
         ("dialogues.csv", CHAT_COLUMNS, study.dialogues.chats),
         ("assignments.csv", WORK_COLUMNS, study.dialogues.work),
     ):
-        yield name, header, [(names[row[0]], numbers[row[:2]], *row[2:]) for row in rows]
+        yield name, header, [(names[row[0]], numbers[row[:2]], *cells_of(row)[2:]) for row in rows]
 
 
 def _labels(codes: NDArray[np.integer], labels: Sequence[str]) -> pa.Array:

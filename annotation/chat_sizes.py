@@ -6,6 +6,16 @@ from datetime import datetime
 _S_PER_MIN = 60
 
 
+def measure_each(inputs: Iterable[str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return how many words, and how many characters, each input of a chat has, as `measure` counts them.
+
+    >>> measure_each(["I like  tea. ", "Ça va?"])
+    ((3, 2), (11, 6))
+    """
+    words = [text.split() for text in inputs]
+    return tuple(map(len, words)), tuple(len(" ".join(of_input)) for of_input in words)
+
+
 def measure(inputs: Iterable[str]) -> tuple[int, int, int]:
     """Return how many inputs, words and characters a worker's side of a chat has.
 
@@ -14,8 +24,8 @@ def measure(inputs: Iterable[str]) -> tuple[int, int, int]:
     >>> measure(["I like  tea. ", "Ça va?"])
     (2, 5, 17)
     """
-    texts = [" ".join(text.split()) for text in inputs]
-    return len(texts), sum(len(text.split()) for text in texts), sum(map(len, texts))
+    words, characters = measure_each(inputs)
+    return len(words), sum(words), sum(characters)
 
 
 def minutes_between(started_at: datetime, ended_at: datetime | None) -> float | None:

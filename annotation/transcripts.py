@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from annotation.chat_flags import find_flags, inputs_of
-from annotation.chat_sizes import measure, minutes_between
+from annotation.chat_sizes import measure, measure_each, minutes_between
 from annotation.exports import FINISHED, KINDS, NameWorker, assignment_chunks, hashed_name, utc_text
 from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
 from campaigns.chatbots import systems_sent_topic
@@ -14,6 +14,7 @@ DIALOGUE_COLUMNS = (
     *("worker", "assignment", "hit", "position", "system", "topic", "opinion"),
     *("worker_inputs", "worker_words", "worker_chars", "kind", "state", "minutes"),
     *("n_topic_changes", "changes_by_chatbot", "changes_by_worker", "assignment_state", "topic_sent"),
+    *("words_by_input", "chars_by_input"),
 )
 YES_NO = {True: "yes", False: "no"}
 # A chat may hold 200 turns of 5,000 characters.
@@ -46,7 +47,7 @@ def iter_dialogues(
     sent_topic = systems_sent_topic(campaign)
     for assignments, chats in _chunks(campaign, states):
         said: dict[int, list[str]] = {}
-        inputs = Turn.objects.filter(conversation__in=chats, speaker=Turn.Speaker.WORKER).order_by()
+        inputs = Turn.objects.filter(conversation__in=chats, speaker=Turn.Speaker.WORKER).order_by("number")
         for pk, text in inputs.values_list("conversation", "text").iterator():
             said.setdefault(pk, []).append(text)
         changes = _changes_of(chats)
@@ -71,6 +72,7 @@ def iter_dialogues(
                 len(changed_by) - n_by_chatbot,
                 assignment.state,
                 YES_NO[chat.item.output.system.name in sent_topic],
+                *(" ".join(map(str, sizes)) for sizes in measure_each(said.get(chat.pk, []))),
             )
 
 

@@ -39,6 +39,7 @@ _DEAD, _OPEN = "dead", "open"
 _UNFINISHED = ("active", "returned", "expired", "rejected")
 # What else a column may be called.
 _ALIASES = {"work_seconds": "seconds"}
+_BY_INPUT = {"words_by_input": "worker_words", "chars_by_input": "worker_chars"}
 _COUNTS = ("worker_inputs", "worker_words", "worker_chars", "changes_by_chatbot", "changes_by_worker")
 # What is missing from the results without a column.
 _WITHOUT = {
@@ -63,9 +64,12 @@ def load_dialogues(dialogues: Path, assignments: Path | None = None, *, encoding
     sheet = _Sheet(dialogues, (*CHAT_COLUMNS, "state", "assignment_state", "minutes"), encoding=encoding)
     sheet.refuse_twice("worker", "assignment", "position")
     columns: dict[str, Sequence[object]] = {name: sheet.texts(name) for name in CHAT_COLUMNS[:6]}
-    columns |= {name: sheet.counts(name) for name in ("position", *_COUNTS)}
+    counts = {name: sheet.counts(name) for name in ("position", *_COUNTS)}
+    columns |= counts
     columns |= {"kind": sheet.choices("kind", tuple(KINDS)), "opinion": sheet.choices("opinion", OPINIONS)}
     columns |= {"topic_sent": sheet.choices("topic_sent", (YES, NO))}
+    for name, of_chat in _BY_INPUT.items():
+        columns[name] = sheet.lists(name, counts["worker_inputs"], counts[of_chat])
     minutes = sheet.numbers("minutes", "a number of minutes from 0 on", lambda value: value >= 0)
     sheet.raise_for_problems()
     is_over = sheet.is_finished("assignment_state")
@@ -137,6 +141,31 @@ class _Sheet:
         values = self.numbers(name, "a whole number from 0 on", lambda value: value >= 0 and value.is_integer())
         return [None if value is None else int(value) for value in values]
 
+    def lists(
+        self, name: str, lengths: Sequence[int | None], sums: Sequence[int | None]
+    ) -> list[tuple[int, ...] | None]:
+        """Return cells that hold whole numbers with spaces between them, of these lengths and sums where known."""
+        known = {label: _numbers(label) for label in self._cells[name].labels}
+        mend = "these are not whole numbers from 0 on with spaces between them. Correct it, or leave the cell empty."
+        self._refuse(name, "bad_numbers", lambda label: label != "" and known[label] is None, mend)
+        found = [known[cell] for cell in self.texts(name)]
+        if name not in self.lacks:
+            found = [() if n == 0 else each for each, n in zip(found, lengths, strict=True)]
+        odd = [
+            row
+            for row, (each, n, total) in enumerate(zip(found, lengths, sums, strict=True))
+            if each is not None and (n not in (None, len(each)) or total not in (None, sum(each)))
+        ]
+        self._problems.add(
+            np.array(odd, np.int64),
+            self._called.get(name, name),
+            "bad_sum",
+            lambda row, _: (
+                "number and sum of these are not those of the chat. Correct either, or leave the cell empty."
+            ),
+        )
+        return found
+
     def numbers(self, name: str, what: str, is_good: Callable[[float], bool]) -> list[float | None]:
         """Return cells that hold a good number, which is `what`, or nothing."""
         known = {label: _number(label, is_good) for label in self._cells[name].labels}
@@ -188,6 +217,11 @@ def _require(file: str, required: Sequence[str], found: dict[str, str], columns:
     message = f"there is no such column. The columns are {listing(column for column in columns if column)}."
     if missing := [Problem(1, name, message, "missing_column") for name in required if name not in found]:
         raise TableError(file, missing)
+
+
+def _numbers(label: str) -> tuple[int, ...] | None:
+    values = [_number(part, lambda value: value >= 0 and value.is_integer()) for part in label.split()]
+    return tuple(int(value) for value in values if value is not None) if values and None not in values else None
 
 
 def _number(label: str, is_good: Callable[[float], bool]) -> float | None:

@@ -14,6 +14,7 @@ YES, NO = "yes", "no"
 CHAT_COLUMNS = (
     *("worker", "assignment", "position", "system", "kind", "topic", "opinion"),
     *("worker_inputs", "worker_words", "worker_chars", "changes_by_chatbot", "changes_by_worker", "topic_sent"),
+    *("words_by_input", "chars_by_input"),
 )
 """The columns of a file of chats, one row a chat."""
 WORK_COLUMNS = ("worker", "assignment", "work_seconds")
@@ -26,7 +27,7 @@ class Chat(NamedTuple):
 
     Inputs, words and characters are sums over the worker's inputs: words by white space; characters as Unicode code
     points, white space between two words counted as one. `topic_sent`: whether the chatbot was sent the topic, YES or
-    NO.
+    NO. `words_by_input` and `chars_by_input` are those of each input, in order.
     """
 
     worker: str
@@ -42,6 +43,8 @@ class Chat(NamedTuple):
     changes_by_chatbot: int | None = None
     changes_by_worker: int | None = None
     topic_sent: str = ""
+    words_by_input: tuple[int, ...] | None = None
+    chars_by_input: tuple[int, ...] | None = None
 
 
 class Work(NamedTuple):
@@ -72,6 +75,11 @@ class LoadedDialogues:
     def workers(self) -> set[str]:
         """Everyone who has a chat or an assignment."""
         return {chat.worker for chat in self.chats} | {work.worker for work in self.work}
+
+
+def cells_of(row: Chat | Work) -> list[object]:
+    """Return a row as the cells of a file: numbers of each input with spaces between them."""
+    return [" ".join(map(str, cell)) if isinstance(cell, tuple) else cell for cell in row]
 
 
 def in_order(chats: Iterable[Chat], work: Iterable[Work], notices: Iterable[str] = ()) -> LoadedDialogues:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.dialogues.rows import NO, OPINIONS, YES, Chat, LoadedDialogues
 from analysis.dialogues.topics import count_topics, count_words, most_common
-from analysis.stats.dialogues import Dialogues, DialogueSummary, Quartiles, count_letters, describe_dialogues
+from analysis.stats.dialogues import Dialogues, DialogueSummary, Inputs, Quartiles, count_letters, describe_dialogues
 from analysis.stats.ratings import Kind
 from evalsite.lib.words import counted
 
@@ -33,7 +33,8 @@ def summarise_dialogues(
     among all only. `is_degraded` says of each system of the ratings whether it is the degraded chatbot; the chat's own
     kind comes first. `is_tested`: whether there is a worker test; without one there is only the group `all`.
 
-    `groups` → {`passed`, `failed`, `all`} → counts, opinions, lengths, changes of topic; `topic_sent` → {`yes`, `no`} →
+    `groups` → {`passed`, `failed`, `all`} → counts, opinions, lengths, changes of topic; `per_input_over`: whether the
+    quartiles of lengths per input are over single `inputs` or over the means of `chats`; `topic_sent` → {`yes`, `no`} →
     in how many chats, those with the degraded chatbot left out; `topics`, the most frequent first; `words` of the
     topics of passed workers (all, without a test); `histogram` of words per chat; `notices`.
     """
@@ -48,6 +49,7 @@ def summarise_dialogues(
     topics = {group: count_topics(chat.topic for chat in chats[group]) for group in wanted}
     return {
         "groups": {group: _group(describe_dialogues(dialogues, members[group])) for group in wanted},
+        "per_input_over": "chats" if dialogues.inputs is None else "inputs",
         "topic_sent": _topic_sent(loaded, is_degraded),
         "n_topics": len(topics[ALL]),
         "topics": [
@@ -79,6 +81,7 @@ def _arrays(loaded: LoadedDialogues, workers: Sequence[str], is_degraded: Mappin
         _floats([getattr(chat, name) for chat in chats]) for name in ("n_inputs", "n_words", "n_characters")
     )
     return Dialogues(
+        inputs=_inputs(chats),
         assignment=np.array([code[chat.worker, chat.assignment] for chat in chats], np.int64),
         is_degraded=np.array([_is_degraded(chat, is_degraded) for chat in chats], bool),
         opinion=np.array([opinion.get(chat.opinion, -1) for chat in chats], np.int64),
@@ -94,6 +97,23 @@ def _arrays(loaded: LoadedDialogues, workers: Sequence[str], is_degraded: Mappin
 
 def _is_degraded(chat: Chat, known: Mapping[str, bool]) -> bool:
     return chat.kind == _DEGRADED if chat.kind else known.get(chat.system, False)
+
+
+def _inputs(chats: Sequence[Chat]) -> Inputs | None:
+    """Return the single inputs of all chats; None unless those of every chat are known."""
+    if not all(map(_has_inputs, chats)):
+        return None
+    words = [chat.words_by_input or () for chat in chats]
+    n_words, n_characters = (
+        _floats([number for of_chat in each for number in of_chat])
+        for each in (words, [chat.chars_by_input or () for chat in chats])
+    )
+    place = np.repeat(np.arange(len(chats)), [len(of_chat) for of_chat in words])
+    return Inputs(place, n_words, count_letters(n_characters, n_words, np.ones_like(n_words)))
+
+
+def _has_inputs(chat: Chat) -> bool:
+    return chat.words_by_input is not None and chat.chars_by_input is not None
 
 
 def _topic_sent(loaded: LoadedDialogues, is_degraded: Mapping[str, bool]) -> dict[str, int]:
@@ -186,6 +206,7 @@ def _notices(
         lacking["time"] += bool(with_work) and (chat.worker, chat.assignment) not in with_work
         lacking["system"] += not chat.kind and bool(chat.system) and chat.system not in is_degraded
     sent = _topic_sent(loaded, is_degraded)
+    n_sums = len(chats) - sum(map(_has_inputs, chats))
     unknown = loaded.workers - set(group_of)
     neither = {worker for worker in loaded.workers if group_of.get(worker, PASSED) not in (PASSED, FAILED)}
     silent = set(group_of) - with_chats
@@ -203,6 +224,9 @@ def _notices(
         ),
         f"{counted(lacking['topic'], 'chat')} without a topic.": 0 < lacking["topic"] < len(chats),
         f"{counted(lacking['input'], 'chat')} without an input, and so without a mean per input.": lacking["input"],
+        f"{counted(n_sums, 'chat')} without the words of each input: quartiles per input are of each chat's mean.": (
+            0 < n_sums < len(chats)
+        ),
         f"{counted(lacking['system'], 'chat')} with a chatbot that is not in the ratings: taken as not degraded.": (
             lacking["system"]
         ),

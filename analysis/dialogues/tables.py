@@ -14,7 +14,12 @@ MEASURES = {
     "characters_per_input": "characters per input",
 }
 """What lengths are called."""
-_QUARTILES = ("low", "median", "high")
+PER_INPUT = {
+    "inputs": "per input: over single inputs",
+    "chats": "per input: quartiles of each chat's mean, for want of single inputs; means over all inputs",
+}
+"""What lengths per input are of."""
+_SHOWN = {"Q1": "low", "median": "median", "Q3": "high", "mean": "mean"}
 
 
 def dialogue_tables(report: dict[str, Any]) -> list[Table]:
@@ -65,18 +70,18 @@ def opinions_table(found: dict[str, Any]) -> Table:
 
 
 def lengths_table(found: dict[str, Any]) -> Table:
-    """Return quartiles of what workers say, per chat and per input."""
+    """Return quartiles and means of what workers say, per chat and per input."""
     groups = groups_of(found)
-    header = ["measure", *(f"{group} {quartile}" for group in groups for quartile in ("Q1", "median", "Q3"))]
+    header = ["measure", *(f"{group} {title}" for group in groups for title in _SHOWN)]
     rows: list[list[Cell]] = [
-        [title, *(group["lengths"][name][quartile] for group in groups.values() for quartile in _QUARTILES)]
+        [title, *(group["lengths"][name].get(key) for group in groups.values() for key in _SHOWN.values())]
         for name, title in MEASURES.items()
     ]
     caption = (
-        "What workers say: quartiles over chats, those with the degraded chatbot left out. Words by white space; "
-        "characters without white space; per input: of each chat's mean."
+        "What workers say: chats with the degraded chatbot are left out. Words by white space; characters without "
+        f"white space; {PER_INPUT[found.get('per_input_over', 'chats')]}."
     )
-    return Table("chat-lengths", caption, header, rows, [0] + [1] * (3 * len(groups)))
+    return Table("chat-lengths", caption, header, rows, [0] + [1] * (len(header) - 1))
 
 
 def topics_table(found: dict[str, Any], n: int | None = None) -> Table:

@@ -4,7 +4,7 @@ from typing import Any
 
 from analysis.dialogues.rows import NO, OPINIONS, YES
 from analysis.dialogues.summary import ALL, CLOUD, FAILED, LENGTHS, PASSED, groups_of
-from analysis.dialogues.tables import MEASURES, percent
+from analysis.dialogues.tables import MEASURES, PER_INPUT, percent
 from analysis.dialogues.topics import can_draw
 from analysis.presenters.numbers import number
 
@@ -28,6 +28,7 @@ def chats(report: dict[str, Any]) -> dict[str, Any] | None:
         "groups": list(groups),
         "stats": _stats(found),
         "topic_sent": _topic_sent(found),
+        "per_input": PER_INPUT[found.get("per_input_over", "chats")],
         "notices": found["notices"],
         "rows": [_group_row(name, group) for name, group in groups.items()],
         "has_changes": groups[ALL]["topic_changes"]["share_of_chats"] is not None,
@@ -87,7 +88,7 @@ def _topic_sent(found: dict[str, Any]) -> str:
     sent = found.get("topic_sent", {})
     if bool(sent.get(YES)) == bool(sent.get(NO)):
         return ""
-    return "Chatbots were sent the current topic." if sent[YES] else "Chatbots were not sent the topic."
+    return "Chatbots were sent the topic." if sent[YES] else "Chatbots were not sent the topic."
 
 
 def _group_row(name: str, group: dict[str, Any]) -> dict[str, Any]:
@@ -113,4 +114,5 @@ def _opinion(found: dict[str, Any]) -> dict[str, Any]:
 def _quartiles(found: dict[str, Any]) -> dict[str, str]:
     is_known = found["median"] is not None
     low, median, high = (number(found[name], 1) for name in ("low", "median", "high"))
-    return {"median": median, "range": f"{low}–{high}" if is_known else ""}
+    mean = number(found.get("mean"), 1)  # which earlier reports do not have
+    return {"median": median, "range": f"{low}–{high}" if is_known else "", "mean": mean}

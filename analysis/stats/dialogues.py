@@ -1,7 +1,7 @@
 """What chats are like: opinions of topics, length of what workers say, changes of topic, time."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -16,6 +16,23 @@ class Opinion(IntEnum):
     LIKE = 0
     AMBIVALENT = 1
     DISLIKE = 2
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Every single input of the worker's in some chats, as numbers.
+
+    Attributes
+    ----------
+    chat : int, (n_inputs,)
+        The chat of each, by its place.
+    n_words, n_characters : float64, (n_inputs,)
+        Words by white space, characters other than white space.
+    """
+
+    chat: Codes
+    n_words: Floats
+    n_characters: Floats
 
 
 @dataclass(frozen=True)
@@ -38,6 +55,8 @@ class Dialogues:
         Whose each assignment is, codes from 0.
     seconds : float64, (n_assignments,)
         How long each assignment took; NaN where not known.
+    inputs : Inputs or None
+        The single inputs of all chats; None where only the sums of each chat are known.
     """
 
     assignment: Codes
@@ -50,16 +69,18 @@ class Dialogues:
     changes_by_worker: Floats
     worker: Codes
     seconds: Floats
+    inputs: Inputs | None = None
 
 
 @dataclass(frozen=True)
 class Quartiles:
-    """Lower quartile, median and upper quartile of `n` values; NaN of none."""
+    """Lower quartile, median, upper quartile and mean of `n` values; NaN of none."""
 
     n: int
     low: float
     median: float
     high: float
+    mean: float
 
 
 @dataclass(frozen=True)
@@ -80,7 +101,8 @@ class DialogueSummary:
     inputs, words, characters : Quartiles
         Per ordinary chat.
     words_per_input, characters_per_input : Quartiles
-        Of each ordinary chat's mean over its inputs.
+        Of the single inputs of ordinary chats; where these are not known, of each chat's mean over its inputs. The mean
+        is over all inputs in either case.
     changes_by_chatbot, changes_by_worker : float
         Mean per ordinary chat.
     share_changed : float
@@ -146,7 +168,8 @@ def describe_dialogues(dialogues: Dialogues, is_member: Mask) -> DialogueSummary
     Notes
     -----
     The study counts the chats with its degraded chatbot among opinions and in the time per chat, and leaves them out of
-    numbers and lengths of chats. A mean per input needs an input: chats without one do not enter it.
+    numbers and lengths of chats. Lengths per input are Σ words / Σ inputs as a mean, for which sums are enough, and
+    quartiles over inputs, for which they are not. A chat without an input enters neither.
 
     References
     ----------
@@ -162,6 +185,8 @@ def describe_dialogues(dialogues: Dialogues, is_member: Mask) -> DialogueSummary
     words, characters = dialogues.n_words[is_ordinary], dialogues.n_characters[is_ordinary]
     by_chatbot, by_worker = dialogues.changes_by_chatbot[is_ordinary], dialogues.changes_by_worker[is_ordinary]
     changes = by_chatbot + by_worker
+    singles = dialogues.inputs
+    is_single = is_ordinary[singles.chat] if singles else np.array([], bool)
     return DialogueSummary(
         n_workers=n_workers,
         n_assignments=n_assignments,
@@ -173,8 +198,8 @@ def describe_dialogues(dialogues: Dialogues, is_member: Mask) -> DialogueSummary
         inputs=quartiles(n_inputs),
         words=quartiles(words),
         characters=quartiles(characters),
-        words_per_input=quartiles(_per_input(words, n_inputs)),
-        characters_per_input=quartiles(_per_input(characters, n_inputs)),
+        words_per_input=_per_input(words, n_inputs, singles.n_words[is_single] if singles else None),
+        characters_per_input=_per_input(characters, n_inputs, singles.n_characters[is_single] if singles else None),
         changes_by_chatbot=_mean(by_chatbot),
         changes_by_worker=_mean(by_worker),
         share_changed=_mean(np.where(np.isnan(changes), np.nan, changes > 0)),
@@ -182,7 +207,7 @@ def describe_dialogues(dialogues: Dialogues, is_member: Mask) -> DialogueSummary
 
 
 def quartiles(values: Floats) -> Quartiles:
-    """Return the quartiles of the values that are not NaN, linear between two of them.
+    """Return quartiles and mean of the values that are not NaN, quartiles linear between two of them.
 
     Parameters
     ----------
@@ -194,14 +219,14 @@ def quartiles(values: Floats) -> Quartiles:
 
     Examples
     --------
-    >>> quartiles(np.array([4.0, 1.0, np.nan, 2.0]))
-    Quartiles(n=3, low=1.5, median=2.0, high=3.0)
+    >>> quartiles(np.array([4.0, 1.0, np.nan, 4.0]))
+    Quartiles(n=3, low=2.5, median=4.0, high=4.0, mean=3.0)
     """
     known = values[~np.isnan(values)]
     if not known.size:
-        return Quartiles(0, math.nan, math.nan, math.nan)
+        return Quartiles(0, math.nan, math.nan, math.nan, math.nan)
     low, median, high = (float(value) for value in np.percentile(known, [25, 50, 75]))
-    return Quartiles(int(known.size), low, median, high)
+    return Quartiles(int(known.size), low, median, high, _mean(known))
 
 
 def _minutes_per_chat(dialogues: Dialogues, is_own: Mask) -> float:
@@ -212,8 +237,14 @@ def _minutes_per_chat(dialogues: Dialogues, is_own: Mask) -> float:
     return math.fsum(dialogues.seconds[is_timed].tolist()) / 60 / total if total else math.nan
 
 
-def _per_input(sums: Floats, n_inputs: Floats) -> Floats:
-    return np.asarray(np.divide(sums, n_inputs, out=np.full(sums.shape, np.nan), where=n_inputs > 0))
+def _per_input(sums: Floats, n_inputs: Floats, singles: Floats | None) -> Quartiles:
+    """Return quartiles of single inputs, or else of each chat's mean; the mean is over all inputs."""
+    if singles is not None:
+        return quartiles(singles)
+    is_known = (n_inputs > 0) & ~np.isnan(sums)
+    sums, n_inputs = sums[is_known], n_inputs[is_known]
+    mean = math.fsum(sums.tolist()) / math.fsum(n_inputs.tolist()) if sums.size else math.nan
+    return replace(quartiles(sums / n_inputs), mean=mean)
 
 
 def _mean(values: Floats) -> float:

@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.campaign_dialogues import read_dialogues
+from analysis.dialogues.loading import load_dialogues
 from analysis.dialogues.rows import Chat, LoadedDialogues
 from analysis.models import AnalysisRun
 from analysis.ratings.loading import load_ratings
@@ -141,6 +142,8 @@ def test_chats_are_read_with_their_sizes(chatted: Campaign) -> None:
         changes_by_chatbot=1,
         changes_by_worker=1,
         topic_sent="no",
+        words_by_input=(3, 2),
+        chars_by_input=(len("I like sailing"), len("Do you?")),
     )
     assert sum(chat.kind == "degraded" for chat in found.chats) == 2
     assert {work.seconds for work in found.work} == {MINUTES * 60}
@@ -186,6 +189,29 @@ def test_the_exported_files_give_the_numbers_of_the_page(
     )
 
 
+def test_lengths_per_input_are_over_the_inputs_of_the_turns(
+    campaign: Campaign, owner_client: Client, tmp_path: Path
+) -> None:
+    pia = work(campaign, "pia")
+    chats = Conversation.objects.filter(assignment=pia, item__output__system__is_degraded=False)
+    for chat, words in zip(chats, ("a a a a", "a", "a", "a b c d e f g", "a"), strict=True):
+        chat.turns.filter(number=1).update(text=words)  # the other input of each has two words
+    found = read(campaign)
+    n_words = sorted(n for each in found.chats if each.kind == "ordinary" for n in each.words_by_input or ())
+    assert n_words == [1, 1, 1, 2, 2, 2, 2, 2, 4, 7]
+    run = computed(campaign)
+    summary = run.report["summary"]["dialogues"]
+    lengths = summary["groups"]["all"]["lengths"]["words_per_input"]
+    assert summary["per_input_over"] == "inputs"
+    assert (lengths["n"], lengths["median"], lengths["mean"]) == (10, 2, 2.4), "1.5 is the median of the means"
+    assert "over single inputs" in owner_client.get(reverse("analysis:chats", args=[run.pk])).text
+    exported = owner_client.get(reverse("monitoring:export_file", args=[campaign.public_id, "dialogues.csv"]))
+    path = tmp_path / "dialogues.csv"
+    path.write_bytes(exported.getvalue())
+    sizes = [(each.words_by_input, each.chars_by_input) for each in load_dialogues(path).chats]
+    assert sizes == [(each.words_by_input, each.chars_by_input) for each in found.chats]
+
+
 def test_whether_the_topic_was_sent_is_read_shown_and_packed(campaign: Campaign, owner_client: Client) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(chat=ChatRules(min_inputs=2, sends_topic=True).to_json())
     campaign.refresh_from_db()
@@ -194,7 +220,7 @@ def test_whether_the_topic_was_sent_is_read_shown_and_packed(campaign: Campaign,
     run = computed(campaign)
     assert run.report["summary"]["dialogues"]["topic_sent"] == {"yes": 5, "no": 0}
     page = owner_client.get(reverse("analysis:chats", args=[run.pk]))
-    assert "Chatbots were sent the current topic." in page.text
+    assert "Chatbots were sent the topic." in page.text
 
 
 def test_only_the_assignments_asked_for_are_read(chatted: Campaign) -> None:

@@ -13,8 +13,11 @@ from tests.ratings.conftest import FORMATS, write_rows
 CHAT = {
     "worker": "w1", "assignment": "a1", "position": 1, "system": "A", "kind": "ordinary", "topic": "Food",
     "opinion": "like", "worker_inputs": 10, "worker_words": 40, "worker_chars": 178, "changes_by_chatbot": 2,
-    "changes_by_worker": 0, "topic_sent": "no",
+    "changes_by_worker": 0, "topic_sent": "no", "words_by_input": "4 5 4 3 4 5 4 3 4 4",
+    "chars_by_input": "20 10 18 20 20 20 20 20 20 10",
 }  # fmt: skip
+
+WORDS, CHARS = (tuple(map(int, str(CHAT[f"{what}_by_input"]).split())) for what in ("words", "chars"))
 
 
 def load(tmp_path: Path, chats, work=None):
@@ -33,7 +36,7 @@ def test_any_format_gives_the_same_rows(tmp_path: Path, suffix: str) -> None:
     chats = write_rows([CHAT], tmp_path / f"dialogues.{suffix}")
     work = write_rows([{"worker": "w1", "assignment": "a1", "work_seconds": 2095.5}], tmp_path / f"work.{suffix}")
     found = load_dialogues(chats, work)
-    assert found.chats == (Chat("w1", "a1", 1, "A", "ordinary", "Food", "like", 10, 40, 178, 2, 0, "no"),)
+    assert found.chats == (Chat("w1", "a1", 1, "A", "ordinary", "Food", "like", 10, 40, 178, 2, 0, "no", WORDS, CHARS),)
     assert found.work == (Work("w1", "a1", 2095.5),)
     assert found.notices == ()
 
@@ -72,6 +75,17 @@ def test_an_empty_cell_is_not_known(tmp_path: Path) -> None:
     assert (chat.opinion, chat.n_words, chat.position, chat.topic) == ("", None, None, "")
 
 
+def test_the_words_of_each_input_need_nothing_else(tmp_path: Path) -> None:
+    alone = {"worker": "w1", "assignment": "a1", "words_by_input": "3", "chars_by_input": " 14 "}
+    chat = load(tmp_path, [alone]).chats[0]
+    assert (chat.words_by_input, chat.chars_by_input, chat.n_words) == ((3,), (14,), None)
+    silent = CHAT | {"worker_inputs": 0, "worker_words": 0, "worker_chars": 0}
+    chat = load(tmp_path, [silent | {"words_by_input": "", "chars_by_input": ""}]).chats[0]
+    assert (chat.words_by_input, chat.chars_by_input) == ((), ())
+    chat = load(tmp_path, [CHAT | {"words_by_input": ""}]).chats[0]
+    assert (chat.words_by_input, chat.chars_by_input) == (None, CHARS)
+
+
 def test_words_are_taken_in_any_case(tmp_path: Path) -> None:
     chat = load(tmp_path, [CHAT | {"opinion": "LIKE", "kind": "Degraded"}]).chats[0]
     assert (chat.opinion, chat.kind) == ("like", "degraded")
@@ -90,6 +104,12 @@ def test_words_are_taken_in_any_case(tmp_path: Path) -> None:
         ({"worker_chars": "many"}, "bad_number"),
         ({"changes_by_worker": "nan"}, "bad_number"),
         ({"position": "1e999"}, "bad_number"),
+        ({"words_by_input": "4, 5"}, "bad_numbers"),
+        ({"words_by_input": "4 -5"}, "bad_numbers"),
+        ({"chars_by_input": "17.5"}, "bad_numbers"),
+        ({"words_by_input": "40"}, "bad_sum"),
+        ({"words_by_input": "5 5 4 3 4 5 4 3 4 4"}, "bad_sum"),
+        ({"chars_by_input": "178 0"}, "bad_sum"),
     ],
 )
 def test_what_a_cell_cannot_be_is_refused(tmp_path: Path, change, code: str) -> None:

@@ -38,7 +38,8 @@ def test_passed_and_failed_are_apart_and_all_together() -> None:
     groups = found["groups"]
     assert [groups[name]["chats"] for name in ("passed", "failed", "all")] == [2, 1, 3]
     assert groups["failed"]["opinions"]["dislike"] == {"n": 1, "share": 1.0}
-    assert groups["passed"]["lengths"]["words_per_chat"] == {"n": 2, "low": 60, "median": 60, "high": 60}
+    words = groups["passed"]["lengths"]["words_per_chat"]
+    assert words == {"n": 2, "low": 60, "median": 60, "high": 60, "mean": 60}
     assert found["topics"] == [
         {"topic": "food", "passed": 2, "failed": 0, "all": 2},
         {"topic": "rain", "passed": 0, "failed": 1, "all": 1},
@@ -67,6 +68,22 @@ def test_without_a_worker_test_there_are_all_workers_only() -> None:
 def test_the_degraded_chatbot_is_known_by_the_kind_or_by_the_ratings(more) -> None:
     groups = summary([*EVERYONE, chat("pia", 2, **more)])["groups"]
     assert (groups["passed"]["chats"], groups["passed"]["chats_not_degraded"]) == (3, 2)
+
+
+def test_lengths_per_input_say_what_they_are_over() -> None:
+    def lengths(*of_chats: tuple[int, ...], are_known: bool) -> tuple[str, dict[str, float]]:
+        lists = [{"words_by_input": each, "chars_by_input": each} if are_known else {} for each in of_chats]
+        sums = [{"n_inputs": len(each), "n_words": sum(each), "n_characters": sum(each)} for each in of_chats]
+        chats = [chat("pia", k, **(known | more)) for k, (known, more) in enumerate(zip(sums, lists, strict=True))]
+        found = summary(chats, group_of={"pia": "passed"})
+        assert found["notices"] == []
+        return found["per_input_over"], found["groups"]["passed"]["lengths"]["words_per_input"]
+
+    chats = ((1, 1, 1, 1, 7), (8,), (9,))
+    over, found = lengths(*chats, are_known=True)
+    assert (over, found["n"], found["median"], found["mean"]) == ("inputs", 7, 1, 4)
+    over, found = lengths(*chats, are_known=False)
+    assert (over, found["n"], found["median"], found["mean"]) == ("chats", 3, 8, 4)
 
 
 def test_whether_the_topic_was_sent_is_counted_without_the_degraded_chatbot() -> None:
@@ -103,6 +120,11 @@ def test_without_chats_all_is_undefined() -> None:
             "The topic was sent to the chatbot in 1 chat, and not in 1.",
         ),
         ([*EVERYONE, chat("pia", 2, n_inputs=0, n_words=0, n_characters=0)], [], "1 chat without an input"),
+        (
+            [*EVERYONE, chat("pia", 2, n_inputs=1, n_words=2, words_by_input=(2,), chars_by_input=(9,))],
+            [],
+            "3 chats without the words of each input: quartiles per input are of each chat's mean.",
+        ),
         ([*EVERYONE, chat("pia", 2, system="C")], [], "1 chat with a chatbot that is not in the ratings"),
     ],
 )  # fmt: skip

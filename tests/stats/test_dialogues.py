@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.stats.dialogues import Dialogues, Opinion, count_letters, describe_dialogues, quartiles
+from analysis.stats.dialogues import Dialogues, Inputs, Opinion, count_letters, describe_dialogues, quartiles
 
 NAN = math.nan
 
 
-def dialogues_of(chats, worker, seconds=None) -> Dialogues:
+def dialogues_of(chats, worker, seconds=None, singles=None) -> Dialogues:
     """Return dialogues of chats: assignment, is degraded, opinion, inputs, words, characters, changes."""
     columns = list(zip(*chats, strict=True)) if chats else [()] * 8
     inputs, words, characters, by_chatbot, by_worker = (np.array(column, np.float64) for column in columns[3:])
@@ -29,7 +29,16 @@ def dialogues_of(chats, worker, seconds=None) -> Dialogues:
         changes_by_worker=by_worker,
         worker=np.array(worker, np.int64),
         seconds=np.full(len(worker), NAN) if seconds is None else np.array(seconds, np.float64),
+        inputs=singles,
     )
+
+
+def with_inputs(n_words) -> tuple[list[tuple], Inputs]:
+    """Return chats of whose inputs the words are given, five characters each, and these inputs."""
+    chats = [(0, False, LIKE, len(each), sum(each), 5 * sum(each), 0, 0) for each in n_words]
+    place = np.repeat(np.arange(len(n_words)), [len(each) for each in n_words])
+    words = np.array([n for each in n_words for n in each], np.float64)
+    return chats, Inputs(place, words, 5 * words)
 
 
 def describe(chats, worker, seconds=None, members=None):
@@ -83,6 +92,31 @@ def test_a_chat_without_input_has_no_mean_per_input():
     assert found.words.median == 31.5
 
 
+def test_lengths_per_input_are_of_single_inputs_where_they_are_known():
+    n_words = [[1, 1, 1, 1, 1, 1, 1], [8], [9, 9]]
+    chats, inputs = with_inputs(n_words)
+    single = describe_dialogues(dialogues_of(chats, [0], singles=inputs), np.array([True]))
+    of_means = describe(chats, [0])
+    everything = [n for each in n_words for n in each]
+    assert (single.words_per_input.median, of_means.words_per_input.median) == (median(everything), 8)
+    assert (single.words_per_input.n, of_means.words_per_input.n) == (10, 3)
+    assert single.words_per_input.mean == of_means.words_per_input.mean == mean(everything) == 3.3
+    assert single.characters_per_input.median == 5
+    assert single.characters_per_input.mean == of_means.characters_per_input.mean == pytest.approx(16.5)
+    assert (single.words.median, single.words.mean) == (8, 11)
+
+
+def test_single_inputs_are_those_of_members_and_of_ordinary_chatbots():
+    chats, inputs = with_inputs([[1, 2], [30], [5, 5, 5]])
+    chats[1] = (0, True, *chats[1][2:])
+    chats[2] = (1, *chats[2][1:])
+    found = describe_dialogues(dialogues_of(chats, [0, 1], singles=inputs), np.array([True, False]))
+    assert (found.words_per_input.n, found.words_per_input.mean) == (2, 1.5)
+    nobody = describe_dialogues(dialogues_of(chats, [0, 1], singles=inputs), np.array([False, False]))
+    assert nobody.words_per_input.n == 0
+    assert math.isnan(nobody.words_per_input.mean)
+
+
 def test_what_is_not_known_is_left_out():
     found = describe([(0, False, -1, NAN, NAN, NAN, NAN, NAN), A_CHAT], [0])
     assert found.opinions.sum() == 1
@@ -106,7 +140,7 @@ def test_letters_are_characters_without_spaces():
 def test_quartiles_are_linear_between_two_values():
     assert quartiles(np.array([1.0, 2.0, 3.0, 4.0])) == quartiles(np.array([4.0, NAN, 3.0, 2.0, 1.0]))
     found = quartiles(np.array([1.0, 2.0, 3.0, 4.0]))
-    assert (found.n, found.low, found.median, found.high) == (4, 1.75, 2.5, 3.25)
+    assert (found.n, found.low, found.median, found.high, found.mean) == (4, 1.75, 2.5, 3.25, 2.5)
 
 
 numbers = st.integers(0, 40)
@@ -135,6 +169,10 @@ def test_against_plain_loops(rows, seconds):
         (found.share_changed, [row[6] + row[7] > 0 for row in ordinary]),
     ):
         assert value == pytest.approx(mean(expected)) if expected else math.isnan(value)
+    n_inputs = sum(row[3] for row in ordinary)
+    if n_inputs:
+        n_words = sum(row[4] for row in ordinary if row[3])
+        assert found.words_per_input.mean == pytest.approx(n_words / n_inputs)
     timed = {row[0] for row in own if not math.isnan(seconds[row[0]])}
     n_timed = sum(row[0] in timed for row in own)
     if n_timed:

@@ -158,6 +158,8 @@ def test_a_row_counts_what_the_worker_said(owner_client: Client, campaign: Campa
         str(len(" ".join(EARNEST).split())),
         str(len("".join(EARNEST))),
     )
+    assert last["words_by_input"] == " ".join(str(len(text.split())) for text in EARNEST)
+    assert last["chars_by_input"] == " ".join(str(len(text)) for text in EARNEST)
     assert (last["state"], last["n_topic_changes"], float(last["minutes"])) == ("ended", "1", pytest.approx(1.7))
     assert (rows[7]["state"], rows[7]["minutes"], rows[7]["assignment_state"]) == ("open", "", "active")
 
