@@ -25,5 +25,4 @@ RUN useradd --system --uid 10001 --home-dir /data evalsite \
 USER evalsite
 
 EXPOSE 8000
-# One process, because the jobs run in it; with REDIS_URL set, WEB_CONCURRENCY may ask for more.
-CMD ["gunicorn", "evalsite.wsgi:application", "--bind", "0.0.0.0:8000", "--threads", "64", "--worker-tmp-dir", "/dev/shm", "--access-logfile", "-"]
+CMD ["gunicorn", "--config", "python:evalsite.gunicorn_conf"]

@@ -272,11 +272,19 @@ USE_TZ = True
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    # Not one token of a worker, or of a mailed link, is written: whoever reads it could go on in their place.
+    "formatters": {
+        "line": {
+            "()": "evalsite.lib.masking.MaskingFormatter",
+            "fmt": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        }
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL") or "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.server": {"handlers": [], "level": "INFO", "propagate": True},
         "celery": {"level": "WARNING"},
         "kombu": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},

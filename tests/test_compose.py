@@ -7,6 +7,7 @@ import copy
 import json
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from django.conf import settings
 from django.core.management import get_commands
 from jsonschema import Draft202012Validator
 
+from evalsite import gunicorn_conf
 from evalsite.celery import app
 
 ROOT = Path(__file__).parents[1]
@@ -42,13 +44,26 @@ def broken_command(command: list[str]) -> str | None:
     if not (shutil.which(program) or (Path(sys.executable).parent / program).exists()):
         return program
     if program == "gunicorn":
-        module, _, name = arguments[0].partition(":")
-        return None if callable(getattr(import_module(module), name, None)) else arguments[0]
+        is_ours = arguments == ["--config", f"python:{gunicorn_conf.__name__}"]
+        return None if is_ours and callable(served()) else " ".join(arguments)
     if program == "celery":
         known = import_module(arguments[1]).celery_app is app and arguments[2] in app_commands()
         return None if known else " ".join(arguments)
     known = (ROOT / arguments[0]).exists() and arguments[1] in get_commands()
     return None if known else " ".join(arguments)
+
+
+def served() -> object:
+    """Return what gunicorn serves by its configuration."""
+    module, _, name = gunicorn_conf.wsgi_app.partition(":")
+    return getattr(import_module(module), name, None)
+
+
+def command_of(service: str) -> list[str]:
+    """Return what a service runs: its command, or that of the image."""
+    [of_image] = re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
+    command: list[str] = SERVICES[service].get("command") or json.loads(of_image)
+    return command
 
 
 def app_commands() -> list[str]:
@@ -78,19 +93,18 @@ def test_a_violation_of_the_specification_is_seen(path: tuple[str, ...], value: 
 
 @pytest.mark.parametrize("service", OURS)
 def test_a_service_starts_what_exists(service: str) -> None:
-    assert broken_command(SERVICES[service]["command"]) is None
+    assert broken_command(command_of(service)) is None
 
 
-def test_the_image_starts_what_exists() -> None:
-    command = re.search(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
-    assert command
-    assert broken_command(json.loads(command[1])) is None
+def test_the_image_serves_the_site_and_so_does_compose() -> None:
+    assert command_of("web")[0] == "gunicorn"
+    assert "command" not in SERVICES["web"]
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        "gunicorn evalsite.wsgi:app",
+        "gunicorn --config python:evalsite.gunicorn",
         "celery -A evalsite labourer",
         "python manage.py migrat",
         "python mange.py migrate",
@@ -187,17 +201,13 @@ def test_settings_that_are_not_in_env_have_their_defaults(tmp_path: Path) -> Non
     assert done.stdout.split() == ["django.core.mail.backends.dummy.EmailBackend", "100", "80", "False"]
 
 
-def n_threads(command: list[str]) -> int:
-    return int(command[command.index("--threads") + 1])
-
-
-def test_waiting_chats_leave_threads_for_others() -> None:
+def test_waiting_chats_leave_threads_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     in_compose = re.fullmatch(r"\$\{CHATS_AT_ONCE:-(\d+)\}", SERVICES["web"]["environment"]["CHATS_AT_ONCE"])
-    of_image = re.search(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
     assert in_compose
-    assert of_image
-    assert n_threads(SERVICES["web"]["command"]) >= int(in_compose[1]) + 8
-    assert n_threads(json.loads(of_image[1])) >= settings.CHATS_AT_ONCE + 8
+    monkeypatch.delenv("CHATS_AT_ONCE", raising=False)
+    assert runpy.run_path(gunicorn_conf.__file__)["threads"] >= settings.CHATS_AT_ONCE + 8
+    monkeypatch.setenv("CHATS_AT_ONCE", in_compose[1])
+    assert runpy.run_path(gunicorn_conf.__file__)["threads"] >= int(in_compose[1]) + 8
 
 
 def test_named_volumes_are_declared() -> None:

@@ -5,7 +5,6 @@ import json
 from io import StringIO
 
 import pytest
-from django.conf import settings
 from django.core.management import call_command
 from django.urls import reverse
 
@@ -112,7 +111,7 @@ def test_the_simulated_truth_names_every_system_of_the_example(example):
     assert set(quality_of(example)) == systems
 
 
-def test_a_waiting_chat_leaves_threads_for_others():
-    """A chat that waits for its chatbot holds a thread of the server: there must be more of them than such chats."""
+def test_the_demo_is_served_as_an_installation_is():
     serve = demo.server_command("127.0.0.1", 8000)
-    assert int(serve[serve.index("--threads") + 1]) > settings.CHATS_AT_ONCE
+    assert serve[serve.index("--config") + 1] == "python:evalsite.gunicorn_conf"
+    assert serve[serve.index("--bind") + 1] == "127.0.0.1:8000"

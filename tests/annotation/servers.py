@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,9 +17,12 @@ ROOT = Path(__file__).parents[2]
 
 
 class Server:
-    """The product under gunicorn, on the test's own database; `environment` are settings of its own."""
+    """The product under gunicorn, on the test's own database; `environment` are settings of its own.
 
-    def __init__(self, folder: Path, *, n_threads: int, **environment: str) -> None:
+    `options` are gunicorn's, in the place of `n_threads`.
+    """
+
+    def __init__(self, folder: Path, *, n_threads: int = 8, options: Sequence[str] = (), **environment: str) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._environment = os.environ | {
@@ -30,21 +33,25 @@ class Server:
             **environment,
         }
         self.n_kills = 0
-        self._n_threads = n_threads
+        self._options = options or ["evalsite.wsgi", "--threads", str(n_threads)]
         self._log = folder / "log"
         self._process = self._start()
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", "gunicorn", "evalsite.wsgi", "--bind", f"127.0.0.1:{self.port}"]
+        command = [sys.executable, "-m", "gunicorn", *self._options, "--bind", f"127.0.0.1:{self.port}"]
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                [*command, "--threads", str(self._n_threads)],
+                command,
                 cwd=ROOT,
                 env=self._environment,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
+
+    def log(self) -> str:
+        """Return what the server and its processes have printed."""
+        return self._log.read_text()
 
     def kill(self) -> None:
         """End the server and its children at once, whatever they are doing."""
@@ -59,12 +66,14 @@ class Server:
 
 
 @contextmanager
-def running_server(folder: Path, *, n_threads: int = 8, **environment: str) -> Iterator[Server]:
+def running_server(
+    folder: Path, *, n_threads: int = 8, options: Sequence[str] = (), **environment: str
+) -> Iterator[Server]:
     """Run a server with its static files in `folder`."""
     collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
     own = {"DJANGO_SETTINGS_MODULE": "evalsite.settings", "EVALSITE_DATA": str(folder)}
     subprocess.run(collect, cwd=ROOT, env=os.environ | own, check=True)
-    server = Server(folder, n_threads=n_threads, **environment)
+    server = Server(folder, n_threads=n_threads, options=options, **environment)
     try:
         yield server
     finally:

@@ -1,0 +1,132 @@
+"""The site as the image and Compose serve it: what a real server writes into its log."""
+
+import json
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from django.contrib.auth.tokens import default_token_generator
+from django.urls import reverse
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from annotation.models import Assignment
+from annotation.services.assignments import start_assignment
+from annotation.tokens import token_of
+from evalsite.accounts.models import User
+from evalsite.lib.masking import MaskingFormatter, mask_tokens
+from tests.annotation.open_campaigns import open_campaign
+from tests.annotation.servers import Server, running_server
+from tests.services import wait_until
+
+ROOT = Path(__file__).parents[1]
+WORKER_ID = "5f0c3d1e2b4a69788f0e1d2c"
+SIGNATURE = "x2Y-Zp0qUoU3Jt_1hXQxq0n4sZ5w8k1vB7cD9eFgHiJ"
+
+
+@pytest.fixture
+def served(tmp_path: Path, transactional_db: None) -> Iterator[Server]:
+    """The command of the image, on another port."""
+    [command] = re.findall(r"^CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    program, *options = json.loads(command)
+    assert program == "gunicorn"
+    with running_server(tmp_path, options=options, JOBS_IN_PROCESS="0") as server:
+        wait_until(lambda: "Listening at" in server.log(), 60, "the server listens")
+        yield server
+
+
+@pytest.fixture
+def assignment(owner: User, transactional_db: None) -> Assignment:
+    return start_assignment(campaign=open_campaign(owner), worker_key="ada")
+
+
+def test_no_token_is_written_into_the_log(served: Server, assignment: Assignment, owner: User) -> None:
+    token = token_of(assignment)
+    signature = token.rpartition(".")[2]
+    page = reverse("rate:hit", args=[token])
+    welcome = reverse("rate:welcome", args=[assignment.campaign.public_id])
+    reset_token = default_token_generator.make_token(owner)
+    reset = reverse("accounts:reset_confirm", args=[urlsafe_base64_encode(force_bytes(owner.pk)), reset_token])
+
+    with httpx.Client(base_url=served.url, headers={"Referer": served.url + page}, timeout=60) as client:
+        answers = [
+            client.get(page),
+            client.get(page + "no-such-image.png"),
+            client.get(f"/rate/{token}x/"),
+            client.post(page, data={"position": "nonsense"}),
+            client.get(page, headers={"Host": "other.example"}),
+            client.get(welcome, params={"PROLIFIC_PID": WORKER_ID}),
+            client.get(reset),
+            client.post(reset, data={}),
+            client.get("/campaigns/"),
+        ]
+    statuses = [answer.status_code for answer in answers]
+    assert statuses[0] == 200
+    assert statuses[1:3] == [404, 404]
+    assert statuses[4] == 400
+    assert statuses[6] == 302
+
+    wait_until(lambda: "/campaigns/" in served.log(), 30, "the last request is in the log")
+    log = served.log()
+    for secret in (token, signature, signature[:20], reset_token, WORKER_ID):
+        assert secret not in log
+    for seen in ('"GET /rate/***/ HTTP/1.1" 200', "Not Found: /rate/***"):
+        assert seen in log
+    assert f'"GET {welcome}?*** HTTP/1.1"' in log
+    assert '"GET /accounts/reset/***/***/ HTTP/1.1" 302' in log
+
+
+TOKENS = [f"12.{SIGNATURE}", f"12-0123456789.{SIGNATURE}"]
+
+
+@pytest.mark.parametrize("token", TOKENS)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Not Found: /rate/{}/",
+        '"GET /rate/{}/say/ HTTP/1.1" 200',
+        '"POST https://site.example/rate/{}/?a=b HTTP/1.1" 200 12 "https://site.example/rate/{}/"',
+        "Forbidden (CSRF token missing.): /rate/{}/feedback/",
+        "KeyError: '{}'",
+        "<WSGIRequest: GET '/rate/{}/'>",
+        "/rate/{}",
+        "/%72ate/{}/",
+    ],
+)
+def test_tokens_are_masked_wherever_they_stand(line: str, token: str) -> None:
+    masked = mask_tokens(line.format(token, token))
+    assert SIGNATURE not in masked
+    assert "***" in masked
+
+
+def test_a_token_that_was_not_copied_whole_is_masked_too() -> None:
+    assert mask_tokens(f"Not Found: /rate/12.{SIGNATURE[:-3]}/") == "Not Found: /rate/***/"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Not Found: /rate/c/2f1c9c1e-7b7e-4a54-9a0e-0e2c1f5e9d11/",
+        '"GET /accounts/reset/ HTTP/1.1" 200',
+        '"GET /accounts/reset/sent/ HTTP/1.1" 200',
+        '"GET /campaigns/?page=2 HTTP/1.1" 200 7000 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:140.0)"',
+        "took 0.123 s of 12.5 s",
+    ],
+)
+def test_other_lines_stay_as_they_are(line: str) -> None:
+    assert mask_tokens(line) == line
+
+
+def test_a_traceback_is_masked() -> None:
+    formatter = MaskingFormatter("{levelname} {message}", style="{")
+    try:
+        raise LookupError(TOKENS[0])
+    except LookupError as error:
+        record = logging.LogRecord("django.request", logging.ERROR, "", 0, "Failed: %s", (f"/rate/{TOKENS[1]}/",), None)
+        record.exc_info = (LookupError, error, error.__traceback__)
+        line = formatter.format(record)
+    assert line.startswith("ERROR Failed: /rate/***/\nTraceback")
+    assert SIGNATURE not in line
