@@ -12,6 +12,7 @@ from analysis.settings import AnalysisSettings
 from annotation.models import Assignment
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.models import Campaign
+from campaigns.protocols import get_protocol
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 
@@ -49,7 +50,8 @@ def settings_of(campaign: Campaign) -> AnalysisSettings:
         CriterionSpec(criterion.name, criterion.statement, criterion.is_negative, criterion.is_in_worker_test)
         for criterion in campaign.criteria.all()
     )
-    return AnalysisSettings(campaign.protocol, criteria, campaign.worker_test, campaign.alpha)
+    n_counts = get_protocol(campaign.protocol).n_counts
+    return AnalysisSettings(campaign.protocol, criteria, campaign.worker_test, campaign.alpha, n_counts=n_counts)
 
 
 def newest_snapshot_of(campaign: Campaign) -> RatingsFile | None:

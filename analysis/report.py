@@ -74,6 +74,7 @@ def summarise(study: Study) -> dict[str, Any]:
     return {
         "protocol": settings.protocol,
         "unit": settings.unit,
+        "n_counts": settings.n_counts,
         "worker_test": {"preset": settings.preset, "alpha": settings.alpha},
         "workers": {
             "total": int(verdicts.size),
@@ -107,9 +108,12 @@ def _dialogues(study: Study) -> dict[str, Any]:
 
 def _system(study: Study, code: int) -> dict[str, Any]:
     scores = study.analysis.systems
+    counts = {"ratings": int(scores.n_ratings[code]), "outputs": int(scores.n_outputs[code])}
     return {
         "system": study.loaded.systems[code],
-        "n": int(scores.n_ratings[code]),
+        "n": counts[study.settings.n_counts],
+        "n_outputs": counts["outputs"],
+        "n_ratings": counts["ratings"],
         "z": _number(scores.z[code]),
         "raw": _number(scores.raw[code]),
         "criteria": {

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from analysis.stats.pipeline import Design
 from analysis.stats.quality import NO_TEST, PRESETS
 from analysis.stats.ratings import Kind
 from analysis.stats.scores import Unit
-from campaigns.contracts.protocol import CriterionSpec
+from campaigns.contracts.protocol import Counted, CriterionSpec, Protocol
 from campaigns.protocols import get_protocol, list_protocols
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.errors import shorten
@@ -23,7 +23,7 @@ CUSTOM = "custom"
 KINDS = {kind.name.lower(): kind for kind in Kind}
 LONGEST_NAME, LONGEST_STATEMENT = 100, 500
 """In characters, of a criterion. Longer cells of a column of criteria are taken for texts."""
-_FIELDS = {"protocol", "criteria", "worker_test", "unit", "standardised_kinds", "excluded"}
+_FIELDS = {"protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded"}
 _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
 
 
@@ -31,7 +31,8 @@ _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
 class AnalysisSettings:
     """How ratings are analysed, in names; `design` turns it into codes.
 
-    `excluded` maps a worker, taken out by hand, to the reason.
+    `n_counts` says which count of a system is printed as n: rated outputs, or ratings. `excluded` maps a worker, taken
+    out by hand, to the reason.
     """
 
     protocol: str
@@ -39,6 +40,7 @@ class AnalysisSettings:
     preset: str
     alpha: float = 0.05
     unit: str = Unit.RATING.value
+    n_counts: str = Protocol.n_counts
     standardised_kinds: tuple[str, ...] = tuple(KINDS)
     excluded: Mapping[str, str] = field(default_factory=dict)
 
@@ -74,6 +76,7 @@ class AnalysisSettings:
             "criteria": [asdict(criterion) for criterion in self.criteria],
             "worker_test": {"preset": self.preset, "alpha": self.alpha},
             "unit": self.unit,
+            "n_counts": self.n_counts,
             "standardised_kinds": list(self.standardised_kinds),
             "excluded": dict(self.excluded),
         }
@@ -97,6 +100,8 @@ def _check(settings: AnalysisSettings) -> None:
         raise _bad(f"α is {settings.alpha:g}; it must lie between 0 and 1, for instance 0.05.")
     if settings.unit not in [unit.value for unit in Unit]:
         raise _bad(f"There is no unit “{settings.unit}”. Choose rating or output.")
+    if settings.n_counts not in get_args(Counted):
+        raise _bad(f"n cannot count “{settings.n_counts}”. Choose outputs or ratings.")
     if not settings.standardised_kinds or not set(settings.standardised_kinds) <= set(KINDS):
         raise _bad(f"standardised_kinds must be some of: {', '.join(KINDS)}.")
     if settings.preset != NO_TEST and not any(criterion.is_in_worker_test for criterion in settings.criteria):
@@ -106,7 +111,7 @@ def _check(settings: AnalysisSettings) -> None:
 def from_protocol(slug: str) -> AnalysisSettings:
     """Return the presets of a protocol; raise DomainError `unknown_protocol`."""
     protocol = get_protocol(slug)
-    return AnalysisSettings(slug, protocol.criteria, protocol.worker_test, protocol.alpha)
+    return AnalysisSettings(slug, protocol.criteria, protocol.worker_test, protocol.alpha, n_counts=protocol.n_counts)
 
 
 def from_criteria(names: Sequence[str]) -> AnalysisSettings:
@@ -150,7 +155,8 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     """Return the settings that a JSON object spells out.
 
     Only `criteria` is required: names, or objects with `name`, `statement`, `is_negative`, `is_in_worker_test`.
-    `worker_test` is a preset's name or `{"preset", "alpha"}`.
+    `worker_test` is a preset's name or `{"preset", "alpha"}`. Without `n_counts`, n is what the protocol of this name
+    counts.
 
     Raises DomainError `bad_settings` that names the field and what it may be.
     """
@@ -168,12 +174,15 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     kinds, excluded = data.get("standardised_kinds", list(KINDS)), data.get("excluded", {})
     if not isinstance(kinds, list) or not isinstance(excluded, dict):
         raise _bad("“standardised_kinds” must be a list and “excluded” an object {worker: reason}.")
+    protocol = str(data.get("protocol", name))
+    known = {each.slug: each.n_counts for each in list_protocols()}
     return AnalysisSettings(
-        protocol=str(data.get("protocol", name)),
+        protocol=protocol,
         criteria=tuple(_criterion(entry) for entry in criteria),
         preset=str(test.get("preset", "paired-wilcoxon")),
         alpha=_number(test.get("alpha", 0.05)),
         unit=str(data.get("unit", Unit.RATING.value)),
+        n_counts=str(data.get("n_counts", known.get(protocol, Protocol.n_counts))),
         standardised_kinds=tuple(str(kind) for kind in kinds),
         excluded={str(worker): str(reason) for worker, reason in excluded.items()},
     )

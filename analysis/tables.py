@@ -9,6 +9,8 @@ from analysis.stats.quality import NO_TEST
 from evalsite.lib.tables.writing import write_csv
 
 Cell = str | int | float | None
+N_COUNTS = {"outputs": "rated outputs, repeats included", "ratings": "ratings, one a criterion"}
+"""What n of a system counts, in words."""
 _LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -101,12 +103,12 @@ def _escape(text: str) -> str:
 
 
 def systems_table(report: dict[str, Any]) -> Table:
-    """Return the ranked table of z: n, overall with its 95 % interval and raw mean, and each of several criteria."""
+    """Return the ranked table of z: counts, overall with its 95 % interval and raw mean, each of several criteria."""
     summary = report["summary"]
     criteria = _shown_criteria(report)
-    header = ["system", "n", "z", "low", "high", "raw", *criteria]
+    header = ["system", "n", "outputs", "ratings", "z", "low", "high", "raw", *criteria]
     rows = [
-        [row["system"], row["n"], row["z"], *report["intervals"][row["system"]], row["raw"]]
+        [row["system"], *_counts(row), row["z"], *report["intervals"][row["system"]], row["raw"]]
         + [row["criteria"][name]["z"] for name in criteria]
         for row in summary["systems"]
     ]
@@ -116,21 +118,26 @@ def systems_table(report: dict[str, Any]) -> Table:
         kept = "No worker test was applied: every worker counts"
     caption = (
         f"Systems by mean z. {kept}; a rule stands under a system that beats every system below it (p < 0.05); low and "
-        "high bound a 95 % bootstrap interval."
+        f"high bound a 95 % bootstrap interval. n counts {N_COUNTS[summary['n_counts']]}."
     )
-    return Table("systems", caption, header, rows, [0, 0, 3, 3, 3, 2] + [3] * len(criteria), _rules(summary))
+    return Table("systems", caption, header, rows, [0, 0, 0, 0, 3, 3, 3, 2] + [3] * len(criteria), _rules(summary))
 
 
 def raw_table(report: dict[str, Any]) -> Table:
-    """Return the same ranking with raw means, negative criteria reversed: n, overall, each of several criteria."""
+    """Return the same ranking with raw means, negative criteria reversed: counts, overall, each of several criteria."""
     criteria = _shown_criteria(report)
     rows = [
-        [row["system"], row["n"], row["raw"]] + [row["criteria"][name]["raw"] for name in criteria]
+        [row["system"], *_counts(row), row["raw"]] + [row["criteria"][name]["raw"] for name in criteria]
         for row in report["summary"]["systems"]
     ]
     caption = "Raw means, 0–100, of the same systems; negative criteria are reversed."
-    header = ["system", "n", "raw", *criteria]
-    return Table("systems-raw", caption, header, rows, [0, 0, 2] + [2] * len(criteria), _rules(report["summary"]))
+    header = ["system", "n", "outputs", "ratings", "raw", *criteria]
+    return Table("systems-raw", caption, header, rows, [0] * 4 + [2] * (1 + len(criteria)), _rules(report["summary"]))
+
+
+def _counts(row: dict[str, Any]) -> list[int]:
+    """Return n of a system, and both counts that it may be."""
+    return [row["n"], row["n_outputs"], row["n_ratings"]]
 
 
 def _shown_criteria(report: dict[str, Any]) -> list[str]:

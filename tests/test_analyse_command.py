@@ -43,13 +43,14 @@ def test_json_is_one_object_with_the_documented_keys():
     assert list(found) == [
         "protocol",
         "unit",
+        "n_counts",
         "worker_test",
         "workers",
         "systems",
         "significance",
         "clusters",
     ]
-    assert list(found["systems"][0]) == ["system", "n", "z", "raw", "criteria"]
+    assert list(found["systems"][0]) == ["system", "n", "n_outputs", "n_ratings", "z", "raw", "criteria"]
     assert found["systems"][0]["criteria"]["adequacy"] == {
         "z": found["systems"][0]["z"],
         "raw": found["systems"][0]["raw"],
@@ -163,6 +164,7 @@ def test_a_protocol_file_defines_criteria_and_test(tmp_path):
         ('{"criteria": ["a"], "worker_test": {"alpha": 5}}', "between 0 and 1"),
         ('{"criteria": [{"name": "a", "is_negative": "no"}]}', "true or false"),
         ('{"criteria": ["a"], "unit": "page"}', "rating or output"),
+        ('{"criteria": ["a"], "n_counts": "workers"}', "outputs or ratings"),
     ],
 )
 def test_a_wrong_protocol_file_is_refused_with_its_mistake(tmp_path, text, says):
@@ -224,7 +226,15 @@ def test_with_only_one_system_or_worker_the_result_is_explained(tmp_path):
     found = json.loads(out)
     assert found["workers"] == {"total": 1, "passed": 0, "failed": 0, "untested": 1}
     assert found["systems"] == [
-        {"system": "s1", "n": 0, "z": None, "raw": None, "criteria": {"adequacy": {"z": None, "raw": None}}}
+        {
+            "system": "s1",
+            "n": 0,
+            "n_outputs": 0,
+            "n_ratings": 0,
+            "z": None,
+            "raw": None,
+            "criteria": {"adequacy": {"z": None, "raw": None}},
+        }
     ]
     assert found["significance"] == {"order": ["s1"], "p": [[None]]}
     table_out, table_err = analyse(path, protocol="mrc-adequacy")

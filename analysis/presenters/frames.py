@@ -135,7 +135,7 @@ def stats_of(run: AnalysisRun) -> list[dict[str, str]]:
         passing,
         {
             "label": "Ratings that count",
-            "value": f"{sum(row['n'] for row in summary['systems']):,}",
+            "value": f"{sum(row.get('n_ratings', row['n']) for row in summary['systems']):,}",
             "note": "averaged by output" if summary["unit"] == "output" else "",
         },
     ]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from analysis.presenters.numbers import number
+from analysis.tables import N_COUNTS
 
 _SAME = 0.0005  # below what three decimals show
 
@@ -21,6 +22,7 @@ def ranking(report: dict[str, Any], changed: dict[str, Any] | None) -> dict[str,
                 "rank": rank if is_scored else "–",
                 "system": row["system"],
                 "n": row["n"],
+                "counts": _counts(row),
                 "z": number(row["z"]),
                 "interval": f"{number(low)} to {number(high)}" if low is not None else "–",
                 "low": low,
@@ -35,9 +37,15 @@ def ranking(report: dict[str, Any], changed: dict[str, Any] | None) -> dict[str,
         )
     return {
         "criteria": criteria if len(criteria) > 1 else [],
+        "n_counts": N_COUNTS[summary.get("n_counts", "ratings")],  # results of earlier versions count ratings
         "rows": rows,
         "has_scores": any(row["z"] is not None for row in summary["systems"]),
     }
+
+
+def _counts(row: dict[str, Any]) -> str:
+    """Return both counts of a system in words; "" in results of earlier versions."""
+    return f"{row['n_outputs']:,} rated outputs, {row['n_ratings']:,} ratings" if "n_outputs" in row else ""
 
 
 def _delta(change: dict[str, Any]) -> dict[str, Any]:

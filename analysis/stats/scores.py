@@ -53,6 +53,9 @@ class Observations:
         Mean over criteria; NaN where a criterion was not rated.
     n_ratings : int64, (n_systems,)
         Ratings behind each system's observations, all criteria and repeats counted.
+    n_outputs : int64, (n_systems,)
+        Rated outputs behind them: items, whatever the number of criteria rated. An output counts as often as it was
+        shown and rated, by whichever worker, repeats included.
     """
 
     z: Floats
@@ -60,6 +63,7 @@ class Observations:
     system: Codes
     overall_z: Floats
     n_ratings: NDArray[np.int64]
+    n_outputs: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,8 @@ class SystemScores:
         Mean over criteria of the criterion scores.
     criterion_z, criterion_raw : float64, (n_systems, n_criteria)
         Mean over the system's observations. NaN where there is none.
-    n_ratings : int64, (n_systems,)
+    n_ratings, n_outputs : int64, (n_systems,)
+        As in `Observations`.
     """
 
     z: Floats
@@ -80,6 +85,7 @@ class SystemScores:
     criterion_z: Floats
     criterion_raw: Floats
     n_ratings: NDArray[np.int64]
+    n_outputs: NDArray[np.int64]
 
 
 def reverse_negative(scores: Floats, is_negative: Mask) -> Floats:
@@ -198,7 +204,16 @@ def observe(
     if z.shape[1] > 1:  # of a single criterion, it is the column just rounded
         overall_z = np.round(overall_z, _Z_DECIMALS)
     n_ratings = np.bincount(system, weights=n_in_row, minlength=ratings.n_systems).astype(np.int64)
-    return Observations(z, raw, system, overall_z, n_ratings)
+    n_outputs = _count_outputs(ratings, ordinary) + _count_outputs(ratings, repeats)
+    return Observations(z, raw, system, overall_z, n_ratings, n_outputs)
+
+
+def _count_outputs(ratings: Ratings, items: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Return how many of these items have a rating, (n_systems,)."""
+    is_rated = np.zeros(items.size, dtype=bool)
+    for column in ratings.scores.T:
+        is_rated |= ~np.isnan(column[items])
+    return np.bincount(ratings.system[items[is_rated]], minlength=ratings.n_systems)
 
 
 def _average_repeats(
@@ -250,7 +265,7 @@ def score_systems(observations: Observations, n_systems: int) -> SystemScores:
     """
     z = _means(observations.z, observations.system, n_systems)
     raw = _means(observations.raw, observations.system, n_systems)
-    return SystemScores(_row_means(z), _row_means(raw), z, raw, observations.n_ratings)
+    return SystemScores(_row_means(z), _row_means(raw), z, raw, observations.n_ratings, observations.n_outputs)
 
 
 def _means(values: Floats, system: Codes, n_systems: int) -> Floats:

@@ -9,6 +9,7 @@ from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.transcripts import SPEAKERS, Speaker, parse_transcript
 from campaigns.design.composition import POOL_OF_100, Mix
 
+Counted = Literal["outputs", "ratings"]
 WorkerTest = Literal["paired-wilcoxon", "unpaired-ranksum", "paired-t", "none"]
 # A text, a whole dialogue as `parse_transcript` reads it or, of outputs, a chatbot's reply to the dialogue before it.
 Format = Literal["text", "dialogue", "reply"]
@@ -170,6 +171,7 @@ class Protocol:
     `instructions` are in Markdown, for people whose English is a second language. They say nothing that could make a
     worker look for quality-control items. What only the researcher knows is a blank (`find_blanks`).
     `chat`: workers chat with the systems themselves, by these rules, so that there are no outputs to import.
+    `n_counts`: what n of a system means where the study prints it: rated outputs, or ratings, one a criterion.
     `has_open_screen`: its campaigns may change which fields there are.
     """
 
@@ -179,6 +181,7 @@ class Protocol:
     criteria: ClassVar[tuple[CriterionSpec, ...]]
     worker_test: ClassVar[WorkerTest]
     alpha: ClassVar[float] = 0.05
+    n_counts: ClassVar[Counted] = "outputs"
     screen: ClassVar[Screen] = Screen()
     mix: ClassVar[Mix] = POOL_OF_100
     instructions: ClassVar[str] = ""

@@ -48,6 +48,7 @@ class DialogueFree(Protocol):
     summary = "Live chats on a topic that the worker chooses, rated on seven criteria."
     criteria = CRITERIA
     worker_test = "unpaired-ranksum"
+    n_counts = "ratings"
     mix = SYSTEMS_OF_6
     chat = ChatRules(opening="free")
     instructions = f"""
@@ -67,6 +68,7 @@ class DialogueIcebreaker(Protocol):
     summary = "Live chats that begin from a statement of the chatbot's persona, rated on seven criteria."
     criteria = CRITERIA
     worker_test = "unpaired-ranksum"
+    n_counts = "ratings"
     mix = SYSTEMS_OF_6
     chat = ChatRules(opening="icebreaker")
     instructions = f"""

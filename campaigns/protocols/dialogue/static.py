@@ -18,6 +18,7 @@ class StaticDialogue(Protocol):
     summary = "Whole dialogues that were collected elsewhere, read and rated on seven criteria."
     criteria = tuple(replace(each, statement=_OF_READERS.get(each.name, each.statement)) for each in CRITERIA)
     worker_test = "paired-wilcoxon"
+    n_counts = "ratings"
     screen = Screen(
         fields=(Field("topic", "Topic", is_required=False),), output_label="Dialogue", output_format="dialogue"
     )
