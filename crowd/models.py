@@ -1,7 +1,7 @@
 """What was published on a crowd platform, what came of it, and every order given to the platform.
 
 A row is written before the platform is told of it, with the token by which the platform, or we, find it again: after
-a fault or a crash the same row is gone through again. Nothing here is ever deleted.
+a fault or a crash the same row is gone through again. Nothing of this is ever deleted.
 """
 
 import uuid
@@ -87,6 +87,23 @@ class Posting(models.Model):
 
     def __str__(self) -> str:
         return self.platform_id or f"posting {self.pk}"
+
+
+class SeenNotification(models.Model):
+    """A notification that was taken: one that is sent again changes nothing. Deleted some days later."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="+")
+    fingerprint = models.CharField(max_length=64)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "fingerprint"], name="crowd_notification_once"),
+        ]
+        indexes = [models.Index(fields=["at"], name="crowd_notification_at")]
+
+    def __str__(self) -> str:
+        return self.fingerprint
 
 
 class Submission(models.Model):

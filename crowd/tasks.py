@@ -35,6 +35,12 @@ def look_at_postings() -> None:
 
 
 @chore
+def forget_notifications() -> None:
+    """Delete what is known of old notifications."""
+    syncing.forget_notifications()
+
+
+@chore
 def send_orders() -> None:
     """Have orders carried out that are due: first ones whose job was lost, and those to be tried again."""
     for campaign_id in orders.list_due():

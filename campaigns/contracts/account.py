@@ -152,8 +152,8 @@ class Event:
 
     `at` is when that was, by the platform's clock, where it gives the id of a place that has ended to somebody else.
 
-    `posting_id` is "" where the platform names the submission only: its posting is the one that has it, and for one
-    that is not known yet each open posting.
+    `posting_id` is "" where the platform names the submission only: its posting is the one that has it, or to which
+    somebody has come with it. Of others the platform may tell, too: they are of no campaign here.
     """
 
     posting_id: str
@@ -191,6 +191,10 @@ class CrowdAccount(ABC):
 
         What takes many calls is done in steps, so that none is lost by a fault.
         """
+
+    @abstractmethod
+    def unsubscribe(self, hook_url: str) -> None:
+        """Have no more notifications sent to an address, until `prepare` asks for them again."""
 
     @abstractmethod
     def draft(self, posting: PostingSpec) -> str:

@@ -3,6 +3,7 @@
 What only a platform with an account does (publishing, paying) is in `campaigns.contracts.account`.
 """
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -148,6 +149,10 @@ class CrowdPlatform(ABC):
         Names of headers are in small letters.
         """
         raise self._no_account()
+
+    def hook_fingerprint(self, headers: Mapping[str, str], body: bytes) -> str:
+        """Return what tells a notification from others, and is the same whenever it is sent again."""
+        return hashlib.sha256(body).hexdigest()
 
     def _no_account(self) -> DomainError:
         return DomainError("no_account", f"{self.title} has no account to publish with or to be paid from.")

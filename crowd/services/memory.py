@@ -41,6 +41,16 @@ def is_stale(campaign: Campaign) -> bool:
     return at is None or datetime.fromisoformat(at) < timezone.now() - _FRESH
 
 
+def is_prepared(campaign: Campaign) -> bool:
+    """Tell whether the account was prepared, and has not been released since."""
+    return campaign.platform_memory.get(_AT) is not None
+
+
+def forget_prepared(campaign: Campaign) -> None:
+    """Have the account prepared anew before anything else is published or opened again."""
+    remember(campaign=campaign, memory={_AT: None})
+
+
 @sensitive_variables()
 @transaction.atomic
 def remember(*, campaign: Campaign, memory: Mapping[str, Any], secrets: Mapping[str, str] | None = None) -> None:

@@ -27,9 +27,9 @@ from campaigns.contracts.account import (
 )
 from campaigns.models import Campaign, Hit
 from crowd.accounts import open_account
-from crowd.models import Order, Posting, Submission, Wave
+from crowd.models import Order, Posting, SeenNotification, Submission, Wave
 from crowd.queries import UNPUBLISHED
-from crowd.services.memory import is_stale, prepare_account
+from crowd.services.memory import forget_prepared, is_prepared, is_stale, prepare_account
 from crowd.services.pacing import GIVE_UP_AFTER, Pace
 from crowd.services.queueing import SYNC, ask_for
 from crowd.services.rejecting import settle_rejections
@@ -50,6 +50,8 @@ _WHOLE_SECONDS = timedelta(seconds=1)
 # How long a campaign rests whose account could not be opened.
 REST = timedelta(minutes=10)
 _MOST_ROUNDS = 100
+# Longer than any platform takes to send a notification again.
+_REMEMBERED = timedelta(days=4)
 _LONGEST_ERROR, _LONGEST_CODE = 500, 200
 _TOLD = ("state", "worker", "code", "accepted_at", "submitted_at", "decided_by_itself_at", "told", "seen_at")
 State = Submission.State
@@ -100,18 +102,36 @@ def sync_campaign(ctx: JobContext, campaign_id: int) -> None:
     _look_around(ctx, campaign, account, pace)
     refresh_troubles(campaign)
     replace_failed(campaign=campaign)
+    _end_notifications(campaign, account, pace)
 
 
 def _refreshed(campaign: Campaign, account: CrowdAccount, pace: Pace) -> CrowdAccount:
     """Have what the account wants remembered brought up to date once a day."""
     wave = campaign.waves.order_by("-number").first()
-    if wave is None or not is_stale(campaign):
+    open_ones = Posting.objects.filter(campaign=campaign, state__in=(Posting.State.OPEN, Posting.State.PAUSED))
+    if wave is None or not is_stale(campaign) or not open_ones.exists():
         return account
     try:
         return prepare_account(account, campaign, terms_of(campaign, wave.site_url), pace)
     except (PlatformUnsureError, PlatformRefusedError) as error:
         logger.warning("the account of campaign %d could not be refreshed: %s", campaign.pk, error)
         return account
+
+
+def _end_notifications(campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
+    """Ask for no more notifications once nothing is awaited; what prepares the account again asks for them anew."""
+    wave = campaign.waves.order_by("-number").first()
+    is_over = not Posting.objects.filter(
+        Q(look_at__isnull=False) | Q(state__in=UNPUBLISHED), campaign=campaign
+    ).exists()
+    if wave is None or not is_over or not is_prepared(campaign):
+        return
+    try:
+        pace.call(lambda: account.unsubscribe(terms_of(campaign, wave.site_url).hook_url))
+    except (PlatformUnsureError, PlatformRefusedError) as error:
+        logger.warning("notifications of campaign %d could not be ended: %s", campaign.pk, error)
+    else:
+        forget_prepared(campaign)
 
 
 def _look_around(ctx: JobContext, campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
@@ -153,6 +173,28 @@ def _read_events(campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
         logger.warning("the queue of campaign %d could not be read; its postings are looked at: %s", campaign.pk, error)
 
 
+@transaction.atomic
+def take_notification(campaign: Campaign, events: Iterable[Event], fingerprint: str) -> bool:
+    """Note what a notification tells that came by itself; return whether it is new and of this campaign.
+
+    A platform may tell of studies of others, and send the same again a day later.
+    """
+    own = [event for event in events if _postings_of(campaign, event).exists()]
+    if not own:
+        return False
+    _, is_new = SeenNotification.objects.get_or_create(campaign=campaign, fingerprint=fingerprint)
+    if is_new:
+        note_events(campaign, own)
+    return is_new
+
+
+def forget_notifications() -> int:
+    """Delete what is known of notifications that are too old to be taken again; return how many."""
+    old = SeenNotification.objects.filter(at__lt=timezone.now() - _REMEMBERED)
+    # Mostly there are none: on SQLite even an empty transaction stops all who write.
+    return old.delete()[0] if old.exists() else 0
+
+
 def note_events(campaign: Campaign, events: Iterable[Event]) -> None:
     """Have the postings looked at that notifications tell of, and believe them that somebody has left.
 
@@ -167,14 +209,19 @@ def note_events(campaign: Campaign, events: Iterable[Event]) -> None:
 
 
 def _postings_of(campaign: Campaign, event: Event) -> QuerySet[Posting]:
-    """Return the posting that a notification tells of; all that are out, if it names a submission that is not known."""
+    """Return the posting that a notification tells of, none if it is not of this campaign.
+
+    Of a submission it is the one that has it, or to which somebody came with it: what is told of anybody else is seen
+    at the next look, and most of it is of others.
+    """
     out = Posting.objects.filter(campaign=campaign).exclude(state__in=(*UNPUBLISHED, Posting.State.GONE))
     if event.posting_id:
         return Posting.objects.filter(campaign=campaign, platform_id=event.posting_id)
     if not event.submission_id:
         return Posting.objects.none()
-    known = out.filter(submissions__platform_id=event.submission_id)
-    return known if known.exists() else out
+    came = Assignment.objects.filter(campaign=campaign, platform_id=event.submission_id)
+    places = [data.get("posting", "") for data in came.values_list("platform_data", flat=True)]
+    return out.filter(Q(submissions__platform_id=event.submission_id) | Q(platform_id__in=places)).distinct()
 
 
 @transaction.atomic

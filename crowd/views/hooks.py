@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
-from crowd.services.syncing import note_events
+from crowd.services.syncing import take_notification
 from evalsite.lib.errors import DomainError
 from evalsite.lib.sealing import unseal
 
@@ -34,11 +34,12 @@ def hook(request: HttpRequest, public_id: UUID) -> HttpResponse:
     headers = {name.lower(): value for name, value in request.headers.items()}
     try:
         secrets = unseal(campaign.platform_secrets)
-        events = get_platform(campaign.platform).read_hook(campaign.ref, secrets, headers, body)
+        platform = get_platform(campaign.platform)
+        events = platform.read_hook(campaign.ref, secrets, headers, body)
     except DomainError as error:
         if error.code == "no_account":
             raise Http404 from None
         logger.warning("a notification for campaign %s was refused: %s", campaign.pk, error.code)
         return HttpResponse(status=403)
-    note_events(campaign, events)
+    take_notification(campaign, events, platform.hook_fingerprint(headers, body))
     return HttpResponse(status=204)

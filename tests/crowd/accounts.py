@@ -117,6 +117,9 @@ class MemoryAccount(CrowdAccount):
         market.at("after", "prepare")
         return Prepared({"kind": "K1"}, {"hook_secret": "hook-secret-0123"})
 
+    def unsubscribe(self, hook_url: str) -> None:
+        market.do("unsubscribe")
+
     def draft(self, posting: PostingSpec) -> str:
         market.do("draft")
         found = [id for id, offer in market.offers.items() if offer.spec.token == posting.token]

@@ -63,13 +63,29 @@ def test_a_notification_has_its_posting_looked_at(client: Client, campaign: Camp
     assert is_to_be_looked_at()
 
 
+def test_one_that_is_sent_again_a_day_later_counts_if_it_is_new(client: Client, campaign: Campaign) -> None:
+    body, at = json.dumps(TOLD).encode(), int(time.time()) - 24 * 3600
+    assert send(client, campaign.public_id, body, at=at) == 204
+    assert is_to_be_looked_at()
+    Posting.objects.update(look_at=None)
+    assert send(client, campaign.public_id, body, at=at) == 204
+    assert not is_to_be_looked_at()
+
+
+def test_a_study_of_a_colleague_starts_no_look(client: Client, campaign: Campaign) -> None:
+    other = {"resource_id": "a" * 24, "status": "AWAITING REVIEW"}
+    for kind in ("study.status.change", "submission.status.change"):
+        assert send(client, campaign.public_id, json.dumps({"event_type": kind, **other}).encode()) == 204
+    assert not is_to_be_looked_at()
+
+
 def test_a_forged_or_old_one_is_refused_and_nothing_of_it_is_logged(
     client: Client, campaign: Campaign, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     body = json.dumps(TOLD).encode()
     assert send(client, campaign.public_id, body, secret="guessed") == 403
-    assert send(client, campaign.public_id, body, at=int(time.time()) - 3600) == 403
+    assert send(client, campaign.public_id, body, at=int(time.time()) - 4 * 24 * 3600) == 403
     assert not is_to_be_looked_at()
     for text in (STUDY, SECRET, "guessed"):
         assert text not in caplog.text

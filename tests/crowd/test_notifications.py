@@ -6,10 +6,17 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment
-from campaigns.contracts.account import Event, SubmissionState
+from campaigns.contracts.account import Event, PostingState, SubmissionState
 from campaigns.models import Campaign
-from crowd.models import Posting, Submission
-from crowd.services.syncing import free_places, list_due, note_events, sync_campaign
+from crowd.models import Posting, SeenNotification, Submission
+from crowd.services.syncing import (
+    forget_notifications,
+    free_places,
+    list_due,
+    note_events,
+    sync_campaign,
+    take_notification,
+)
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from tests.annotation.open_campaigns import places_left
@@ -34,15 +41,71 @@ def test_a_notification_has_the_posting_looked_at(posting: Posting) -> None:
     assert posting in list_due()
 
 
-def test_a_notification_that_names_a_submission_alone_finds_its_posting_or_all(
-    market: Market, posting: Posting
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_notification_that_names_a_submission_alone_finds_its_posting(
+    market: Market, owner: User, is_known: bool
 ) -> None:
+    posting = posting_of(published(owner, PLATFORMS[1]))
     id, _ = accepted(market, posting, "AWORKER")
-    for told in (id, "NOSUCH"):
-        look(posting)
-        assert posting not in list_due()
-        note_events(posting.campaign, [Event("", told, SubmissionState.SUBMITTED)])
-        assert posting in list_due()
+    look(posting)
+    if not is_known:
+        Submission.objects.all().delete()
+    note_events(posting.campaign, [Event("", id, SubmissionState.SUBMITTED)])
+    assert posting in list_due()
+
+
+def test_what_is_told_of_studies_of_others_has_nothing_looked_at(posting: Posting) -> None:
+    look(posting)
+    foreign = [Event("", "NOSUCH", SubmissionState.SUBMITTED), Event("NOSUCH")]
+    assert not take_notification(posting.campaign, foreign, "f1")
+    assert posting not in list_due()
+    assert not SeenNotification.objects.exists()
+
+
+def test_a_notification_is_taken_once(posting: Posting) -> None:
+    look(posting)
+    assert take_notification(posting.campaign, [Event(posting.platform_id)], "f1")
+    look(posting)
+    assert not take_notification(posting.campaign, [Event(posting.platform_id)], "f1")
+    assert posting not in list_due()
+    SeenNotification.objects.update(at=timezone.now() - timedelta(days=5))
+    take_notification(posting.campaign, [Event(posting.platform_id)], "f2")
+    assert (forget_notifications(), forget_notifications()) == (1, 0)
+    assert SeenNotification.objects.get().fingerprint == "f2"
+
+
+def test_once_nothing_is_awaited_no_more_notifications_are_asked_for(
+    market: Market, posting: Posting, owner: User
+) -> None:
+    id, _ = handed_in(market, posting, "AWORKER")
+    sync(posting.campaign)
+    assert "unsubscribe" not in market.calls
+    for offer in market.offers.values():
+        offer.state = PostingState.ENDED
+    market.change(posting.platform_id, id, "approved")
+    Campaign.objects.update(status=Campaign.Status.CLOSED)
+    for _ in range(3):
+        sync(posting.campaign)
+    assert market.calls.count("unsubscribe") == 1
+    assert market.calls.count("prepare") == 1
+
+    for offer in market.offers.values():  # more places were added, say
+        offer.state = PostingState.OPEN
+    for _ in range(2):
+        sync(posting.campaign)
+    assert market.calls.count("prepare") == 2
+
+
+def test_a_platform_that_ends_no_notifications_is_asked_again_later(market: Market, posting: Posting) -> None:
+    for offer in market.offers.values():
+        offer.state = PostingState.ENDED
+    Campaign.objects.update(status=Campaign.Status.CLOSED)
+    market.refuses = {"unsubscribe"}
+    sync(posting.campaign)
+    sync(posting.campaign)
+    sync(posting.campaign)
+    assert market.calls.count("unsubscribe") >= 1
+    assert Posting.objects.filter(state="ended").count() == Posting.objects.count()
 
 
 def test_who_is_said_to_have_left_has_left(market: Market, posting: Posting) -> None:

@@ -75,6 +75,9 @@ class MTurkAccount(CrowdAccount):
         is_done = self._sharing.prepare(terms)
         return Prepared(memory=self._sharing.memory, is_done=is_done)
 
+    def unsubscribe(self, hook_url: str) -> None:
+        """Do nothing: notifications wait in a queue, which belongs to the campaign."""
+
     def draft(self, posting: PostingSpec) -> str:
         """Return the id of the HIT of this token. Amazon has no drafts: workers see it at once."""
         self._check_address(posting.url)

@@ -106,6 +106,10 @@ class ProlificAccount(CrowdAccount):
         except (PlatformRefusedError, PlatformUnsureError):
             return {}  # the site asks every few minutes anyway
 
+    def unsubscribe(self, hook_url: str) -> None:
+        """End the subscriptions of this campaign: notifications are of the whole workspace."""
+        self._workspace.unsubscribe(hook_url)
+
     # --- Postings
 
     def draft(self, posting: PostingSpec) -> str:

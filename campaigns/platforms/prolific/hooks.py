@@ -12,21 +12,30 @@ from campaigns.platforms.prolific.states import submission_state
 from evalsite.lib.errors import DomainError
 
 SECRET = "hook_secret"
+_TIME = "x-prolific-request-timestamp"
 EVENT_TYPES = ("submission.status.change", "study.status.change")
-MAX_AGE_S = 300
+# Prolific tries for a day to deliver a notification, with the time and the signature of the first try.
+MAX_AGE_S = 3 * 24 * 3600
+_CLOCK_SKEW_S = 300
 
 
 def check_signature(secret: str, headers: Mapping[str, str], body: bytes) -> None:
-    """Raise DomainError `bad_signature` unless the headers sign this body, at most five minutes ago.
+    """Raise DomainError `bad_signature` unless the headers sign this body, at most three days ago.
 
     The signature is base64(HMAC-SHA256(secret, time + body)), as Prolific's reference says under “Verifying”.
     """
-    at = headers.get("x-prolific-request-timestamp", "")
+    at = headers.get(_TIME, "")
     digest = hmac.new(secret.encode(), at.encode() + body, hashlib.sha256).digest()
     given = headers.get("x-prolific-request-signature", "")
     is_own = hmac.compare_digest(base64.b64encode(digest), given.encode())
-    if not secret or not is_own or not at.isdecimal() or abs(time.time() - int(at)) > MAX_AGE_S:
+    is_recent = at.isdecimal() and -_CLOCK_SKEW_S <= time.time() - int(at) <= MAX_AGE_S
+    if not secret or not is_own or not is_recent:
         raise DomainError("bad_signature", "This notification is not signed by Prolific, or it is too old.")
+
+
+def fingerprint(headers: Mapping[str, str], body: bytes) -> str:
+    """Return a digest of what is signed."""
+    return hashlib.sha256(headers.get(_TIME, "").encode() + body).hexdigest()
 
 
 def read_events(body: bytes) -> list[Event]:

@@ -130,6 +130,10 @@ class Prolific(CrowdPlatform):
         hooks.check_signature(secrets.get(hooks.SECRET, ""), headers, body)
         return hooks.read_events(body)
 
+    def hook_fingerprint(self, headers: Mapping[str, str], body: bytes) -> str:
+        """Return a digest of what is signed, the time included: a study may be in one state twice."""
+        return hooks.fingerprint(headers, body)
+
 
 def _is_placeholder(value: str) -> bool:
     return not value or "%" in value or "{" in value

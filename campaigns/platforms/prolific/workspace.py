@@ -16,6 +16,7 @@ logger = logging.getLogger(__name__)
 
 BLOCKED = "evalsite: blocked participants"
 _IDS_AT_ONCE = 500
+_SUBSCRIPTIONS = "/api/v1/hooks/subscriptions/"
 _BAD_REQUEST = "400"
 
 
@@ -109,18 +110,33 @@ class Workspace:
         """
         kept = self._client.get("/api/v1/hooks/secrets/", workspace_id=self.id)["results"]
         secret = kept[0] if kept else self._client.create("/api/v1/hooks/secrets/", {"workspace_id": self.id})
-        listed = self._client.every("/api/v1/hooks/subscriptions/", workspace_id=self.id)
-        subscribed = {each["event_type"] for each in listed if each["target_url"] == url}
+        subscribed: set[str] = set()
+        for id, event_type, target in self._subscriptions(url):
+            if target == url and event_type in EVENT_TYPES and event_type not in subscribed:
+                subscribed.add(event_type)
+            else:  # to an address that the site had before
+                self._client.delete(f"{_SUBSCRIPTIONS}{id}/")
         for event_type in EVENT_TYPES:
             if event_type not in subscribed:
                 self._subscribe(event_type, url)
         return {SECRET: str(secret["value"])}
 
+    def unsubscribe(self, url: str) -> None:
+        """Have nothing more sent to an address, nor to those that its campaign had before."""
+        for id, _, _ in self._subscriptions(url):
+            self._client.delete(f"{_SUBSCRIPTIONS}{id}/")
+
+    def _subscriptions(self, url: str) -> list[tuple[str, str, str]]:
+        """Return id, event type and address of the subscriptions of a campaign, whose id is in the path of `url`."""
+        path = urlsplit(url).path
+        listed = self._client.every(_SUBSCRIPTIONS, workspace_id=self.id)
+        found = [(str(each["id"]), str(each["event_type"]), str(each["target_url"])) for each in listed]
+        return [each for each in found if urlsplit(each[2]).path == path]
+
     def _subscribe(self, event_type: str, url: str) -> None:
-        path = "/api/v1/hooks/subscriptions/"
         body = {"workspace_id": self.id, "event_type": event_type, "target_url": url}
-        made, word = self._client.create_for_header(path, body, "X-Hook-Secret")
-        self._client.post(f"{path}{made['id']}/", {"secret": word})
+        made, word = self._client.create_for_header(_SUBSCRIPTIONS, body, "X-Hook-Secret")
+        self._client.post(f"{_SUBSCRIPTIONS}{made['id']}/", {"secret": word})
 
 
 def is_public(url: str) -> bool:

@@ -2,6 +2,7 @@
 
 import logging
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -411,6 +412,21 @@ def test_preparing_subscribes_once_and_what_comes_is_read(api: ProlificApi, acco
     events = [event for each in got for event in PLATFORM.read_hook(CAMPAIGN, prepared.secrets, *each)]
     assert [each.posting_id for each in events if each.posting_id] == [study]
     assert [each.state for each in events if each.submission_id == session][-1] is SubmissionState.SUBMITTED
+
+
+def test_subscriptions_that_are_not_used_any_more_are_removed(api: ProlificApi, account: CrowdAccount) -> None:
+    path = f"/hook/{CAMPAIGN.public_id}/"
+    moved, own, other = (
+        f"https://{host}.example{at}"
+        for host, at in (("old", path), ("evalsite", path), ("evalsite", "/hook/another/"))
+    )
+    for url in (moved, other, own, own):
+        open_account().prepare(replace(TERMS, hook_url=url))
+    told = Counter(each["target_url"] for each in api.hooks.subscriptions())
+    assert told == {own: 2, other: 2}
+    account.unsubscribe(own)
+    account.unsubscribe(own)
+    assert Counter(each["target_url"] for each in api.hooks.subscriptions()) == {other: 2}
 
 
 @pytest.mark.parametrize("url", ["", "http://evalsite.example/hook/", "https://localhost/hook/", "https://10.0.0.1/h/"])

@@ -84,6 +84,14 @@ def test_a_signed_notification_names_a_study() -> None:
     assert PLATFORM.read_hook(CAMPAIGN, SECRETS, headers_of(body), body) == [Event("b1")]
 
 
+def test_a_notification_that_is_sent_again_a_day_later_is_taken_and_known_again() -> None:
+    late = headers_of(SUBMITTED, age_s=24 * 3600)
+    assert PLATFORM.read_hook(CAMPAIGN, SECRETS, late, SUBMITTED)
+    first = PLATFORM.hook_fingerprint(late, SUBMITTED)
+    assert first == PLATFORM.hook_fingerprint(late | {"x-event-id": "another"}, SUBMITTED)
+    assert first != PLATFORM.hook_fingerprint(headers_of(SUBMITTED), SUBMITTED)
+
+
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"event_type": "workspace.change", "resource_id": "w1"}'])
 def test_a_notification_of_another_kind_tells_nothing(body: bytes) -> None:
     assert PLATFORM.read_hook(CAMPAIGN, SECRETS, headers_of(body), body) == []
@@ -98,11 +106,11 @@ def test_a_notification_of_another_kind_tells_nothing(body: bytes) -> None:
         (lambda: headers_of(SUBMITTED, secret=""), {}),
         (lambda: headers_of(SUBMITTED) | {"x-prolific-request-timestamp": "now"}, SECRETS),
         (lambda: headers_of(SUBMITTED) | {"x-prolific-request-signature": "é"}, SECRETS),
-        (lambda: headers_of(SUBMITTED, age_s=301), SECRETS),
+        (lambda: headers_of(SUBMITTED, age_s=3 * 24 * 3600 + 60), SECRETS),
         (lambda: headers_of(SUBMITTED, age_s=-400), SECRETS),
     ],
 )
-def test_a_notification_that_prolific_has_not_signed_just_now_is_refused(
+def test_a_notification_that_prolific_has_not_signed_or_long_ago_is_refused(
     sign_it: Callable[[], dict[str, str]], secrets: dict[str, str]
 ) -> None:
     """Signed when the test runs: the ages are those of that moment."""
