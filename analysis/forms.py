@@ -1,6 +1,7 @@
 """The shape of what a researcher sends to the analysis pages."""
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, cast
 
@@ -8,6 +9,8 @@ from django import forms
 from django.forms.formsets import BaseFormSet, formset_factory
 
 from analysis.ratings.columns import COLUMNS, REQUIRED
+from analysis.ratings.scales import FULL, SHORT, Observed, Scale
+from analysis.ratings.scales import words as scale_words
 from analysis.settings import KINDS, LONGEST_NAME, LONGEST_STATEMENT, AnalysisSettings
 from analysis.words import UNITS, WORKER_TESTS
 from campaigns.contracts.protocol import CriterionSpec
@@ -15,6 +18,7 @@ from evalsite.uploads import SizedFileField
 
 WORKER_TEST_CHOICES = [(slug, f"{test.name}: {test.meaning}") for slug, test in WORKER_TESTS.items()]
 UNIT_CHOICES = [(slug, f"{name}: {meaning}") for slug, (name, meaning) in UNITS.items()]
+_OTHER = "other"
 _MEANINGS = {
     "worker": "Who rated.",
     "assignment": "One worker's go at one HIT. If left out: all that a worker did in a HIT.",
@@ -24,7 +28,7 @@ _MEANINGS = {
     "system": "Whose output was rated.",
     "kind": "ordinary, degraded, repeat or reference. If left out: all are ordinary; no worker test can be applied.",
     "criterion": "What was rated. If left out: the protocol's only criterion.",
-    "score": "0 to 100, as the worker gave it; negative criteria not reversed.",
+    "score": "As the worker gave it; negative criteria not reversed.",
 }
 
 
@@ -57,9 +61,70 @@ class MappingForm(forms.Form):
                 help_text=_MEANINGS[name],
             )
 
+    def chosen(self) -> dict[str, str]:
+        """Return the columns that were chosen, by what they are taken for."""
+        return {name: column for name, column in self.cleaned_data.items() if column}
+
     def roles(self) -> dict[str, str]:
         """Return what each column of the file is taken for, as the form shows it."""
         return {self[name].value(): name for name in COLUMNS if self[name].value()}
+
+
+class ScaleForm(forms.Form):
+    """On which scale the scores of a file are. `observed` is what is odd about them; None if they are 0–100."""
+
+    low = forms.FloatField(label="from", required=False, widget=forms.NumberInput(attrs={"step": "any"}))
+    high = forms.FloatField(label="to", required=False, widget=forms.NumberInput(attrs={"step": "any"}))
+    asked = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, observed: Observed | None, data: Any = None, *, kept: Sequence[float] | None = None) -> None:
+        proposal = observed.proposal if observed else FULL
+        scales = (*SHORT, proposal) if proposal and proposal != FULL else SHORT
+        self._scales = {_ends(scale): scale for scale in scales}
+        initial: dict[str, Any] = {"asked": self._question(observed)}
+        if chosen := kept or proposal:
+            initial |= {"scale": _ends(chosen)}
+            if _ends(chosen) not in (_ends(FULL), *self._scales):
+                initial |= {"scale": _OTHER, "low": chosen[0], "high": chosen[1]}
+        super().__init__(data, initial=initial)
+        self.observed = observed
+        self.fields["scale"] = forms.ChoiceField(
+            label="The scores are on a scale from",
+            choices=[
+                (_ends(FULL), "0 to 100, as they are"),
+                *((ends, f"{scale_words(scale)}, mapped to 0–100") for ends, scale in self._scales.items()),
+                (_OTHER, "another one, mapped to 0–100:"),
+            ],
+            widget=forms.RadioSelect,
+            required=observed is not None,
+        )
+
+    def is_answer(self) -> bool:
+        """Return whether what was sent answers the question that these scores raise."""
+        return self.data.get("asked", "") == self._question(self.observed)
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse another scale without its ends."""
+        data = super().clean() or {}
+        low, high = data.get("low"), data.get("high")
+        if data.get("scale") == _OTHER and (low is None or high is None or not -math.inf < low < high < math.inf):
+            self.add_error("scale", "Write the least and the greatest score that a worker could give.")
+        return data
+
+    def chosen(self) -> Scale | None:
+        """Return the scale; None if nothing is odd about the scores and nothing else was chosen."""
+        data = self.cleaned_data
+        if data["scale"] == _OTHER:
+            return data["low"], data["high"]
+        return self._scales.get(data["scale"], FULL if self.observed else None)
+
+    @staticmethod
+    def _question(observed: Observed | None) -> str:
+        return f"{observed.low:g} {observed.high:g}" if observed else ""
+
+
+def _ends(scale: Sequence[float]) -> str:
+    return f"{scale[0]:g} {scale[1]:g}"
 
 
 class ProtocolForm(forms.Form):

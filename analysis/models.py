@@ -33,6 +33,9 @@ class RatingsFile(models.Model):
     encoding = models.CharField(
         max_length=20, default="utf-8", blank=True, help_text="Of text without a mark. Empty: nobody has said yet."
     )
+    scale = models.JSONField(
+        "least and greatest score that a worker could give", null=True, blank=True, help_text="Empty: 0 to 100."
+    )
     uploaded_at = models.DateTimeField(default=timezone.now)
     campaign = models.ForeignKey(Campaign, null=True, blank=True, on_delete=models.PROTECT, related_name="snapshots")
     n_assignments = models.PositiveIntegerField("finished assignments of the campaign in it", null=True, blank=True)

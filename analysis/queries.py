@@ -4,6 +4,7 @@ An uploaded file is its owner's alone. A campaign's snapshots belong to all its 
 workers' names as hashes only.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from django.shortcuts import get_object_or_404
 
 from analysis.anonymity import anonymise, anonymous_report, anonymous_settings
 from analysis.models import AnalysisRun, RatingsFile
+from analysis.ratings.scales import Observed, Scale, look_at_file
 from analysis.stats.ratings import Kind
 from campaigns.models import Membership
 from evalsite.accounts.models import User
@@ -131,20 +133,34 @@ def has_degraded(ratings_file: RatingsFile) -> bool:
     column, path = ratings_file.mapping.get("kind"), Path(ratings_file.file.path)
     if column is None:
         return False
+    name, encoding = ratings_file.name, ratings_file.encoding
     try:
-        sample = preview(path, ratings_file.name, _ROWS_LOOKED_AT)
+        sample = preview(path, name, _ROWS_LOOKED_AT, encoding=encoding)
         place = sample.columns.index(column) if column in sample.columns else None
         if place is not None and any(_is_degraded(row[place]) for row in sample.rows if place < len(row)):
             return True
         if ratings_file.size > _LARGEST_READ:
             return True
-        return any(_is_degraded(kind) for kind in read_columns(path, [column], ratings_file.name).text[column].labels)
+        kinds = read_columns(path, [column], name, encoding=encoding).text[column].labels
+        return any(_is_degraded(kind) for kind in kinds)
     except TableError:
         return True  # the run will say what is wrong, by row and column
 
 
 def _is_degraded(kind: str) -> bool:
     return kind.strip().casefold() == _DEGRADED
+
+
+def scale_of(ratings_file: RatingsFile) -> Scale | None:
+    """Return the scale of a file's scores, if somebody has said it."""
+    return (ratings_file.scale[0], ratings_file.scale[1]) if ratings_file.scale else None
+
+
+def scale_doubt(ratings_file: RatingsFile, mapping: Mapping[str, str]) -> Observed | None:
+    """Return what is odd about the scores of a file on 0–100; None if nothing is, or if they cannot be read."""
+    path = Path(ratings_file.file.path)
+    columns = [mapping["score"]] if "score" in mapping else []
+    return look_at_file(path, columns, name=ratings_file.name, encoding=ratings_file.encoding)
 
 
 def criteria_in(ratings_file: RatingsFile) -> list[str]:

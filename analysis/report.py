@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from analysis.dialogues.rows import LoadedDialogues
 from analysis.dialogues.summary import FAILED, PASSED, summarise_dialogues
 from analysis.ratings.loading import LoadedRatings
+from analysis.ratings.scales import FULL, words
 from analysis.settings import AnalysisSettings
 from analysis.stats.correlation import correlate, share_same_conclusions
 from analysis.stats.pipeline import Analysis, Progress, analyse
 from analysis.stats.quality import NO_TEST, Verdict
+from analysis.stats.ratings import Ratings
+from analysis.stats.scores import rescale
 from analysis.stats.significance import (
     Intervals,
     PairwiseTests,
@@ -33,9 +36,13 @@ _OVERALL = ("overall", "all criteria", "mean of all criteria")
 
 @dataclass(frozen=True)
 class Study:
-    """One set of ratings, how it was analysed and what came out; of chats, the chats as well."""
+    """One set of ratings, how it was analysed and what came out; of chats, the chats as well.
+
+    `loaded` has the scores as they were given, `ratings` on 0–100.
+    """
 
     loaded: LoadedRatings
+    ratings: Ratings
     settings: AnalysisSettings
     analysis: Analysis
     dialogues: LoadedDialogues | None = None
@@ -48,7 +55,7 @@ class Study:
     @property
     def has_outputs(self) -> NDArray[np.bool_]:
         """Whether each system has ordinary items, (n_systems,)."""
-        return self.loaded.ratings.has_outputs
+        return self.ratings.has_outputs
 
 
 def run_study(
@@ -59,11 +66,14 @@ def run_study(
     dialogues: LoadedDialogues | None = None,
 ) -> Study:
     """Analyse loaded ratings by these settings; `on_progress` gets the name of each stage."""
-    return Study(loaded, settings, analyse(loaded.ratings, settings.design(loaded.workers), on_progress), dialogues)
+    low, high = settings.scale or FULL
+    ratings = replace(loaded.ratings, scores=rescale(loaded.ratings.scores, low, high))
+    return Study(loaded, ratings, settings, analyse(ratings, settings.design(loaded.workers), on_progress), dialogues)
 
 
 def summarise(study: Study) -> dict[str, Any]:
-    """Return the summary that `manage.py analyse --format json` prints; `dialogues` only if the study has chats.
+    """Return the summary that `manage.py analyse --format json` prints; `dialogues` only if the study has chats,
+    `scale` only if somebody has said which scale the scores are on.
 
     Undefined numbers are None. Where no worker test is applied, nobody passed, failed or is untested.
     """
@@ -88,7 +98,9 @@ def summarise(study: Study) -> dict[str, Any]:
             [study.loaded.systems[code] for code in group]
             for group in cluster(order, analysis.tests.p_value, CLUSTER_ALPHA)
         ],
-    } | _dialogues(study)
+        **({"scale": list(settings.scale)} if settings.scale else {}),
+        **_dialogues(study),
+    }
 
 
 def _dialogues(study: Study) -> dict[str, Any]:
@@ -183,7 +195,7 @@ def report(study: Study, *, n_bootstrap: int = N_BOOTSTRAP) -> dict[str, Any]:
     intervals = bootstrap_means(
         observations.overall_z,
         observations.system,
-        study.loaded.ratings.n_systems,
+        study.ratings.n_systems,
         n_samples=n_bootstrap,
         rng=np.random.default_rng(20160501),
     )
@@ -232,9 +244,8 @@ def _box(study: Study, code: int) -> dict[str, Any]:
 
 
 def _worker_table(study: Study) -> list[dict[str, Any]]:
-    """Return a row a worker: p, verdict, numbers, and a histogram of the scores as given."""
-    loaded, analysis = study.loaded, study.analysis
-    ratings = loaded.ratings
+    """Return a row a worker: p, verdict, numbers, and a histogram of the scores before reversal."""
+    loaded, analysis, ratings = study.loaded, study.analysis, study.ratings
     shape = ratings.scores.shape
     is_rated = ~np.isnan(ratings.scores)
     worker = np.broadcast_to(ratings.worker[:, None], shape)[is_rated]
@@ -262,9 +273,11 @@ def _worker_table(study: Study) -> list[dict[str, Any]]:
 
 def explain(study: Study) -> list[str]:
     """Return a sentence for whatever in these results is undefined or surprising, and why."""
-    analysis, ratings = study.analysis, study.loaded.ratings
+    analysis, ratings = study.analysis, study.ratings
     verdicts = analysis.workers.verdict
     notes = []
+    if study.settings.scale and study.settings.scale != FULL:
+        notes.append(f"Scores were given on a scale from {words(study.settings.scale)}; they are mapped to 0–100 here.")
     if study.settings.preset == NO_TEST:
         notes.append("No worker test was applied: every worker counts, apart from those excluded by hand.")
     if not analysis.is_kept.any() and (verdicts == Verdict.TRUSTED).any():

@@ -1,6 +1,7 @@
 """What an analysis is told: protocol, criteria, worker test, unit. Read from a protocol, a form or a JSON file."""
 
 import json
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
@@ -9,6 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from analysis.ratings.scales import FULL, Scale
 from analysis.stats.pipeline import Design
 from analysis.stats.quality import NO_TEST, PRESETS
 from analysis.stats.ratings import Kind
@@ -23,7 +25,7 @@ CUSTOM = "custom"
 KINDS = {kind.name.lower(): kind for kind in Kind}
 LONGEST_NAME, LONGEST_STATEMENT = 100, 500
 """In characters, of a criterion. Longer cells of a column of criteria are taken for texts."""
-_FIELDS = {"protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded"}
+_FIELDS = {"protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale"}
 _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
 
 
@@ -32,7 +34,8 @@ class AnalysisSettings:
     """How ratings are analysed, in names; `design` turns it into codes.
 
     `n_counts` says which count of a system is printed as n: rated outputs, or ratings. `excluded` maps a worker, taken
-    out by hand, to the reason.
+    out by hand, to the reason. `scale` is the least and the greatest score that workers could give; it is mapped to
+    0–100. None: 0–100, and nobody has said so.
     """
 
     protocol: str
@@ -43,6 +46,7 @@ class AnalysisSettings:
     n_counts: str = Protocol.n_counts
     standardised_kinds: tuple[str, ...] = tuple(KINDS)
     excluded: Mapping[str, str] = field(default_factory=dict)
+    scale: Scale | None = None
 
     def __post_init__(self) -> None:
         _check(self)
@@ -79,7 +83,7 @@ class AnalysisSettings:
             "n_counts": self.n_counts,
             "standardised_kinds": list(self.standardised_kinds),
             "excluded": dict(self.excluded),
-        }
+        } | ({"scale": list(self.scale)} if self.scale else {})
 
 
 def _check(settings: AnalysisSettings) -> None:
@@ -102,6 +106,9 @@ def _check(settings: AnalysisSettings) -> None:
         raise _bad(f"There is no unit “{settings.unit}”. Choose rating or output.")
     if settings.n_counts not in get_args(Counted):
         raise _bad(f"n cannot count “{settings.n_counts}”. Choose outputs or ratings.")
+    low, high = settings.scale or FULL
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise _bad(f"The scale is from {low:g} to {high:g}; the second number must be the greater one.")
     if not settings.standardised_kinds or not set(settings.standardised_kinds) <= set(KINDS):
         raise _bad(f"standardised_kinds must be some of: {', '.join(KINDS)}.")
     if settings.preset != NO_TEST and not any(criterion.is_in_worker_test for criterion in settings.criteria):
@@ -171,6 +178,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     if not isinstance(test, dict):
         raise _bad("“worker_test” must be a preset's name or an object with “preset” and “alpha”.")
     _refuse_unknown(test, {"preset", "alpha"}, "“worker_test”")
+    scale = data.get("scale")
     kinds, excluded = data.get("standardised_kinds", list(KINDS)), data.get("excluded", {})
     if not isinstance(kinds, list) or not isinstance(excluded, dict):
         raise _bad("“standardised_kinds” must be a list and “excluded” an object {worker: reason}.")
@@ -180,11 +188,12 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
         protocol=protocol,
         criteria=tuple(_criterion(entry) for entry in criteria),
         preset=str(test.get("preset", "paired-wilcoxon")),
-        alpha=_number(test.get("alpha", 0.05)),
+        alpha=_number(test.get("alpha", 0.05), "“alpha”", "a number between 0 and 1"),
         unit=str(data.get("unit", Unit.RATING.value)),
         n_counts=str(data.get("n_counts", known.get(protocol, Protocol.n_counts))),
         standardised_kinds=tuple(str(kind) for kind in kinds),
         excluded={str(worker): str(reason) for worker, reason in excluded.items()},
+        scale=None if scale is None else _scale(scale),
     )
 
 
@@ -227,9 +236,16 @@ def _criterion(entry: Any) -> CriterionSpec:
     )
 
 
-def _number(value: Any) -> float:
+def _scale(value: Any) -> Scale:
+    if not isinstance(value, list) or len(value) != len(FULL):
+        raise _bad("“scale” must be a list of the least and the greatest score, for instance [1, 5].")
+    low, high = (_number(end, "An end of “scale”", "a number") for end in value)
+    return low, high
+
+
+def _number(value: Any, name: str, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _bad(f"“alpha” is {value!r}; it must be a number between 0 and 1.")
+        raise _bad(f"{name} is {value!r}; it must be {what}.")
     return float(value)
 
 

@@ -25,6 +25,7 @@ from analysis.forms import (
     ExclusionForm,
     MappingForm,
     ProtocolForm,
+    ScaleForm,
     UploadForm,
     criteria_initial,
 )
@@ -43,7 +44,11 @@ from analysis.queries import (
     list_ratings_files_for,
     list_runs_of,
     newest_run_of,
+    scale_doubt,
+    scale_of,
 )
+from analysis.ratings.scales import FULL
+from analysis.ratings.scales import words as scale_words
 from analysis.services.ratings_files import map_columns, read_as, upload_ratings
 from analysis.services.runs import change_run, exclude_worker, include_worker, start_run
 from analysis.settings import (
@@ -130,14 +135,21 @@ def columns(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     if not file.encoding:
         return _encoding(request, file)
     form = MappingForm(file.columns, _sent(request), initial=file.mapping)
-    if request.method == "POST" and form.is_valid():
-        try:
-            map_columns(ratings_file=file, mapping=form.cleaned_data)
-            return redirect("analysis:protocol", file.pk)
-        except DomainError as error:
-            form.add_error(None, error.message)
+    is_sent = form.is_bound and form.is_valid()
+    observed = scale_doubt(file, form.chosen() if is_sent else file.mapping)
+    scale = ScaleForm(observed, kept=file.scale)
+    if is_sent:
+        answer = ScaleForm(observed, request.POST)
+        if not answer.is_answer():  # the scores of another column than those that were asked about
+            form.add_error(None, "Say on which scale the scores are.")
+        elif (scale := answer).is_valid():
+            try:
+                map_columns(ratings_file=file, mapping=form.chosen(), scale=scale.chosen())
+                return redirect("analysis:protocol", file.pk)
+            except DomainError as error:
+                form.add_error(None, error.message)
     roles = form.roles()
-    context: dict[str, Any] = {"file": file, "form": form, "crumbs": presenters.crumbs(file)}
+    context: dict[str, Any] = {"file": file, "form": form, "scale": scale, "crumbs": presenters.crumbs(file)}
     try:
         sample = preview(Path(file.file.path), file.name, _PREVIEW_ROWS, encoding=file.encoding)
         context |= {"sample": sample, "header": [(column, roles.get(column)) for column in sample.columns]}
@@ -179,7 +191,7 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     criteria = CriteriaFormSet(_sent(request), initial=criteria_initial(presets), prefix="criteria")
     if request.method == "POST" and form.is_valid() and criteria.is_valid():
         try:
-            settings = _chosen_settings(presets, criteria.specs(), form.changes())
+            settings = _chosen_settings(presets, criteria.specs(), form.changes() | {"scale": scale_of(file)})
             started = start_run(ratings_file=file, user=request.user, settings=settings, parent=parent)
             return redirect("analysis:run", started.pk)
         except DomainError as error:
@@ -192,6 +204,7 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
         "refused": refused,
         "long": [name for name in presets.statements if name in found and len(name) > LONGEST_NAME],
         "longest_name": LONGEST_NAME,
+        "scale": scale_words(file.scale) if file.scale and scale_of(file) != FULL else "",
         "protocols": list_protocols(),
         "chosen": presets.protocol,
         "cannot_test": cannot_test,

@@ -3,6 +3,7 @@
 from typing import Any
 
 from analysis.models import AnalysisRun
+from analysis.ratings.scales import FULL, words
 from analysis.words import protocol_title, worker_test_name
 
 ALPHA = 0.05
@@ -84,5 +85,6 @@ def _in_words(run: AnalysisRun) -> dict[str, str]:
         "Unit": settings["unit"],
         "Kinds behind z": ", ".join(settings["standardised_kinds"]),
         "Excluded by hand": ", ".join(sorted(settings["excluded"])) or "nobody",
+        "Scale": words(settings.get("scale") or FULL),
         "Columns": ", ".join(f"{role} = {column}" for role, column in sorted(run.mapping.items())),
     }

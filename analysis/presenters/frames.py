@@ -10,6 +10,8 @@ from analysis.campaign_queries import Standing
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.presenters.changes import settings_changes
 from analysis.presenters.chats import has_chats
+from analysis.ratings.scales import FULL
+from analysis.ratings.scales import words as scale_words
 from analysis.stats.quality import NO_TEST
 from analysis.words import protocol_title, worker_test_name
 
@@ -59,6 +61,8 @@ def run_words(run: AnalysisRun) -> str:
     test, excluded = settings["worker_test"], len(settings["excluded"])
     name = worker_test_name(test["preset"])
     words = [name if test["preset"] == NO_TEST else f"{name}, α = {test['alpha']:g}", f"unit: {settings['unit']}"]
+    scale = settings.get("scale") or FULL
+    words += [f"scores from {scale_words(scale)}"] if list(scale) != list(FULL) else []
     return ", ".join(words + ([f"{excluded} excluded"] if excluded else []))
 
 

@@ -13,6 +13,7 @@ from analysis.ratings.columns import REQUIRED, chosen_mapping, guess_mapping
 from analysis.ratings.items import Items, check_items, find_items
 from analysis.ratings.notices import Names, Warning_, column_warnings, rating_warnings
 from analysis.ratings.rows import Criteria, RatingRows, code_rows
+from analysis.ratings.scales import FULL, Scale
 from analysis.stats.ratings import Ratings, from_long
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, preview, read_columns
 from evalsite.lib.tables.errors import listing
@@ -37,6 +38,8 @@ class LoadedRatings:
     fingerprint : str
         SHA-256, hexadecimal, of the arrays and labels: independent of the file's format and of the order of
         its rows.
+    score_columns : tuple of str
+        The file's names of the columns that hold the scores.
     """
 
     ratings: Ratings
@@ -47,6 +50,7 @@ class LoadedRatings:
     assignments: list[str]
     warnings: list[Warning_]
     fingerprint: str
+    score_columns: tuple[str, ...] = ()
 
 
 def load_ratings(
@@ -58,6 +62,7 @@ def load_ratings(
     name: str | None = None,
     max_bytes: int | None = None,
     encoding: str | None = None,
+    scale: Scale = FULL,
     on_progress: Callable[[float], None] | None = None,
 ) -> LoadedRatings:
     """Return the ratings of a file in any format that `evalsite.lib.tables` reads, one row a rating.
@@ -71,6 +76,7 @@ def load_ratings(
     name : what the person calls the file.
     max_bytes : a larger file is refused; None: no limit.
     encoding : of a text file without a mark; UTF-8 by default.
+    scale : least and greatest score that a worker could give. Scores are returned as they were given.
     on_progress : called now and then with the share done, 0–1.
 
     Raises
@@ -92,7 +98,7 @@ def load_ratings(
         raise ValueError("there must be one criterion at least, and none twice")
     problems = CellProblems()
     table, mapping = _read(path, criteria, mapping, name, max_bytes, encoding, on_progress, problems)
-    rows = code_rows(table, mapping, Criteria(criteria, statements), problems)
+    rows = code_rows(table, mapping, Criteria(criteria, statements), scale, problems)
     if len(rows.systems) > MAX_SYSTEMS:
         message = (
             f"the column has {len(rows.systems):,} different systems, and at most {MAX_SYSTEMS} are compared. Choose "
@@ -120,6 +126,7 @@ def load_ratings(
         assignments=rows.assignments,
         warnings=warnings,
         fingerprint=_fingerprint(ratings, names),
+        score_columns=(mapping["score"],),
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.ratings.coding import combined, dense, sorted_codes
+from analysis.ratings.scales import Scale, words
 from analysis.stats.ratings import Kind
 from evalsite.lib.tables import CellProblems, Table, TextColumn
 from evalsite.lib.tables.errors import shorten
@@ -64,7 +65,9 @@ class Criteria:
         return {text: code for code, text in enumerate(texts) if text and texts.count(text) == 1} | names
 
 
-def code_rows(table: Table, mapping: Mapping[str, str], criteria: Criteria, problems: CellProblems) -> RatingRows:
+def code_rows(
+    table: Table, mapping: Mapping[str, str], criteria: Criteria, scale: Scale, problems: CellProblems
+) -> RatingRows:
     """Return the ratings as codes; each bad cell is added to `problems` and coded as 0 or −1."""
     n_rows = table.n_rows
     text = {column: table.text[name] for column, name in mapping.items() if name in table.text}
@@ -101,7 +104,7 @@ def code_rows(table: Table, mapping: Mapping[str, str], criteria: Criteria, prob
         mend = f"The criteria are: {', '.join(criteria.names)}. Choose another protocol or edit its criteria."
         known = criteria.codes()
         rows.criterion = _look_up(text["criterion"], known, mapping["criterion"], "unknown_criterion", mend, problems)
-    _check_scores(rows.score, mapping["score"], problems)
+    _check_scores(rows.score, mapping["score"], scale, problems)
     return rows
 
 
@@ -184,14 +187,17 @@ def _look_up(
     return found
 
 
-def _check_scores(score: NDArray[np.float64], name: str, problems: CellProblems) -> None:
+def _check_scores(score: NDArray[np.float64], name: str, scale: Scale, problems: CellProblems) -> None:
     with np.errstate(invalid="ignore"):
-        outside = np.flatnonzero((score < 0) | (score > 100))
+        outside = np.flatnonzero((score < scale[0]) | (score > scale[1]))
     problems.add(
         outside,
         name,
         "score_out_of_range",
-        lambda row, other: f"the score is {score[row]:.17g}. Scores are from 0 to 100: mend it, or delete the row.",
+        lambda row, other: (
+            f"the score is {score[row]:.17g}. Scores are from {words(scale)}: correct it, delete the row, or say which "
+            "other scale the scores are on."
+        ),
     )
 
 

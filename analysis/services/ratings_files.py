@@ -12,6 +12,7 @@ from django.db import transaction
 
 from analysis.models import RatingsFile
 from analysis.ratings.columns import REQUIRED, guess_mapping
+from analysis.ratings.scales import Scale
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, lines_if_windows, preview
@@ -68,8 +69,8 @@ def read_as(*, ratings_file: RatingsFile, encoding: str) -> None:
 
 
 @transaction.atomic
-def map_columns(*, ratings_file: RatingsFile, mapping: Mapping[str, str]) -> None:
-    """Say which column of the file is which; later runs use it, earlier ones keep theirs.
+def map_columns(*, ratings_file: RatingsFile, mapping: Mapping[str, str], scale: Scale | None = None) -> None:
+    """Say which column of the file is which, and the scale of its scores; later runs use it, earlier ones keep theirs.
 
     Raises DomainError `bad_mapping` if a required column is left out, none such exists, or one is used twice.
     """
@@ -82,4 +83,5 @@ def map_columns(*, ratings_file: RatingsFile, mapping: Mapping[str, str]) -> Non
     if twice := sorted({column for column in columns if columns.count(column) > 1}):
         raise DomainError("bad_mapping", f"The column “{twice[0]}” is chosen twice. Each column means one thing.")
     ratings_file.mapping = chosen
-    ratings_file.save(update_fields=["mapping"])
+    ratings_file.scale = list(scale) if scale else None
+    ratings_file.save(update_fields=["mapping", "scale"])

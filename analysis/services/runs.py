@@ -17,7 +17,9 @@ from analysis.campaign_dialogues import read_dialogues
 from analysis.exports import write_report
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.package import write_package
+from analysis.queries import scale_of
 from analysis.ratings.loading import load_ratings
+from analysis.ratings.scales import FULL, look_at, unclear_scale
 from analysis.report import report, run_study
 from analysis.settings import AnalysisSettings, from_json
 from evalsite.accounts.models import User
@@ -41,8 +43,9 @@ def start_run(
 ) -> AnalysisRun:
     """Queue an analysis of a ratings file; of two clicks on one button, the second gets the first one's run.
 
-    `mapping` is the file's own by default.
+    `mapping` and the settings' scale are the file's own by default.
     """
+    settings = replace(settings, scale=settings.scale or scale_of(ratings_file))
     RatingsFile.objects.select_for_update().get(pk=ratings_file.pk)  # two clicks at once: one waits for the other
     wanted = {"parent": parent, "settings": settings.to_json(), "mapping": mapping or ratings_file.mapping}
     states = [Job.Status.QUEUED, Job.Status.RUNNING, *([Job.Status.SUCCEEDED] if parent else [])]
@@ -110,7 +113,11 @@ def execute_run(
             mapping=run.mapping,
             name=run.ratings_file.name,
             encoding=run.ratings_file.encoding,
+            scale=settings.scale or FULL,
         )
+        is_said = settings.scale is not None or run.ratings_file.campaign_id is not None
+        if not is_said and (observed := look_at(loaded.ratings.scores)):
+            raise unclear_scale(run.ratings_file.name, loaded.score_columns, observed)
     except TableError as error:
         run.problems = {
             "rows": [[p.row, p.column, p.message] for p in error.problems],

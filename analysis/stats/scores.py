@@ -88,6 +88,19 @@ class SystemScores:
     n_outputs: NDArray[np.int64]
 
 
+def rescale(scores: Floats, low: float, high: float) -> Floats:
+    """Return scores given on a scale from `low` to `high` on 0–100, linearly; the same array if they are on it.
+
+    Examples
+    --------
+    >>> rescale(np.array([1.0, 2.0, 5.0, np.nan]), 1, 5)
+    array([  0.,  25., 100.,  nan])
+    """
+    if (low, high) == (0, 100):
+        return scores
+    return (scores - low) * 100.0 / (high - low)
+
+
 def reverse_negative(scores: Floats, is_negative: Mask) -> Floats:
     """Return scores (n, n_criteria) with 100 − x in the negative criteria; the same array if there is none."""
     if not is_negative.any():

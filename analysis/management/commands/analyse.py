@@ -12,15 +12,19 @@ from analysis.dialogues.rows import LoadedDialogues
 from analysis.dialogues.tables import chats_table, lengths_table, opinions_table, topics_table
 from analysis.exports import dump_json, write_report
 from analysis.ratings.loading import load_ratings
+from analysis.ratings.scales import FULL, SCALE_CODES, look_at, unclear_scale
 from analysis.report import Study, compare_runs, explain, report, run_study, summarise
 from analysis.settings import AnalysisSettings, load_settings
 from analysis.stats.quality import NO_TEST, PRESETS
 from analysis.stats.scores import Unit
 from analysis.tables import raw_table, replication_table, systems_table
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import WINDOWS_1252, if_windows
+from evalsite.lib.tables import WINDOWS_1252, TableError, if_windows
 
 _N_TOPICS = 10
+_SCALE_HINT = (
+    "The option for it is --scale LOW HIGH, for instance --scale 1 5, or --scale 0 100 for scores as they are."
+)
 
 
 class Command(BaseCommand):
@@ -36,6 +40,9 @@ class Command(BaseCommand):
         parser.add_argument("--protocol", required=True, metavar="NAME", help="a protocol's name, or a JSON file")
         parser.add_argument("--alpha", type=float, metavar="A", help="a worker passes at p < A")
         parser.add_argument("--worker-test", choices=list(PRESETS), metavar="PRESET", help=", ".join(PRESETS))
+        parser.add_argument(
+            "--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help="the scale of the scores, mapped to 0–100"
+        )
         parser.add_argument("--unit", choices=[unit.value for unit in Unit], help="what one observation is")
         parser.add_argument("--compare", type=Path, metavar="ORIGINAL", help="the run that RATINGS replicates")
         parser.add_argument("--dialogues", type=Path, metavar="FILE", help="the chats that were rated, one a row")
@@ -51,6 +58,9 @@ class Command(BaseCommand):
             study = self._study(options["ratings"], settings, options, _dialogues(options))
             original = self._study(options["compare"], settings, options) if options["compare"] else None
             self._print(study, original, options)
+        except TableError as error:
+            is_scale = any(problem.code in SCALE_CODES for problem in error.problems)
+            raise CommandError(f"{error}\n{_SCALE_HINT}" if is_scale else str(error)) from None
         except DomainError as error:
             raise CommandError(str(error)) from None
         except OSError as error:
@@ -68,7 +78,10 @@ class Command(BaseCommand):
             criteria=settings.criterion_names,
             statements=settings.statements,
             encoding=if_windows(path, options["encoding"]),
+            scale=settings.scale or FULL,
         )
+        if settings.scale is None and (observed := look_at(loaded.ratings.scores)):
+            raise unclear_scale(path.name, loaded.score_columns, observed)
         for warning in loaded.warnings:
             self.stderr.write(f"{path.name}: {warning.message}")
         study = run_study(loaded, settings, self._say, dialogues=dialogues)
@@ -132,6 +145,7 @@ def _settings(options: dict[str, Any]) -> AnalysisSettings:
         "preset": options["worker_test"],
         "alpha": options["alpha"],
         "unit": options["unit"],
+        "scale": options["scale"] and tuple(options["scale"]),
     }
     settings = load_settings(options["protocol"])
     return replace(settings, **{name: value for name, value in changes.items() if value is not None})
