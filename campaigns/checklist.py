@@ -16,7 +16,7 @@ from campaigns.hit_queries import compared_in_hit
 from campaigns.models import Campaign, Chatbot
 from campaigns.platforms import get_platform
 from campaigns.protocols import get_protocol
-from campaigns.queries import Contents, contents_of, list_chatbots
+from campaigns.queries import Contents, contents_of, list_chatbots, proposed_settings
 from evalsite.lib.addresses import AllowList
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
@@ -55,7 +55,7 @@ def checklist(campaign: Campaign, contents: Contents | None = None) -> list[Step
         _study(campaign),
         _hits(campaign, contents, sum(is_tested)),
         _payment(campaign),
-        _platform(campaign),
+        _platform(campaign, contents),
     ]
     return [step for step in steps if step]
 
@@ -328,12 +328,20 @@ def _payment(campaign: Campaign) -> Step:
     return Step("payment", "Payment", "campaigns:settings", "ok", f"{campaign.reward} {campaign.currency} per HIT.")
 
 
-def _platform(campaign: Campaign) -> Step:
+def _platform(campaign: Campaign, contents: Contents) -> Step:
     platform = get_platform(campaign.platform)
     if platform.has_account:
         return Step("platform", platform.title, "crowd:platform", "ok", "Publish HITs there once this list is done.")
-    words = [f"{option.label}: {_value(option, campaign.platform_settings)}." for option in platform.options]
-    return Step("platform", platform.title, "crowd:platform", "ok", " ".join(words))
+    proposed = proposed_settings(campaign, contents)
+    settings = {**campaign.platform_settings, **proposed}
+    words = [
+        f"{option.label}: {_value(option, settings)}{', as proposed' if option.name in proposed else ''}."
+        for option in platform.options
+    ]
+    remark = platform.remark(settings) if contents.n_hits else ""  # before, nothing could be proposed
+    return Step(
+        "platform", platform.title, "crowd:platform", "optional" if remark else "ok", " ".join([*words, remark]).strip()
+    )
 
 
 def _value(option: Option, settings: Mapping[str, Any]) -> str:

@@ -1,6 +1,8 @@
 """Reading campaigns: first whether this user may, then what a page shows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
@@ -8,6 +10,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from django.shortcuts import get_object_or_404
 
 from campaigns.models import Campaign, Chatbot, Criterion, Membership, Output, System
+from campaigns.platforms import get_platform
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 
@@ -74,6 +77,18 @@ def contents_of(campaign: Campaign) -> Contents:
         n_places=hits["n"] * campaign.workers_per_hit,
         n_places_left=hits["left"],
     )
+
+
+def proposed_settings(campaign: Campaign, contents: Contents | None = None) -> Mapping[str, Any]:
+    """Return the platform's options that the design proposes and nobody has set. A query, unless contents are given.
+
+    After the launch there are none: what was proposed then is set.
+    """
+    if campaign.is_launched:
+        return {}
+    n_places = contents.n_places if contents else campaign.hits.count() * campaign.workers_per_hit
+    platform = get_platform(campaign.platform)
+    return platform.propose(campaign.platform_settings, n_places=n_places, hits_per_worker=campaign.hits_per_worker)
 
 
 def places_of(campaigns: list[Campaign]) -> dict[int, tuple[int, int]]:

@@ -49,7 +49,7 @@ def welcome(request: HttpRequest, public_id: UUID) -> HttpResponse:
             worker_key=key,
             consented=agreed,
             place=arrival.place,
-            client=_client_of(request),
+            client="" if arrival.worker_key else _client_of(request),
         )
     except DomainError as error:
         if error.code == "no_consent":
@@ -84,6 +84,7 @@ def _count_newcomer(request: HttpRequest) -> int:
 
 
 def _client_of(request: HttpRequest) -> str:
+    """Return by what somebody is told apart whom nobody knows."""
     return name_client(client_address(request), timezone.now())
 
 
@@ -158,14 +159,14 @@ def return_hit(request: HttpRequest, token: str) -> HttpResponse:
 def next_hit(request: HttpRequest, token: str) -> HttpResponse:
     """Give the worker of an assignment their next HIT, or one again that they were away from."""
     before = get_assignment(token)
+    place = place_of(before)  # who came with one of the platform may go on with that one only
     try:
-        # Who came with a place of the platform may go on with that one only.
         after = start_assignment(
             campaign=before.campaign,
             worker_key=before.worker.key,
             has_agreed=True,
-            place=place_of(before),
-            client=_client_of(request),
+            place=place,
+            client="" if place else _client_of(request),
         )
     except DomainError as error:
         return _refused(error, before.campaign)

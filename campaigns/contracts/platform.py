@@ -127,6 +127,19 @@ class CrowdPlatform(ABC):
         """Return the options as they are kept; raise DomainError `bad_option` for a value that cannot work."""
         return settings
 
+    @classmethod
+    def propose(cls, settings: Mapping[str, Any], *, n_places: int, hits_per_worker: int | None) -> Mapping[str, Any]:
+        """Return what the design suggests for options that were never set; it applies from the launch.
+
+        `n_places` are the HITs times the workers of each, 0 before they are built.
+        """
+        return {}
+
+    @classmethod
+    def remark(cls, settings: Mapping[str, Any]) -> str:
+        """Return what to consider of these options before the launch, "" if nothing."""
+        return ""
+
     # --- Of platforms with an account
 
     def arrival_query(self, campaign: CampaignRef, hit_number: int | None) -> str:

@@ -47,7 +47,10 @@ def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UU
         seed=new_seed(),
         worker_test=preset.worker_test,
         alpha=preset.alpha,
-        platform_settings={option.name: option.default for option in get_platform("link").options},
+        # What has no default is not set: its platform may propose a value once there are HITs.
+        platform_settings={
+            option.name: option.default for option in get_platform("link").options if option.default is not None
+        },
     )
     Membership.objects.create(campaign=campaign, user=owner, role=Membership.Role.OWNER)
     Criterion.objects.bulk_create(_criterion(campaign, order, spec) for order, spec in enumerate(preset.criteria))

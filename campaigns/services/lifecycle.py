@@ -14,6 +14,7 @@ from django.utils import timezone
 from campaigns.checklist import checklist, missing, to_confirm
 from campaigns.models import LONGEST_NAME, Campaign, Chatbot, Hit, HitItem, Membership, Output, Source
 from campaigns.platforms import get_platform
+from campaigns.queries import proposed_settings
 from campaigns.services.campaigns import lock_for_change, new_seed
 from campaigns.services.chatbots import drop_dialogues
 from campaigns.services.rows import refresh_statistics
@@ -57,7 +58,8 @@ def launch_campaign(*, campaign: Campaign, is_confirmed: bool = False) -> None:
         raise DomainError("no_worker_can_pass", f"{text} To launch it all the same, confirm that.")
     if get_platform(locked.platform).has_account:
         locked.hits.update(is_offered=False)  # until they are published there
-    _move(locked, Status.RUNNING, {Status.READY}, launched_at=timezone.now())
+    settings = {**locked.platform_settings, **proposed_settings(locked)}
+    _move(locked, Status.RUNNING, {Status.READY}, launched_at=timezone.now(), platform_settings=settings)
 
 
 def pause_campaign(*, campaign: Campaign) -> None:

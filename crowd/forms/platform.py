@@ -10,9 +10,11 @@ from campaigns.forms.options import option_field
 from campaigns.forms.partial import PartialForm
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform, list_platforms
+from campaigns.queries import proposed_settings
 from evalsite.lib.errors import DomainError
 
 _OPTION = "option_"
+_PROPOSED = "Proposed from the design; it applies from the launch unless you change it."
 
 
 class PlatformForm(PartialForm):
@@ -23,12 +25,16 @@ class PlatformForm(PartialForm):
     def __init__(self, campaign: Campaign, data: Mapping[str, Any] | None = None) -> None:
         chosen = get_platform(campaign.platform)
         options = [option for option in chosen.options if not option.is_secret]
-        initial = {_OPTION + each.name: _value(each, campaign.platform_settings) for each in options}
+        proposed = proposed_settings(campaign)
+        settings = {**campaign.platform_settings, **proposed}
+        initial = {_OPTION + each.name: _value(each, settings) for each in options}
         super().__init__(data, initial={"platform": campaign.platform} | initial)
         field = self.fields["platform"]
         field.choices = [(each.slug, each.title) for each in list_platforms()]  # type: ignore[attr-defined]
         for option in options:
             self.fields[_OPTION + option.name] = option_field(option)
+        for name in proposed:
+            self.fields[_OPTION + name].help_text = f"{_PROPOSED} {self.fields[_OPTION + name].help_text}"
         self._operational = {_OPTION + each.name for each in options if each.is_operational}
 
     def full_clean(self) -> None:

@@ -13,7 +13,9 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
+from campaigns.checklist import Step, checklist
 from campaigns.models import Campaign
+from campaigns.services.lifecycle import launch_campaign
 from crowd.services.keys import keys_set
 from crowd.services.memory import remember
 from crowd.simulator.ledger import Ledger
@@ -22,6 +24,7 @@ from crowd.simulator.server import Served
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.sealing import unseal
+from tests.annotation.cast import build
 from tests.campaigns.cast import add_member, make_campaign
 from tests.crowd.campaigns import make_crowd_campaign, plan
 
@@ -115,6 +118,74 @@ def test_a_platform_without_account_leads_to_the_raters(owner_client: Client, dr
     assert reverse("monitoring:raters", args=[draft.public_id]) in page.text
     assert "rows" not in page.context
     assert autosave(owner_client, draft, option_max_workers="20").json()["saved"]
+
+
+# --- A cap of workers for an open link
+
+
+@pytest.fixture
+def built(owner: User) -> Campaign:
+    """Ready: 4 HITs for 3 workers each, 2 for each worker at most."""
+    campaign = make_campaign(owner, "mrc-adequacy")
+    Campaign.objects.update(workers_per_hit=3, hits_per_worker=2, status=Campaign.Status.READY)
+    campaign.refresh_from_db()
+    build(campaign, n_hits=4)
+    return campaign
+
+
+def cap_shown(client: Client, campaign: Campaign) -> str:
+    return client.get(url(campaign)).context["form"]["option_max_workers"].value()
+
+
+def platform_step(campaign: Campaign) -> Step:
+    campaign.refresh_from_db()
+    return next(step for step in checklist(campaign) if step.key == "platform")
+
+
+def launched(campaign: Campaign) -> Campaign:
+    launch_campaign(campaign=campaign, is_confirmed=True)
+    campaign.refresh_from_db()
+    return campaign
+
+
+def test_a_cap_is_proposed_from_the_design_and_applies_from_the_launch(owner_client: Client, built: Campaign) -> None:
+    assert cap_shown(owner_client, built) == 12  # 4 × 3 / 2 workers, and as many again
+    assert "Proposed from the design" in owner_client.get(url(built)).text
+    assert platform_step(built).state == "ok"
+    assert "12, as proposed" in platform_step(built).text
+    assert "max_workers" not in built.platform_settings
+    assert launched(built).platform_settings == {"access": "open", "max_workers": 12}
+    assert cap_shown(owner_client, built) == 12
+
+
+def test_a_proposed_cap_can_be_removed_and_the_checklist_says_so(owner_client: Client, built: Campaign) -> None:
+    autosave(owner_client, built, option_max_workers="")
+    assert cap_shown(owner_client, built) is None
+    step = platform_step(built)
+    assert (step.state, "no limit" in step.text, "set how many may take part" in step.text) == ("optional", True, True)
+    assert launched(built).platform_settings["max_workers"] is None
+
+
+def test_another_cap_stays(owner_client: Client, built: Campaign) -> None:
+    autosave(owner_client, built, option_max_workers="7")
+    assert cap_shown(owner_client, built) == 7
+    assert launched(built).platform_settings["max_workers"] == 7
+
+
+def test_where_raters_have_links_of_their_own_no_cap_is_proposed(owner_client: Client, built: Campaign) -> None:
+    autosave(owner_client, built, option_access="personal")
+    assert cap_shown(owner_client, built) is None
+    assert platform_step(built).state == "ok"
+
+
+def test_before_there_are_hits_no_cap_is_proposed(owner_client: Client, draft: Campaign) -> None:
+    assert cap_shown(owner_client, draft) is None
+    assert platform_step(draft).state == "ok"
+
+
+def test_a_campaign_that_was_launched_without_a_cap_has_none(owner_client: Client, built: Campaign) -> None:
+    Campaign.objects.update(status=Campaign.Status.RUNNING, launched_at=timezone.now())
+    assert cap_shown(owner_client, built) is None
 
 
 def test_what_workers_have_seen_is_frozen(owner_client: Client, mturk: Campaign) -> None:

@@ -1,5 +1,6 @@
 """Workers who follow a link: an open one, or one made for each of them. Needs no account anywhere."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import urlencode
@@ -11,6 +12,8 @@ from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform
 from evalsite.lib.errors import DomainError
 
 OPEN, PERSONAL = "open", "personal"
+_RESERVE = 2
+"""How many times the workers that a design needs are proposed as the cap: some leave after an item or a HIT."""
 
 
 class Link(CrowdPlatform):
@@ -26,7 +29,13 @@ class Link(CrowdPlatform):
             choices=((OPEN, "Anybody with the link"), (PERSONAL, "Only raters with a personal link")),
             default=OPEN,
         ),
-        Option("max_workers", "At most this many workers", help="Empty: no limit.", default=None, is_operational=True),
+        Option(
+            "max_workers",
+            "At most this many workers",
+            help="Twice as many as the HITs need leaves room for those who stop early. Empty: no limit.",
+            default=None,
+            is_operational=True,
+        ),
     )
 
     def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:
@@ -48,6 +57,20 @@ class Link(CrowdPlatform):
         """Return the key of the rater, whose name is this campaign's own, and the query of their link."""
         signature = Signer(salt="link", sep=":").signature(f"{campaign.public_id}:{name}")
         return _key_of(campaign, name), urlencode({"rater": name, "key": signature})
+
+    @classmethod
+    def propose(cls, settings: Mapping[str, Any], *, n_places: int, hits_per_worker: int | None) -> Mapping[str, Any]:
+        """Return a cap for an open link: twice as many workers as the HITs need."""
+        if "max_workers" in settings or not n_places or cls._access(settings) != OPEN:
+            return {}
+        return {"max_workers": _RESERVE * math.ceil(n_places / (hits_per_worker or 1))}
+
+    @classmethod
+    def remark(cls, settings: Mapping[str, Any]) -> str:
+        """Say of an open link without a cap what that means."""
+        if cls._access(settings) != OPEN or settings.get("max_workers") is not None:
+            return ""
+        return "One person can come back as many workers: set how many may take part."
 
     def max_workers(self, campaign: CampaignRef) -> int | None:
         """Return the cap of the link."""
