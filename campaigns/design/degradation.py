@@ -16,7 +16,7 @@ _CLUSTERS_PER_WORD = 2
 
 @dataclass(frozen=True)
 class RunLengths:
-    """How many words of a text are replaced.
+    """How many words of a text are replaced, and by which of a donor.
 
     Attributes
     ----------
@@ -24,10 +24,13 @@ class RunLengths:
         (largest number of words, length of the run), both ascending.
     divisor : int
         Above the last step the run is ⌊n/divisor⌋ words.
+    takes_edges : bool
+        Whether the first and last word of a donor may always be taken.
     """
 
     steps: tuple[tuple[int, int], ...]
     divisor: int = 5
+    takes_edges: bool = False
 
     def length(self, n_units: int, unit: Unit = Unit.WORD) -> int:
         """Return the length of the run for a text of `n_units` ≥ 1 words, or twice that for clusters.
@@ -44,8 +47,8 @@ class RunLengths:
 # Thesis §3.2.3 (answers, questions) prints "4 ≤ n ≤ 4" where 4–5 is meant; at 21–24 words the run is one shorter
 # than at 20, as printed.
 STEPS_TO_20 = RunLengths(((3, 1), (5, 2), (8, 3), (15, 4), (20, 5)))
-# Ji et al. 2022, App. A.1 (chatbots' replies)
-STEPS_TO_29 = RunLengths(((3, 1), (5, 2), (8, 3), (15, 4), (29, 5)))
+# Ji et al. 2022, App. A.1 (chatbots' replies): only the edges of the replaced text are excluded.
+STEPS_TO_29 = RunLengths(((3, 1), (5, 2), (8, 3), (15, 4), (29, 5)), takes_edges=True)
 
 
 def degrade(
@@ -86,9 +89,10 @@ def degrade(
 
     Notes
     -----
-    In a text of more than two words the first and the last are neither replaced nor taken from a donor; the run is
-    shortened to what lies between them where it is longer (clusters only: a text of n words always has room). Every
-    start of the run is equally likely, in the text and in the donor, as long as the result is new.
+    In a text of more than two words the first and the last are not replaced; the run is shortened to what lies between
+    them where it is longer (clusters only: a text of n words always has room). The first and last word of a donor are
+    not taken either, unless text or donor has at most two words or `lengths` allows it. Every start of the run is
+    equally likely, in the text and in the donor, as long as the result is new.
 
     A donor with fewer words than the run is passed over. If that leaves none, the run is made of the words of all
     donors, in order.
@@ -112,16 +116,17 @@ def degrade(
     if not n_units:
         raise DesignError("text_without_words", f"a text without words cannot be degraded: {_shown(text)}")
     margin = int(n_units > _MORE_THAN_TWO)
+    donor_margin = 0 if lengths.takes_edges else margin
     length = min(lengths.length(n_units, unit), n_units - 2 * margin)
     longest = 0
-    for words in _donor_runs((donor, *further_donors), unit, margin, length):
+    for words in _donor_runs((donor, *further_donors), unit, donor_margin, length):
         longest = max(longest, len(words))
         if len(words) >= length:
             degraded = _replace_run(original, words, length, margin, rng)
             if degraded is not None:
                 return degraded
     if longest < length:
-        edges = " without the first and last of each" if margin else ""
+        edges = " without the first and last of each" if donor_margin else ""
         raise DesignError(
             "donor_too_short",
             f"{length} {unit}s are to be replaced in {_shown(text)} and the donor texts have {longest}{edges}",
@@ -136,7 +141,7 @@ def _donor_runs(donors: Sequence[str], unit: Unit, margin: int, length: int) -> 
     together: list[str] = []
     for donor in donors:
         units = segment(donor, unit).units
-        inner = units[margin : len(units) - margin]
+        inner = units[margin : len(units) - margin] if len(units) > _MORE_THAN_TWO else units
         together.extend(inner)
         if len(inner) >= length:
             yield inner

@@ -41,7 +41,7 @@ def test_as_many_words_are_replaced_as_the_table_says(tmp_path: Path, n: int, n_
         assert len(text) == n
         assert replaced == list(range(replaced[0], replaced[0] + n_replaced))
         assert taken == list(range(taken[0], taken[0] + n_replaced))
-        assert not {0, n - 1} & {*replaced, *taken}
+        assert not {0, n - 1} & {*replaced}
 
 
 @pytest.mark.parametrize(
