@@ -219,10 +219,8 @@ SOURCES = [
     *(ROOT / f"static/js/{name}.js" for name in ("rate", "rating", "slider", "once", "online", "copy", "theme")),
     *(ROOT / "static/js").glob("chat*.js"),
     *(ROOT / "annotation/services").glob("*.py"),
-    *(
-        ROOT / f"annotation/{name}.py"
-        for name in ("arrivals", "chats", "queries", "models", "views/chat", "views/worker")
-    ),
+    *(ROOT / f"annotation/{name}.py" for name in ("arrivals", "chats", "queries", "models")),
+    *(ROOT / f"annotation/views/{name}.py" for name in ("chat", "framed", "pages", "worker")),
     *(ROOT / f"annotation/presenters/{name}.py" for name in ("chats", "worker")),
     *(ROOT / "campaigns/contracts" / f"{name}.py" for name in ("chat", "platform", "transcripts")),
     ROOT / "campaigns/platforms/link/plugin.py",

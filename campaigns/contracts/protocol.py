@@ -157,7 +157,7 @@ On the last page there is a box for feedback. Please write there if something wa
 """
 """How the instructions of every protocol end."""
 
-_BLANK = re.compile(r"\[\[[^\[\]\n]+\]\]")
+_BLANK = re.compile(r"\[\[[^\[\]\n]+\]\](?!\()")  # before a parenthesis it is a link, such as “[[1]](https://…)”
 
 
 def find_blanks(text: str) -> list[str]:

@@ -169,7 +169,7 @@ def test_no_study_name_or_contact_is_noted(ready: Campaign) -> None:
 
 
 def test_blanks_are_found_once_and_links_are_none() -> None:
-    text = "[[a]] and **[[b c]]**, [[a]]; [a link](https://example.org), [x], [[over\ntwo lines]], []"
+    text = "[[a]] and **[[b c]]**, [[a]]; [a link](https://example.org), [x], [[over\ntwo lines]], [], [[1]](https://example.org)"
     assert find_blanks(text) == ["[[a]]", "[[b c]]"]
 
 
