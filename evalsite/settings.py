@@ -9,10 +9,12 @@ import dj_database_url
 from csp.constants import NONE, SELF
 
 from evalsite.lib.env import env_bool, env_choice, env_int, env_list, env_mail_server, env_sender
+from evalsite.lib.private_files import PRIVATE_FILE, PRIVATE_FOLDER, PrivateConnection, make_private
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(os.environ.get("EVALSITE_DATA") or BASE_DIR / "var")
-DATA_DIR.mkdir(parents=True, exist_ok=True)
+# Others may pass through, to static files that a proxy serves, and see nothing else.
+DATA_DIR.mkdir(mode=0o711, parents=True, exist_ok=True)
 
 
 def _secret_key() -> str:
@@ -30,6 +32,7 @@ def _secret_key() -> str:
             pass
         finally:
             draft.unlink()
+    make_private(path)
     return path.read_text()
 
 
@@ -109,9 +112,12 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
+            "factory": PrivateConnection,
             "init_command": f"PRAGMA journal_mode=WAL; PRAGMA synchronous={SQLITE_SYNCHRONOUS};",
         },
     }
+    for _ending in ("", "-wal", "-shm"):
+        make_private(Path(f"{DATABASES['default']['NAME']}{_ending}"))
 elif DATABASE_POOL:
     DATABASES["default"]["OPTIONS"] = {
         **DATABASES["default"].get("OPTIONS", {}),
@@ -177,9 +183,15 @@ STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = DATA_DIR / "static"
 MEDIA_ROOT = DATA_DIR / "media"
+MEDIA_ROOT.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+make_private(MEDIA_ROOT)
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = PRIVATE_FILE, PRIVATE_FOLDER
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "evalsite.static.ManifestStaticStorage"},
+    "staticfiles": {
+        "BACKEND": "evalsite.static.ManifestStaticStorage",
+        "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
+    },
 }
 # The largest file taken from a browser; the command line takes any size.
 MAX_UPLOAD_MB = env_int("MAX_UPLOAD_MB", 100)

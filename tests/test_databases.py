@@ -59,7 +59,7 @@ def test_a_web_process_may_do_without_a_pool(tmp_path: Path) -> None:
 def test_sqlite_has_its_own_options_and_no_pool(tmp_path: Path, named: bool) -> None:
     url = f"sqlite:///{tmp_path / 'mine.sqlite3'}" if named else ""
     database = database_of(tmp_path, "import evalsite.wsgi", DATABASE_URL=url)
-    assert database["OPTIONS"].keys() == {"transaction_mode", "timeout", "init_command"}
+    assert database["OPTIONS"].keys() == {"transaction_mode", "timeout", "factory", "init_command"}
     assert database["CONN_MAX_AGE"] == 0
 
 

@@ -1,26 +1,33 @@
-"""The site as the image and Compose serve it: what a real server writes into its log."""
+"""The site as the image and Compose serve it: what a real server writes into its log, and who may read its files."""
 
 import json
 import logging
+import os
 import re
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from django.contrib.auth.tokens import default_token_generator
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
+from pytest_django import Settings
 
 from annotation.models import Assignment
 from annotation.services.assignments import start_assignment
 from annotation.tokens import token_of
 from evalsite.accounts.models import User
 from evalsite.lib.masking import MaskingFormatter, mask_tokens
+from evalsite.lib.private_files import PrivateConnection
 from tests.annotation.open_campaigns import open_campaign
 from tests.annotation.servers import Server, running_server
-from tests.services import wait_until
+from tests.jobs.processes import Site
+from tests.services import free_port, wait_until
 
 ROOT = Path(__file__).parents[1]
 WORKER_ID = "5f0c3d1e2b4a69788f0e1d2c"
@@ -130,3 +137,59 @@ def test_a_traceback_is_masked() -> None:
         line = formatter.format(record)
     assert line.startswith("ERROR Failed: /rate/***/\nTraceback")
     assert SIGNATURE not in line
+
+
+# --- Who may read the files
+
+
+@pytest.fixture
+def usual_umask() -> Iterator[None]:
+    """New files are readable by everybody, unless the site says otherwise."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> str:
+    return f"{path.stat().st_mode & 0o777:o}"
+
+
+def test_a_new_installation_is_private_and_an_old_one_becomes_so(tmp_path: Path, usual_umask: None) -> None:
+    folder = tmp_path / "data"
+    with Site(tmp_path, EVALSITE_DATA=str(folder), SECRET_KEY="", DJANGO_SETTINGS_MODULE="evalsite.settings") as site:
+        site.manage("migrate", "--verbosity", "0")
+        site.manage("collectstatic", "--noinput", "--verbosity", "0")
+        assert mode(folder) == "711"
+        private = {"db.sqlite3": "600", "media": "700", "secret_key": "600"}
+        assert {path.name: mode(path) for path in folder.iterdir()} == {**private, "static": "755"}
+        served = list((folder / "static").rglob("*"))
+        assert {mode(path) for path in served if path.is_file()} == {"644"}
+        assert {mode(path) for path in served if path.is_dir()} == {"755"}
+
+        for name in private:
+            (folder / name).chmod(0o755 if name == "media" else 0o644)
+        port = free_port()
+        server = ["-m", "gunicorn", "--config", "python:evalsite.gunicorn_conf", "--bind", f"127.0.0.1:{port}"]
+        site.start(*server)
+        wait_until(lambda: "Booting worker" in site.log() and mode(folder / "media") == "700", 60, "the site starts")
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+            assert client.get(reverse("accounts:sign_in")).status_code == 200
+    assert {name: mode(folder / name) for name in private} == private
+
+
+def test_files_beside_a_database_are_private_too(tmp_path: Path, usual_umask: None) -> None:
+    path = tmp_path / "new.sqlite3"
+    connection = sqlite3.connect(path, factory=PrivateConnection)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("CREATE TABLE rating (score)")
+    modes = {each.name: mode(each) for each in tmp_path.iterdir()}
+    connection.close()
+    assert modes == {"new.sqlite3": "600", "new.sqlite3-wal": "600", "new.sqlite3-shm": "600"}
+
+
+def test_an_upload_is_private(tmp_path: Path, usual_umask: None, settings: Settings) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    name = default_storage.save("uploads/2026/ratings.csv", ContentFile(b"worker,score\n"))
+    path = Path(settings.MEDIA_ROOT, name)
+    assert mode(path) == "600"
+    assert {mode(path.parents[0]), mode(path.parents[1]), mode(path.parents[2])} == {"700"}
