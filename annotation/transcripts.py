@@ -16,7 +16,7 @@ DIALOGUE_COLUMNS = (
     *("n_topic_changes", "changes_by_chatbot", "changes_by_worker", "assignment_state", "topic_sent"),
     *("words_by_input", "chars_by_input"),
 )
-YES_NO = {True: "yes", False: "no"}
+_YES_NO = {True: "yes", False: "no"}
 # A chat may hold 200 turns of 5,000 characters.
 _ASSIGNMENTS_AT_ONCE = 20
 # What is kept of a turn, by whom, and what it is called in files.
@@ -71,7 +71,7 @@ def iter_dialogues(
                 n_by_chatbot,
                 len(changed_by) - n_by_chatbot,
                 assignment.state,
-                YES_NO[chat.item.output.system.name in sent_topic],
+                _YES_NO[chat.item.output.system.name in sent_topic],
                 *(" ".join(map(str, sizes)) for sizes in measure_each(said.get(chat.pk, []))),
             )
 

@@ -146,8 +146,10 @@ class _Sheet:
     ) -> list[tuple[int, ...] | None]:
         """Return cells that hold whole numbers with spaces between them, of these lengths and sums where known."""
         known = {label: _numbers(label) for label in self._cells[name].labels}
-        mend = "these are not whole numbers from 0 on with spaces between them. Correct it, or leave the cell empty."
-        self._refuse(name, "bad_numbers", lambda label: label != "" and known[label] is None, mend)
+        message = (
+            "these are not whole numbers from 0 on with spaces between them. Correct them, or leave the cell empty."
+        )
+        self._refuse(name, "bad_numbers", lambda label: label != "" and known[label] is None, message)
         found = [known[cell] for cell in self.texts(name)]
         if name not in self.lacks:
             found = [() if n == 0 else each for each, n in zip(found, lengths, strict=True)]

@@ -1,7 +1,8 @@
 """Whether chatbots are sent the topic becomes a chat rule. Until now every chatbot was sent it, if it had a place for it.
 
-Launched campaigns keep what their chatbots were sent. In the others the topic is not sent, and the texts that held it by
-default do not hold it any more; a text of the researcher's own is left, and the check-list speaks of it.
+A launched campaign has the rule on if one of its chatbots was sent the topic. In the others the topic is not sent, and
+the texts that held it by default do not hold it any more; a text of the researcher's own is left, and the check-list
+names its chatbot.
 """
 
 import re

@@ -223,11 +223,11 @@ def test_a_place_for_a_topic_that_is_not_sent_stands_in_the_way(ready: Campaign)
     assert "topic" not in states(ready)
     assert "is not sent" in steps_of(ready)["chat"].text
     add_openai(ready, "Kind", "Be kind.")
-    add_openai(ready, "Told", "Talk about {topic}.")
+    add_openai(ready, "Topical", "Talk about {topic}.")
     add_json(ready, "Sent", '{"text": "{{text}}", "about": "On {{ topic }}"}')
     step = steps_of(ready)["topic"]
     assert (step.state, step.page) == ("todo", "campaigns:chat")
-    assert all(words in step.text for words in ("Sent, Told", "{topic}", "{{topic}}", "chat rules"))
+    assert all(words in step.text for words in ("Sent, Topical", "{topic}", "{{topic}}", "chat rules"))
     assert "Kind" not in step.text
     build(ready)
     with pytest.raises(DomainError, check=lambda error: error.code == "not_ready"):
@@ -235,7 +235,7 @@ def test_a_place_for_a_topic_that_is_not_sent_stands_in_the_way(ready: Campaign)
     change_chat_rules(campaign=ready, changes={"sends_topic": True})
     assert "is sent" in steps_of(ready)["chat"].text
     step = steps_of(ready)["topic"]
-    assert (step.state, "Kind" in step.text, "Told" in step.text) == ("optional", True, False)
+    assert (step.state, "Kind" in step.text, "Topical" in step.text) == ("optional", True, False)
     change_chatbot(
         campaign=ready, chatbot=chatbot_of(ready, "Kind"), changes={"settings": {"system_prompt": "On {topic}."}}
     )
