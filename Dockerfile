@@ -18,9 +18,10 @@ COPY pyproject.toml constraints.txt README.md LICENSE ./
 RUN pip install --constraint constraints.txt .
 
 COPY . .
+# The key of this line is thrown away; without one, all containers of the image would share what it makes.
 RUN useradd --system --uid 10001 --home-dir /data evalsite \
     && mkdir --parents /data/media \
-    && SECRET_KEY=only-for-this-line python manage.py collectstatic --noinput \
+    && SECRET_KEY=$(python -c 'import secrets; print(secrets.token_urlsafe())') python manage.py collectstatic --noinput \
     && chown --recursive evalsite /data
 USER evalsite
 

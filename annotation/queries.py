@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from annotation.models import Assignment
-from annotation.tokens import arrival_of, read_token
+from annotation.tokens import is_arrival, read_token
 from campaigns.models import Campaign, Criterion, HitItem
 from evalsite.lib.errors import DomainError
 
@@ -86,7 +86,7 @@ def assignment_id_of(token: str) -> int:
 
 
 def _check_arrival(arrival: str, platform_id: str) -> None:
-    if arrival != arrival_of(platform_id):
+    if not is_arrival(arrival, platform_id):
         raise DomainError("old_token", "You have opened this HIT anew since. Go on in the page that you opened last.")
 
 

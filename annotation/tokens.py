@@ -6,6 +6,7 @@ gave that one back and accepted anew goes on with another token, and the old one
 
 from typing import NamedTuple
 
+from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.utils.crypto import salted_hmac
 
@@ -29,9 +30,14 @@ def token_of(assignment: Assignment) -> str:
     return _signer.sign(f"{assignment.pk}-{arrival}" if arrival else str(assignment.pk))
 
 
-def arrival_of(platform_id: str) -> str:
-    """Return the mark of a platform's assignment."""
-    return salted_hmac("annotation.arrival", platform_id).hexdigest()[:_ARRIVAL_LENGTH] if platform_id else ""
+def arrival_of(platform_id: str, key: str | None = None) -> str:
+    """Return the mark of a platform's assignment, made with SECRET_KEY or another key."""
+    return salted_hmac("annotation.arrival", platform_id, key).hexdigest()[:_ARRIVAL_LENGTH] if platform_id else ""
+
+
+def is_arrival(mark: str, platform_id: str) -> bool:
+    """Return whether a mark is that of a platform's assignment, made with SECRET_KEY or a former key."""
+    return any(mark == arrival_of(platform_id, key) for key in (None, *settings.SECRET_KEY_FALLBACKS))
 
 
 def read_token(token: str) -> Token:

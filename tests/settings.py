@@ -7,7 +7,7 @@ import tempfile
 
 _folder, _pid = tempfile.mkdtemp(prefix="evalsite-tests-"), os.getpid()
 os.environ["EVALSITE_DATA"] = _folder
-os.environ.setdefault("SECRET_KEY", "tests-only")
+os.environ.setdefault("SECRET_KEY", "tests sign with this, and nothing real does")
 
 from evalsite.settings import *  # noqa: F403
 from evalsite.settings import STORAGES

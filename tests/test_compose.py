@@ -8,6 +8,7 @@ import json
 import os
 import re
 import runpy
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -181,7 +182,7 @@ def test_what_is_written_into_env_reaches_the_containers() -> None:
 
 def test_settings_that_are_not_in_env_have_their_defaults(tmp_path: Path) -> None:
     """Compose passes a variable that .env does not hold as an empty text, or with the file's own default."""
-    given = {"SECRET_KEY": "k" * 50, "POSTGRES_PASSWORD": "secret", "EVALSITE_DATA": str(tmp_path)}
+    given = {"SECRET_KEY": secrets.token_urlsafe(), "POSTGRES_PASSWORD": "secret", "EVALSITE_DATA": str(tmp_path)}
     environment = {
         name: re.sub(r"\$\{(\w+):[-?]([^}]*)\}", lambda match: given.get(match[1], match[2]), value)
         for name, value in SERVICES["web"]["environment"].items()

@@ -1,6 +1,7 @@
 """Settings from the environment, parsed strictly: the string "False" is not true."""
 
 import os
+import re
 from email.utils import parseaddr
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -39,6 +40,33 @@ def env_list(name: str, default: list[str]) -> list[str]:
     """Return the comma-separated values of the variable `name`."""
     text = os.environ.get(name, "")
     return [part.strip() for part in text.split(",") if part.strip()] if text else default
+
+
+_SHORTEST_KEY, _FEWEST_CHARACTERS = 32, 8
+_PLACEHOLDERS = re.compile(
+    r"change(me|this|it)|replace(me|this)|djangoinsecure|secretkey|longrandom|placeholder|example|onlyfor|password"
+)
+
+
+def env_secret_key(name: str) -> str:
+    """Return the variable `name`, an empty text if it is not set; raise ValueError if others could guess it."""
+    key = os.environ.get(name, "").strip()
+    if not key:
+        return ""
+    fault = ""
+    if len(key) < _SHORTEST_KEY:
+        fault = f"has fewer than {_SHORTEST_KEY} characters ({len(key)})"
+    elif len(set(key)) < _FEWEST_CHARACTERS:
+        fault = "repeats a few characters"
+    elif _PLACEHOLDERS.search(re.sub("[^a-z]", "", key.lower())):
+        fault = "looks like a placeholder"
+    if fault:
+        raise ValueError(
+            f"{name} {fault}: others could guess it, make workers' links and read stored secrets. Set another, such as "
+            """what `python -c "import secrets; print(secrets.token_urlsafe(50))"` prints. If this site has been """
+            f"running with it, put the old one into {name}_FALLBACKS: links and stored secrets stay valid."
+        )
+    return key
 
 
 class MailServer(NamedTuple):
