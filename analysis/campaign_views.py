@@ -97,5 +97,6 @@ def workers(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     except DomainError as error:
         return render(request, "analysis/campaign_workers.html", context | {"refused": error.message})
     rows = presenters.live_rows(everyone, with_names=context["with_names"], show=show, search=search)
+    context["has_references"] = any(worker.conduct.reference_mean is not None for worker in everyone)
     context |= {"everyone": everyone, "page_obj": Paginator(rows, _WORKERS_PER_PAGE).get_page(request.GET.get("page"))}
     return render(request, "analysis/campaign_workers.html", context)

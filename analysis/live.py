@@ -10,7 +10,7 @@ from django.core.cache import cache
 
 from analysis.finished_ratings import read_finished
 from analysis.settings import AnalysisSettings
-from analysis.stats.conduct import describe_conduct
+from analysis.stats.conduct import compare_references, describe_conduct
 from analysis.stats.quality import NO_TEST, PAIRED, Verdict, run_worker_test
 from analysis.stats.ratings import match_twins
 from analysis.stats.scores import reverse_negative
@@ -35,6 +35,8 @@ class Conducted:
     sd: float | None
     median_s: float | None
     share_fast: float | None
+    reference_mean: float | None = None
+    reference_distance: float | None = None
 
 
 UNTRIED = Conducted(Verdict.UNTESTED.name.lower(), None, 0, 0, None, None, 0, None, None, None)
@@ -106,6 +108,7 @@ def _conduct_of(campaign: Campaign, settings: AnalysisSettings, workers: list[in
         ratings, scores, twin, preset=design.preset, alpha=design.alpha, criteria=design.is_in_worker_test
     )
     tested, is_paired = scores[:, design.is_in_worker_test], design.preset in PAIRED
+    references = compare_references(ratings, scores, tests.counts)
     conduct = describe_conduct(ratings, tested, twin, found.seconds, is_paired=is_paired)
     return {
         pk: Conducted(
@@ -119,6 +122,8 @@ def _conduct_of(campaign: Campaign, settings: AnalysisSettings, workers: list[in
             sd=_number(conduct.sd[k]),
             median_s=_number(conduct.median_s[k]),
             share_fast=_number(conduct.share_fast[k]),
+            reference_mean=_number(references.mean[k]),
+            reference_distance=_number(references.distance[k]),
         )
         for k, pk in enumerate(found.worker_ids)
     }

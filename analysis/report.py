@@ -13,6 +13,7 @@ from analysis.dialogues.summary import FAILED, PASSED, summarise_dialogues
 from analysis.ratings.loading import LoadedRatings
 from analysis.ratings.scales import FULL, words
 from analysis.settings import AnalysisSettings
+from analysis.stats.conduct import References
 from analysis.stats.correlation import correlate, share_same_conclusions
 from analysis.stats.pipeline import Analysis, Progress, analyse
 from analysis.stats.quality import NO_TEST, Verdict
@@ -75,7 +76,8 @@ def summarise(study: Study) -> dict[str, Any]:
     """Return the summary that `manage.py analyse --format json` prints; `dialogues` only if the study has chats,
     `scale` only if somebody has said which scale the scores are on.
 
-    Undefined numbers are None. Where no worker test is applied, nobody passed, failed or is untested.
+    Undefined numbers are None; so is `references` where no reference item was rated. Where no worker test is applied,
+    nobody passed, failed or is untested.
     """
     analysis, settings = study.analysis, study.settings
     order = study.order
@@ -92,6 +94,7 @@ def summarise(study: Study) -> dict[str, Any]:
             "failed": int(np.count_nonzero(verdicts == Verdict.FAILED)),
             "untested": int(np.count_nonzero(verdicts == Verdict.UNTESTED)),
         },
+        "references": _references(analysis.references),
         "systems": [_system(study, code) for code in order],
         "significance": {"order": names, "p": _square(analysis.tests.p_value, order)},
         "clusters": [
@@ -101,6 +104,13 @@ def summarise(study: Study) -> dict[str, Any]:
         **({"scale": list(settings.scale)} if settings.scale else {}),
         **_dialogues(study),
     }
+
+
+def _references(found: References) -> dict[str, Any] | None:
+    """Return how the workers who count rate reference items, and how far above ordinary ones."""
+    if not found.n_ratings.any():
+        return None
+    return {"mean": _number(found.overall_mean), "distance": _number(found.overall_distance)}
 
 
 def _dialogues(study: Study) -> dict[str, Any]:
@@ -265,6 +275,8 @@ def _worker_table(study: Study) -> list[dict[str, Any]]:
             "n_compared": int(analysis.workers.n_compared[code]),
             "mean": _number(analysis.standardisation.mean[code]),
             "sd": _number(analysis.standardisation.sd[code]),
+            "reference_mean": _number(analysis.references.mean[code]),
+            "reference_distance": _number(analysis.references.distance[code]),
             "histogram": histogram[code].tolist(),
         }
         for code, name in enumerate(loaded.workers)

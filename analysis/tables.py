@@ -189,7 +189,9 @@ def pairs_table(report: dict[str, Any]) -> Table:
 
 def workers_table(report: dict[str, Any]) -> Table:
     """Return the workers: p, verdict and what it rests on."""
-    header = ["worker", "verdict", "p", "assignments", "ratings", "compared", "mean", "sd", "excluded"]
+    references = report["summary"].get("references")
+    header = ["worker", "verdict", "p", "assignments", "ratings", "compared", "mean", "sd"]
+    header += ["reference mean", "reference distance", "excluded"] if references else ["excluded"]
     rows = [
         [
             row["worker"],
@@ -200,6 +202,7 @@ def workers_table(report: dict[str, Any]) -> Table:
             row["n_compared"],
             row["mean"],
             row["sd"],
+            *([row["reference_mean"], row["reference_distance"]] if references else []),
             row["excluded"] or "",
         ]
         for row in report["worker_table"]
@@ -207,7 +210,10 @@ def workers_table(report: dict[str, Any]) -> Table:
     caption = "Workers and the worker test."
     if report["summary"]["worker_test"]["preset"] == NO_TEST:
         caption = "Workers. No worker test was applied: every worker counts."
-    return Table("workers", caption, header, rows, [0, 0, 4, 0, 0, 0, 1, 1, 0])
+    if references and references["mean"] is not None:
+        caption += f" Reference items of workers who count: mean {references['mean']:.1f}"
+        caption += "." if references["distance"] is None else f", {references['distance']:+.1f} to ordinary items."
+    return Table("workers", caption, header, rows, [0, 0, 4, 0, 0, 0] + [1] * (len(header) - 7) + [0])
 
 
 def replication_table(replication: dict[str, Any]) -> Table:

@@ -363,6 +363,7 @@ def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
         "rows": presenters.workers_shown(page, refused),
         "refused": refused,
         "compared": WORKER_TESTS[preset].compared,
+        "references": (found.report or {})["summary"].get("references"),
         "state": state,
         "states": states,
         "order": order,

@@ -46,6 +46,7 @@ def test_json_is_one_object_with_the_documented_keys():
         "n_counts",
         "worker_test",
         "workers",
+        "references",
         "systems",
         "significance",
         "clusters",
@@ -63,6 +64,25 @@ def test_table_and_latex_show_every_system_and_the_rules():
     latex, _ = analyse(EXAMPLE, protocol="mrc-adequacy", format="latex")
     assert latex.count(r"\midrule") == 1 + 3  # below the header, and below three of the four clusters
     assert all(name in table and name in latex for name in TRUE_ORDER)
+
+
+def test_reference_items_are_reported_per_worker_and_overall_where_there_are_any(tmp_path):
+    rows = ["w1,q1,A,ordinary,40", "w1,q2,A,ordinary,60", "w1,q1,A,reference,90", "w2,q1,A,ordinary,50"]
+    path = tmp_path / "references.csv"
+    path.write_text("\n".join(["worker,source,system,kind,score", *rows]))
+    options = {"protocol": "mrc-adequacy", "worker_test": "none", "format": "json"}
+    assert json.loads(analyse(path, out=tmp_path / "out", **options)[0])["references"] == {
+        "mean": 90.0,
+        "distance": 40.0,
+    }
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    found = {row["worker"]: (row["reference_mean"], row["reference_distance"]) for row in report["worker_table"]}
+    assert found == {"w1": (90.0, 40.0), "w2": (None, None)}
+    assert "reference distance" in (tmp_path / "out" / "tables" / "workers.csv").read_text()
+
+    path.write_text("\n".join(["worker,source,system,kind,score", *rows[:2]]))
+    assert json.loads(analyse(path, out=tmp_path / "none", **options)[0])["references"] is None
+    assert "reference" not in (tmp_path / "none" / "tables" / "workers.csv").read_text()
 
 
 def test_alpha_and_worker_test_change_who_is_kept():

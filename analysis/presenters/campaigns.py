@@ -77,6 +77,8 @@ def _live_row(worker: LiveWorker, name: str) -> dict[str, Any]:
         "repeated": _percent(conduct.share_repeated),
         "longest_run": conduct.longest_run,
         "sd": number(conduct.sd, 1),
+        "reference": number(conduct.reference_mean, 1),
+        "distance": number(conduct.reference_distance, 1, sign=True),
         "median_s": number(conduct.median_s, 1),
         "fast": _percent(conduct.share_fast),
         "is_active": bool(worker.n_active),

@@ -10,6 +10,7 @@ from analysis.campaign_queries import Standing
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.presenters.changes import settings_changes
 from analysis.presenters.chats import has_chats
+from analysis.presenters.numbers import number
 from analysis.ratings.scales import FULL
 from analysis.ratings.scales import words as scale_words
 from analysis.stats.quality import NO_TEST
@@ -142,7 +143,16 @@ def stats_of(run: AnalysisRun) -> list[dict[str, str]]:
             "value": f"{sum(row.get('n_ratings', row['n']) for row in summary['systems']):,}",
             "note": "averaged by output" if summary["unit"] == "output" else "",
         },
+        *_references(summary.get("references")),
     ]
+
+
+def _references(found: dict[str, float | None] | None) -> list[dict[str, str]]:
+    """Return the mean of reference items and their distance to ordinary ones; nothing where there is none."""
+    if not found or found["mean"] is None:
+        return []
+    note = f"{number(found['distance'], 1, sign=True)} to ordinary items"
+    return [{"label": "Reference items, mean", "value": number(found["mean"], 1), "note": note}]
 
 
 def settings_of(run: AnalysisRun) -> dict[str, Any]:

@@ -49,6 +49,8 @@ def workers_shown(rows: Iterable[dict[str, Any]], refused: dict[str, Any] | None
             "p_text": p_text(row["p"]),
             "mean_text": number(row["mean"], 1),
             "sd_text": number(row["sd"], 1),
+            "reference_text": number(row.get("reference_mean"), 1),
+            "distance_text": number(row.get("reference_distance"), 1, sign=True),
             "bars": bars(row["histogram"]),
             "counts": ", ".join(map(str, row["histogram"])),
             "refused": refused if refused and refused["worker"] == row["worker"] else None,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.stats.quality import twin_differences
-from analysis.stats.ratings import Codes, Floats, Kind, Ratings
+from analysis.stats.ratings import Codes, Floats, Kind, Mask, Ratings
 
 FAST_S = 2.0
 """An item rated in less was hardly read."""
@@ -77,6 +77,66 @@ def describe_conduct(
         difference=_paired(ratings, tested, twin) if is_paired else _unpaired(ratings, tested),
         n_items=np.bincount(ratings.worker, minlength=n_workers),
     )
+
+
+@dataclass(frozen=True)
+class References:
+    """How reference items are rated. They are auxiliary: no score and no worker test has them.
+
+    Attributes
+    ----------
+    mean : float64, (n_workers,)
+        Mean rating of a worker's reference items, 0–100 after reversal, all criteria pooled; NaN without one.
+    distance : float64, (n_workers,)
+        `mean` minus the mean rating of the worker's ordinary items, in points; NaN without either.
+    n_ratings : int64, (n_workers,)
+        Ratings of reference items.
+    overall_mean, overall_distance : float
+        The same of all ratings of the workers who count, pooled.
+    """
+
+    mean: Floats
+    distance: Floats
+    n_ratings: NDArray[np.int64]
+    overall_mean: float
+    overall_distance: float
+
+
+def compare_references(ratings: Ratings, scores: Floats, is_kept: Mask) -> References:
+    """Compare reference items with ordinary ones, per worker and overall.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : float64, (n_items, n_criteria)
+        After reversal.
+    is_kept : bool, (n_workers,)
+        Whose ratings enter the overall values.
+
+    Returns
+    -------
+    References
+
+    Notes
+    -----
+    Unpaired. A reference item takes the place of one ordinary item's output in a built HIT, but it is another text, not
+    a copy, and ratings files need not say which; so all ordinary items of the worker are what it is compared with.
+
+    References
+    ----------
+    METHOD §1 (reference items are auxiliary).
+    """
+    sums, counts = np.zeros((2, ratings.n_workers)), np.zeros((2, ratings.n_workers), np.int64)
+    for k, kind in enumerate((Kind.REFERENCE, Kind.ORDINARY)):
+        of_kind = np.flatnonzero(ratings.kind == kind)
+        for column in scores.T:
+            rated = of_kind[~np.isnan(column[of_kind])]
+            counts[k] += np.bincount(ratings.worker[rated], minlength=ratings.n_workers)
+            sums[k] += np.bincount(ratings.worker[rated], weights=column[rated], minlength=ratings.n_workers)
+    with np.errstate(invalid="ignore"):
+        mean, ordinary = sums / counts
+        overall, overall_ordinary = sums[:, is_kept].sum(axis=1) / counts[:, is_kept].sum(axis=1)
+    return References(mean, mean - ordinary, counts[0], float(overall), float(overall - overall_ordinary))
 
 
 def _paired(ratings: Ratings, tested: Floats, twin: NDArray[np.int64]) -> Floats:

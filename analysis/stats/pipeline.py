@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.conduct import References, compare_references
 from analysis.stats.quality import WorkerTests, run_worker_test
 from analysis.stats.ratings import Kind, Mask, Ratings, match_twins
 from analysis.stats.scores import (
@@ -56,7 +57,7 @@ class Analysis:
     """What the ratings mean.
 
     `tests` compares systems on overall z; `criterion_tests` on each criterion's z; `order` ranks system codes, best
-    first; `is_kept` (n_workers,) marks the workers whose ratings count.
+    first; `is_kept` (n_workers,) marks the workers whose ratings count; `references`: of reference items.
     """
 
     workers: WorkerTests
@@ -68,6 +69,7 @@ class Analysis:
     criterion_tests: tuple[PairwiseTests, ...]
     order: list[int]
     twin: NDArray[np.int64]
+    references: References
 
 
 def analyse(ratings: Ratings, design: Design, on_progress: Progress = lambda stage: None) -> Analysis:
@@ -109,4 +111,7 @@ def analyse(ratings: Ratings, design: Design, on_progress: Progress = lambda sta
         else tuple(compare_systems(z, observations.system, ratings.n_systems) for z in observations.z.T)
     )
     order = rank_systems(systems.z)
-    return Analysis(workers, standardisation, is_kept, observations, systems, tests, criterion_tests, order, twin)
+    references = compare_references(ratings, scores, is_kept)
+    return Analysis(
+        workers, standardisation, is_kept, observations, systems, tests, criterion_tests, order, twin, references
+    )

@@ -14,6 +14,7 @@ from analysis.finished_ratings import read_finished
 from analysis.live import LiveWorker, list_live_workers
 from analysis.stats.ratings import match_twins
 from annotation.models import Assignment, Rating
+from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
 from tests.analysis.campaigns import analysed, rate_rest, rated_campaign
@@ -39,6 +40,29 @@ def live(campaign: Campaign) -> dict[str, LiveWorker]:
 def give_all(campaign: Campaign, worker: str, **values) -> None:
     """Rewrite what a worker left, as no page can."""
     Rating.objects.filter(assignment__campaign=campaign, assignment__worker__key__endswith=worker).update(**values)
+
+
+def test_reference_items_are_as_far_from_ordinary_ones_as_in_the_report(owner: User, owner_client: Client) -> None:
+    campaign = rated_campaign(owner)
+    assert "Distance" not in owner_client.get(page_of(campaign)).text
+    HitItem.objects.filter(hit__campaign=campaign, kind=Kind.REPEAT).update(kind=Kind.REFERENCE)
+    cache.clear()
+
+    run, found = analysed(campaign), live(campaign)
+
+    for row in run.report["worker_table"]:
+        conduct = found[row["worker"]].conduct
+        assert (conduct.reference_mean, conduct.reference_distance) == pytest.approx(
+            (row["reference_mean"], row["reference_distance"])
+        )
+        assert row["reference_mean"] is not None
+    overall = run.report["summary"]["references"]
+    for name in ("run", "workers"):
+        page = owner_client.get(reverse(f"analysis:{name}", args=[run.pk])).text
+        assert "Reference items, mean" in page and f"{overall['mean']:.1f}" in page
+    for address in (page_of(campaign), reverse("analysis:workers", args=[run.pk])):
+        page = owner_client.get(address).text
+        assert "Distance" in page and f"{run.report['worker_table'][0]['reference_mean']:.1f}" in page
 
 
 @pytest.mark.parametrize("test", ["paired-wilcoxon", "unpaired-ranksum", "paired-t"])

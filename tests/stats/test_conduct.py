@@ -1,5 +1,6 @@
 """How workers go about their work, against plain loops."""
 
+from dataclasses import replace
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.stats.conduct import FAST_S, describe_conduct
+from analysis.stats.conduct import FAST_S, compare_references, describe_conduct
+from analysis.stats.pipeline import analyse
 from analysis.stats.ratings import Kind, Ratings, match_twins
+from tests.stats.crowd import crowd, design
 
 
 def ratings_of(scores, worker, assignment=None, kind=None, source=None) -> Ratings:
@@ -101,3 +104,49 @@ def test_repeats_and_runs_by_brute_force(rows):
         if pairs:
             assert found.share_repeated[worker] == pytest.approx(np.mean([a == b for a, b in pairs]))
         assert found.sd[worker] == pytest.approx(np.std([s for scores in goes for s in scores]))
+
+
+# --- Reference items
+
+
+@given(st.integers(0, 10_000))
+def test_references_against_plain_loops(seed):
+    ratings = crowd(seed, n_criteria=2)
+    rng = np.random.default_rng(seed)
+    ratings.scores[rng.random(ratings.scores.shape) < 0.1] = np.nan
+    is_kept = rng.random(ratings.n_workers) < 0.6
+    found = compare_references(ratings, ratings.scores, is_kept)
+
+    def mean_of(kind, workers):
+        rated = [
+            score
+            for k in range(ratings.n_items)
+            for score in ratings.scores[k].tolist()
+            if ratings.kind[k] == kind and ratings.worker[k] in workers and score == score
+        ]
+        return (sum(rated) / len(rated) if rated else np.nan), len(rated)
+
+    for worker in range(ratings.n_workers):
+        mean, n = mean_of(Kind.REFERENCE, {worker})
+        ordinary, _ = mean_of(Kind.ORDINARY, {worker})
+        assert found.n_ratings[worker] == n
+        np.testing.assert_allclose([found.mean[worker], found.distance[worker]], [mean, mean - ordinary])
+    kept = set(np.flatnonzero(is_kept).tolist())
+    mean, ordinary = mean_of(Kind.REFERENCE, kept)[0], mean_of(Kind.ORDINARY, kept)[0]
+    np.testing.assert_allclose([found.overall_mean, found.overall_distance], [mean, mean - ordinary])
+
+
+def test_without_reference_items_there_is_no_mean():
+    for ratings in (ratings_of([5, 7], [0, 0]), ratings_of(np.zeros((0, 1)), [])):
+        found = compare_references(ratings, ratings.scores, np.ones(ratings.n_workers, bool))
+        assert np.isnan(found.mean).all() and np.isnan(found.distance).all() and not found.n_ratings.any()
+        assert np.isnan([found.overall_mean, found.overall_distance]).all()
+
+
+def test_references_never_enter_a_score():
+    ratings = crowd(4)
+    higher = replace(ratings, scores=np.where(ratings.kind[:, None] == Kind.REFERENCE, 0.0, ratings.scores))
+    kinds = (Kind.ORDINARY, Kind.DEGRADED, Kind.REPEAT)
+    first, second = (analyse(each, design(alpha=0.9, standardised_kinds=kinds)) for each in (ratings, higher))
+    np.testing.assert_array_equal(first.systems.z, second.systems.z)
+    assert first.references.overall_mean > second.references.overall_mean == 0
