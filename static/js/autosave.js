@@ -43,8 +43,8 @@ function showErrors(field, errors) {
 export function mount(el) {
   /** What is not saved yet, by name, oldest first. @type {Map<string, {field: Field, value: string}>} */
   const unsaved = new Map();
-  /** Names whose value the server refused: not sent again until they change. @type {Set<string>} */
-  const refused = new Set();
+  /** Why the server refused values, by name: not sent again until they change. @type {Map<string, string[]>} */
+  const refused = new Map();
   let isSending = false;
   let failures = 0;
   /** @type {number | undefined} */
@@ -101,9 +101,8 @@ export function mount(el) {
       if (answer.saved) {
         unsaved.delete(name);
         if (answer.reload) el.dispatchEvent(new CustomEvent("saved", { detail: answer.reload }));
-      } else refused.add(name);
-      const texts = /** @type {string[]} */ (Object.values(answer.errors).flat());
-      if (texts.length) say(`Not saved: ${texts.join(" ")}`, true);
+      } else refused.set(name, Object.values(answer.errors).flat());
+      if (refused.size) say(`Not saved: ${[...refused.values()].flat().join(" ")}`, true);
       else if (!unsaved.size) say("Saved");
     } catch {
       failures += 1;

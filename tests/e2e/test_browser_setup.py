@@ -47,6 +47,9 @@ def test_browser_what_cannot_be_saved_says_so_at_its_field(signed_in: Page, camp
     expect(status(tab)).to_contain_text("Not saved:")
     expect(tab.locator(".field", has=alpha).locator(".field-errors")).to_be_visible()
     expect(alpha).to_have_attribute("aria-invalid", "true")
+    with tab.expect_response(lambda response: response.request.method == "POST" and response.ok):
+        tab.get_by_label("Name").fill("Saved all the same")
+    expect(status(tab)).to_contain_text("Not saved:")
     alpha.fill("0.1")
     expect(status(tab)).to_have_text("Saved")
     expect(tab.locator(".field-errors")).to_have_count(0)
