@@ -3,14 +3,13 @@
 import os
 import pwd
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -142,16 +141,13 @@ def running_webkit() -> Iterator[webdriver.WebKitGTK]:
             options = webdriver.WebKitGTKOptions()
             options.binary_location = str(browser)
             options.add_argument("--automation")
-            service = Service(str(driver), env=environment, popen_kw={"start_new_session": True})
+            service = Service(str(driver), env=environment)
             with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # Selenium's, of itself
                 session = webdriver.WebKitGTK(options=options, service=service)
-            group = service.process.pid
             try:
                 yield session
             finally:
                 session.quit()
-                with suppress(ProcessLookupError):
-                    os.killpg(group, signal.SIGKILL)  # its web process may outlive it
 
 
 def _display_in(log: Path) -> str:

@@ -25,6 +25,12 @@ export function mount(el) {
     counts.n_moves += 1;
     refresh();
   });
+  // Browsers differ in what Enter in a slider does: here it is the button, which works once every slider was moved.
+  el.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.target instanceof HTMLInputElement)) return;
+    event.preventDefault();
+    if (!event.repeat) button.click();
+  });
   addEventListener("blur", () => (counts.n_focus_lost += 1));
   document.addEventListener("paste", () => (counts.n_pastes += 1));
   addEventListener("online", refresh);

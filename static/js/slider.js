@@ -6,7 +6,7 @@
 
 /** Width of the thumb in static/css/rate_controls.css. */
 const THUMB_PX = 28;
-/** A finger that moves so far sideways sets the slider; one that moves up or down scrolls the page. */
+/** A finger that moves further than this sets the slider if it moves sideways, and scrolls the page if up or down. */
 const SLOP_PX = 6;
 const MIDDLE = 50;
 /** @type {Record<string, number>} */
@@ -15,7 +15,7 @@ const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp:
 /** @param {HTMLElement} el */
 export function mount(el) {
   const input = /** @type {HTMLInputElement} */ (el.querySelector("input"));
-  /** @type {{ id: number, x: number, isSet: boolean } | null} */
+  /** @type {{ id: number, x: number, y: number, isSet: boolean } | null} */
   let drag = null;
 
   /** Say in words, not in numbers, where the slider stands. */
@@ -43,17 +43,26 @@ export function mount(el) {
 
   el.addEventListener("pointerdown", (event) => {
     if (!event.isPrimary || event.button !== 0) return;
-    drag = { id: event.pointerId, x: event.clientX, isSet: event.pointerType === "mouse" };
+    drag = { id: event.pointerId, x: event.clientX, y: event.clientY, isSet: event.pointerType === "mouse" };
     if (!drag.isSet) return; // perhaps the finger only scrolls
     event.preventDefault(); // no selection of the text around
     el.setPointerCapture(event.pointerId);
     input.focus({ preventScroll: true });
     setAt(event);
   });
+  /** Drop a finger that scrolls: where the page cannot, the browser does not cancel it. @param {PointerEvent} event */
+  const follow = (event) => {
+    if (!drag || drag.isSet) return;
+    const across = Math.abs(event.clientX - drag.x), along = Math.abs(event.clientY - drag.y);
+    if (Math.max(across, along) <= SLOP_PX) return;
+    if (across > along) drag.isSet = true;
+    else drag = null;
+  };
+
   el.addEventListener("pointermove", (event) => {
     if (drag?.id !== event.pointerId) return;
-    drag.isSet ||= Math.abs(event.clientX - drag.x) > SLOP_PX;
-    if (drag.isSet) setAt(event);
+    follow(event);
+    if (drag?.isSet) setAt(event);
   });
   // A finger that drags makes no gesture besides: else the browser may swallow the next tap, as it ends a fling.
   el.addEventListener("touchmove", (event) => drag?.isSet && event.cancelable && event.preventDefault(), {
@@ -61,6 +70,8 @@ export function mount(el) {
   });
   el.addEventListener("pointerup", (event) => {
     if (drag?.id !== event.pointerId) return;
+    follow(event);
+    if (!drag) return;
     drag = null;
     setAt(event);
     input.focus({ preventScroll: true });

@@ -1,5 +1,6 @@
 """A HIT, a chat and a HIT in a frame, from the first page to the last, in Firefox and in WebKit (Safari's engine)."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,15 @@ from tests.e2e.engines.tabs import FirefoxTab, Tab
 
 pytestmark = pytest.mark.django_db(transaction=True)
 N_ITEMS = 3
+SLIDER = "[data-slider] input"
+_TOUCH = """((slider, steps) => {
+    const { x, y, width, height } = slider.getBoundingClientRect();
+    for (const [type, right, down] of steps) {
+        const at = { clientX: x + width / 2 + right, clientY: y + height / 2 + down };
+        const finger = { pointerId: 7, pointerType: "touch", isPrimary: true, button: 0, bubbles: true };
+        slider.parentElement.dispatchEvent(new PointerEvent(type, { ...finger, ...at }));
+    }
+})(document.querySelector("%s"), %s)"""
 
 
 def begin(tab: Tab) -> None:
@@ -27,7 +37,7 @@ def begin(tab: Tab) -> None:
 def rate_item(tab: Tab, position: int) -> None:
     tab.wait_for_text("h1", f"Item {position} of {N_ITEMS}")
     tab.wait_for("[data-rating-next]")  # below the sliders: all are there
-    tab.press("[data-slider] input", ("Home", "End")[position % 2])
+    tab.press(SLIDER, ("Home", "End")[position % 2])
     tab.click("[data-rating-next]")
 
 
@@ -101,6 +111,47 @@ def test_browser_a_hit_from_link_to_code(
     # The first item, the reload and the code; each rating is answered with a page, but for the one browser that cannot.
     is_redirected = isinstance(tab, FirefoxTab) and where == "frame"
     assert at_hit == {"POST": N_ITEMS, "GET": 3 + (N_ITEMS if is_redirected else 0)}
+
+
+@pytest.fixture
+def item(tab: Tab, framed_address: str, owner: User) -> Tab:
+    """The first item of a HIT, in a tab."""
+    campaign = open_campaign(owner, n_hits=1)
+    tab.open(f"{framed_address}/rate/c/{campaign.public_id}/")
+    begin(tab)
+    tab.wait_for("[data-rating-next]")
+    return tab
+
+
+def test_browser_enter_in_a_slider_goes_on_once_it_is_set(item: Tab) -> None:
+    item.run("addEventListener('submit', () => { document.body.className = 'sent'; })")
+    item.press(SLIDER, "Enter")
+    assert item.run("document.body.className") == ""
+    item.press(SLIDER, "End")
+    item.press(SLIDER, "Enter")
+    item.wait_for_text("h1", f"Item 2 of {N_ITEMS}")
+
+
+# By what it moves, sideways and down, a finger leaves the slider unset or sets it.
+SWIPES = {
+    "up": ([(2, -60), (3, -120)], ""),
+    "up at once": ([(60, -120)], ""),
+    "up, then sideways": ([(0, -30), (90, -30)], ""),
+    "a tap": ([(1, 2)], "in the middle"),
+    "sideways, then down": ([(900, 9), (900, 300)], "strongly agree"),
+}
+
+
+def test_browser_a_finger_that_moves_up_or_down_sets_no_slider(item: Tab) -> None:
+    """What browsers send of a finger where the page cannot scroll; the drivers of both have no finger."""
+    for name, (moves, words) in SWIPES.items():
+        steps = [("pointerdown", 0, 0), *(("pointermove", *move) for move in moves[:-1]), ("pointerup", *moves[-1])]
+        item.run("location.reload(), document.body.id = 'before'")
+        item.wait_for("#before", 0)
+        item.wait_for("[data-rating-next]")
+        item.run(_TOUCH % (SLIDER, json.dumps(steps)))
+        said = item.run(f"document.querySelector('{SLIDER}').getAttribute('aria-valuetext')")
+        assert said == (words or "not set yet"), name
 
 
 def test_browser_a_chat_and_its_rating(
