@@ -19,6 +19,10 @@ from evalsite.uploads import SizedFileField
 WORKER_TEST_CHOICES = [(slug, f"{test.name}: {test.meaning}") for slug, test in WORKER_TESTS.items()]
 UNIT_CHOICES = [(slug, f"{name}: {meaning}") for slug, (name, meaning) in UNITS.items()]
 _OTHER = "other"
+_BOTH = (
+    "Choose one: a column of scores, with one of criteria if there are several (one rating a row), or a column of "
+    "scores for each criterion (one item a row)."
+)
 _MEANINGS = {
     "worker": "Who rated.",
     "assignment": "One worker's go at one HIT. If left out: all that a worker did in a HIT.",
@@ -40,7 +44,7 @@ class UploadForm(forms.Form):
     )
     file = SizedFileField(
         label="Ratings file",
-        help_text="CSV, TSV, JSON Lines, Excel or Parquet: one rating a row, names of columns in the first.",
+        help_text="CSV, TSV, JSON Lines, Excel or Parquet: names of columns in the first row.",
         advice="Save it as Parquet, which is many times smaller, or analyse it on the command line: “manage.py "
         "analyse” has no limit.",
         widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,.jsonl,.ndjson,.xlsx,.parquet"}),
@@ -52,22 +56,41 @@ class MappingForm(forms.Form):
 
     def __init__(self, columns: Iterable[str], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        columns = list(columns)
         choices = [("", "– not in the file –"), *((name, name) for name in columns)]
         for name in COLUMNS:
             self.fields[name] = forms.ChoiceField(
                 label="HIT" if name == "hit" else name.capitalize(),
                 choices=choices,
-                required=name in REQUIRED,
+                required=name in REQUIRED and name != "score",
                 help_text=_MEANINGS[name],
             )
+        self.fields["scores"] = forms.MultipleChoiceField(
+            label="Scores in a column for each criterion",
+            choices=[(name, name) for name in columns if name],
+            required=False,
+            widget=forms.CheckboxSelectMultiple,
+            help_text="In the place of criterion and score: columns called like the criteria. An empty cell is "
+            "no rating.",
+        )
 
-    def chosen(self) -> dict[str, str]:
+    def clean(self) -> dict[str, Any]:
+        """Refuse a file without scores, and one with scores of both kinds."""
+        data = super().clean() or {}
+        if not data.get("score") and not data.get("scores") and not self.errors:
+            self.add_error("score", "Choose the column of the scores, or a column for each criterion.")
+        elif data.get("scores") and (data.get("score") or data.get("criterion")):
+            self.add_error(None, _BOTH)
+        return data
+
+    def chosen(self) -> dict[str, Any]:
         """Return the columns that were chosen, by what they are taken for."""
         return {name: column for name, column in self.cleaned_data.items() if column}
 
     def roles(self) -> dict[str, str]:
         """Return what each column of the file is taken for, as the form shows it."""
-        return {self[name].value(): name for name in COLUMNS if self[name].value()}
+        roles = {self[name].value(): name for name in COLUMNS if self[name].value()}
+        return roles | dict.fromkeys(self["scores"].value() or (), "score")
 
 
 class ScaleForm(forms.Form):

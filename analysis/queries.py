@@ -4,7 +4,6 @@ An uploaded file is its owner's alone. A campaign's snapshots belong to all its 
 workers' names as hashes only.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from uuid import UUID
 
@@ -14,6 +13,7 @@ from django.shortcuts import get_object_or_404
 
 from analysis.anonymity import anonymise, anonymous_report, anonymous_settings
 from analysis.models import AnalysisRun, RatingsFile
+from analysis.ratings.columns import ColumnMapping, criterion_of, score_columns
 from analysis.ratings.scales import Observed, Scale, look_at_file
 from analysis.stats.ratings import Kind
 from campaigns.models import Membership
@@ -156,15 +156,16 @@ def scale_of(ratings_file: RatingsFile) -> Scale | None:
     return (ratings_file.scale[0], ratings_file.scale[1]) if ratings_file.scale else None
 
 
-def scale_doubt(ratings_file: RatingsFile, mapping: Mapping[str, str]) -> Observed | None:
+def scale_doubt(ratings_file: RatingsFile, mapping: ColumnMapping) -> Observed | None:
     """Return what is odd about the scores of a file on 0–100; None if nothing is, or if they cannot be read."""
     path = Path(ratings_file.file.path)
-    columns = [mapping["score"]] if "score" in mapping else []
-    return look_at_file(path, columns, name=ratings_file.name, encoding=ratings_file.encoding)
+    return look_at_file(path, score_columns(mapping), name=ratings_file.name, encoding=ratings_file.encoding)
 
 
 def criteria_in(ratings_file: RatingsFile) -> list[str]:
-    """Return the criteria that the first rows of a ratings file name, in order, at most 40."""
+    """Return the criteria that the first rows of a ratings file name, or its columns, in order, at most 40."""
+    if wide := ratings_file.mapping.get("scores"):
+        return [criterion_of(name) for name in wide][:_MOST_CRITERIA]
     column = ratings_file.mapping.get("criterion")
     try:
         sample = preview(

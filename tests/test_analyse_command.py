@@ -209,6 +209,23 @@ def run_manage(*arguments):
     return subprocess.run(command, capture_output=True, text=True, cwd=settings.BASE_DIR)
 
 
+def test_a_column_for_each_criterion_is_guessed_and_said(tmp_path):
+    protocol, long, wide = (tmp_path / name for name in ("protocol.json", "long.csv", "wide.csv"))
+    protocol.write_text('{"criteria": ["clear", "wordy"], "worker_test": "none"}')
+    scores = [("a", "A", 20, 70), ("a", "B", 30, 90), ("b", "A", 10, 50), ("b", "B", 70, 40)]
+    rows = [f"{w},{s},{name},{x}" for w, s, *both in scores for name, x in zip(("clear", "wordy"), both, strict=True)]
+    long.write_text("\n".join(["worker,system,criterion,score", *rows]))
+    wide.write_text("\n".join(["worker,system,clear,wordy", *(f"{w},{s},{x},{y}" for w, s, x, y in scores)]))
+    expected = analyse(long, protocol=protocol, format="json")[0]
+    found, said = analyse(wide, protocol=protocol, format="json")
+    assert found == expected
+    assert "taken for the scores of a criterion: clear, wordy." in said
+    found, said = analyse(wide, protocol=protocol, format="json", score_columns=["clear", "wordy"])
+    assert (found, "scores of a criterion" in said) == (expected, False)
+    with pytest.raises(CommandError, match="there is no column “wordier”"):
+        analyse(wide, protocol=protocol, score_columns=["clear", "wordier"])
+
+
 def test_a_file_of_windows_is_refused_with_the_option_that_reads_it(tmp_path):
     text = "worker,system,score\n" + "".join(f"Zoë,{system},{score}\n" for system in "ab" for score in (20, 70))
     text = text.replace("Zoë,a,70", "ann,a,70").replace("Zoë,b,70", "ann,b,70")

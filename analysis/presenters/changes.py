@@ -86,5 +86,8 @@ def _in_words(run: AnalysisRun) -> dict[str, str]:
         "Kinds behind z": ", ".join(settings["standardised_kinds"]),
         "Excluded by hand": ", ".join(sorted(settings["excluded"])) or "nobody",
         "Scale": words(settings.get("scale") or FULL),
-        "Columns": ", ".join(f"{role} = {column}" for role, column in sorted(run.mapping.items())),
+        "Columns": ", ".join(
+            f"{role} = {' and '.join(column) if role == 'scores' else column}"
+            for role, column in sorted(run.mapping.items())
+        ),
     }

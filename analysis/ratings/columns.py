@@ -1,13 +1,23 @@
 """The long table's columns and the names that other tools give them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from evalsite.lib.tables import Preview
 
 COLUMNS = ("worker", "assignment", "hit", "position", "source", "system", "kind", "criterion", "score")
 """The columns of a ratings file (DESIGN §10), one row a rating."""
 
 REQUIRED = ("worker", "system", "score")
-"""`criterion` is required as well where a protocol has several."""
+"""`criterion` is required as well where a protocol has several.
+
+In a wide file an item is a row, and `scores`, in the place of `criterion` and `score`, are columns that hold the scores
+of a criterion each and are called like it.
+"""
+
+ColumnMapping = Mapping[str, Any]
+"""The file's column for each canonical one; for `scores` a list of columns."""
 
 _SYNONYMS = {
     "worker": ("worker_id", "annotator", "annotator_id", "rater", "rater_id", "user", "user_id", "username"),
@@ -31,19 +41,27 @@ _SYNONYMS = {
     "score": ("rating", "raw_score", "value", "slider"),
 }
 
+# Numbers beside the scores of other tools' files.
+_NO_SCORES = {
+    "id", "index", "row", "n", "unnamed0", "age", "year", "date", "time", "timestamp", "start", "end", "seconds",
+    "minutes", "duration", "ms", "worktimeinseconds", "moves", "nmoves", "pastes", "focuslost", "attempt", "rank",
+    "length", "words",
+}  # fmt: skip
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
 # MTurk's batch results put these before a column that the requester named.
 _PREFIX = re.compile(r"^(input|answer)\.", re.IGNORECASE)
 
 
-def guess_mapping(column_names: Sequence[str]) -> dict[str, str]:
+def guess_mapping(column_names: Sequence[str], criteria: Collection[str] = ()) -> ColumnMapping:
     """Return which column of a file holds each canonical column, {canonical name: the file's name}.
 
     Capitals, spaces and punctuation do not matter; a column's own name wins over a synonym, an earlier
     synonym over a later one, an earlier column over a later one. No column is used twice; what cannot be
-    guessed is left out.
+    guessed is left out. Without a column of criteria, those named like one of `criteria` are `scores`: even a
+    single one without a column of scores, and beside one if they are several.
     """
     plain = {name: _plain(name) for name in column_names}
-    mapping: dict[str, str] = {}
+    mapping: dict[str, Any] = {}
     names = {column: (column, *_SYNONYMS[column]) for column in COLUMNS}
     for exact in (True, False):
         for column in COLUMNS:
@@ -55,22 +73,69 @@ def guess_mapping(column_names: Sequence[str]) -> dict[str, str]:
                 if free:
                     mapping[column] = wanted if wanted in free else free[0]
                     break
-    return {column: mapping[column] for column in COLUMNS if column in mapping}
+    known = {_plain(name) for name in criteria if _plain(name)}
+    wide = [name for name in column_names if plain[name] in known and name not in mapping.values()]
+    if wide and "criterion" not in mapping and ("score" not in mapping or len(wide) > 1):
+        mapping["scores"] = wide
+        mapping.pop("score", None)
+    return _in_order(mapping)
 
 
-def chosen_mapping(mapping: Mapping[str, str]) -> dict[str, str]:
+def guess_scores(sample: Preview, mapping: ColumnMapping) -> list[str]:
+    """Return the columns of a file's first rows that may each hold the scores of a criterion: numbers, nothing else.
+
+    None if it has a column of scores or criteria, or none of workers or systems.
+    """
+    if {"score", "scores", "criterion"} & set(mapping) or not {"worker", "system"} <= set(mapping):
+        return []
+    found = []
+    for place, name in enumerate(sample.columns):
+        cells = [row[place].strip() for row in sample.rows if place < len(row)]
+        is_free = name and name not in mapping.values() and _plain(name) not in _NO_SCORES
+        if is_free and any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells if cell):
+            found.append(name)
+    return found
+
+
+def score_columns(mapping: ColumnMapping) -> list[str]:
+    """Return the columns of a file that hold scores: one, or one for each criterion."""
+    return list(mapping.get("scores") or [mapping[name] for name in ("score",) if name in mapping])
+
+
+def columns_of(mapping: ColumnMapping) -> list[str]:
+    """Return the columns of a file that a mapping uses."""
+    return [*(name for column, name in mapping.items() if column not in ("score", "scores")), *score_columns(mapping)]
+
+
+def criterion_of(column: str) -> str:
+    """Return the criterion whose scores a column holds, by its name."""
+    return _PREFIX.sub("", column.strip())
+
+
+def is_called(column: str, name: str) -> bool:
+    """Return whether a column's name is this one; capitals, spaces and punctuation do not matter."""
+    return bool(_plain(name)) and _plain(column) == _plain(name)
+
+
+def chosen_mapping(mapping: ColumnMapping) -> ColumnMapping:
     """Return a mapping that a person chose, without its blanks, in the order of COLUMNS.
 
     Raises ValueError for a name that is not canonical and for a column that is used twice: forms prevent
     both.
     """
     chosen = {column: name for column, name in mapping.items() if name}
-    unknown = set(chosen) - set(COLUMNS)
+    unknown = set(chosen) - {*COLUMNS, "scores"}
     if unknown:
         raise ValueError(f"no such column of a ratings file: {sorted(unknown)}")
-    if len(set(chosen.values())) < len(chosen):
+    if "scores" in chosen and {"score", "criterion"} & set(chosen):
+        raise ValueError("scores are in one column, or in a column for each criterion")
+    if len(set(columns_of(chosen))) < len(columns_of(chosen)):
         raise ValueError("one column of the file is chosen twice")
-    return {column: chosen[column] for column in COLUMNS if column in chosen}
+    return _in_order(chosen)
+
+
+def _in_order(mapping: ColumnMapping) -> dict[str, Any]:
+    return {column: mapping[column] for column in (*COLUMNS, "scores") if column in mapping}
 
 
 def _plain(name: str) -> str:

@@ -1,13 +1,14 @@
 """Ratings to items: which rows rate the same thing, and whether they agree about what it is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.ratings.coding import combined, dense, first_rows
-from analysis.ratings.rows import RatingRows
+from analysis.ratings.columns import ColumnMapping
+from analysis.ratings.rows import Criteria, RatingRows
 from analysis.stats.ratings import Kind
 from evalsite.lib.tables import CellProblems
 
@@ -47,7 +48,7 @@ def find_items(rows: RatingRows) -> Items:
 
 
 def check_items(
-    rows: RatingRows, items: Items, criteria: list[str], mapping: Mapping[str, str], problems: CellProblems
+    rows: RatingRows, items: Items, criteria: Criteria, mapping: ColumnMapping, problems: CellProblems
 ) -> None:
     """Add a problem for each rating that contradicts an earlier one of its assignment or item, or
     repeats one."""
@@ -66,13 +67,24 @@ def check_items(
                     _ITEM,
                     problems,
                 )
-    key, size = combined([(items.item, items.n_items), (rows.criterion, len(criteria))])
+    key, size = combined([(items.item, items.n_items), (rows.criterion, len(criteria.names))])
     if np.bincount(key, minlength=1).max(initial=0) > 1:
         cell, n_cells = dense(key, size)
         earlier = first_rows(cell, n_cells)[cell]
-        name = mapping.get("criterion", mapping["score"])
+        is_again = earlier != np.arange(earlier.size)
         mend = _DUPLICATE if "position" in mapping else _DUPLICATE + _NO_POSITION
-        _disagree(rows, earlier != np.arange(earlier.size), earlier, name, "duplicate_rating", mend, problems)
+        for name, is_of_column in _columns_of_ratings(rows, criteria, mapping):
+            _disagree(rows, is_again & is_of_column, earlier, name, "duplicate_rating", mend, problems)
+
+
+def _columns_of_ratings(
+    rows: RatingRows, criteria: Criteria, mapping: ColumnMapping
+) -> Iterator[tuple[str, NDArray[np.bool_] | bool]]:
+    """Yield each column that says which criterion was rated, and which ratings it says it of."""
+    if "scores" not in mapping:
+        yield mapping.get("criterion", mapping.get("score")), True
+    for name in mapping.get("scores", ()):
+        yield name, rows.criterion == criteria.code_of(name)
 
 
 _ITEM = "row {row} says something else of the same assignment and position. Make them agree."
@@ -82,7 +94,7 @@ _WORKER = "row {row} gives this assignment to another worker. Make its label uni
 _HIT = "row {row} says that this assignment is of another HIT. Make the assignment’s label unique."
 
 
-def _check_assignments(rows: RatingRows, mapping: Mapping[str, str], problems: CellProblems) -> None:
+def _check_assignments(rows: RatingRows, mapping: ColumnMapping, problems: CellProblems) -> None:
     # Assignments are numbered by worker and label, so a shared one shows as the same label twice.
     code_of: dict[str, int] = {}
     by_label = np.array([code_of.setdefault(label, len(code_of)) for label in rows.assignments], np.int64)
@@ -109,6 +121,9 @@ def _disagree(
     problems: CellProblems,
 ) -> None:
     bad = np.flatnonzero(differs)
+    # In a wide file several ratings have one row.
+    _, first = np.unique(rows.row[bad], return_index=True)
+    bad = bad[first]
     problems.add(
         rows.row[bad],
         name,

@@ -2,14 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ratings.columns import REQUIRED, chosen_mapping, guess_mapping
+from analysis.ratings.columns import (
+    REQUIRED,
+    ColumnMapping,
+    chosen_mapping,
+    columns_of,
+    guess_mapping,
+    score_columns,
+)
 from analysis.ratings.items import Items, check_items, find_items
 from analysis.ratings.notices import Names, Warning_, column_warnings, rating_warnings
 from analysis.ratings.rows import Criteria, RatingRows, code_rows
@@ -58,14 +65,15 @@ def load_ratings(
     *,
     criteria: Sequence[str],
     statements: Sequence[str] = (),
-    mapping: Mapping[str, str] | None = None,
+    mapping: ColumnMapping | None = None,
+    wide: Sequence[str] = (),
     name: str | None = None,
     max_bytes: int | None = None,
     encoding: str | None = None,
     scale: Scale = FULL,
     on_progress: Callable[[float], None] | None = None,
 ) -> LoadedRatings:
-    """Return the ratings of a file in any format that `evalsite.lib.tables` reads, one row a rating.
+    """Return the ratings of a file in any format that `evalsite.lib.tables` reads, one row a rating or an item.
 
     Parameters
     ----------
@@ -73,6 +81,7 @@ def load_ratings(
     criteria : names of the protocol's criteria, matched without regard to capitals.
     statements : statement of each criterion, "" for none; the file may name a criterion by it.
     mapping : {canonical column: the file's column}; guessed from the names by default.
+    wide : columns that hold the scores of a criterion each, where the others are guessed.
     name : what the person calls the file.
     max_bytes : a larger file is refused; None: no limit.
     encoding : of a text file without a mark; UTF-8 by default.
@@ -91,14 +100,16 @@ def load_ratings(
     -----
     Without a column `kind` every item is ordinary. Without `assignment` a worker's go at one HIT is one;
     without `hit` too, all that a worker did. Without `position` an item is one source, system and kind of an
-    assignment.
+    assignment. In a wide file, with a column of scores for each criterion, an empty cell is no rating.
     """
     known = {criterion.strip().casefold() for criterion in criteria}
     if not criteria or len(known) < len(criteria):
         raise ValueError("there must be one criterion at least, and none twice")
     problems = CellProblems()
-    table, mapping = _read(path, criteria, mapping, name, max_bytes, encoding, on_progress, problems)
-    rows = code_rows(table, mapping, Criteria(criteria, statements), scale, problems)
+    called = Criteria(criteria, statements)
+    is_guessed = mapping is None and not wide
+    table, mapping = _read(path, called, mapping, wide, name, max_bytes, encoding, on_progress, problems)
+    rows = code_rows(table, mapping, called, scale, problems)
     if len(rows.systems) > MAX_SYSTEMS:
         message = (
             f"the column has {len(rows.systems):,} different systems, and at most {MAX_SYSTEMS} are compared. Choose "
@@ -106,15 +117,18 @@ def load_ratings(
         )
         raise TableError(table.file, [Problem(None, mapping["system"], message, "too_many_systems")])
     # A score that is wrong is still somebody's rating of something; a wrong label leaves that unknown.
-    unclear = [problems.rows_in(mapping[column]) for column in mapping if column != "score"]
+    unclear = [problems.rows_in(mapping[column]) for column in mapping if column not in ("score", "scores")]
     if any(bad.size for bad in unclear):
         rows.drop(np.concatenate(unclear))
     items = find_items(rows)
-    check_items(rows, items, list(criteria), mapping, problems)
+    check_items(rows, items, called, mapping, problems)
     problems.raise_for(table)
     ratings = _ratings(rows, items, len(criteria))
     names = Names(rows.workers, rows.systems, rows.sources, rows.assignments, criteria)
     warnings = [Warning_(warning.code, 1, warning.message) for warning in table.warnings]
+    if is_guessed and "scores" in mapping:
+        message = f"Each of these columns was taken for the scores of a criterion: {', '.join(mapping['scores'])}."
+        warnings.append(Warning_("wide", 1, message))
     warnings += column_warnings(mapping, guess_mapping(table.columns), has_source=bool(rows.sources))
     warnings += rating_warnings(ratings, names, _hit_of_assignment(rows))
     return LoadedRatings(
@@ -126,44 +140,55 @@ def load_ratings(
         assignments=rows.assignments,
         warnings=warnings,
         fingerprint=_fingerprint(ratings, names),
-        score_columns=(mapping["score"],),
+        score_columns=tuple(score_columns(mapping)),
     )
 
 
 def _read(
     path: str | Path,
-    criteria: Sequence[str],
-    mapping: Mapping[str, str] | None,
+    criteria: Criteria,
+    mapping: ColumnMapping | None,
+    wide: Sequence[str],
     name: str | None,
     max_bytes: int | None,
     encoding: str | None,
     on_progress: Callable[[float], None] | None,
     problems: CellProblems,
-) -> tuple[Table, dict[str, str]]:
+) -> tuple[Table, ColumnMapping]:
     """Return the columns of the file and which is which."""
     file = name or Path(path).name
+
+    def guess(columns: Sequence[str]) -> ColumnMapping:
+        if wide:
+            found = guess_mapping([column for column in columns if column not in wide])
+            return {column: found[column] for column in found if column not in ("score", "criterion")} | {
+                "scores": [*wide]
+            }
+        return guess_mapping(columns, [*criteria.names, *criteria.statements])
+
     if mapping is not None:
         chosen = chosen_mapping(mapping)
-        _require(file, chosen, criteria, list(chosen.values()))
+        _require(file, chosen, criteria, columns_of(chosen))
     else:
         beginning = preview(path, name, 0, max_bytes=max_bytes, encoding=encoding)
-        chosen = guess_mapping(beginning.columns)
+        chosen = guess(beginning.columns)
         _require(file, chosen, criteria, beginning.columns)
 
     def read() -> Table:
         return read_columns(
             path,
-            list(chosen.values()),
+            columns_of(chosen),
             name,
-            [chosen["score"]],
+            score_columns(chosen),
             on_progress,
+            blank=chosen.get("scores", ()),
             max_bytes=max_bytes,
             encoding=encoding,
             problems=problems,
         )
 
     table = read()
-    if mapping is None and (better := guess_mapping(table.columns)) != chosen:
+    if mapping is None and (better := guess(table.columns)) != chosen:
         # In JSON Lines a column may first occur far down; leaving out, say, the kinds would be silent and
         # wrong.
         chosen = better
@@ -172,8 +197,11 @@ def _read(
     return table, chosen
 
 
-def _require(file: str, mapping: Mapping[str, str], criteria: Sequence[str], columns: Sequence[str]) -> None:
-    needed = REQUIRED if len(criteria) == 1 else (*REQUIRED, "criterion")
+def _require(file: str, mapping: ColumnMapping, criteria: Criteria, columns: Sequence[str]) -> None:
+    if "scores" in mapping:
+        needed = tuple(column for column in REQUIRED if column != "score")
+    else:
+        needed = REQUIRED if len(criteria.names) == 1 else (*REQUIRED, "criterion")
     there = listing(column for column in columns if column)
     problems = [
         Problem(

@@ -1,11 +1,12 @@
 """What a person should know about ratings that could be read: counted, with examples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.ratings.columns import ColumnMapping, columns_of
 from analysis.stats.ratings import Kind, Ratings, match_twins
 
 N_EXAMPLES = 3
@@ -38,10 +39,10 @@ class Names:
     criteria: Sequence[str]
 
 
-def column_warnings(mapping: Mapping[str, str], guess: Mapping[str, str], *, has_source: bool) -> list[Warning_]:
+def column_warnings(mapping: ColumnMapping, guess: ColumnMapping, *, has_source: bool) -> list[Warning_]:
     """Return what the analysis has to do without; `guess` is what the file's columns look like."""
     warnings = []
-    unused = [name for column, name in guess.items() if column not in mapping and name not in mapping.values()]
+    unused = [name for column, name in guess.items() if column not in mapping and name not in columns_of(mapping)]
     if unused:
         message = f"{len(unused)} columns look as if they belonged to the ratings and were not chosen."
         warnings.append(Warning_("column_not_used", len(unused), message, tuple(unused[:N_EXAMPLES])))

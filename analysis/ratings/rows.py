@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.ratings.coding import combined, dense, sorted_codes
+from analysis.ratings.columns import ColumnMapping, criterion_of, is_called, score_columns
 from analysis.ratings.scales import Scale, words
 from analysis.stats.ratings import Kind
-from evalsite.lib.tables import CellProblems, Table, TextColumn
-from evalsite.lib.tables.errors import shorten
+from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn
+from evalsite.lib.tables.errors import listing, shorten
 
 Codes = NDArray[np.integer]
 
@@ -44,11 +45,32 @@ class RatingRows:
 
     def drop(self, bad: NDArray[np.int64]) -> None:
         """Leave out some data rows."""
-        keep = np.ones(self.row.size, bool)
-        keep[bad] = False
+        self._take(np.flatnonzero(~np.isin(self.row, bad)))
+
+    def spread(self, scores: NDArray[np.float64], criteria: Sequence[int], is_rated: NDArray[np.bool_]) -> None:
+        """Make a rating of each cell, from one row an item: `scores` and `is_rated` are (n_rows, n_columns)."""
+        item, column = np.nonzero(is_rated)
+        self._take(item)
+        self.criterion = np.array(criteria, np.int32)[column]
+        self.score = scores[item, column]
+        if not is_rated.any(axis=1).all():
+            self.worker, self.workers = _used(self.worker, self.workers)
+            self.system, self.systems = _used(self.system, self.systems)
+            self.assignment, self.assignments = _used(self.assignment, self.assignments)
+            if self.source is not None:
+                self.source, self.sources = _used(self.source, self.sources)
+
+    def _take(self, rows: NDArray[np.int64]) -> None:
         for name, values in vars(self).items():
             if isinstance(values, np.ndarray):
-                setattr(self, name, values[keep])
+                setattr(self, name, values[rows])
+
+
+def _used(codes: Codes, labels: list[str]) -> tuple[Codes, list[str]]:
+    """Return codes and labels without labels that no rating has; −1 stays."""
+    occurs = np.bincount(codes[codes >= 0], minlength=len(labels)).astype(bool)
+    rank = np.append(np.cumsum(occurs) - 1, -1)
+    return rank[codes].astype(np.int32), [label for label, is_used in zip(labels, occurs, strict=True) if is_used]
 
 
 @dataclass(frozen=True)
@@ -64,13 +86,19 @@ class Criteria:
         texts = [text.strip().casefold() for text in self.statements]
         return {text: code for code, text in enumerate(texts) if text and texts.count(text) == 1} | names
 
+    def code_of(self, column: str) -> int | None:
+        """Return the code of the criterion whose scores a column of a wide file holds; None if it is none."""
+        named = self.codes().get(criterion_of(column).casefold())
+        called = (code for text, code in self.codes().items() if is_called(column, text))
+        return named if named is not None else next(called, None)
+
 
 def code_rows(
-    table: Table, mapping: Mapping[str, str], criteria: Criteria, scale: Scale, problems: CellProblems
+    table: Table, mapping: ColumnMapping, criteria: Criteria, scale: Scale, problems: CellProblems
 ) -> RatingRows:
     """Return the ratings as codes; each bad cell is added to `problems` and coded as 0 or −1."""
     n_rows = table.n_rows
-    text = {column: table.text[name] for column, name in mapping.items() if name in table.text}
+    text = {column: table.text[name] for column, name in mapping.items() if column != "scores" and name in table.text}
     worker, workers = sorted_codes(text["worker"])
     system, systems = sorted_codes(text["system"])
     for column in ("worker", "system", "assignment"):
@@ -83,7 +111,7 @@ def code_rows(
         assignment=worker,
         criterion=np.zeros(n_rows, np.int32),
         kind=np.zeros(n_rows, np.int8),
-        score=table.numbers[mapping["score"]],
+        score=np.zeros(n_rows) if "scores" in mapping else table.numbers[mapping["score"]],
         workers=workers,
         systems=systems,
     )
@@ -104,8 +132,39 @@ def code_rows(
         mend = f"The criteria are: {', '.join(criteria.names)}. Choose another protocol or edit its criteria."
         known = criteria.codes()
         rows.criterion = _look_up(text["criterion"], known, mapping["criterion"], "unknown_criterion", mend, problems)
-    _check_scores(rows.score, mapping["score"], scale, problems)
+    for name in score_columns(mapping):
+        _check_scores(table.numbers[name], name, scale, problems)
+    if "scores" in mapping:
+        _spread(rows, table, mapping["scores"], criteria, problems)
     return rows
+
+
+def _spread(rows: RatingRows, table: Table, columns: Sequence[str], criteria: Criteria, problems: CellProblems) -> None:
+    """Make ratings of the cells of a wide file; an empty cell is none.
+
+    Raises TableError where a column is no criterion, or another one's too, and for a file without a score.
+    """
+    codes = [criteria.code_of(name) for name in columns]
+    wrong = []
+    for place, (name, code) in enumerate(zip(columns, codes, strict=True)):
+        if code is None:
+            message = (
+                f"this is no criterion. The criteria are: {', '.join(criteria.names)}. Choose another protocol, edit "
+            )
+            wrong.append(Problem(1, name, message + "its criteria, or leave the column out.", "unknown_criterion"))
+        elif code in codes[:place]:
+            message = f"“{columns[codes.index(code)]}” holds scores of this criterion too. Choose one of them."
+            wrong.append(Problem(1, name, message, "duplicate_column"))
+    if wrong:
+        raise TableError(table.file, wrong)
+    scores = np.stack([table.numbers[name] for name in columns], axis=1)
+    is_rated = ~np.isnan(scores)
+    for place, name in enumerate(columns):
+        is_rated[problems.rows_in(name), place] = True  # what is wrong is still somebody's rating
+    if not is_rated.any():
+        message = f"there is no score in any of the columns {listing(columns)}. Choose the columns of the scores."
+        raise TableError(table.file, [Problem(None, None, message, "no_scores")])
+    rows.spread(scores, [code for code in codes if code is not None], is_rated)
 
 
 def _refuse_empty(column: TextColumn, name: str, problems: CellProblems) -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
@@ -11,11 +10,12 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from analysis.models import RatingsFile
-from analysis.ratings.columns import REQUIRED, guess_mapping
+from analysis.ratings.columns import REQUIRED, ColumnMapping, columns_of, guess_mapping, guess_scores
 from analysis.ratings.scales import Scale
+from campaigns.protocols import list_protocols
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import WINDOWS_1252, lines_if_windows, preview
+from evalsite.lib.tables import WINDOWS_1252, Preview, lines_if_windows, preview
 
 _CHUNK = 1 << 20
 _LONGEST_TITLE = 200
@@ -34,7 +34,7 @@ def upload_ratings(*, owner: User, upload: UploadedFile, title: str = "") -> Rat
             copy.write(chunk)
         copy.flush()
         is_windows = bool(lines_if_windows(copy.name, name))
-        columns = preview(copy.name, name, encoding=WINDOWS_1252 if is_windows else None).columns
+        sample = preview(copy.name, name, encoding=WINDOWS_1252 if is_windows else None)
         copy.seek(0)
         ratings_file = RatingsFile(
             owner=owner,
@@ -42,11 +42,19 @@ def upload_ratings(*, owner: User, upload: UploadedFile, title: str = "") -> Rat
             name=name[-255:],
             size=upload.size or 0,
             sha256=digest.hexdigest(),
-            columns=columns,
-            mapping=guess_mapping(columns),
+            columns=sample.columns,
+            mapping=_guess(sample),
             encoding="" if is_windows else "utf-8",
         )
         return keep_file(ratings_file, copy)
+
+
+def _guess(sample: Preview) -> ColumnMapping:
+    """Return what the columns of a file are likely to mean, for a person to correct."""
+    criteria = [criterion for protocol in list_protocols() for criterion in protocol.criteria]
+    mapping = guess_mapping(sample.columns, [text for each in criteria for text in (each.name, each.statement)])
+    scores = guess_scores(sample, mapping)
+    return {**mapping, "scores": scores} if scores else mapping
 
 
 def keep_file(ratings_file: RatingsFile, content: IO[bytes]) -> RatingsFile:
@@ -69,17 +77,17 @@ def read_as(*, ratings_file: RatingsFile, encoding: str) -> None:
 
 
 @transaction.atomic
-def map_columns(*, ratings_file: RatingsFile, mapping: Mapping[str, str], scale: Scale | None = None) -> None:
+def map_columns(*, ratings_file: RatingsFile, mapping: ColumnMapping, scale: Scale | None = None) -> None:
     """Say which column of the file is which, and the scale of its scores; later runs use it, earlier ones keep theirs.
 
     Raises DomainError `bad_mapping` if a required column is left out, none such exists, or one is used twice.
     """
     chosen = {role: column for role, column in mapping.items() if column}
-    if missing := [role for role in REQUIRED if role not in chosen]:
+    if missing := [role for role in REQUIRED if role not in chosen and not (role == "score" and "scores" in chosen)]:
         raise DomainError("bad_mapping", f"Choose the column for: {', '.join(missing)}.")
-    if unknown := set(chosen.values()) - set(ratings_file.columns):
+    columns = columns_of(chosen)
+    if unknown := set(columns) - set(ratings_file.columns):
         raise DomainError("bad_mapping", f"The file has no column “{sorted(unknown)[0]}”.")
-    columns = list(chosen.values())
     if twice := sorted({column for column in columns if columns.count(column) > 1}):
         raise DomainError("bad_mapping", f"The column “{twice[0]}” is chosen twice. Each column means one thing.")
     ratings_file.mapping = chosen

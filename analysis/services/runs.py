@@ -39,7 +39,7 @@ def start_run(
     user: User,
     settings: AnalysisSettings,
     parent: AnalysisRun | None = None,
-    mapping: dict[str, str] | None = None,
+    mapping: dict[str, Any] | None = None,
 ) -> AnalysisRun:
     """Queue an analysis of a ratings file; of two clicks on one button, the second gets the first one's run.
 

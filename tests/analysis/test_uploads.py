@@ -8,6 +8,8 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.models import RatingsFile
+from analysis.presenters.changes import settings_changes
+from analysis.settings import custom_settings
 from tests.analysis.conftest import kept_files, ratings_csv
 
 UPLOAD = "/analysis/new/"
@@ -193,3 +195,55 @@ def test_strangers_are_not_asked(stranger_client: Client, upload) -> None:
     file = upload(WINDOWS)
     assert stranger_client.get(columns_of(file)).status_code == 404
     assert stranger_client.post(columns_of(file), {"encoding": "windows-1252"}).status_code == 404
+
+
+# --- A column of scores for each criterion
+
+
+def wide_csv(*criteria: str) -> bytes:
+    """Return the ratings of `ratings_csv` with a row for each item."""
+    header, *rows = ratings_csv(criteria=criteria).decode().splitlines()
+    items: dict[str, list[str]] = {}
+    for row in rows:
+        item, _, score = row.rsplit(",", 2)
+        items.setdefault(item, []).append(score)
+    lines = [",".join([header.rsplit(",", 2)[0], *criteria])]
+    return "\n".join([*lines, *(",".join([item, *scores]) for item, scores in items.items())]).encode()
+
+
+@pytest.mark.parametrize("criteria", [("fun", "topic"), ("clear", "wordy")], ids=["of a protocol", "of nobody's"])
+def test_a_wide_file_is_guessed_confirmed_and_analysed(owner_client, upload, start, criteria) -> None:
+    file, long = upload(wide_csv(*criteria)), upload(ratings_csv(criteria=criteria))
+    assert file.mapping["scores"] == list(criteria)
+    page = owner_client.get(columns_of(file))
+    assert page.context["form"]["scores"].value() == list(criteria)
+    assert page.context["header"][-1] == (criteria[1], "score")
+
+    assert owner_client.post(columns_of(file), file.mapping).status_code == 302
+
+    protocol = owner_client.get(reverse("analysis:protocol", args=[file.pk]))
+    assert protocol.context["found"] == list(criteria)
+    settings = custom_settings(criteria)
+    run = start(file, settings)
+    assert run.fingerprint == start(long, settings).fingerprint
+    assert "scores = " in {row["name"]: row["after"] for row in settings_changes(start(long, settings), run)}["Columns"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"score": "fun"}, {"criterion": "kind"}, {"scores": []}, {"scores": ["fun", "worker"]}, {"scores": ["nothing"]}],
+    ids=["score too", "criterion too", "neither", "chosen twice", "no such column"],
+)
+def test_a_wide_file_cannot_be_taken_for_two_things(owner_client: Client, upload, changes: dict) -> None:
+    file = upload(wide_csv("fun", "topic"))
+    before = file.mapping
+    response = owner_client.post(columns_of(file), file.mapping | changes)
+    assert response.status_code == 422
+    assert response.context["form"].errors
+    file.refresh_from_db()
+    assert file.mapping == before
+
+
+def test_a_wide_file_on_five_steps_is_asked_about(owner_client: Client, upload) -> None:
+    file = upload(b"worker,system,clear,wordy\nann,alder,1,5\nann,birch,,4\n")
+    assert "All scores lie between 1 and 5" in owner_client.get(columns_of(file)).text

@@ -47,6 +47,9 @@ class Command(BaseCommand):
         parser.add_argument("--compare", type=Path, metavar="ORIGINAL", help="the run that RATINGS replicates")
         parser.add_argument("--dialogues", type=Path, metavar="FILE", help="the chats that were rated, one a row")
         parser.add_argument("--assignments", type=Path, metavar="FILE", help="how many seconds each assignment took")
+        parser.add_argument(
+            "--score-columns", nargs="+", default=(), metavar="COLUMN", help="one for each criterion, called like it"
+        )
         parser.add_argument("--encoding", choices=[WINDOWS_1252], help="of CSV files that are not UTF-8")
         parser.add_argument("--format", choices=["table", "json", "latex"], default="table")
         parser.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and figures there")
@@ -78,6 +81,7 @@ class Command(BaseCommand):
             criteria=settings.criterion_names,
             statements=settings.statements,
             encoding=if_windows(path, options["encoding"]),
+            wide=options["score_columns"],
             scale=settings.scale or FULL,
         )
         if settings.scale is None and (observed := look_at(loaded.ratings.scores)):

@@ -1,6 +1,6 @@
 """What is wrong with a table: every problem names its row and column and says how to mend it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -110,6 +110,10 @@ class CellProblems:
     def clear(self) -> None:
         """Forget every problem, before the same cells are checked again."""
         self._found.clear()
+
+    def forgive(self, code: str, columns: Collection[str]) -> None:
+        """Forget the problems with a code in some columns."""
+        self._found = [bad for bad in self._found if bad.code != code or bad.column not in columns]
 
     def rows_in(self, column: str) -> Rows:
         """Return the data rows already known to be bad in `column`."""

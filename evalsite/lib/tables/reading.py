@@ -76,6 +76,7 @@ def read_columns(
     numeric: Sequence[str] = (),
     on_progress: Progress | None = None,
     *,
+    blank: Collection[str] = (),
     lists: Collection[str] = (),
     max_bytes: int | None = None,
     encoding: str | None = None,
@@ -90,6 +91,7 @@ def read_columns(
     name : what the person calls the file; the path's last part by default.
     numeric : those of `columns` that hold numbers; the others come as text.
     on_progress : called now and then, on the caller's thread, with the share read, 0–1.
+    blank : those of `numeric` in which an empty cell is NaN; elsewhere it is a bad cell.
     lists : those of `columns` in which a list is read as its JSON text; elsewhere it is a bad cell.
     max_bytes : a larger file is refused; None: no limit.
     encoding : that of a text file without a mark; UTF-8 by default.
@@ -110,6 +112,7 @@ def read_columns(
     options = {"lists": lists} if source.format in _WITH_LISTS else {}
     with _encoding_explained(source):
         table = _READ[source.format](source, list(dict.fromkeys(columns)), numeric, found, on_progress, **options)
+    found.forgive("missing_number", blank)
     for column, cells in table.text.items():
         refuse_unstorable(cells, column, found)
     if problems is None:
