@@ -162,8 +162,9 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 
-# --- Caches. `default` holds what can be computed again, in the memory of each process. Counters of rate limits are
-# shared by the processes where there is Redis; a request waits for it at most that long.
+# --- Caches. `default` holds what can be computed again, in the memory of each process. Counters of rate limits, and
+# what tells the clients of open links apart, are shared by the processes where there is Redis; a request waits for it
+# at most that long.
 CACHES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "default"},
     "rate_limits": {

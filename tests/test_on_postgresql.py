@@ -21,6 +21,7 @@ FILES = {
         "test_places.py",
         "test_ratings.py",
         "test_concurrency.py",
+        "test_open_link.py",
         "test_coming_back.py",
         "test_worker_mischief.py",
         "test_raters_links.py",

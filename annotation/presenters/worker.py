@@ -1,7 +1,6 @@
 """What the worker pages show, in the shapes of templates/rate. Nothing here may tell items of one kind from others'."""
 
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -11,7 +10,6 @@ from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.places import UNSTARTED
 from annotation.queries import ShownItem
 from annotation.text_images import LETTERS, SCALES, WIDTHS, Part, Stem, Variant, blocks_with_parts, size_of
 from campaigns.contracts.platform import Handover
@@ -130,12 +128,6 @@ def terms(campaign: Campaign, n_items: int) -> dict[str, Any]:
         "consent": _as_html(campaign.consent),
         "lease": period(campaign.lease_minutes),
     }
-
-
-def begin_within(campaign: Campaign) -> str:
-    """Return how soon somebody who comes by an open link is to begin, "" if that is the lease like any other."""
-    minutes = UNSTARTED // timedelta(minutes=1)
-    return period(minutes) if minutes < campaign.lease_minutes else ""
 
 
 def item(

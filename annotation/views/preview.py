@@ -29,7 +29,7 @@ def preview(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     hit = first_hit(campaign)
     context = presenters.terms(campaign, campaign.hit_size) | {
         "can_start": hit is not None,
-        "begin_within": presenters.begin_within(campaign) if get_access(campaign).is_open else "",
+        "is_newcomer": get_access(campaign).is_open,
         "form": {"method": "get", "action": bar.begin_url(campaign, hit, 1) if hit is not None else ""},
         "preview": bar.frame(campaign, "welcome", hit),
     }

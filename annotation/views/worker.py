@@ -69,7 +69,7 @@ def _instructions(campaign: Campaign, arrival: Arrival, *, error: str = "", stat
     context = presenters.terms(campaign, n_items) | {
         "active": outlook.active,
         "newcomer": "" if arrival.worker_key else sign_newcomer(campaign),
-        "begin_within": "" if arrival.worker_key else presenters.begin_within(campaign),
+        "is_newcomer": arrival.worker_key is None and not arrival.is_preview,
         "can_start": not arrival.is_preview,
         "form": {"method": "post", "action": ""},
         "error": error,

@@ -20,11 +20,13 @@ from annotation.services.assignments import (
     return_assignment,
     start_assignment,
 )
+from annotation.services.chats import open_conversation
 from annotation.services.ratings import save_item
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
+from tests.annotation.chats.chat_campaigns import open_live_campaign
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items, scores_for
 from tests.annotation.test_worker_pages import answers, form_of, welcome_url
 
@@ -248,6 +250,24 @@ def test_who_rates_while_newcomers_come_loses_nothing(owner: User) -> None:
     at_once(N_WORKERS, act)
     check_places(campaign)
     assert [each.state for each in campaign.assignments.filter(n_rated=1)] == [State.ACTIVE] * len(early)
+
+
+def test_who_begins_a_chat_while_newcomers_come_loses_nothing(owner: User) -> None:
+    campaign = open_live_campaign(owner, n_hits=N_WORKERS // 2)
+    early = [start_assignment(campaign=campaign, worker_key=f"early-{k}") for k in range(N_WORKERS // 2)]
+    _make_quiet(campaign)
+
+    def act(k: int) -> None:
+        if k < len(early):
+            open_conversation(assignment_id=early[k].pk, position=1, topic="Tea", opinion="like")
+            return
+        with suppress(DomainError):
+            start_assignment(campaign=campaign, worker_key=f"new-{k}")
+
+    at_once(N_WORKERS, act)
+    check_places(campaign)
+    begun = campaign.assignments.filter(conversations__isnull=False)
+    assert [each.state for each in begun] == [State.ACTIVE] * len(early)
 
 
 def test_a_cap_of_workers_holds_while_places_are_taken_over(owner: User) -> None:
