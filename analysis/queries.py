@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404
 from analysis.anonymity import anonymise, anonymous_report, anonymous_settings
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.ratings.columns import ColumnMapping, criterion_of, score_columns
-from analysis.ratings.scales import Observed, Scale, look_at_file
+from analysis.ratings.scales import FULL, Observed, Scale, look_at_file
 from analysis.stats.ratings import Kind
 from campaigns.models import Membership
 from evalsite.accounts.models import User
@@ -152,7 +152,9 @@ def _is_degraded(kind: str) -> bool:
 
 
 def scale_of(ratings_file: RatingsFile) -> Scale | None:
-    """Return the scale of a file's scores, if somebody has said it."""
+    """Return the scale of a file's scores, if it is known: that of a campaign's sliders is."""
+    if ratings_file.campaign_id:
+        return FULL
     return (ratings_file.scale[0], ratings_file.scale[1]) if ratings_file.scale else None
 
 

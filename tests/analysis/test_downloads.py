@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings as django_settings
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
@@ -19,6 +20,9 @@ from analysis.anonymity import anonymise, anonymous_report
 from analysis.models import AnalysisRun
 from analysis.services.runs import exclude_worker
 from analysis.settings import custom_settings, from_protocol
+from annotation.models import Rating
+from evalsite.accounts.models import User
+from tests.analysis.campaigns import analysed, rated_campaign
 from tests.analysis.conftest import CAREFUL, finish, ratings_csv
 
 ROOT = Path(django_settings.BASE_DIR)
@@ -142,6 +146,17 @@ def test_the_package_of_the_example_gives_its_results_again(
         assert printed == summary
         assert json.loads(summary) == run.report["summary"]
     assert first.report["summary"] != second.report["summary"]
+
+
+def test_the_package_of_a_campaign_rated_on_a_few_points_gives_its_results_again(
+    owner: User, owner_client: Client, tmp_path: Path
+) -> None:
+    campaign = rated_campaign(owner)
+    Rating.objects.update(score=F("score") % 5)
+    run = analysed(campaign)
+    summary, printed = replicated(as_downloaded(owner_client, run), tmp_path)
+    assert printed == summary
+    assert max(row["raw"] for row in json.loads(summary)["systems"]) < 5  # as on the slider, from 0 to 100
 
 
 def test_the_package_of_published_dialogues_gives_its_results_again(
