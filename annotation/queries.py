@@ -1,5 +1,6 @@
 """What a worker's page shows. A token is the access: whoever has it is the assignment's worker."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +11,7 @@ from django.db.models import QuerySet
 from annotation.models import Assignment
 from annotation.tokens import is_arrival, read_token
 from campaigns.models import Campaign, Criterion, HitItem
+from evalsite.lib.caches import byte_cache
 from evalsite.lib.errors import DomainError
 
 
@@ -102,8 +104,15 @@ def items_of(assignment: Assignment) -> Mapping[int, ShownItem]:
     return _frozen_items(assignment.campaign.public_id, assignment.hit_id)
 
 
-# Of a process that shows so many HITs at once; one of 100 items takes some 100 kB.
-@lru_cache(maxsize=128)
+def _size_of_items(items: Mapping[int, ShownItem], *key: object) -> int:
+    """Return about how many bytes items take; those of one source share its fields."""
+    fields = {id(item.fields): item.fields for item in items.values()}
+    texts = [item.text for item in items.values()] + [text for each in fields.values() for text in each.values()]
+    return sum(map(sys.getsizeof, texts)) + 1000 * len(items)
+
+
+# Of the HITs that a process shows at once; one of 100 items takes some 100 kB, with long texts more.
+@byte_cache(64 * 2**20, _size_of_items)
 def _frozen_items(public_id: UUID, hit_id: int) -> Mapping[int, ShownItem]:
     items = HitItem.objects.filter(hit__campaign__public_id=public_id, hit=hit_id)
     return {item.position: item for item in shown_items(items)}

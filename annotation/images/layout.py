@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from annotation.images import bidi, fonts
 from annotation.images.clusters import JOIN, SPACE, TAB_WIDTH, break_class, find_clusters, find_pieces
+from evalsite.lib.caches import byte_cache
 
 Direction = Literal["auto", "ltr", "rtl"]
 
@@ -20,6 +21,10 @@ SCALES = (1, 2)
 PLACEHOLDER_EM = 0.62
 # Twice this is still below the 32,767 px that every browser can show.
 MAX_HEIGHT_PX = 16_000
+# Of a prepared text, measured: clusters, levels and pieces.
+_BYTES_OF_CHARACTER = 400
+# Longer runs are seldom measured twice, and would fill the cache.
+_LONGEST_KEPT = 200
 _NEWLINE = re.compile("\r\n|[\n\r\v\f\x85\u2028\u2029]")
 
 
@@ -127,7 +132,11 @@ def lay_out(
     return Layout(style, tuple(lines), dict(missing))
 
 
-@lru_cache(maxsize=128)
+def _size_of_prepared(prepared: object, text: str, *rest: object) -> int:
+    return _BYTES_OF_CHARACTER * len(text) + 2000
+
+
+@byte_cache(32 * 2**20, _size_of_prepared)
 def _prepare(
     text: str, font_size: int, is_bold: bool, direction: Direction
 ) -> tuple[tuple[Paragraph, ...], Mapping[str, int]]:
@@ -210,7 +219,8 @@ def measure_run(text: str, font: str | None, is_rtl: bool, size: int) -> float:
     """Return the advance of a run; placeholders have one space each as text."""
     if font is None:
         return len(text) * round(PLACEHOLDER_EM * size)
-    return fonts.measure(font, size, text, is_rtl)
+    measure = fonts.measure if len(text) <= _LONGEST_KEPT else fonts.measure.__wrapped__
+    return measure(font, size, text, is_rtl)
 
 
 def _measure_pieces(clusters: Sequence[Cluster], levels: Sequence[int], size: int) -> Iterator[Piece]:

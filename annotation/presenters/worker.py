@@ -162,7 +162,8 @@ def item(
 
 
 def _shown(block: Block, parts: list[Part], stem_of: Stem | None) -> dict[str, Any]:
-    """Return what rate/text.html shows of a block: images or, without names for them, text."""
+    """Return what rate/text.html shows of a block: images or, without any or names for them, text."""
+    stem_of = stem_of if parts else None
     return {
         "label": block.label,
         "is_output": block.is_output,

@@ -2,11 +2,12 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
+from evalsite.lib.caches import byte_cache
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
@@ -44,7 +45,8 @@ def write_transcript(turns: Iterable[Spoken]) -> str:
     return "\n".join(f"{SPEAKERS[turn.speaker]}: {turn.text}".replace("\n", f"\n{_INDENT}") for turn in turns)
 
 
-@lru_cache(maxsize=1024)
+# The turns take as many bytes as the text again.
+@byte_cache(16 * 2**20, lambda turns, text: 2 * sys.getsizeof(text) + 1000)
 def parse_transcript(text: str, *, is_before_reply: bool = False) -> tuple[Spoken, ...]:
     """Return the turns of a dialogue; raise DomainError `bad_transcript`, with what is wrong.
 

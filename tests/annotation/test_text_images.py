@@ -13,8 +13,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from PIL import Image
 
+import annotation.queries
 from annotation import text_images
-from annotation.images import DARK, LIGHT
+from annotation.images import DARK, LIGHT, layout
 from annotation.models import Assignment
 from annotation.queries import get_page
 from annotation.services.assignments import start_assignment
@@ -156,6 +157,43 @@ def test_no_text_is_lost_in_parts(text: str, times: int) -> None:
     whole = f"{text}\n" * times
     parts = text_images._split(Block("text", "Text", whole), "key")
     assert "".join(part.text for part in parts) == whole
+
+
+@pytest.mark.django_db
+def test_a_text_of_an_older_import_that_is_too_long_to_draw_is_shown_as_text(owner: User, client: Client) -> None:
+    campaign = open_campaign(owner)
+    campaign.sources.update(fields={"question": "Which?", "reference": "word " * 400_000})
+    assignment = _start(campaign)
+
+    page = client.get(_hit_url(assignment))
+
+    assert page.status_code == 200
+    assert page.text.count("word word") >= 100_000
+    names = _names(client, assignment)
+    assert len(names) == 2 * 2 * len(VARIANTS), "the question and the answer, of this item and of the next"
+    assert client.get(f"{_hit_url(assignment)}{names[0]}.png").status_code == 200
+    assert rate_items(assignment, 1).position == assignment.position + 1
+
+
+def test_no_part_of_a_long_text_is_measured_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[int] = []
+    measure = text_images.measure
+    monkeypatch.setattr(
+        text_images, "measure", lambda text, **more: measured.append(len(text)) or measure(text, **more)
+    )
+    text = "Long documents have many words. " * 1500
+    parts = text_images._split(Block("text", "Text", text), "key")
+    assert "".join(part.text for part in parts) == text
+    assert max(measured) <= 20_000
+
+
+def test_caches_of_texts_are_bounded_by_bytes() -> None:
+    for number in range(60):
+        text_images.size_of(f"{number} " * 4000, 720)
+    caches = (text_images.size_of, text_images._stretches, layout._prepare, annotation.queries._frozen_items)
+    bounds = (8, 8, 32, 64)
+    assert all(cache.n_bytes <= bound * 2**20 for cache, bound in zip(caches, bounds, strict=True))
+    assert layout._prepare.n_bytes > 20 * 2**20
 
 
 @pytest.mark.django_db
