@@ -6,12 +6,12 @@ and has an id that the caller stores before it acts; the act on one id has its e
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from evalsite.lib.errors import DomainError
@@ -178,8 +178,33 @@ class Prepared:
 class CrowdAccount(ABC):
     """An account at a platform, opened for one campaign. Threads do not share it.
 
-    Every method raises PlatformRefusedError or PlatformUnsureError. Each may be called again after either.
+    Every method raises PlatformRefusedError or PlatformUnsureError. Each may be called again after either, but for
+    `pay_bonuses`.
     """
+
+    approvals_at_once: ClassVar[int] = 1
+    """How many submissions `approve_all` takes; 1: the platform has no such call."""
+    bonuses_at_once: ClassVar[int] = 1
+    """How many bonuses of one posting `draft_bonuses` takes; 1: the platform has no such call."""
+
+    @property
+    def approvals_settle_s(self) -> float:
+        """How many seconds later at most submissions are approved that `approve_all` was called for."""
+        return 0.0
+
+    def approve_all(self, submission_ids: Sequence[str]) -> None:
+        """Ask for the reward of submissions, none of which is rejected; whether they are approved, `look` tells."""
+        for each in submission_ids:
+            self.approve(each)
+
+    def draft_bonuses(self, bonuses: Sequence[BonusSpec]) -> list[str]:
+        """Return the ids with which `pay_bonuses`, or `pay_bonus` for each, pays; all of one posting."""
+        return [self.draft_bonus(each) for each in bonuses]
+
+    def pay_bonuses(self, bonuses: Sequence[BonusSpec], draft_ids: Sequence[str]) -> None:
+        """Pay what `draft_bonuses` has just set up here. After PlatformUnsureError, `pay_bonus` finds out for each."""
+        for bonus, draft_id in zip(bonuses, draft_ids, strict=True):
+            self.pay_bonus(bonus, draft_id)
 
     @abstractmethod
     def check(self) -> AccountState:

@@ -13,11 +13,10 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from django.db import transaction
-from django.db.models import F, Max, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from campaigns.contracts.account import (
-    BonusSpec,
     CrowdAccount,
     DraftLapsedError,
     PlatformRefusedError,
@@ -27,33 +26,31 @@ from campaigns.models import Campaign
 from crowd.accounts import open_account
 from crowd.models import Order, Posting, Submission
 from crowd.queries import OPEN, list_stops
-from crowd.services.pacing import FIRST_PAUSE_S, Pace
+from crowd.services.bulk_orders import NOT_YET, approve_in_bulk, bonus_of, pay_in_bulk, unsettled_s
+from crowd.services.order_states import (
+    LONGEST_ERROR,
+    LONGEST_PAUSE_S,
+    SUBMISSION_STATES,
+    claim,
+    end_order,
+    try_later,
+)
+from crowd.services.pacing import Pace
 from crowd.services.queueing import ask_for
 from crowd.services.rejecting import settle_rejections
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
-from evalsite.jobs.timing import LEASE_S
 from evalsite.lib.errors import DomainError
 
 logger = logging.getLogger(__name__)
 
 CARRY_OUT = "crowd.orders"
 State, Kind = Order.State, Order.Kind
-# Pauses after a call whose effect is not known double, up to the longest.
-LONGEST_PAUSE_S = 600
 # How often one job goes through the open orders, and how long it waits at most to do so again.
 ROUNDS, LONGEST_WAIT_S = 5, 5
 # A platform may forget a token after a day; what else could tell whether places were added is not known.
 TOKENS_LAST = timedelta(hours=20)
 _AT_A_TIME = 200
-_LONGEST_ERROR = 500
-_POSTING_STATES = {
-    Kind.PAUSE: Posting.State.PAUSED,
-    Kind.RESUME: Posting.State.OPEN,
-    Kind.STOP: Posting.State.ENDED,
-    Kind.DELETE: Posting.State.GONE,
-}
-_SUBMISSION_STATES = {Kind.APPROVE: Submission.State.APPROVED, Kind.REJECT: Submission.State.REJECTED}
 # After which a posting that was stopped for good could be taken again, or resumed.
 _REOPENING = (Kind.ADD_PLACES, Kind.PAUSE, Kind.RESUME)
 # Of which a submission has only one that stands.
@@ -130,7 +127,7 @@ def carry_out_orders(ctx: JobContext, campaign_id: int) -> None:
         account = open_account(campaign)
     except DomainError as error:
         later = timezone.now() + timedelta(seconds=LONGEST_PAUSE_S)
-        _open_orders(campaign).update(try_at=later, last_error=error.message[:_LONGEST_ERROR])
+        _open_orders(campaign).update(try_at=later, last_error=error.message[:LONGEST_ERROR])
         raise
     pace = Pace()
     _go_through(ctx, campaign, account, pace)
@@ -143,7 +140,9 @@ def carry_out_orders(ctx: JobContext, campaign_id: int) -> None:
 
 
 def _go_through(ctx: JobContext, campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
-    """Try every open order once."""
+    """Try every open order once; many of one kind by one call, where the platform has such calls."""
+    approve_in_bulk(campaign, account, pace)
+    pay_in_bulk(campaign, account, pace)
     total = _open_orders(campaign).count()
     held: set[tuple[str, int]] = set()
     for n, order in enumerate(_in_order(campaign)):
@@ -191,59 +190,21 @@ def _carry_out(account: CrowdAccount, order: Order) -> bool:
 
     Each try is claimed by itself, so that the row knows of it before the platform does.
     """
-    if not _claim(order):
+    if not claim(order):
         return False
     try:
         _CALLS[order.kind](account, order)
     except PlatformUnsureError as error:
-        _try_later(order, error)
+        try_later(order, error)
         return False
     except PlatformRefusedError as error:
         logger.warning("order %d (%s) is refused: %s", order.pk, order.kind, error.code)
-        _end(order, State.REFUSED, error.message)
+        end_order(order, State.REFUSED, error.message)
     else:
-        _end(order, State.DONE)
-        if order.submission and order.kind in _SUBMISSION_STATES:
+        end_order(order, State.DONE)
+        if order.submission and order.kind in SUBMISSION_STATES:
             settle_rejections(order.campaign, Submission.objects.filter(pk=order.submission.pk))
     return True
-
-
-def _claim(order: Order) -> bool:
-    """Take an order that is due, for as long as a job without a sign of life counts as alive."""
-    now = timezone.now()
-    due = Order.objects.filter(Q(try_at=None) | Q(try_at__lte=now), pk=order.pk, state__in=OPEN, n_tries=order.n_tries)
-    if not due.update(state=State.SENDING, n_tries=F("n_tries") + 1, try_at=now + timedelta(seconds=LEASE_S)):
-        return False
-    order.n_tries += 1
-    return True
-
-
-def _try_later(order: Order, error: PlatformUnsureError) -> None:
-    pause_s = min(FIRST_PAUSE_S * 2 ** min(order.n_tries - 1, 20), LONGEST_PAUSE_S)
-    at = timezone.now() + timedelta(seconds=max(pause_s, error.retry_after_s or 0))
-    # Not if another job has taken it since.
-    mine = Order.objects.filter(pk=order.pk, state=State.SENDING, n_tries=order.n_tries)
-    mine.update(try_at=at, last_error=str(error)[:_LONGEST_ERROR])
-
-
-@transaction.atomic
-def _end(order: Order, state: str, error: str = "") -> None:
-    """Write down what became of an order, unless another job was first."""
-    if order.submission_id:  # locked in the same order as by those who place orders
-        Submission.objects.select_for_update(no_key=True).get(pk=order.submission_id)
-    ended = Order.objects.filter(pk=order.pk, state=State.SENDING).update(
-        state=state, done_at=timezone.now(), try_at=None, last_error=error[:_LONGEST_ERROR]
-    )
-    if not ended or state != State.DONE:
-        return
-    if order.submission_id and order.kind in _SUBMISSION_STATES:
-        decided = Submission.objects.filter(pk=order.submission_id)
-        decided.update(state=_SUBMISSION_STATES[Kind(order.kind)])
-        if order.kind == Kind.REJECT:  # its place may be open there again
-            Posting.objects.filter(submissions=order.submission_id).update(look_at=timezone.now())
-    if order.posting_id and order.kind in _POSTING_STATES:
-        look_at = None if order.kind == Kind.DELETE else timezone.now()
-        Posting.objects.filter(pk=order.posting_id).update(state=_POSTING_STATES[Kind(order.kind)], look_at=look_at)
 
 
 # --- Telling the platform
@@ -251,6 +212,8 @@ def _end(order: Order, state: str, error: str = "") -> None:
 
 def _approve(account: CrowdAccount, order: Order) -> None:
     submission = _submission_of(order)
+    if order.draft_id and unsettled_s(order, account) > 0:
+        raise NOT_YET
     rejected = Order.objects.filter(submission=submission, kind=Kind.REJECT, state=State.DONE).exists()
     account.approve(
         submission.platform_id,
@@ -264,18 +227,7 @@ def _reject(account: CrowdAccount, order: Order) -> None:
 
 
 def _pay_bonus(account: CrowdAccount, order: Order) -> None:
-    submission = _submission_of(order)
-    same = Order.objects.filter(submission=submission, kind=Kind.BONUS, amount=order.amount, state=State.DONE)
-    bonus = BonusSpec(
-        token=order.token,
-        posting_id=submission.posting.platform_id,
-        submission_id=submission.platform_id,
-        worker_key=submission.worker.key,
-        amount=order.amount,
-        message=order.message,
-        is_repeat=order.n_tries > 1,
-        given_at=same.aggregate(at=Max("done_at"))["at"],
-    )
+    bonus = bonus_of(order)
     order.refresh_from_db(fields=["draft_id"])
     if not order.draft_id:
         draft_id = account.draft_bonus(bonus)

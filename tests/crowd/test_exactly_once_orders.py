@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from campaigns.contracts.account import PlatformUnsureError
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission
-from crowd.services import orders, payments
+from crowd.services import order_states, orders, payments
 from crowd.services.orders import carry_out_orders, place_orders
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
@@ -35,8 +35,8 @@ def bank(monkeypatch: pytest.MonkeyPatch) -> Bank:
     bank = Bank()
     monkeypatch.setattr(orders, "open_account", lambda campaign: bank)
     monkeypatch.setattr("crowd.services.pacing.CALLS_PER_S", 1_000_000)
-    monkeypatch.setattr(orders, "LEASE_S", 0)
-    monkeypatch.setattr(orders, "FIRST_PAUSE_S", 0)
+    monkeypatch.setattr(order_states, "LEASE_S", 0)
+    monkeypatch.setattr(order_states, "FIRST_PAUSE_S", 0)
     return bank
 
 

@@ -13,7 +13,7 @@ from annotation.models import Worker
 from campaigns.contracts.account import DraftLapsedError, PlatformUnsureError
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission
-from crowd.services import orders, payments
+from crowd.services import order_states, orders, payments
 from crowd.services.orders import carry_out_orders, hurry_orders, list_due, order_again
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext, LeaseLostError
@@ -33,7 +33,7 @@ def bank(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bank]:
     monkeypatch.setattr(orders, "open_account", lambda campaign: bank)
     monkeypatch.setattr("crowd.services.pacing.CALLS_PER_S", 1000)
     monkeypatch.setattr(orders, "ROUNDS", 1)
-    monkeypatch.setattr(orders, "FIRST_PAUSE_S", 30)
+    monkeypatch.setattr(order_states, "FIRST_PAUSE_S", 30)
     return bank
 
 
@@ -219,7 +219,7 @@ def test_a_job_goes_through_the_orders_again_after_a_short_pause(
     campaign: Campaign, owner: User, bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(orders, "ROUNDS", 3)
-    monkeypatch.setattr(orders, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(order_states, "FIRST_PAUSE_S", 0.01)
     payments.approve(campaign=campaign, submissions=submissions_of(campaign)[:1], user=owner)
     faults = [PlatformUnsureError("no answer")] * 2
 

@@ -6,7 +6,7 @@ bonuses, so what was done is read from it before anything is done again.
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -34,7 +34,7 @@ from campaigns.contracts.account import (
 )
 from campaigns.contracts.platform import CampaignRef
 from campaigns.platforms.prolific import secured, studies, workspace
-from campaigns.platforms.prolific.client import ProlificClient
+from campaigns.platforms.prolific.client import PlatformBusyError, ProlificClient
 from campaigns.platforms.prolific.options import is_secure, text_of
 from campaigns.platforms.prolific.states import posting_state, submission_state
 
@@ -50,6 +50,10 @@ _MARK_LENGTH, _MAX_MARKS = 8, 30
 
 class ProlificAccount(CrowdAccount):
     """The account of a token."""
+
+    # What Prolific recommends at most.
+    approvals_at_once = 1000
+    bonuses_at_once = 200
 
     @sensitive_variables()
     def __init__(self, campaign: CampaignRef, token: str) -> None:
@@ -188,6 +192,15 @@ class ProlificAccount(CrowdAccount):
 
     # --- Decisions and messages
 
+    @property
+    def approvals_settle_s(self) -> float:
+        """How long Prolific may take: a call for many only begins it."""
+        return _settled_s()
+
+    def approve_all(self, submission_ids: Sequence[str]) -> None:
+        """Ask for the approval of submissions, of any studies."""
+        self._client.post("/api/v1/submissions/bulk-approve/", {"submission_ids": list(submission_ids)})
+
     def approve(self, submission_id: str, message: str = "", *, was_rejected: bool = False) -> None:
         """Approve a submission, which a rejected one is restored for; Prolific takes no message with it."""
         if was_rejected and self._status(submission_id) is SubmissionState.REJECTED:
@@ -234,16 +247,34 @@ class ProlificAccount(CrowdAccount):
         The answer is PlatformUnsureError until one that was given before must be among those of the submission: it
         would be taken for this one later.
         """
-        if bonus.given_at and (left_s := _unsettled_s(bonus.given_at.timestamp())) > 0:
-            raise PlatformUnsureError("Prolific may not list the last bonus of this amount yet.", left_s)
-        n_before = self._n_paid(bonus)
-        line = f"{bonus.submission_id},{bonus.amount:.2f}"
-        made = self._client.create(
-            "/api/v1/submissions/bonus-payments/", {"study_id": bonus.posting_id, "csv_bonuses": line}
-        )
-        draft_id = str(_BonusDraft(str(made["id"]), n_before, int(time.time())))
-        self._just_drafted.add(draft_id)
-        return draft_id
+        return self.draft_bonuses([bonus])[0]
+
+    def draft_bonuses(self, bonuses: Sequence[BonusSpec]) -> list[str]:
+        """Set bonuses of one study up together, for each as `draft_bonus` does; Prolific pays all of them or none."""
+        for bonus in bonuses:
+            if bonus.given_at and (left_s := _unsettled_s(bonus.given_at.timestamp())) > 0:
+                raise PlatformUnsureError("Prolific may not list the last bonus of this amount yet.", left_s)
+        n_before = [self._n_paid(bonus) for bonus in bonuses]
+        lines = "\n".join(f"{bonus.submission_id},{bonus.amount:.2f}" for bonus in bonuses)
+        body = {"study_id": bonuses[0].posting_id, "csv_bonuses": lines}
+        batch_id = str(self._client.create("/api/v1/submissions/bonus-payments/", body)["id"])
+        self._just_drafted.add(batch_id)
+        return [str(_BonusDraft(batch_id, n, int(time.time()))) for n in n_before]
+
+    def pay_bonuses(self, bonuses: Sequence[BonusSpec], draft_ids: Sequence[str]) -> None:
+        """Pay bonuses that were set up together, asking once, since Prolific pays as often as it is asked."""
+        (batch_id,) = {_BonusDraft.parse(each).batch_id for each in draft_ids}
+        if batch_id not in self._just_drafted:
+            raise PlatformUnsureError("It is not known yet whether Prolific has paid these bonuses.")
+        self._pay(batch_id)
+
+    def _pay(self, batch_id: str) -> None:
+        """Ask once for the payment of what was just set up. If Prolific asks to wait, nothing was done: set up anew."""
+        self._just_drafted.remove(batch_id)
+        try:
+            self._client.post(f"/api/v1/bulk-bonus-payments/{batch_id}/pay/")
+        except PlatformBusyError as error:
+            raise DraftLapsedError(str(error), error.retry_after_s) from error
 
     def pay_bonus(self, bonus: BonusSpec, draft_id: str) -> None:
         """Pay a bonus, asking for each draft once only, since Prolific pays as often as it is asked.
@@ -252,9 +283,8 @@ class ProlificAccount(CrowdAccount):
         until Prolific must have paid it the answer is PlatformUnsureError, and after that DraftLapsedError.
         """
         draft = _BonusDraft.parse(draft_id)
-        if draft_id in self._just_drafted:
-            self._just_drafted.remove(draft_id)
-            self._client.post(f"/api/v1/bulk-bonus-payments/{draft.batch_id}/pay/")
+        if draft.batch_id in self._just_drafted:
+            self._pay(draft.batch_id)
             return
         try:
             n_paid = self._n_paid(bonus)
@@ -299,8 +329,11 @@ class _BonusDraft:
 
 def _unsettled_s(at: float) -> float:
     """Return for how many seconds a bonus that was asked for at a time may still not be listed."""
-    settled_s = _SETTLED_SIMULATED_S if settings.PROLIFIC_URL else _SETTLED_S
-    return at + settled_s - time.time()
+    return at + _settled_s() - time.time()
+
+
+def _settled_s() -> float:
+    return _SETTLED_SIMULATED_S if settings.PROLIFIC_URL else _SETTLED_S
 
 
 def _seen(told: Mapping[str, Any]) -> SubmissionSeen | None:

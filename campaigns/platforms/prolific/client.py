@@ -19,6 +19,10 @@ _PAGE_SIZE, _SMALLEST_PAGE = 100, 20
 _SCHEME = "Token "
 
 
+class PlatformBusyError(PlatformUnsureError):
+    """Prolific asks to wait: it has not done what it was asked for."""
+
+
 class ProlificClient:
     """An open connection with the token, which only the headers of the connection know."""
 
@@ -101,9 +105,11 @@ class ProlificClient:
         except RequestError as error:
             raise PlatformUnsureError(f"Prolific does not answer ({type(error).__name__}).") from None
         status = response.status_code
-        if status in (_TIME_OUT, _THROTTLED) or status >= _SERVER_ERROR:
-            what = "asks to wait" if status == _THROTTLED else f"fails with status {status}"
-            raise PlatformUnsureError(f"Prolific {what}.", _seconds(response.headers.get("Retry-After", "")))
+        retry_after_s = _seconds(response.headers.get("Retry-After", ""))
+        if status == _THROTTLED:
+            raise PlatformBusyError("Prolific asks to wait.", retry_after_s)
+        if status == _TIME_OUT or status >= _SERVER_ERROR:
+            raise PlatformUnsureError(f"Prolific fails with status {status}.", retry_after_s)
         if not response.is_success:
             raise PlatformRefusedError(str(status), f"Prolific refuses: {self._words_of(response)}")
         return response

@@ -59,7 +59,8 @@ class ProlificApi:
     """The interface over the books, and what participants do there.
 
     Whoever calls it has `token`, and is a member of two workspaces, with `balance` in each wallet. `bonus_delay_s`:
-    after how long a bonus that is paid can be seen, as at Prolific. Amounts are in the minor unit: pence, cents.
+    after how long a bonus that is paid can be seen, as at Prolific; `approval_delay_s`: when submissions are approved
+    that were asked for together. Amounts are in the minor unit: pence, cents.
     Threads share it.
     """
 
@@ -75,6 +76,7 @@ class ProlificApi:
         fee_percent: Decimal = Decimal("33.3"),
         retry_after_s: int = 1,
         bonus_delay_s: float = 0.0,
+        approval_delay_s: float = 0.0,
     ) -> None:
         self.ledger = ledger
         self.faults = faults or Faults()
@@ -89,6 +91,7 @@ class ProlificApi:
         self._currency = currency
         self._retry_after_s = retry_after_s
         self._bonus_delay_s = bonus_delay_s
+        self._approval_delay_s = approval_delay_s
         self._routes = [(method, re.compile(pattern), handler) for method, pattern, handler in self._make_routes()]
 
     # --- For participants, and the web site that they use
@@ -185,6 +188,7 @@ class ProlificApi:
         try:
             body = _read(environ)
             with self.ledger.changing():
+                self.studies.carry_out_approvals()
                 answer = act(dict(parse_qsl(environ.get("QUERY_STRING", ""))), body)
         except RefusedError as error:
             return _error(error.status, error.detail)
@@ -209,6 +213,7 @@ class ProlificApi:
             ("GET", f"{api}/submissions/", self._list_submissions),
             ("GET", f"{api}/submissions/{id}/", self._get_submission),
             ("POST", f"{api}/submissions/{id}/transition/", self._transition_submission),
+            ("POST", f"{api}/submissions/bulk-approve/", self._approve_all),
             ("POST", f"{api}/submissions/bonus-payments/", self._draft_bonus),
             ("POST", f"{api}/bulk-bonus-payments/{id}/pay/", self._pay_bonus),
             ("POST", f"{api}/messages/bulk/", self._send_messages),
@@ -313,6 +318,11 @@ class ProlificApi:
 
     def _transition_submission(self, id: str, query: Any, body: Any) -> Any:
         return self._detail(self.studies.decide(id, body))
+
+    def _approve_all(self, query: Any, body: Any) -> Any:
+        check_body(body, {"submission_ids": identifiers}, frozenset({"submission_ids"}))
+        self.studies.ask_to_approve(body["submission_ids"], self._approval_delay_s)
+        return _Answer(b"The submissions will be approved.", 200)
 
     def _detail(self, submission: Mapping[str, Any]) -> dict[str, Any]:
         seen_from = self.ledger.now().timestamp() - self._bonus_delay_s

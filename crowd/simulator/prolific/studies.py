@@ -11,6 +11,7 @@ from crowd.simulator.prolific.workspaces import FIRST_PROJECT, Workspaces
 
 PLACE_TAKEN = frozenset({"RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED"})
 AT_WORK = frozenset({"RESERVED", "ACTIVE"})
+MOST_APPROVALS, MOST_BONUSES = 1000, 200
 _PUBLISHED = frozenset({"ACTIVE", "PAUSED", "AWAITING REVIEW", "COMPLETED"})
 _STUDY_MOVES = {
     ("UNPUBLISHED", "PUBLISH"): "ACTIVE",
@@ -216,6 +217,25 @@ class Studies:
         self.enter(submission, status)
         return submission
 
+    def ask_to_approve(self, ids: list[str], delay_s: float) -> None:
+        """Have submissions approved after a while; all are known, or none is approved."""
+        if len(ids) > MOST_APPROVALS:
+            raise RefusedError(400, {"submission_ids": [f"At most {MOST_APPROVALS}."]})
+        for id in ids:
+            self.submission(id)
+        self._ledger.put("approvals", new_id(), {"ids": ids, "at": self._ledger.now().timestamp() + delay_s})
+
+    def carry_out_approvals(self) -> None:
+        """Approve what was asked for together and is due; what waits for no decision is passed over."""
+        now = self._ledger.now().timestamp()
+        for key, asked in self._ledger.all("approvals").items():
+            if asked["at"] > now:
+                continue
+            self._ledger.remove("approvals", key)
+            for id in asked["ids"]:
+                if self.submission(id)["status"] == "AWAITING REVIEW":
+                    self.decide(id, {"action": "APPROVE"})
+
     # --- Bonuses
 
     def draft_bonus(self, study_id: str, lines: str) -> dict[str, Any]:
@@ -235,6 +255,8 @@ class Studies:
             if pence < 1:
                 raise RefusedError(400, {"csv_bonuses": ["A bonus is more than nothing."]})
             pays.append({"submission": submission["id"], "amount": pence})
+        if len(pays) > MOST_BONUSES:
+            raise RefusedError(400, {"csv_bonuses": [f"At most {MOST_BONUSES}."]})
         if not pays:
             raise RefusedError(400, {"csv_bonuses": ["There is no bonus."]})
         id = new_id()

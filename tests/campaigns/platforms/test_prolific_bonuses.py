@@ -11,7 +11,9 @@ from campaigns.contracts.account import (
     BonusSpec,
     CrowdAccount,
     DraftLapsedError,
+    PlatformRefusedError,
     PlatformUnsureError,
+    SubmissionState,
 )
 from campaigns.platforms.prolific import account as account_module
 from crowd.simulator.faults import Fault, Faults
@@ -147,3 +149,62 @@ def test_every_act_has_its_effect_exactly_once_under_faults(
     assert operations(api, "create", "publish", "places") == ["create", "publish", "places"]
     assert sorted(each.target for each in api.ledger.effects("approve")) == sorted(sessions)
     assert sorted(each.target for each in api.ledger.effects("bonus")) == sorted(sessions)
+
+
+# --- Many at once
+
+
+def test_bonuses_that_are_set_up_together_are_paid_once(api: ProlificApi, account: CrowdAccount) -> None:
+    study = publish(account)
+    bonuses = [bonus_of(api, study, work(api, study)) for _ in range(3)]
+    drafts = account.draft_bonuses(bonuses)
+    assert paid(api) == []
+    account.pay_bonuses(bonuses, drafts)
+    with pytest.raises(PlatformUnsureError):
+        account.pay_bonuses(bonuses, drafts)
+    for bonus, draft in zip(bonuses, drafts, strict=True):
+        account.pay_bonus(bonus, draft)
+        open_account().pay_bonus(bonus, draft)
+    assert paid(api) == [75, 75, 75]
+    assert len(api.ledger.effects("draft-bonus")) == 1
+
+
+def test_one_unknown_submission_has_all_bonuses_refused_and_nothing_paid(
+    api: ProlificApi, account: CrowdAccount
+) -> None:
+    study, other = publish(account), publish(account)
+    bonuses = [bonus_of(api, study, work(api, each)) for each in (study, other)]
+    with pytest.raises(PlatformRefusedError, match="has not taken part"):
+        account.draft_bonuses(bonuses)
+    assert paid(api) == []
+
+
+def test_when_prolific_asks_to_wait_the_bonus_is_not_waited_for(
+    api: ProlificApi, account: CrowdAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(account_module, "_SETTLED_SIMULATED_S", 600.0)
+    api._retry_after_s = 3
+    study = publish(account)
+    bonus = bonus_of(api, study, work(api, study))
+    draft = account.draft_bonus(bonus)
+    api.faults.rate, api.faults.kinds = 1.0, (Fault.THROTTLED,)
+    with pytest.raises(DraftLapsedError) as error:
+        account.pay_bonus(bonus, draft)
+    assert error.value.retry_after_s == 3
+    api.faults.rate = 0.0
+    account.pay_bonus(bonus, account.draft_bonus(bonus))
+    assert paid(api) == [75]
+
+
+def test_approvals_that_are_asked_for_together_are_seen_later(api: ProlificApi, account: CrowdAccount) -> None:
+    study = publish(account)
+    sessions = [work(api, study) for _ in range(3)]
+    api._approval_delay_s = 3600.0
+    account.approve_all(sessions)
+    assert {each.state for each in account.look(study).submissions} == {SubmissionState.SUBMITTED}
+    api._approval_delay_s = 0.0
+    account.approve_all(sessions)
+    assert {each.state for each in account.look(study).submissions} == {SubmissionState.APPROVED}
+    assert len(api.ledger.effects("approve")) == 3
+    with pytest.raises(PlatformRefusedError):
+        account.approve_all([*sessions, "a" * 24])
