@@ -367,7 +367,7 @@ def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
         "state": state,
         "states": states,
         "order": order,
-        "orders": presenters.WORKER_ORDERS,
+        "orders": presenters.orders_of(preset),
         "search": search,
     }
     return render(request, "analysis/workers.html", context, status=_status(request))

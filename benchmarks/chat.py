@@ -99,11 +99,13 @@ def open_hits(campaign: Any, n_workers: int) -> list[str]:
 
     from annotation.services.assignments import start_assignment
     from annotation.tokens import token_of
+    from campaigns.services.campaigns import change_campaign
     from campaigns.services.design import change_design
     from campaigns.services.hits import execute_build
     from campaigns.services.lifecycle import launch_campaign
 
     change_design(campaign=campaign, changes={"n_hits": n_workers, "n_degraded": 0, "seed": 1})
+    change_campaign(campaign=campaign, changes={"worker_test": "none"})
     execute_build(campaign=campaign, on_progress=lambda *_: None, saving=transaction.atomic)
     launch_campaign(campaign=campaign)
     campaign.refresh_from_db()

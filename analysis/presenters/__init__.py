@@ -16,7 +16,7 @@ from analysis.presenters.frames import (
 )
 from analysis.presenters.heatmaps import HEAT_VALUES, heatmap
 from analysis.presenters.ranking import ranking
-from analysis.presenters.workers import WORKER_ORDERS, states_of, worker_rows, workers_shown
+from analysis.presenters.workers import WORKER_ORDERS, orders_of, states_of, worker_rows, workers_shown
 
 __all__ = [
     "HEAT_VALUES",
@@ -28,6 +28,7 @@ __all__ = [
     "heatmap",
     "job_shown",
     "live_rows",
+    "orders_of",
     "ranking",
     "replication",
     "run_words",

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from analysis.presenters.numbers import number, p_text
+from analysis.stats.quality import NO_TEST
 from analysis.words import verdicts_of
 
 EXCLUDED = "excluded"
@@ -20,6 +21,11 @@ _BAR_WIDTH, _BAR_HEIGHT = 8, 28
 def states_of(preset: str) -> dict[str, str]:
     """Return what a worker of a run with this worker test may be, in words."""
     return {**verdicts_of(preset), EXCLUDED: EXCLUDED}
+
+
+def orders_of(preset: str) -> dict[str, str]:
+    """Return the orders of the worker table; without a worker test there is no p."""
+    return {key: words for key, words in WORKER_ORDERS.items() if preset != NO_TEST or key.lstrip("-") != "p"}
 
 
 def worker_rows(report: dict[str, Any], *, state: str, order: str, search: str) -> list[dict[str, Any]]:
