@@ -30,5 +30,7 @@ bind = "0.0.0.0:8000"
 threads = env_int("CHATS_AT_ONCE", 48) + 16
 accesslog = "-"
 logger_class = MaskingLogger
+# Newer versions would put a socket for gunicornc into the home folder, which is the data's in the image.
+control_socket_disable = True
 # In a container /tmp may be a disk, which gunicorn's heartbeat would wait for.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None
