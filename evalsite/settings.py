@@ -287,7 +287,7 @@ USE_TZ = True
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    # Not one token of a worker, or of a mailed link, is written: whoever reads it could go on in their place.
+    # No token of a worker or of a mailed link is written: with it, a reader of the log could continue as that person.
     "formatters": {
         "line": {
             "()": "evalsite.lib.masking.MaskingFormatter",

@@ -67,12 +67,12 @@ def test_a_key_in_fallbacks_keeps_hits_under_way(settings: Settings, monkeypatch
     token, former = token_of(assignment), settings.SECRET_KEY
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW, [former]
     monkeypatch.setattr(tokens, "_signer", Signer(salt="annotation.assignment", sep="."))  # as at the next start
-    told = read_token(token)
-    assert told.assignment_id == 7
-    assert is_arrival(told.arrival, "3A1B2C")
-    assert not is_arrival(told.arrival, "another assignment there")
+    found = read_token(token)
+    assert found.assignment_id == 7
+    assert is_arrival(found.arrival, "3A1B2C")
+    assert not is_arrival(found.arrival, "another assignment there")
     assert not is_arrival("", "3A1B2C")
     assert token_of(assignment) != token
 
     settings.SECRET_KEY_FALLBACKS = []
-    assert not is_arrival(told.arrival, "3A1B2C")
+    assert not is_arrival(found.arrival, "3A1B2C")
