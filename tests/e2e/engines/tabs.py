@@ -21,6 +21,9 @@ class Tab(Protocol):
     def enter_frame(self) -> None:
         """From now on, act in the page's frame."""
 
+    def resize(self, width: int) -> None:
+        """Make the window so many pixels wide, or as narrow as it gets."""
+
     def click(self, selector: str) -> None: ...
 
     def press(self, selector: str, key: str) -> None:
@@ -47,6 +50,9 @@ class FirefoxTab:
 
     def open(self, url: str) -> None:
         self._page.goto(url)
+
+    def resize(self, width: int) -> None:
+        self._page.set_viewport_size({"width": width, "height": 900})
 
     def enter_frame(self) -> None:
         self._pane = self._page.frame_locator("iframe")
@@ -79,6 +85,9 @@ class WebKitTab:
 
     def open(self, url: str) -> None:
         self._driver.get(url)
+
+    def resize(self, width: int) -> None:
+        self._driver.set_window_size(width, 900)
 
     def enter_frame(self) -> None:
         self._driver.switch_to.frame(self._find("iframe"))

@@ -177,3 +177,17 @@ def test_browser_a_chat_and_its_rating(
         tab.wait_for_text("h1", "Chat 2 of 6")
     assert stored() == ["Hello", "Bye"]
     assert scores() == [100] * campaign.criteria.count()
+
+
+@pytest.mark.parametrize("width", [1440, 360])
+def test_browser_no_scrollbar_lies_on_a_campaigns_tabs(tab: Tab, framed_address: str, owner: User, width: int) -> None:
+    campaign = open_campaign(owner)
+    tab.resize(width)
+    tab.open(f"{framed_address}/campaigns/{campaign.public_id}/settings/")
+    tab.fill("[name=username]", "owner@example.org")
+    tab.fill("[name=password]", "owner-password")
+    tab.click("main button")
+    tab.wait_for(".tabs")
+    row = "document.querySelector('.tabs')"
+    assert tab.run(f"{row}.scrollWidth <= {row}.clientWidth || getComputedStyle({row}).scrollbarWidth === 'none'")
+    assert tab.run(f"{row}.offsetHeight - {row}.clientHeight") <= 1, "the line below"
