@@ -1,17 +1,22 @@
 """A HIT, a chat and a HIT in a frame, from the first page to the last, in Firefox and in WebKit (Safari's engine)."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+from django.conf import settings as site_settings
 from django.core.signals import request_started
+from playwright.sync_api import Browser, expect
 from pytest_django.fixtures import Settings as SettingsWrapper
 
 from annotation.models import Assignment, Rating
 from annotation.tokens import token_of
 from evalsite.accounts.models import User
+from tests.annotation.chats.chat_campaigns import open_live_campaign
 from tests.annotation.open_campaigns import open_campaign
 from tests.e2e.chats.chatting import SCRIPTED, foreign_page, live_campaign, stored
 from tests.e2e.engines.tabs import FirefoxTab, Tab
@@ -31,6 +36,7 @@ _TOUCH = """((slider, steps) => {
 
 def begin(tab: Tab) -> None:
     tab.wait_for_text("h1", "Instructions")
+    assert not tab.run("document.querySelector('.old-browser').offsetHeight"), "not too old"
     tab.click("button")
 
 
@@ -191,3 +197,31 @@ def test_browser_no_scrollbar_lies_on_a_campaigns_tabs(tab: Tab, framed_address:
     row = "document.querySelector('.tabs')"
     assert tab.run(f"{row}.scrollWidth <= {row}.clientWidth || getComputedStyle({row}).scrollbarWidth === 'none'")
     assert tab.run(f"{row}.offsetHeight - {row}.clientHeight") <= 1, "the line below"
+
+
+# What the oldest browsers that show everything have, and the one before has not.
+FOR_SLIDERS = "delete Array.prototype.at"
+FOR_CHATS = (
+    "delete HTMLFormElement.prototype.requestSubmit",
+    "CSS.supports = (...words) => !words.join().includes('dvh')",
+    "CSS.supports = (...words) => !words.join().includes(':has')",
+)
+
+
+def test_browser_one_that_is_too_old_says_so(browser: Browser, framed_address: str, owner: User) -> None:
+    context = browser.new_context()
+    rating, chat = open_campaign(owner), open_live_campaign(owner)
+    for lack, is_too_old_to_rate in ((FOR_SLIDERS, True), *((lack, False) for lack in FOR_CHATS)):
+        page = context.new_page()
+        page.add_init_script(lack)
+        for campaign, is_too_old in ((rating, is_too_old_to_rate), (chat, True)):
+            page.goto(f"{framed_address}/rate/c/{campaign.public_id}/")
+            expect(page.get_by_text("This browser is too old")).to_be_visible(visible=is_too_old)
+        page.close()
+    context.close()
+
+
+def test_the_script_that_finds_old_browsers_is_one_that_they_read() -> None:
+    text = (Path(site_settings.BASE_DIR) / "static/js/old_browser.js").read_text()
+    code = "\n".join(line.partition("//")[0] for line in text.splitlines())
+    assert not re.search(r"=>|`|\?\.|\?\?|\b(const|let|class|async|import|export)\b", code)

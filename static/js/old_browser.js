@@ -1,0 +1,13 @@
+// @ts-check
+// Marks a browser that is too old for the worker pages, which then says so: those of chats (`<html data-has-chats>`) need
+// more than others. A plain script in the language of 2009, which every browser reads. Versions: docs/workers.md.
+(function () {
+  var root = document.documentElement;
+  var isOld = !("at" in Array.prototype); // Chrome 92, Firefox 90, Safari 15.4
+  if (root.hasAttribute("data-has-chats")) {
+    isOld = isOld || !("requestSubmit" in HTMLFormElement.prototype); // Safari 16
+    isOld = isOld || !CSS.supports("block-size", "1dvh"); // Chrome 108
+    isOld = isOld || !CSS.supports("selector(:has(a))"); // Firefox 121
+  }
+  if (isOld) root.className += " is-old-browser";
+})();
