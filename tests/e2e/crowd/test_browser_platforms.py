@@ -183,7 +183,7 @@ def test_browser_prolific_from_keys_to_paid_workers(
 ) -> None:
     tab = signed_in
     campaign = set_up(tab, shared_data, "prolific", "GBP")
-    save_field(tab, tab.get_by_label("Workspace", exact=True), WORKSPACE)  # there are two
+    save_field(tab, tab.locator("[name=option_workspace]"), WORKSPACE)  # there are two
     enter_keys(tab, campaign, {"token": TOKEN})
     publish(tab, campaign, N_HITS, 1)
     books = simulator.books("prolific")
