@@ -28,6 +28,7 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 
 # The longest first, so that no process is left alone with one at the end.
 _LONG = (
+    "test_browser_engines",
     "test_browser_campaigns",
     "test_browser_platforms",
     "test_on_postgresql",
