@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404
 
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import LARGE, as_seen, runs_seen_by
+from analysis.ratings.scales import FULL
 from analysis.settings import AnalysisSettings
 from annotation.models import Assignment
 from campaigns.contracts.protocol import CriterionSpec
@@ -51,7 +52,9 @@ def settings_of(campaign: Campaign) -> AnalysisSettings:
         for criterion in campaign.criteria.all()
     )
     n_counts = get_protocol(campaign.protocol).n_counts
-    return AnalysisSettings(campaign.protocol, criteria, campaign.worker_test, campaign.alpha, n_counts=n_counts)
+    return AnalysisSettings(
+        campaign.protocol, criteria, campaign.worker_test, campaign.alpha, n_counts=n_counts, scale=FULL
+    )
 
 
 def newest_snapshot_of(campaign: Campaign) -> RatingsFile | None:
