@@ -262,6 +262,7 @@ def test_a_campaign_without_quality_control_items_ends_in_a_ranking_that_says_so
     owner_client.post(reverse("campaigns:new"), {"protocol": "custom", "name": "Experts"})
     campaign = Campaign.objects.get(name="Experts")
     add_outputs(campaign, n_sources=4, systems=["alder", "birch", "cedar"])
+    send("instructions", instructions="Say how far you agree.")
     send("design", n_ordinary=6, n_degraded=0, n_repeat=0, n_reference=0)
     assert "no worker can pass" in design_text()
     send("design_no_test")
