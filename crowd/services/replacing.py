@@ -4,7 +4,7 @@ from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 
 from django.db import transaction
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from analysis.campaign_queries import settings_of
@@ -53,12 +53,12 @@ def _cap_of(campaign: Campaign) -> Decimal:
 def _replaceable(campaign: Campaign) -> list[Submission]:
     """Return the submissions of finished work that were not replaced and can be, in order."""
     ordered = _add_orders(campaign).filter(submission__isnull=False)
-    states = [Assignment.State.FINISHED]
-    if not get_platform(campaign.platform).frees_rejected:
-        states.append(Assignment.State.REJECTED)
-    found = Submission.objects.filter(campaign=campaign, state__in=HANDED_IN, assignment__state__in=states).exclude(
+    done = [Assignment.State.FINISHED, Assignment.State.REJECTED]
+    found = Submission.objects.filter(campaign=campaign, state__in=HANDED_IN, assignment__state__in=done).exclude(
         pk__in=ordered.values("submission")
     )
+    if get_platform(campaign.platform).frees_rejected:  # also where the rejection is still to be noted here
+        found = found.exclude(Q(state=_REJECTED) | Q(assignment__state=Assignment.State.REJECTED))
     found = found.exclude(posting__state=Posting.State.GONE).exclude(posting__in=list_stops(campaign).values("posting"))
     return list(found.select_related("worker", "posting", "assignment").order_by("pk"))
 

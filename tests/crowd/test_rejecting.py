@@ -184,6 +184,22 @@ def test_where_the_platform_frees_no_place_rejected_work_may_be_replaced_within_
     assert Order.objects.filter(kind=Order.Kind.ADD_PLACES).count() == n
 
 
+@pytest.mark.parametrize(("platform", "n"), [(EACH, 1), (FOR_ALL, 0)])
+def test_a_place_that_the_platform_frees_is_not_added_before_the_rejection_is_noted_here(
+    owner: User, market: Market, platform: str, n: int
+) -> None:
+    options = {"replace_failed": "yes", "budget_cap": 100}
+    campaign = published(owner, platform, n_hits=1, n_workers=1, platform_settings=options)
+    _, assignment = handed_in(market, posting_of(campaign), "AWORKER")
+    look(posting_of(campaign))
+    Submission.objects.update(state=Submission.State.REJECTED)
+    assert _state(assignment) == State.FINISHED
+
+    assert replace_failed(campaign=campaign) == n
+
+    assert places_left(campaign) == [n]
+
+
 def _state(assignment: Assignment) -> str:
     assignment.refresh_from_db()
     return assignment.state
