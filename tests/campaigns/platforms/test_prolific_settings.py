@@ -105,6 +105,8 @@ def test_a_notification_of_another_kind_tells_nothing(body: bytes) -> None:
         (lambda: headers_of(SUBMITTED + b" "), SECRETS),
         (lambda: headers_of(SUBMITTED, secret=""), {}),
         (lambda: headers_of(SUBMITTED) | {"x-prolific-request-timestamp": "now"}, SECRETS),
+        (lambda: headers_of(SUBMITTED) | {"x-prolific-request-timestamp": "9" * 400}, SECRETS),
+        (lambda: headers_of(SUBMITTED) | {"x-prolific-request-timestamp": "9" * 5000}, SECRETS),
         (lambda: headers_of(SUBMITTED) | {"x-prolific-request-signature": "é"}, SECRETS),
         (lambda: headers_of(SUBMITTED, age_s=3 * 24 * 3600 + 60), SECRETS),
         (lambda: headers_of(SUBMITTED, age_s=-400), SECRETS),
