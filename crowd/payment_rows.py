@@ -108,8 +108,10 @@ class Row:
 
     @property
     def is_reversible(self) -> bool:
-        """Whether it is rejected, and that is not about to be taken back."""
-        return self._is(Submission.State.REJECTED) and not self._stands(Order.Kind.APPROVE)
+        """Whether it is rejected, or was from here and is undecided there again, and is not about to be approved."""
+        was_rejected = any(order.kind == Order.Kind.REJECT and order.state == Order.State.DONE for order in self.orders)
+        is_open = self._is(Submission.State.REJECTED) or (was_rejected and self._is(Submission.State.SUBMITTED))
+        return is_open and not self._stands(Order.Kind.APPROVE)
 
     def _is(self, state: str) -> bool:
         return self.submission is not None and self.submission.state == state

@@ -113,6 +113,7 @@ def _check_category(campaign: Campaign, category: str) -> None:
 def reverse_rejection(*, campaign: Campaign, submission: Submission, message: str = "", user: User | None) -> Order:
     """Order that a rejected submission is approved after all; again, return the order that stands.
 
+    Also one that was rejected from here, and waits for a decision there again: it cannot be approved otherwise.
     Raises DomainError `not_rejected`, `message_too_long` or `other_campaign`.
     """
     message = _clean(message)
@@ -120,7 +121,8 @@ def reverse_rejection(*, campaign: Campaign, submission: Submission, message: st
     orders = _decisions([found]).get(found.pk, [])
     if standing := [order for order in orders if order.kind == Kind.APPROVE]:
         return standing[0]
-    if found.state != State.REJECTED:
+    was_rejected = any(order.state == Order.State.DONE for order in orders)
+    if found.state != State.REJECTED and not (was_rejected and found.state == State.SUBMITTED):
         raise DomainError("not_rejected", f"{found} is not rejected on the platform.")
     fee = fee_of_reward(campaign, places_per_posting=found.posting.n_places)
     order = _about(Kind.APPROVE, found, user, message, amount=campaign.reward, fee=fee)

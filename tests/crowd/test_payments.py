@@ -8,6 +8,7 @@ import pytest
 from annotation.models import Assignment, Worker
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission
+from crowd.payment_rows import Verdicts, get_row
 from crowd.services import payments
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
@@ -200,6 +201,20 @@ def test_a_rejection_is_taken_back_once_it_is_carried_out(campaign: Campaign, ow
     assert (order.kind, order.amount) == ("approve", Decimal("0.80"))
     assert payments.reverse_rejection(**given) == order
     assert kinds(campaign) == ["reject", "approve"]
+
+
+def test_work_whose_rejection_was_taken_back_on_the_platform_can_still_be_paid(campaign: Campaign, owner: User) -> None:
+    submission = submissions_of(campaign)[0]
+    given = {"campaign": campaign, "submission": submission, "user": owner}
+    rejection = payments.reject(message=REASON, **given)
+    Order.objects.filter(pk=rejection.pk).update(state=Order.State.DONE)
+    assert submissions_of(campaign)[0].state == State.SUBMITTED
+    assert get_row(campaign, submission.pk, Verdicts({})).is_reversible
+
+    order = payments.reverse_rejection(**given)
+
+    assert (order.kind, order.submission) == ("approve", submission)
+    assert not get_row(campaign, submission.pk, Verdicts({})).is_reversible
 
 
 # --- Bonuses
