@@ -47,6 +47,9 @@ def try_later(order: Order, error: PlatformUnsureError) -> None:
 @transaction.atomic
 def end_order(order: Order, state: str, error: str = "") -> None:
     """Write down what became of an order, unless another job was first."""
+    if state == State.DONE and order.kind == Kind.REJECT:
+        # Its place may be open there again. Locked before the submission, as by a look.
+        Posting.objects.filter(submissions=order.submission_id).update(look_at=timezone.now())
     if order.submission_id:  # locked in the same order as by those who place orders
         Submission.objects.select_for_update(no_key=True).get(pk=order.submission_id)
     ended = Order.objects.filter(pk=order.pk, state=State.SENDING).update(
@@ -55,10 +58,7 @@ def end_order(order: Order, state: str, error: str = "") -> None:
     if not ended or state != State.DONE:
         return
     if order.submission_id and order.kind in SUBMISSION_STATES:
-        decided = Submission.objects.filter(pk=order.submission_id)
-        decided.update(state=SUBMISSION_STATES[Kind(order.kind)])
-        if order.kind == Kind.REJECT:  # its place may be open there again
-            Posting.objects.filter(submissions=order.submission_id).update(look_at=timezone.now())
+        Submission.objects.filter(pk=order.submission_id).update(state=SUBMISSION_STATES[Kind(order.kind)])
     if order.posting_id and order.kind in _POSTING_STATES:
         look_at = None if order.kind == Kind.DELETE else timezone.now()
         Posting.objects.filter(pk=order.posting_id).update(state=_POSTING_STATES[Kind(order.kind)], look_at=look_at)

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -161,6 +162,22 @@ def test_a_rejection_that_is_ordered_here_frees_the_place_at_once_and_the_study_
     payments.reverse_rejection(campaign=study.campaign, submission=submission, user=owner)
     carry_out_orders(JobContext(), study.campaign_id)
     assert (_state(assignment), places_left(study.campaign)) == (State.FINISHED, [0])
+
+
+def test_a_rejection_takes_the_posting_before_the_submission_as_a_look_does(
+    market: Market, study: Posting, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In another order the two would wait for each other on PostgreSQL."""
+    monkeypatch.setattr(MemoryAccount, "reject", lambda self, id, message, category="": None)
+    handed_in(market, study, "AWORKER")
+    (submission,) = look(study)
+    payments.reject(campaign=study.campaign, submission=submission, message="All answers are the same.", user=owner)
+
+    with CaptureQueriesContext(connection) as done:
+        carry_out_orders(JobContext(), study.campaign_id)
+
+    changed = [query["sql"].split('"')[1] for query in done.captured_queries if query["sql"].startswith("UPDATE")]
+    assert changed.index("crowd_posting") < changed.index("crowd_submission")
 
 
 def test_a_worker_who_was_rejected_sees_their_work_as_done(market: Market, study: Posting, client: Client) -> None:
