@@ -207,6 +207,15 @@ def test_what_is_operational_may_change_after_the_launch(owner_client: Client, m
     assert Campaign.objects.get().platform_settings == {"access": "open", "max_workers": 3}
 
 
+def test_who_changes_the_workspace_after_the_launch_can_name_its_project(owner_client: Client, mturk: Campaign) -> None:
+    """A project of the former workspace is refused, so no further wave could be published."""
+    first = {"workspace": "a" * 24, "project": "b" * 24}
+    Campaign.objects.update(platform="prolific", platform_settings=first)
+    assert autosave(owner_client, mturk, option_workspace="c" * 24).json()["saved"]
+    assert autosave(owner_client, mturk, option_project="d" * 24).json()["saved"]
+    assert Campaign.objects.get().platform_settings == {"workspace": "c" * 24, "project": "d" * 24}
+
+
 def test_two_people_do_not_overwrite_each_others_options(owner_client: Client, draft: Campaign) -> None:
     autosave(owner_client, draft, option_max_workers="5")
     autosave(owner_client, draft, option_access="personal")

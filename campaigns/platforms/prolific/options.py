@@ -35,6 +35,7 @@ OPTIONS: tuple[Option, ...] = (
         help="The id of the project of that workspace in which the studies are kept. Empty: its first one.",
         default="",
         kind="text",
+        is_operational=True,
     ),
     Option(
         "title",
