@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
+LONGEST_ADDRESS = 254
+
 
 class UserManager(BaseUserManager["User"]):
     """Make users; addresses are compared without regard to case."""
@@ -32,7 +34,7 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """A researcher or an admin. Workers have no account."""
 
-    email = models.EmailField("e-mail", unique=True)
+    email = models.EmailField("e-mail", max_length=LONGEST_ADDRESS, unique=True)
     name = models.CharField(max_length=150, blank=True)
     is_staff = models.BooleanField("admin", default=False, help_text="May use the admin pages.")
     is_active = models.BooleanField("active", default=True, help_text="Clear it instead of deleting the user.")
