@@ -28,6 +28,8 @@ class UserManager(BaseUserManager["User"]):
 
     def get_by_natural_key(self, username: str | None) -> "User":
         """Return the user who signs in with this address, in whatever case they typed it."""
+        if username and len(username) > LONGEST_ADDRESS:  # SQLite compares no text of over 50,000 bytes
+            raise self.model.DoesNotExist
         return self.get(email__iexact=username)
 
 

@@ -24,6 +24,12 @@ def test_sign_in_finds_an_address_that_was_stored_with_capitals(client: Client, 
     assert "_auth_user_id" in client.session
 
 
+def test_an_address_longer_than_any_is_nobodys(client: Client, owner: User) -> None:
+    response = client.post(reverse("accounts:sign_in"), {"username": "n" * 60_000, "password": PASSWORD})
+    assert response.status_code == 200
+    assert "_auth_user_id" not in client.session
+
+
 def test_sign_in_goes_on_to_the_page_that_was_asked_for(client: Client, owner: User) -> None:
     wanted = reverse("accounts:password")
     response = client.get(wanted)
