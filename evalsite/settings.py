@@ -8,7 +8,16 @@ from typing import Any
 import dj_database_url
 from csp.constants import NONE, SELF
 
-from evalsite.lib.env import env_bool, env_choice, env_int, env_list, env_mail_server, env_secret_key, env_sender
+from evalsite.lib.env import (
+    env_bool,
+    env_choice,
+    env_former_keys,
+    env_int,
+    env_list,
+    env_mail_server,
+    env_secret_key,
+    env_sender,
+)
 from evalsite.lib.private_files import PRIVATE_FILE, PRIVATE_FOLDER, PrivateConnection, make_private
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -38,7 +47,7 @@ def _secret_key() -> str:
 
 SECRET_KEY = _secret_key()
 # Former keys: what they signed or encrypted stays valid.
-SECRET_KEY_FALLBACKS = env_list("SECRET_KEY_FALLBACKS", [])
+SECRET_KEY_FALLBACKS = env_former_keys("SECRET_KEY_FALLBACKS")
 DEBUG = env_bool("DEBUG", False)
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS", [])

@@ -50,7 +50,8 @@ _PLACEHOLDERS = re.compile(
 
 def env_secret_key(name: str) -> str:
     """Return the variable `name`, an empty text if it is not set; raise ValueError if others could guess it."""
-    key = os.environ.get(name, "").strip()
+    whole = os.environ.get(name, "")
+    key = whole.strip()
     if not key:
         return ""
     fault = ""
@@ -66,7 +67,13 @@ def env_secret_key(name: str) -> str:
             """what `python -c "import secrets; print(secrets.token_urlsafe(50))"` prints. If this site has been """
             f"running with it, put the old one into {name}_FALLBACKS: links and stored secrets stay valid."
         )
-    return key
+    return whole  # with a line feed at its end it is another key
+
+
+def env_former_keys(name: str) -> list[str]:
+    """Return the comma-separated keys of the variable `name`, and all of it, which may be one key with a comma."""
+    whole = os.environ.get(name, "")
+    return list(dict.fromkeys([*env_list(name, []), whole])) if whole.strip() else []
 
 
 class MailServer(NamedTuple):

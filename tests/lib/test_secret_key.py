@@ -13,7 +13,7 @@ from pytest_django import Settings
 from annotation import tokens
 from annotation.models import Assignment
 from annotation.tokens import is_arrival, read_token, token_of
-from evalsite.lib.env import env_secret_key
+from evalsite.lib.env import env_former_keys, env_secret_key
 
 ROOT = Path(__file__).parents[2]
 NEW = "another key of thirty-two characters, at least"
@@ -46,6 +46,26 @@ def test_a_key_that_others_could_guess_is_refused(monkeypatch: pytest.MonkeyPatc
 def test_a_random_key_is_taken_and_none_may_be_given(monkeypatch: pytest.MonkeyPatch, make) -> None:
     monkeypatch.setenv("SECRET_KEY", key := make())
     assert env_secret_key("SECRET_KEY") == key
+
+
+def test_a_key_is_used_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of it mostly ends with a line feed, with which a running site has signed its links."""
+    monkeypatch.setenv("SECRET_KEY", f"{NEW}\n")
+    assert env_secret_key("SECRET_KEY") == f"{NEW}\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "keys"),
+    [
+        ("", []),
+        ("first", ["first"]),
+        ("first, second", ["first", "second", "first, second"]),
+        ("change me, please\n", ["change me", "please", "change me, please\n"]),
+    ],
+)
+def test_a_former_key_may_hold_a_comma(monkeypatch: pytest.MonkeyPatch, written: str, keys: list[str]) -> None:
+    monkeypatch.setenv("SECRET_KEY_FALLBACKS", written)
+    assert env_former_keys("SECRET_KEY_FALLBACKS") == keys
 
 
 def test_the_site_does_not_start_with_one(tmp_path: Path) -> None:
