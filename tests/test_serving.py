@@ -1,5 +1,6 @@
 """The site as the image and Compose serve it: what a real server writes into its log, and who may read its files."""
 
+import errno
 import json
 import logging
 import os
@@ -7,6 +8,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import httpx
 import pytest
@@ -23,7 +25,7 @@ from annotation.services.assignments import start_assignment
 from annotation.tokens import token_of
 from evalsite.accounts.models import User
 from evalsite.lib.masking import MaskingFormatter, mask_tokens
-from evalsite.lib.private_files import PrivateConnection
+from evalsite.lib.private_files import PrivateConnection, make_private
 from tests.annotation.open_campaigns import open_campaign
 from tests.annotation.servers import Server, running_server
 from tests.jobs.processes import Site
@@ -175,6 +177,14 @@ def test_a_new_installation_is_private_and_an_old_one_becomes_so(tmp_path: Path,
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
             assert client.get(reverse("accounts:sign_in")).status_code == 200
     assert {name: mode(folder / name) for name in private} == private
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EROFS, errno.ENOTSUP])
+def test_where_no_rights_can_be_set_the_site_starts(tmp_path: Path, usual_umask: None, code: int) -> None:
+    (tmp_path / "media").mkdir()
+    with mock.patch.object(Path, "chmod", side_effect=OSError(code, os.strerror(code))):
+        make_private(tmp_path / "media")
+    assert mode(tmp_path / "media") == "755"
 
 
 def test_files_beside_a_database_are_private_too(tmp_path: Path, usual_umask: None) -> None:

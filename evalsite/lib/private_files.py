@@ -10,8 +10,11 @@ PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 
 
 def make_private(path: Path) -> None:
-    """Take every right to an existing file or folder from group and others; leave what belongs to another user."""
-    with suppress(FileNotFoundError, PermissionError):
+    """Take every right to an existing file or folder from group and others.
+
+    Leave what belongs to another user, and what stands where rights cannot be set: read-only, or on a share.
+    """
+    with suppress(OSError):
         mode = path.stat().st_mode & 0o777
         if mode & 0o077:
             path.chmod(mode & 0o700)
