@@ -12,6 +12,9 @@ from scipy.special import stdtr
 from analysis.stats.ranks import ranksum_less, wilcoxon_less
 from analysis.stats.ratings import Codes, Floats, Kind, Mask, Ratings
 
+# Of what is ranked: ratings mapped from another scale differ in the last bits where they were equal.
+_DECIMALS = 9
+
 
 class Verdict(IntEnum):
     """What the worker test says of a worker.
@@ -116,7 +119,7 @@ def twin_differences(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) 
     worker : int, (n_pairs,)
     """
     degraded = np.flatnonzero((ratings.kind == Kind.DEGRADED) & (twin >= 0))
-    difference = scores[degraded] - scores[twin[degraded]]
+    difference = np.round(scores[degraded] - scores[twin[degraded]], _DECIMALS)
     worker = np.broadcast_to(ratings.worker[degraded, None], difference.shape)
     is_rated = ~np.isnan(difference)
     return difference[is_rated], worker[is_rated]
@@ -147,7 +150,7 @@ def _paired_t(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> _Out
 
 def _unpaired_ranksum(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> _Outcome:
     compared = np.flatnonzero((ratings.kind == Kind.DEGRADED) | (ratings.kind == Kind.ORDINARY))
-    values = scores[compared]
+    values = np.round(scores[compared], _DECIMALS)
     shape = values.shape
     is_degraded = np.broadcast_to((ratings.kind[compared] == Kind.DEGRADED)[:, None], shape)
     worker = np.broadcast_to(ratings.worker[compared, None], shape)

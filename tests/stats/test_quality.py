@@ -1,11 +1,14 @@
 """Worker tests: who passes, who fails, who cannot be tested."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, ttest_rel, wilcoxon
 
 from analysis.stats.quality import NO_TEST, PRESETS, Verdict, run_worker_test
 from analysis.stats.ratings import Kind, match_twins
+from analysis.stats.scores import rescale, reverse_negative
 from tests.stats.crowd import crowd, ratings_of
 
 TESTS = [preset for preset in PRESETS if preset != NO_TEST]
@@ -59,6 +62,16 @@ def test_unpaired_preset_compares_degraded_with_ordinary_ratings_on_the_chosen_c
         ordinary = ratings.scores[own & (ratings.kind == Kind.ORDINARY)][:, chosen].ravel()
         expected = mannwhitneyu(degraded, ordinary, alternative="less", method="auto").pvalue
         assert result.p_value[worker] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("preset", TESTS)
+def test_ratings_on_another_scale_get_the_p_values_of_the_scores_as_given(preset):
+    ratings, is_negative = crowd(2, n_workers=20, n_criteria=2), np.array([True, False])
+    given = 1 + (ratings.scores * 0.06).round()  # from 1 to 7, with many ties
+    mapped = reverse_negative(rescale(given, 1, 7), is_negative)
+    on_own_scale = np.where(is_negative, 8 - given, given)
+    found, expected = (judge(replace(ratings, scores=scores), preset) for scores in (mapped, on_own_scale))
+    assert found.p_value == pytest.approx(expected.p_value, rel=1e-9)
 
 
 @pytest.mark.parametrize("preset", TESTS)
