@@ -107,8 +107,10 @@ def _check(settings: AnalysisSettings) -> None:
     if settings.n_counts not in get_args(Counted):
         raise _bad(f"n cannot count “{settings.n_counts}”. Choose outputs or ratings.")
     low, high = settings.scale or FULL
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise _bad(f"The scale is from {low:g} to {high:g}; the second number must be the greater one.")
+    if not (low < high and math.isfinite((high - low) * 100)):
+        raise _bad(
+            f"The scale is from {low:g} to {high:g}; the second number must be the greater one, and not too large."
+        )
     if not settings.standardised_kinds or not set(settings.standardised_kinds) <= set(KINDS):
         raise _bad(f"standardised_kinds must be some of: {', '.join(KINDS)}.")
     if settings.preset != NO_TEST and not any(criterion.is_in_worker_test for criterion in settings.criteria):

@@ -214,7 +214,7 @@ def test_the_command_line_maps_the_scale_it_is_given(tmp_path: Path) -> None:
     assert analyse(tmp_path, FIVE, scale=[0, 100])["scale"] == [0, 100]
 
 
-@pytest.mark.parametrize("scale", [5, [1], [1, "5"], ["1", "5"], [5, 1], [1, True], [1, 5, 9]])
+@pytest.mark.parametrize("scale", [5, [1], [1, "5"], ["1", "5"], [5, 1], [1, True], [1, 5, 9], [-1e308, 0]])
 def test_a_scale_that_cannot_be_is_refused(scale: Any) -> None:
     with pytest.raises(DomainError) as refused:
         from_json({**SETTINGS, "scale": scale})
