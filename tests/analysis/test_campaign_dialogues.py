@@ -212,6 +212,20 @@ def test_lengths_per_input_are_over_the_inputs_of_the_turns(
     assert sizes == [(each.words_by_input, each.chars_by_input) for each in found.chats]
 
 
+def test_chats_of_results_of_an_earlier_version_are_shown(chatted: Campaign, owner_client: Client) -> None:
+    run = computed(chatted)
+    found = run.report["summary"]["dialogues"]
+    del found["per_input_over"], found["topic_sent"]
+    for group in found["groups"].values():
+        for lengths in group["lengths"].values():
+            del lengths["mean"]
+    run.save()
+    shown = owner_client.get(reverse("analysis:chats", args=[run.pk])).context["chats"]
+    assert shown["topic_sent"] == "" and "each chat's mean" in shown["per_input"]
+    results = owner_client.get(reverse("analysis:campaign_results", args=[chatted.public_id]))
+    assert results.context["chats"]["stats"] == shown["stats"]
+
+
 def test_whether_the_topic_was_sent_is_read_shown_and_packed(campaign: Campaign, owner_client: Client) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(chat=ChatRules(min_inputs=2, sends_topic=True).to_json())
     campaign.refresh_from_db()

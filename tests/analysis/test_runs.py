@@ -1,6 +1,8 @@
 """The ranking of a finished run, and runs made from it by other settings."""
 
+from copy import deepcopy
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -150,6 +152,51 @@ def test_the_list_of_runs_says_what_each_changed(owner_client: Client, done, str
     newest, first = page.context["runs"]
     assert newest["changes"] == [{"name": "α", "before": "0.05", "after": "0.0001"}]
     assert (first["changes"], first["state"]) == (None, "ready")
+
+
+# --- Results of earlier versions
+
+
+def as_of_before(report: dict[str, Any]) -> dict[str, Any]:
+    """Return a report without what the first version did not keep."""
+    report = deepcopy(report)  # tests share it
+    summary = {name: report["summary"][name] for name in report["summary"].keys() - {"n_counts", "references", "scale"}}
+    for rows, new in (
+        (summary["systems"], ("n_outputs", "n_ratings")),
+        (report["worker_table"], ("reference_mean", "reference_distance")),
+    ):
+        for row in rows:
+            for name in new:
+                row.pop(name)
+    settings = {name: report["settings"][name] for name in report["settings"].keys() - {"n_counts", "scale"}}
+    return {**report, "summary": summary, "settings": settings}
+
+
+@pytest.fixture
+def old(done_with_two_criteria: AnalysisRun) -> AnalysisRun:
+    """A run that an earlier version finished."""
+    run = done_with_two_criteria
+    run.report = as_of_before(run.report)
+    run.settings = run.report["settings"]
+    run.save()
+    return run
+
+
+@pytest.mark.parametrize("page", ["run", "significance", "workers", "downloads", "workers_csv"])
+def test_results_of_an_earlier_version_are_shown(owner_client: Client, old: AnalysisRun, page: str) -> None:
+    assert owner_client.get(reverse(f"analysis:{page}", args=[old.pk])).status_code == 200
+    assert owner_client.get(reverse("analysis:ratings_file", args=[old.ratings_file_id])).status_code == 200
+
+
+def test_ratings_of_an_earlier_version_are_analysed_again(owner_client: Client, old: AnalysisRun) -> None:
+    assert owner_client.post(page_of(old), settings_of()).status_code == 422, "nothing has changed"
+    owner_client.post(page_of(old), settings_of(alpha="0.2"))
+    run = finish(AnalysisRun.objects.get(parent=old))
+    page = owner_client.get(page_of(run))
+    assert [row["name"] for row in page.context["changed"]["settings"]] == ["α"]
+    assert [row["n_ratings"] for row in run.report["summary"]["systems"]] == [
+        row["n"] * 2 for row in run.report["summary"]["systems"]
+    ]
 
 
 # --- Names that are not what they seem
