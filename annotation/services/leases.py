@@ -72,15 +72,18 @@ def lease_hit(
 def _lock_free_hit(campaign: Campaign, worker: Worker, place: Place | None, client: str) -> Hit | None:
     """Return the HIT to give out next, locked: first those that the worker's client has not had. None if none is free.
 
-    One that another worker is just being given is passed over, and waited for only if there is no other.
+    One that another worker is just being given is passed over, and waited for only if there is no other; then in the
+    order of keys for all clients alike, as PostgreSQL keeps the lock of a HIT that is full once it was waited for.
     """
     hits = Hit.objects.filter(campaign=campaign, n_places_left__gt=0, is_offered=True)
     hits = hits.exclude(assignments__worker=worker)
     if place and place.hit_number is not None:
         hits = hits.filter(number=place.hit_number)
+    preferred = hits
     if had := hits_of(client):
-        hits = hits.order_by(Case(When(pk__in=had, then=Value(1)), default=Value(0)), "number")
-    return hits.select_for_update(skip_locked=True, no_key=True).first() or hits.select_for_update(no_key=True).first()
+        preferred = hits.order_by(Case(When(pk__in=had, then=Value(1)), default=Value(0)), "number")
+    free = preferred.select_for_update(skip_locked=True, no_key=True).first()
+    return free or hits.order_by("pk").select_for_update(no_key=True).first()
 
 
 def _begin(campaign: Campaign, worker: Worker, hit: Hit, consent: Consent) -> Assignment:

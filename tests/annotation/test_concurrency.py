@@ -7,10 +7,11 @@ from contextlib import suppress
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
+from annotation.clients import remember
 from annotation.models import Assignment
 from annotation.places import PATIENCE, taking_part
 from annotation.services.assignments import (
@@ -29,6 +30,7 @@ from evalsite.lib.errors import DomainError
 from tests.annotation.chats.chat_campaigns import open_live_campaign
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items, scores_for
 from tests.annotation.test_worker_pages import answers, form_of, welcome_url
+from tests.services import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 State = Assignment.State
@@ -189,6 +191,53 @@ def test_in_a_storm_of_all_requests_none_fails(owner: User, settings: dict) -> N
     at_once(N_WORKERS, act)
     check_places(campaign)
     assert all(each.ratings.count() == each.n_rated for each in campaign.assignments.all())
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one write at a time")
+def test_clients_that_prefer_other_hits_never_wait_for_each_other_in_a_circle(owner: User) -> None:
+    campaign = open_campaign(owner, n_hits=2)
+    first, second = campaign.hits.all()
+    remember("one-client", assignment_id=0, hit_id=second.pk)
+    remember("other-client", assignment_id=0, hit_id=first.pk)
+    codes = []
+
+    def start(client: str) -> None:
+        try:
+            start_assignment(campaign=campaign, worker_key=client, client=client)
+        except Exception as error:
+            codes.append(getattr(error, "code", repr(error)))
+        finally:
+            connection.close()
+
+    def fill_second() -> None:
+        with transaction.atomic():
+            campaign.hits.filter(pk=second.pk).update(n_places_left=0)
+            is_held.set()
+            may_commit.wait(60)
+        connection.close()
+
+    is_held, may_commit = threading.Event(), threading.Event()
+    clients = [threading.Thread(target=start, args=(client,)) for client in ("one-client", "other-client")]
+    others = threading.Thread(target=fill_second)
+    with transaction.atomic():
+        campaign.hits.filter(pk=first.pk).update(n_places_left=0)
+        others.start()
+        is_held.wait(60)
+        for thread in clients:
+            thread.start()
+        wait_until(lambda: _n_waiting() == 2, 60, "both wait for a HIT")
+    wait_until(lambda: _n_waiting() == 2, 60, "both wait again")
+    may_commit.set()
+    for thread in (others, *clients):
+        thread.join()
+    assert codes == ["no_work"] * 2
+
+
+def _n_waiting() -> int:
+    """Return how many transactions wait for a lock."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
+        return cursor.fetchone()[0]
 
 
 # --- Places that are taken over
