@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from annotation.encoding import as_records, csv_pieces, json_pieces, parquet_pieces
 from annotation.exports import (
     ASSIGNMENT_COLUMNS,
@@ -20,7 +21,6 @@ from annotation.exports import (
     iter_ratings,
     real_name,
 )
-from annotation.transcripts import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from campaigns.models import Campaign
 
 _CSV, _JSON_LINES = "text/csv; charset=utf-8", "application/jsonl; charset=utf-8"

@@ -17,9 +17,9 @@ from campaigns.connectors.asking import clean
 from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request, Setup
 from campaigns.models import Campaign, Chatbot
+from evalsite.lib.encryption import decrypt_secrets
 from evalsite.lib.errors import DomainError
 from evalsite.lib.http import Client, HostRefusedError, open_guarded_client
-from evalsite.lib.sealing import unseal
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ def connector_of(chatbot: Chatbot) -> Connector:
     name = chatbot.dialogues.name
     setup = Setup(
         settings=chatbot.settings,
-        secrets=unseal(chatbot.secrets),
+        secrets=decrypt_secrets(chatbot.secrets),
         open_client=open_client,
         dialogues=Path(default_storage.path(name)) if name else EXAMPLE_DIALOGUES,
     )

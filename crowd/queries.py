@@ -11,8 +11,8 @@ from annotation.models import Assignment, Worker
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
 from crowd.models import Order, Posting, Submission, Wave
+from evalsite.lib.encryption import decrypt_secrets
 from evalsite.lib.errors import DomainError
-from evalsite.lib.sealing import unseal
 
 UNPUBLISHED = (Posting.State.PLANNED, Posting.State.DRAFTED)
 """States of postings that are still to be published."""
@@ -132,7 +132,7 @@ def is_blocked(campaign: Campaign, worker: Worker) -> bool:
 def _account_of(campaign: Campaign) -> tuple[str, list[object]] | None:
     """Return what the campaigns of one account have in common; None if the keys cannot be read any more."""
     try:
-        keys = unseal(campaign.platform_secrets)
+        keys = decrypt_secrets(campaign.platform_secrets)
     except DomainError:
         return None
     values: list[object] = []

@@ -1,7 +1,7 @@
 """Background work of the crowd."""
 
 from crowd.services import orders, publishing, queueing, syncing
-from evalsite.jobs.handlers import JobContext, chore, job_handler
+from evalsite.jobs.handlers import JobContext, job_handler, periodic_task
 
 
 @job_handler(queueing.PUBLISH)
@@ -22,25 +22,25 @@ def carry_out_orders(ctx: JobContext, campaign: int) -> None:
     orders.carry_out_orders(ctx, campaign)
 
 
-@chore
+@periodic_task
 def publish_what_is_left() -> None:
     """Take up waves that are not published yet and have no job any more."""
     publishing.take_up_waves()
 
 
-@chore
+@periodic_task
 def look_at_postings() -> None:
     """Look at the postings that are due."""
     syncing.take_up_syncs()
 
 
-@chore
+@periodic_task
 def forget_notifications() -> None:
     """Delete what is known of old notifications."""
     syncing.forget_notifications()
 
 
-@chore
+@periodic_task
 def send_orders() -> None:
     """Have orders carried out that are due: first ones whose job was lost, and those to be tried again."""
     for campaign_id in orders.list_due():

@@ -16,7 +16,7 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"][
 
 
 def copy_sources(to):
-    for name in ("evalsite", "campaigns", "annotation", "analysis", "crowd", "benchmarks"):
+    for name in ("evalsite", "campaigns", "annotation", "analysis", "crowd", "simulators", "benchmarks"):
         shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__", "*.?tf"))
     for name in ("pyproject.toml", "manage.py"):
         shutil.copy(ROOT / name, to / name)
@@ -50,8 +50,8 @@ VIOLATIONS = [
     ("Inside the annotation", "annotation.queries", "annotation.services.assignments"),
     ("Inside the crowd", "crowd.services.orders", "crowd.views.orders"),
     ("Inside the crowd", "crowd.queries", "crowd.services.waves"),
-    ("Simulators know nothing", "crowd.simulator.ledger", "django"),
-    ("Simulators know nothing", "crowd.simulator.faults", "crowd.models"),
+    ("Simulators know no app", "simulators.ledger", "django"),
+    ("Simulators know no app", "simulators.faults", "crowd.models"),
     ("Reading files and building HITs", "campaigns.importing.contents", "campaigns.models"),
     ("Reading files and building HITs", "campaigns.building.texts", "django"),
     ("Plug-ins import", "campaigns.protocols.qg.plugin", "evalsite.jobs"),

@@ -25,11 +25,11 @@ from campaigns.services.campaigns import default_instructions
 from crowd.services.terms import terms_of
 from evalsite.accounts.models import User
 from tests.annotation.cast import build, launch
-from tests.annotation.chats.chat_campaigns import open_live_campaign
+from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.campaigns.cast import make_campaign
 
 ROOT = Path(settings.BASE_DIR)
-SCRIPTED = "tests.annotation.chats.bots.Scripted"
+SCRIPTED = "tests.annotation.chat.bots.Scripted"
 HINTS = re.compile(
     "|".join(
         (

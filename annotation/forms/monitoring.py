@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.chat_flags import FLAGS
+from annotation.chat.flags import FLAGS
 from annotation.models import Assignment, Conversation
 from campaigns.models import Chatbot
 

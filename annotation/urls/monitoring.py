@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from annotation.views import assignments, chat_monitoring, export, feedback, preview, progress, raters
+from annotation.chat import monitoring_views as chat_monitoring
+from annotation.views import assignments, export, feedback, preview, progress, raters
 
 app_name = "monitoring"
 urlpatterns = [

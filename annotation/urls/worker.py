@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from annotation.views import chat, images, worker
+from annotation.chat import views as chat
+from annotation.views import images, worker
 
 app_name = "rate"
 urlpatterns = [

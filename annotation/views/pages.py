@@ -7,11 +7,11 @@ from django.http import HttpResponse
 from django.urls import reverse
 
 from annotation.arrivals import foresee
-from annotation.chats import find_conversation, get_opening, is_given_up, list_turns, topic_now
-from annotation.forms.chat import TELEMETRY as TOLD_OF_INPUT
+from annotation.chat import page as chats
+from annotation.chat.forms import TELEMETRY as TOLD_OF_INPUT
+from annotation.chat.queries import find_conversation, get_opening, is_given_up, list_turns, topic_now
 from annotation.forms.item import TELEMETRY
 from annotation.models import Assignment, Conversation
-from annotation.presenters import chats
 from annotation.presenters import worker as presenters
 from annotation.queries import get_page
 from annotation.text_images import stems_in

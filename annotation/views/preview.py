@@ -7,8 +7,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from annotation.chat import page as chats
 from annotation.monitoring import get_access
-from annotation.presenters import chats
 from annotation.presenters import preview as bar
 from annotation.presenters import worker as presenters
 from annotation.previews import EXAMPLE_CHAT, PreviewItem, example_opening, first_hit, get_preview_item

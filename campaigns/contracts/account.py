@@ -165,7 +165,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What an account wants remembered: `memory` openly with the campaign, `secrets` sealed.
+    """What an account wants remembered: `memory` openly with the campaign, `secrets` encrypted.
 
     Not `is_done`: there is more to do, by another call.
     """

@@ -117,6 +117,6 @@ def chatbot_page(campaign: Campaign, chatbot: Chatbot) -> dict[str, Any]:
             for option in options
             if option.is_secret
         ],
-        "is_sealed": known is None,
+        "is_unreadable": known is None,
         "dialogues": chatbot.dialogues.name.rpartition("/")[2] if chatbot.dialogues.name else "",
     }

@@ -18,8 +18,8 @@ from campaigns.models import LONGEST_NAME, Campaign, Chatbot, System
 from campaigns.services.campaigns import frozen, lock_for_change, mark_unbuilt
 from campaigns.services.chatbot_rows import copy_name, store_chatbot
 from campaigns.services.hit_rows import delete_hits
+from evalsite.lib.encryption import decrypt_secrets, encrypt_secrets
 from evalsite.lib.errors import DomainError
-from evalsite.lib.sealing import seal, unseal
 
 # Where and how a chatbot is asked, not what it is: to be changed while workers chat with it. Secrets are, too.
 OPERATIONAL = frozenset(
@@ -62,7 +62,7 @@ def add_chatbot(
         family="" if is_degraded else family,
         is_degraded=is_degraded,
         settings=settings,
-        secrets=seal(secrets or {}),
+        secrets=encrypt_secrets(secrets or {}),
         **fields,
     )
     mark_unbuilt(campaign)
@@ -151,19 +151,21 @@ def change_secrets(*, campaign: Campaign, chatbot: Chatbot, secrets: Mapping[str
     known = {option.name for option in get_connector(found.connector).options if option.is_secret}
     if unknown := secrets.keys() - known:
         raise DomainError("bad_option", f"This connector has no secret called “{min(unknown)}”.")
-    kept = {**(_unsealed(found) or {}), **secrets}
-    _store(found, {"secrets": seal({name: value for name, value in kept.items() if value}), **_outdated(found)})
+    kept = {**(_decrypted(found) or {}), **secrets}
+    _store(
+        found, {"secrets": encrypt_secrets({name: value for name, value in kept.items() if value}), **_outdated(found)}
+    )
 
 
 def secrets_set(chatbot: Chatbot) -> frozenset[str] | None:
     """Return the names of the secrets that are set; None if they cannot be read any more."""
-    kept = _unsealed(chatbot)
+    kept = _decrypted(chatbot)
     return None if kept is None else frozenset(kept)
 
 
-def _unsealed(chatbot: Chatbot) -> dict[str, str] | None:
+def _decrypted(chatbot: Chatbot) -> dict[str, str] | None:
     try:
-        return unseal(chatbot.secrets)
+        return decrypt_secrets(chatbot.secrets)
     except DomainError:
         return None
 

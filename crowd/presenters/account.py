@@ -54,7 +54,7 @@ def account_shown(campaign: Campaign) -> dict[str, Any]:
         },
         "money": _money(found),
         "keys": keys,
-        "is_sealed": known is None,
+        "is_unreadable": known is None,
         "uses_site_keys": bool(of_site) and not any(key["is_set"] for key in keys),
         "has_keys": all(key["is_set"] or key["is_of_site"] for key in keys),
     }

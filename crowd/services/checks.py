@@ -15,7 +15,7 @@ def check_account(*, campaign: Campaign, user: User) -> AccountState:
     """Ask the platform about the account of a campaign; what it says, or that it failed, stays with the campaign.
 
     `platform_memory["account"]` then holds name, balance (a text, None if it is not told), currency and is_sandbox, or
-    error; and at, by. Calls the network. Raises DomainError `no_account`, `no_keys`, `sealed_by_another_key`,
+    error; and at, by. Calls the network. Raises DomainError `no_account`, `no_keys`, `encrypted_with_another_key`,
     `unavailable`, or one with the platform's own code.
     """
     about = {"at": timezone.now().isoformat(), "by": user.email}

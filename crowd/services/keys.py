@@ -10,8 +10,8 @@ from campaigns.contracts.option import Option
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from crowd.services.queueing import SYNC, ask_for
+from evalsite.lib.encryption import decrypt_secrets, encrypt_secrets
 from evalsite.lib.errors import DomainError
-from evalsite.lib.sealing import seal, unseal
 
 
 def key_options(campaign: Campaign) -> list[Option]:
@@ -32,11 +32,11 @@ def change_keys(*, campaign: Campaign, keys: Mapping[str, str | None]) -> None:
     names = {option.name for option in key_options(locked)}
     if unknown := keys.keys() - names:
         raise DomainError("bad_option", f"This platform has no key called “{min(unknown)}”.")
-    before = {name: value for name, value in (_unsealed(locked) or {}).items() if name in names}
+    before = {name: value for name, value in (_decrypted(locked) or {}).items() if name in names}
     after = {name: value for name, value in {**before, **keys}.items() if value}
     if after == before:
         return
-    locked.platform_secrets, locked.platform_memory = seal(after), {}
+    locked.platform_secrets, locked.platform_memory = encrypt_secrets(after), {}
     locked.save(update_fields=["platform_secrets", "platform_memory"])
     if locked.waves.exists():
         ask_for(SYNC, locked.pk)
@@ -45,7 +45,7 @@ def change_keys(*, campaign: Campaign, keys: Mapping[str, str | None]) -> None:
 @sensitive_variables()
 def keys_set(campaign: Campaign) -> frozenset[str] | None:
     """Return the names of the keys that the campaign has of its own; None if they cannot be read any more."""
-    kept = _unsealed(campaign)
+    kept = _decrypted(campaign)
     return None if kept is None else frozenset(kept)
 
 
@@ -57,8 +57,8 @@ def keys_of_site(campaign: Campaign) -> frozenset[str]:
 
 
 @sensitive_variables()
-def _unsealed(campaign: Campaign) -> dict[str, str] | None:
+def _decrypted(campaign: Campaign) -> dict[str, str] | None:
     try:
-        return unseal(campaign.platform_secrets)
+        return decrypt_secrets(campaign.platform_secrets)
     except DomainError:
         return None

@@ -15,7 +15,7 @@ from campaigns.models import Campaign
 from crowd.accounts import open_account
 from crowd.services.pacing import Pace
 from crowd.services.setup import CHECK
-from evalsite.lib.sealing import seal, unseal
+from evalsite.lib.encryption import decrypt_secrets, encrypt_secrets
 
 _AT, _FRESH = "prepared_at", timedelta(days=1)
 
@@ -24,7 +24,7 @@ def prepare_account(account: CrowdAccount, campaign: Campaign, terms: Terms, pac
     """Have an account make or find what all postings share, step by step; return the account that remembers it.
 
     Each step is remembered, so whoever does this after a fault goes on there. Raises PlatformUnsureError,
-    PlatformRefusedError or DomainError `sealed_by_another_key`.
+    PlatformRefusedError or DomainError `encrypted_with_another_key`.
     """
     is_done = False
     while not is_done:
@@ -54,16 +54,16 @@ def forget_prepared(campaign: Campaign) -> None:
 @sensitive_variables()
 @transaction.atomic
 def remember(*, campaign: Campaign, memory: Mapping[str, Any], secrets: Mapping[str, str] | None = None) -> None:
-    """Merge into what the campaign remembers of its account, and into its sealed secrets; `campaign` follows.
+    """Merge into what the campaign remembers of its account, and into its encrypted secrets; `campaign` follows.
 
-    Raises DomainError `sealed_by_another_key`.
+    Raises DomainError `encrypted_with_another_key`.
     """
     locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     changes: dict[str, Any] = {}
     if (merged := {**locked.platform_memory, **memory}) != locked.platform_memory:
         changes["platform_memory"] = merged
-    if secrets and (kept := unseal(locked.platform_secrets)) != (sealed := {**kept, **secrets}):
-        changes["platform_secrets"] = seal(sealed)
+    if secrets and (kept := decrypt_secrets(locked.platform_secrets)) != (encrypted := {**kept, **secrets}):
+        changes["platform_secrets"] = encrypt_secrets(encrypted)
     if changes:
         Campaign.objects.filter(pk=campaign.pk).update(**changes)
     campaign.platform_memory = changes.get("platform_memory", locked.platform_memory)

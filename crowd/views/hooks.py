@@ -13,8 +13,8 @@ from django.views.decorators.http import require_POST
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from crowd.services.syncing import take_notification
+from evalsite.lib.encryption import decrypt_secrets
 from evalsite.lib.errors import DomainError
-from evalsite.lib.sealing import unseal
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def hook(request: HttpRequest, public_id: UUID) -> HttpResponse:
     campaign = get_object_or_404(Campaign, public_id=public_id)
     headers = {name.lower(): value for name, value in request.headers.items()}
     try:
-        secrets = unseal(campaign.platform_secrets)
+        secrets = decrypt_secrets(campaign.platform_secrets)
         platform = get_platform(campaign.platform)
         events = platform.read_hook(campaign.ref, secrets, headers, body)
     except DomainError as error:

@@ -12,9 +12,9 @@ from evalsite.jobs.models import STAGE_LENGTH
 logger = logging.getLogger(__name__)
 
 Handler = Callable[..., None]
-Chore = Callable[[], object]
+PeriodicTask = Callable[[], object]
 _handlers: dict[str, Handler] = {}
-_chores: list[Chore] = []
+_periodic_tasks: list[PeriodicTask] = []
 
 
 class LeaseLostError(Exception):
@@ -81,16 +81,16 @@ def get_handler(kind: str) -> Handler:
         raise LookupError(f"no handler for jobs of kind {kind!r}; known: {sorted(_handlers)}") from None
 
 
-def chore(work: Chore) -> Chore:
+def periodic_task(work: PeriodicTask) -> PeriodicTask:
     """Have the decorated function called at every sweep: it must be quick, and safe to run twice at once."""
-    _chores.append(work)
+    _periodic_tasks.append(work)
     return work
 
 
-def run_chores() -> None:
-    """Call every chore; what one raises is logged and does not keep the next from its turn."""
-    for work in _chores:
+def run_periodic_tasks() -> None:
+    """Call every periodic task; what one raises is logged and does not keep the next from its turn."""
+    for work in _periodic_tasks:
         try:
             work()
         except Exception:
-            logger.exception("the chore %s failed; next try at the next sweep", getattr(work, "__name__", work))
+            logger.exception("the periodic task %s failed; next try at the next sweep", getattr(work, "__name__", work))

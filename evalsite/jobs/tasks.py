@@ -5,7 +5,7 @@ from uuid import UUID
 from celery import shared_task
 
 from evalsite.jobs import services
-from evalsite.jobs.handlers import run_chores
+from evalsite.jobs.handlers import run_periodic_tasks
 from evalsite.jobs.running import run_job
 
 
@@ -15,9 +15,9 @@ def run(job_id: str) -> None:
 
 
 def sweep() -> None:
-    """Find the jobs that were lost, and do the chores."""
+    """Find the jobs that were lost, and do the periodic tasks."""
     services.sweep_jobs()
-    run_chores()
+    run_periodic_tasks()
 
 
 shared_task(run, name="jobs.run")

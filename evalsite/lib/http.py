@@ -25,7 +25,7 @@ from httpx import (
     create_ssl_context,
 )
 
-from evalsite.lib.lanes import Deadline, Guard, Lanes, NotAllowedError
+from evalsite.lib.connection_pool import ConnectionPools, Deadline, Guard, NotAllowedError
 
 __all__ = [
     "Client",
@@ -119,8 +119,8 @@ def open_guarded_client(
         guard.check(origin.raw_host.decode(), origin.port or _PORTS[origin.scheme])
     except NotAllowedError as error:
         raise HostRefusedError(str(error)) from None
-    lanes = Lanes(guard, create_ssl_context(), max_connections)
-    return open_client(base_url, transport=_Guarded(lanes), max_bytes=max_bytes)
+    pools = ConnectionPools(guard, create_ssl_context(), max_connections)
+    return open_client(base_url, transport=_Guarded(pools), max_bytes=max_bytes)
 
 
 @contextmanager
@@ -213,14 +213,14 @@ def _origin(url: URL) -> tuple[str, str, int | None]:
 class _Guarded(BaseTransport):
     """Sends requests over guarded connections."""
 
-    def __init__(self, lanes: Lanes) -> None:
-        self._lanes = lanes
+    def __init__(self, pools: ConnectionPools) -> None:
+        self._pools = pools
 
     def handle_request(self, request: Request) -> Response:
         url = request.url
         assert isinstance(request.stream, SyncByteStream)
         with _translated(request):
-            answer, close = self._lanes.send(
+            answer, close = self._pools.send(
                 httpcore.Request(
                     method=request.method,
                     url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
@@ -234,7 +234,7 @@ class _Guarded(BaseTransport):
         return Response(answer.status, headers=headers, stream=_Body(answer, close, request))
 
     def close(self) -> None:
-        self._lanes.close()
+        self._pools.close()
 
 
 class _Body(SyncByteStream):

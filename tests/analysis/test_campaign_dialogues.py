@@ -25,23 +25,23 @@ from analysis.report import report, run_study
 from analysis.services.campaigns import analyse_campaign
 from analysis.services.runs import execute_run
 from analysis.settings import from_json
-from annotation.models import Assignment, Conversation, Turn
-from annotation.queries import criteria_of
-from annotation.services.assignments import finish_assignment, start_assignment
-from annotation.services.chats import (
+from annotation.chat.services import (
     change_topic,
     end_conversation,
     keep_input,
     leave_conversation,
     open_conversation,
 )
+from annotation.models import Assignment, Conversation, Turn
+from annotation.queries import criteria_of
+from annotation.services.assignments import finish_assignment, start_assignment
 from annotation.services.ratings import save_item
 from campaigns.contracts.chat import ChatRules
 from campaigns.models import Campaign, System
 from evalsite.accounts.models import User
 from tests.analysis.campaigns import rated_campaign
 from tests.analysis.test_downloads import replicated
-from tests.annotation.chats.chat_campaigns import open_live_campaign
+from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.campaigns.cast import add_member
 
 pytestmark = pytest.mark.django_db

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
+from annotation.chat.services import open_conversation
 from annotation.clients import remember
 from annotation.models import Assignment
 from annotation.places import PATIENCE, taking_part
@@ -21,13 +22,12 @@ from annotation.services.assignments import (
     return_assignment,
     start_assignment,
 )
-from annotation.services.chats import open_conversation
 from annotation.services.ratings import save_item
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
-from tests.annotation.chats.chat_campaigns import open_live_campaign
+from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items, scores_for
 from tests.annotation.test_worker_pages import answers, form_of, welcome_url
 from tests.services import wait_until

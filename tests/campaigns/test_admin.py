@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
-from evalsite.lib.sealing import seal
+from evalsite.lib.encryption import encrypt_secrets
 from tests.campaigns.live import chatbot_of, make_live
 
 
@@ -42,7 +42,7 @@ def test_admins_give_an_orphan_an_owner(admin_client: Client, campaign: Campaign
 def test_admins_see_chatbots_without_their_secrets(admin_client: Client, owner: User) -> None:
     campaign = make_live(owner, names=("Amber",))
     chatbot = chatbot_of(campaign)
-    Chatbot.objects.filter(pk=chatbot.pk).update(secrets=seal({"key": "sk-1"}))
+    Chatbot.objects.filter(pk=chatbot.pk).update(secrets=encrypt_secrets({"key": "sk-1"}))
     listed = admin_client.get(reverse("admin:campaigns_chatbot_changelist"), {"q": "Autumn"})
     assert listed.context["cl"].result_list.count() == 2
     page = reverse("admin:campaigns_chatbot_change", args=[chatbot.pk])

@@ -20,7 +20,7 @@ from campaigns.services.chatbot_tests import try_chatbot
 from campaigns.services.chatbots import secrets_set
 from campaigns.views.chatbots import secrets as secrets_view
 from evalsite.accounts.models import User
-from evalsite.lib.sealing import unseal
+from evalsite.lib.encryption import decrypt_secrets
 from tests.campaigns.live import KEY, Server, add_remote, chatbot_of, launch, make_live, url_of
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ def send(client: Client, campaign: Campaign, **sent: str) -> Any:
 
 
 def key_of(campaign: Campaign) -> str:
-    return unseal(chatbot_of(campaign, "Remote").secrets).get("api_key", "")
+    return decrypt_secrets(chatbot_of(campaign, "Remote").secrets).get("api_key", "")
 
 
 def test_a_secret_is_set_kept_replaced_and_cleared(owner_client: Client, live: Campaign) -> None:
@@ -108,9 +108,9 @@ def test_secrets_of_another_key_are_entered_anew(owner_client: Client, live: Cam
     assert secrets_set(chatbot_of(live, "Remote")) is None
     owner_client.force_login(User.objects.get(email="owner@example.org"))
     page = owner_client.get(url_of(live, "chatbot", chatbot_of(live, "Remote").pk))
-    assert page.context["is_sealed"]
+    assert page.context["is_unreadable"]
     tested = try_chatbot(chatbot=chatbot_of(live, "Remote"), texts=["Hello"])
-    assert tested["code"] == "sealed_by_another_key"
+    assert tested["code"] == "encrypted_with_another_key"
     send(owner_client, live, secret_api_key="sk-new")
     assert key_of(live) == "sk-new"
 

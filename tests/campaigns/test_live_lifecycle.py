@@ -9,7 +9,7 @@ from campaigns.models import Campaign, Chatbot, Output, System
 from campaigns.services.chatbots import add_chatbot
 from campaigns.services.lifecycle import delete_campaign, duplicate_campaign
 from evalsite.accounts.models import User
-from evalsite.lib.sealing import unseal
+from evalsite.lib.encryption import decrypt_secrets
 from tests.campaigns.cast import add_member
 from tests.campaigns.live import KEY, PERSONA, build, chatbot_of, make_live, url_of
 
@@ -42,7 +42,7 @@ def test_a_copy_has_the_chatbots_with_settings_secrets_and_persona(ready: Campai
     assert list(copy.systems.values(*names)) == list(ready.systems.values(*names))
     before, after = chatbot_of(ready, "Remote"), chatbot_of(copy, "Remote")
     assert (after.settings, after.persona, after.timeout_s) == (before.settings, PERSONA, 44)
-    assert unseal(after.secrets) == {"api_key": KEY}
+    assert decrypt_secrets(after.secrets) == {"api_key": KEY}
     assert after.spent == 0
     assert chatbot_of(ready, "Remote").spent == 3
     assert Output.objects.filter(source__campaign=copy).count() == 7
@@ -61,7 +61,7 @@ def test_a_viewers_copy_has_no_secrets(ready: Campaign, colleague: User, colleag
 def test_an_editors_copy_has_them(ready: Campaign, colleague: User) -> None:
     add_member(ready, colleague, "editor")
     copy = duplicate_campaign(campaign=ready, owner=colleague, as_replication=False)
-    assert unseal(chatbot_of(copy, "Remote").secrets) == {"api_key": KEY}
+    assert decrypt_secrets(chatbot_of(copy, "Remote").secrets) == {"api_key": KEY}
 
 
 def test_a_live_campaign_is_launched(owner_client: Client, ready: Campaign) -> None:

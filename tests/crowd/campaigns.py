@@ -13,9 +13,9 @@ from crowd.models import Posting, Submission, Wave
 from crowd.services.publishing import publish_wave
 from crowd.services.syncing import sync_posting
 from crowd.services.waves import plan_wave
-from crowd.simulator.prolific import WORKSPACE
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
+from simulators.prolific import WORKSPACE
 from tests.annotation.open_campaigns import open_campaign, rate_items
 from tests.crowd.accounts import Market
 

@@ -92,7 +92,7 @@ def supervise(path: Path) -> None:
 
 
 def work() -> NoReturn:
-    """Sweep, do the chores and run what is due, for ever."""
+    """Sweep, do the periodic tasks and run what is due, for ever."""
     from django.utils import timezone
 
     from evalsite.jobs.models import Job

@@ -27,15 +27,15 @@ from crowd.models import Order, Submission, Wave
 from crowd.queries import list_payable
 from crowd.services import payments
 from crowd.services.syncing import ask_for_sync
-from crowd.simulator.desks import MTurkDesk, ProlificDesk
-from crowd.simulator.faults import Faults
-from crowd.simulator.ledger import Ledger
-from crowd.simulator.mturk import MTurkApi
-from crowd.simulator.prolific import ProlificApi
-from crowd.simulator.running import KEY_ID, SECRET_KEY, TOKEN
-from crowd.simulator.server import Served
-from crowd.simulator.workers import Desk, Task
 from evalsite.accounts.models import User
+from simulators.desks import MTurkDesk, ProlificDesk
+from simulators.faults import Faults
+from simulators.ledger import Ledger
+from simulators.mturk import MTurkApi
+from simulators.prolific import ProlificApi
+from simulators.running import KEY_ID, SECRET_KEY, TOKEN
+from simulators.server import Served
+from simulators.workers import Desk, Task
 from tests.annotation.open_campaigns import rate_items
 from tests.crowd.campaigns import make_crowd_campaign, plan
 from tests.crowd.paying import THANKS

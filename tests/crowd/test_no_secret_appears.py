@@ -32,17 +32,17 @@ from crowd.services.keys import change_keys
 from crowd.services.memory import remember
 from crowd.services.orders import carry_out_orders
 from crowd.services.syncing import ask_for_sync, sync_campaign
-from crowd.simulator.desks import MTurkDesk, ProlificDesk
-from crowd.simulator.faults import Faults
-from crowd.simulator.ledger import Ledger
-from crowd.simulator.mturk import MTurkApi
-from crowd.simulator.prolific import ProlificApi
-from crowd.simulator.server import Served
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
 from evalsite.jobs.running import run_job
 from evalsite.lib.errors import DomainError
+from simulators.desks import MTurkDesk, ProlificDesk
+from simulators.faults import Faults
+from simulators.ledger import Ledger
+from simulators.mturk import MTurkApi
+from simulators.prolific import ProlificApi
+from simulators.server import Served
 from tests.analysis.campaigns import analysed
 from tests.campaigns.cast import add_member
 from tests.campaigns.platforms.scripted import Scripted

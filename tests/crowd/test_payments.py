@@ -12,8 +12,8 @@ from crowd.payment_rows import Verdicts, get_row
 from crowd.services import payments
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
+from evalsite.lib.encryption import encrypt_secrets
 from evalsite.lib.errors import DomainError
-from evalsite.lib.sealing import seal
 from tests.crowd.paying import REASON, THANKS, paid_campaign, submissions_of
 
 State = Submission.State
@@ -288,7 +288,7 @@ def test_a_worker_is_blocked_and_unblocked_in_turn(campaign: Campaign, owner: Us
 def of_account(owner: User, *, mode: str = "sandbox", **secrets: str) -> Campaign:
     """Return another campaign with the same workers, by its marketplace and keys."""
     other = paid_campaign(owner)
-    other.platform_settings, other.platform_secrets = {"mode": mode}, seal(secrets)
+    other.platform_settings, other.platform_secrets = {"mode": mode}, encrypt_secrets(secrets)
     other.save()
     return other
 
@@ -325,7 +325,7 @@ def test_a_block_holds_in_all_campaigns_of_the_account(campaign: Campaign, owner
 
 def test_a_campaign_whose_keys_cannot_be_read_knows_its_own_blocks_only(campaign: Campaign, owner: User) -> None:
     other = paid_campaign(owner)
-    Campaign.objects.update(platform_secrets="sealed with a key that is lost")
+    Campaign.objects.update(platform_secrets="encrypted with a key that is lost")
     campaign, other = Campaign.objects.get(pk=campaign.pk), Campaign.objects.get(pk=other.pk)
     worker = Worker.objects.get(key="WORKER0")
     payments.block(campaign=campaign, worker=worker, reason=REASON, user=owner)

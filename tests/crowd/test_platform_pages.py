@@ -18,12 +18,12 @@ from campaigns.models import Campaign
 from campaigns.services.lifecycle import launch_campaign
 from crowd.services.keys import keys_set
 from crowd.services.memory import remember
-from crowd.simulator.ledger import Ledger
-from crowd.simulator.prolific import ProlificApi
-from crowd.simulator.server import Served
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
-from evalsite.lib.sealing import unseal
+from evalsite.lib.encryption import decrypt_secrets
+from simulators.ledger import Ledger
+from simulators.prolific import ProlificApi
+from simulators.server import Served
 from tests.annotation.cast import build
 from tests.campaigns.cast import add_member, make_campaign
 from tests.crowd.campaigns import make_crowd_campaign, plan
@@ -241,10 +241,10 @@ def test_another_marketplace_is_another_account(owner_client: Client, draft: Cam
 def test_keys_are_set_kept_and_cleared(owner_client: Client, mturk: Campaign) -> None:
     assert owner_client.post(url(mturk, "keys"), KEYS).status_code == 302
     owner_client.post(url(mturk, "keys"), {"key_access_key_id": "", "key_secret_access_key": "other"})
-    secrets = unseal(Campaign.objects.get().platform_secrets)
+    secrets = decrypt_secrets(Campaign.objects.get().platform_secrets)
     assert secrets == {"access_key_id": "AKIA0123456789", "secret_access_key": "other"}
     owner_client.post(url(mturk, "keys"), {"key_secret_access_key": "typed", "clear": "secret_access_key"})
-    assert unseal(Campaign.objects.get().platform_secrets) == {"access_key_id": "AKIA0123456789"}
+    assert decrypt_secrets(Campaign.objects.get().platform_secrets) == {"access_key_id": "AKIA0123456789"}
 
 
 def test_another_key_forgets_what_was_remembered_of_the_account(owner_client: Client, prolific: Campaign) -> None:
@@ -253,7 +253,7 @@ def test_another_key_forgets_what_was_remembered_of_the_account(owner_client: Cl
     remember(campaign=prolific, memory=remembered, secrets={"hook_secret": "of the workspace"})
     owner_client.post(url(prolific, "keys"), {"key_token": TOKEN})
     kept = Campaign.objects.get()
-    assert (kept.platform_memory, unseal(kept.platform_secrets)) == ({}, {"token": TOKEN})
+    assert (kept.platform_memory, decrypt_secrets(kept.platform_secrets)) == ({}, {"token": TOKEN})
     assert not Job.objects.exists(), "nothing is published, so nothing is to be prepared yet"
 
 
@@ -303,7 +303,7 @@ def test_keys_that_cannot_be_read_any_more_are_entered_anew(
     settings.SECRET_KEY = "another one"
     owner_client.force_login(owner)
     assert keys_set(Campaign.objects.get()) is None
-    assert owner_client.get(url(mturk)).context["is_sealed"]
+    assert owner_client.get(url(mturk)).context["is_unreadable"]
     owner_client.post(url(mturk, "keys"), KEYS)
     assert keys_set(Campaign.objects.get()) == {"access_key_id", "secret_access_key"}
 
@@ -320,10 +320,10 @@ def test_no_page_row_or_log_shows_a_key(
         owner_client.get(url(prolific, "postings")),
     ]
     assert answers[1].context["account"]["name"], "the key was not even used"
-    sealed = Campaign.objects.get().platform_secrets
+    encrypted = Campaign.objects.get().platform_secrets
     for answer in answers:
         assert TOKEN not in answer.text
-        assert sealed not in answer.text
+        assert encrypted not in answer.text
     assert TOKEN not in caplog.text
     assert TOKEN not in serializers.serialize("json", Campaign.objects.all())
 

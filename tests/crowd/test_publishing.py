@@ -20,7 +20,7 @@ from crowd.services.waves import resume_wave, stop_wave
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
-from evalsite.lib.sealing import unseal
+from evalsite.lib.encryption import decrypt_secrets
 from tests.crowd.accounts import PLATFORMS, KilledError, Market, unsure_at, unsure_at_random
 from tests.crowd.campaigns import SITE, accepted, look, make_crowd_campaign, plan, posting_of, publish, published
 
@@ -101,7 +101,7 @@ def test_who_worked_in_another_run_may_be_kept_out(
     assert market.terms.worked_before == expected
 
 
-def test_what_the_account_wants_remembered_is_kept_and_its_secrets_sealed(owner: User, market: Market) -> None:
+def test_what_the_account_wants_remembered_is_kept_and_its_secrets_encrypted(owner: User, market: Market) -> None:
     campaign = make_crowd_campaign(owner, EACH, platform_memory={"account": {"name": "Olu"}})
 
     publish(plan(campaign, owner))
@@ -110,7 +110,7 @@ def test_what_the_account_wants_remembered_is_kept_and_its_secrets_sealed(owner:
     remembered = {name: campaign.platform_memory[name] for name in ("account", "kind")}
     assert remembered == {"account": {"name": "Olu"}, "kind": "K1"}
     assert "hook-secret" not in campaign.platform_secrets
-    assert unseal(campaign.platform_secrets) == {"hook_secret": "hook-secret-0123"}
+    assert decrypt_secrets(campaign.platform_secrets) == {"hook_secret": "hook-secret-0123"}
     assert market.seen_secrets[-1] == {"hook_secret": "hook-secret-0123"}
 
 

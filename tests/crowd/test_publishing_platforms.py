@@ -23,17 +23,17 @@ from crowd.services.orders import carry_out_orders
 from crowd.services.publishing import publish_wave
 from crowd.services.syncing import QUIET, sync_campaign
 from crowd.services.waves import resume_wave, stop_wave
-from crowd.simulator.desks import MTurkDesk, ProlificDesk
-from crowd.simulator.faults import Fault, Faults
-from crowd.simulator.ledger import Ledger
-from crowd.simulator.mturk import MTurkApi
-from crowd.simulator.prolific import ProlificApi
-from crowd.simulator.prolific.workspaces import OTHER_WORKSPACE
-from crowd.simulator.running import KEY_ID, SECRET_KEY, TOKEN
-from crowd.simulator.server import Served
-from crowd.simulator.workers import Desk, Task
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
+from simulators.desks import MTurkDesk, ProlificDesk
+from simulators.faults import Fault, Faults
+from simulators.ledger import Ledger
+from simulators.mturk import MTurkApi
+from simulators.prolific import ProlificApi
+from simulators.prolific.workspaces import OTHER_WORKSPACE
+from simulators.running import KEY_ID, SECRET_KEY, TOKEN
+from simulators.server import Served
+from simulators.workers import Desk, Task
 from tests.annotation.open_campaigns import places_left, rate_items
 from tests.crowd.campaigns import make_crowd_campaign, plan, publish
 from tests.crowd.paying import REASON

@@ -21,11 +21,11 @@ from annotation.tokens import token_of
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from crowd.services.memory import remember
-from crowd.simulator.prolific import ProlificApi
 from evalsite.accounts.models import User
+from simulators.prolific import ProlificApi
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items
 from tests.crowd.campaigns import SITE, finish
-from tests.crowd.simulator.prolific_cast import make_api, study_body
+from tests.simulators.prolific_cast import make_api, study_body
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State

@@ -108,8 +108,8 @@ def test_a_chore_that_fails_does_not_keep_the_next_from_its_turn(monkeypatch: py
     done = []
 
     def broken() -> None:
-        raise RuntimeError("a fault of the chore's own")
+        raise RuntimeError("a fault of the periodic task's own")
 
-    monkeypatch.setattr(handlers, "_chores", [broken, lambda: done.append("next")])
+    monkeypatch.setattr(handlers, "_periodic_tasks", [broken, lambda: done.append("next")])
     sweep()
     assert done == ["next"]

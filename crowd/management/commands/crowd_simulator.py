@@ -14,14 +14,14 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from crowd.services.working import OpenDoor, Outcome, Shift, Troop, Waiting
-from crowd.simulator.faults import Faults
-from crowd.simulator.ledger import Ledger
-from crowd.simulator.running import Running, mturk_running, prolific_running
-from crowd.simulator.tls import Certificate, self_signed
-from crowd.simulator.workers import Habits
+from crowd.simulation import OpenDoor, Outcome, Shift, Troop, Waiting
 from evalsite.lib.arguments import amount, share, whole
 from evalsite.lib.http import Client, HTTPTransport, create_ssl_context, in_process, open_client
+from simulators.faults import Faults
+from simulators.ledger import Ledger
+from simulators.running import Running, mturk_running, prolific_running
+from simulators.tls import Certificate, self_signed
+from simulators.workers import Habits
 
 PLATFORMS = {"mturk": mturk_running, "prolific": prolific_running}
 _PORT = 8020

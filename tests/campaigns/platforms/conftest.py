@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from crowd.simulator.prolific import ProlificApi
-from crowd.simulator.server import Served
+from simulators.prolific import ProlificApi
+from simulators.server import Served
 from tests.campaigns.platforms.mturk import Amazon
-from tests.crowd.simulator.prolific_cast import Standing, make_api
+from tests.simulators.prolific_cast import Standing, make_api
 
 
 @pytest.fixture(scope="module")

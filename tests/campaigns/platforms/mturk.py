@@ -13,9 +13,9 @@ from campaigns.contracts.platform import CampaignRef
 from campaigns.platforms.mturk.account import MTurkAccount
 from campaigns.platforms.mturk.client import Keys
 from campaigns.platforms.mturk.plugin import MTurk
-from crowd.simulator.faults import Fault, Faults
-from crowd.simulator.ledger import Ledger
-from crowd.simulator.mturk import MTurkApi
+from simulators.faults import Fault, Faults
+from simulators.ledger import Ledger
+from simulators.mturk import MTurkApi
 
 CAMPAIGN = UUID("00000000-0000-4000-8000-000000000005")
 SITE = "https://rate.example.org"

@@ -14,8 +14,8 @@ from campaigns.contracts.account import (
 )
 from campaigns.contracts.platform import CampaignRef
 from campaigns.platforms.prolific.plugin import Prolific
-from crowd.simulator.prolific import WORKSPACE, ProlificApi
-from tests.crowd.simulator.prolific_cast import TOKEN
+from simulators.prolific import WORKSPACE, ProlificApi
+from tests.simulators.prolific_cast import TOKEN
 
 PLATFORM = Prolific()
 CAMPAIGN = CampaignRef(uuid4(), {})

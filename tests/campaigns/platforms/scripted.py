@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from crowd.simulator.server import HangUpError
+from simulators.server import HangUpError
 
 
 @dataclass

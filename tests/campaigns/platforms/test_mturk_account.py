@@ -19,8 +19,8 @@ from campaigns.contracts.account import (
 )
 from campaigns.platforms.mturk.account import MTurkAccount
 from campaigns.platforms.mturk.plugin import MTurk
-from crowd.simulator.faults import Fault
-from crowd.simulator.mturk import WorkerRefusedError
+from simulators.faults import Fault
+from simulators.mturk import WorkerRefusedError
 from tests.campaigns.platforms.mturk import (
     CAMPAIGN,
     DAY_S,

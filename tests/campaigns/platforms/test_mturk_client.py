@@ -11,7 +11,7 @@ from pytest_django import Settings
 from campaigns.contracts.account import PlatformRefusedError, PlatformUnsureError
 from campaigns.platforms.mturk import client
 from campaigns.platforms.mturk.client import Keys, Service, open_mturk, open_queues
-from crowd.simulator.server import Served
+from simulators.server import Served
 from tests.campaigns.platforms.mturk import ASSIGNMENT_ID, KEYS, WORKER
 from tests.campaigns.platforms.scripted import Scripted
 

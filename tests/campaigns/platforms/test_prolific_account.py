@@ -22,12 +22,12 @@ from campaigns.contracts.account import (
 )
 from campaigns.contracts.platform import Place
 from campaigns.platforms.prolific import account as account_module
-from crowd.simulator.faults import Fault, Faults
-from crowd.simulator.prolific import WORKSPACE, ProlificApi, RefusedError
-from crowd.simulator.prolific.workspaces import FIRST_PROJECT, OTHER_WORKSPACE, PROJECT, SECOND_PROJECT
-from crowd.simulator.prolific_site import COOKIE, ProlificSite
-from crowd.simulator.server import Served
-from crowd.simulator.site import Request
+from simulators.faults import Fault, Faults
+from simulators.prolific import WORKSPACE, ProlificApi, RefusedError
+from simulators.prolific.workspaces import FIRST_PROJECT, OTHER_WORKSPACE, PROJECT, SECOND_PROJECT
+from simulators.prolific_site import COOKIE, ProlificSite
+from simulators.server import Served
+from simulators.site import Request
 from tests.campaigns.platforms.prolific import (
     CAMPAIGN,
     PLATFORM,
@@ -39,7 +39,7 @@ from tests.campaigns.platforms.prolific import (
     spec,
     work,
 )
-from tests.crowd.simulator.prolific_cast import TOKEN, study_body
+from tests.simulators.prolific_cast import TOKEN, study_body
 
 MESSAGE = "All twenty ratings of your HIT are the same, also those of the two texts whose words were put in disorder."
 

@@ -13,9 +13,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from campaigns.contracts.platform import Arrival, CampaignRef, Place
 from campaigns.platforms.prolific.plugin import Prolific
-from crowd.simulator.prolific import ProlificApi
 from evalsite.lib.errors import DomainError
-from tests.crowd.simulator.prolific_cast import make_api, study_body
+from simulators.prolific import ProlificApi
+from tests.simulators.prolific_cast import make_api, study_body
 
 PLATFORM = Prolific()
 CAMPAIGN = CampaignRef(uuid4(), {})

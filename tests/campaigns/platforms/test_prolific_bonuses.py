@@ -16,8 +16,8 @@ from campaigns.contracts.account import (
     SubmissionState,
 )
 from campaigns.platforms.prolific import account as account_module
-from crowd.simulator.faults import Fault, Faults
-from crowd.simulator.prolific import ProlificApi
+from simulators.faults import Fault, Faults
+from simulators.prolific import ProlificApi
 from tests.campaigns.platforms.prolific import CAMPAIGN, PLATFORM, insist, open_account, operations, publish, spec, work
 
 

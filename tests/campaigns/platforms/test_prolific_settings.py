@@ -11,8 +11,8 @@ import pytest
 from campaigns.contracts.account import Event, SubmissionState
 from campaigns.contracts.platform import CampaignRef
 from campaigns.platforms.prolific.plugin import Prolific
-from crowd.simulator.prolific.hooks import sign
 from evalsite.lib.errors import DomainError
+from simulators.prolific.hooks import sign
 
 PLATFORM = Prolific()
 

@@ -14,11 +14,11 @@ from annotation.tokens import token_of
 from campaigns.contracts.chat import ChatRules
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
-from tests.annotation.chats import bots
-from tests.annotation.chats.chat_campaigns import open_live_campaign
+from tests.annotation.chat import bots
+from tests.annotation.chat.chat_campaigns import open_live_campaign
 
 PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
-SCRIPTED = "tests.annotation.chats.bots.Scripted"
+SCRIPTED = "tests.annotation.chat.bots.Scripted"
 RESULT_MS = 60_000
 # What a browser says by itself of requests that are refused, or that do not get through.
 REFUSED, LOST = ("status of 422", "status of 409"), ("net::ERR_",)

@@ -11,7 +11,7 @@ from annotation.services.assignments import start_assignment
 from annotation.tokens import token_of
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
-from tests.annotation.chats import bots
+from tests.annotation.chat import bots
 from tests.e2e.chats.chatting import (
     SCRIPTED,
     Complaints,

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
 from campaigns.models import Chatbot
 from evalsite.accounts.models import User
-from tests.annotation.chats import bots
+from tests.annotation.chat import bots
 from tests.e2e.chats.chatting import (
     REFUSED,
     Complaints,

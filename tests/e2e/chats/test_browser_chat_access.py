@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from annotation.models import Conversation
 from campaigns.models import Campaign, Chatbot
-from tests.annotation.chats import bots
+from tests.annotation.chat import bots
 from tests.e2e.chats.chatting import (
     PHONE,
     REFUSED,

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import FrameLocator, Page, Route, expect
 
 from annotation.models import Conversation, TopicChange
-from tests.annotation.chats import bots
+from tests.annotation.chat import bots
 from tests.e2e.chats.chatting import (
     LOST,
     Complaints,

@@ -7,12 +7,12 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Dialog, Page, Route, expect
 
+from annotation.chat.services import open_conversation
 from annotation.models import Assignment, Conversation, Event, Rating
 from annotation.services.assignments import expire_leases, release_assignment, start_assignment
-from annotation.services.chats import open_conversation
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Chatbot
-from tests.annotation.chats import bots
+from tests.annotation.chat import bots
 from tests.e2e.chats.chatting import (
     LOST,
     REFUSED,

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from crowd.simulator.ledger import Ledger
-from crowd.simulator.running import KEY_ID, SECRET_KEY, TOKEN
-from crowd.simulator.tls import Certificate, self_signed
+from simulators.ledger import Ledger
+from simulators.running import KEY_ID, SECRET_KEY, TOKEN
+from simulators.tls import Certificate, self_signed
 from tests.e2e.conftest import EMAIL, PASSWORD, START_S, sign_in
 from tests.jobs.processes import Site
 from tests.services import CHROMIUM_ARGS, free_port, wait_until

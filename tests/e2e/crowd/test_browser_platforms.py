@@ -11,10 +11,10 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, FrameLocator, Page, expect
 
-from crowd.simulator.ledger import Effect
-from crowd.simulator.prolific import WORKSPACE
-from crowd.simulator.prolific.workspaces import PROJECT
-from crowd.simulator.running import KEY_ID, SECRET_KEY, TOKEN
+from simulators.ledger import Effect
+from simulators.prolific import WORKSPACE
+from simulators.prolific.workspaces import PROJECT
+from simulators.running import KEY_ID, SECRET_KEY, TOKEN
 from tests.e2e.crowd.conftest import Simulator
 from tests.e2e.test_browser_campaigns import build_hits, import_outputs, new_campaign, save_field
 from tests.services import wait_until

@@ -16,7 +16,7 @@ from pytest_django.fixtures import Settings as SettingsWrapper
 from annotation.models import Assignment, Rating
 from annotation.tokens import token_of
 from evalsite.accounts.models import User
-from tests.annotation.chats.chat_campaigns import open_live_campaign
+from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.annotation.open_campaigns import open_campaign
 from tests.e2e.chats.chatting import SCRIPTED, foreign_page, live_campaign, stored
 from tests.e2e.engines.tabs import FirefoxTab, Tab

@@ -1,0 +1,1 @@
+"""Live chats, from what a worker says to what a researcher reads."""

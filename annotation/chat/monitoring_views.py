@@ -1,0 +1,100 @@
+"""Watching the chats of a live campaign, and reading what was said."""
+
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from annotation.chat.monitoring import (
+    CHATS_FLAGGED,
+    count_worker_flags,
+    get_chatbot_states,
+    get_transcript,
+    iter_turns,
+    list_chats,
+    list_running,
+    list_workers,
+    only_flagged,
+)
+from annotation.chat.monitoring_page import (
+    chats_frame,
+    chats_listed,
+    chats_now,
+    flags_shown,
+    workers_called,
+)
+from annotation.chat.transcript_page import transcript_shown
+from annotation.forms.monitoring import ChatFilter
+from annotation.models import Conversation
+from campaigns.models import Campaign
+from campaigns.queries import get_campaign_for, list_chatbots
+from evalsite.accounts.requests import SignedInRequest
+
+_CHATS_PER_PAGE, _RUNNING_SHOWN = 30, 20
+_BAD_FILTER = 422
+
+
+@require_GET
+def chats(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Show the chats that go on, and how each chatbot does."""
+    campaign, now = _live_campaign(request, public_id), timezone.now()
+    states, running = get_chatbot_states(campaign, now), list_running(campaign, now, _RUNNING_SHOWN)
+    context = chats_frame(campaign, "chats") | chats_now(campaign, states, running, now)
+    return render(request, "monitoring/chats.html", context)
+
+
+@require_GET
+def transcripts(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """List the chats that match, newest first."""
+    campaign = _live_campaign(request, public_id)
+    form = ChatFilter(request.GET, list_chatbots(campaign))
+    is_valid = form.is_valid()
+    found = _matching(campaign, form) if is_valid else list_chats(campaign).none()
+    page = Paginator(found, _CHATS_PER_PAGE).get_page(request.GET.get("page"))
+    search = form.cleaned_data["search"] if is_valid else ""
+    turns = dict(iter_turns([each.pk for each in page]))
+    context = chats_frame(campaign, "transcripts") | {
+        "form": form,
+        "is_filtered": bool(form.errors or form.filters()),
+        "page_obj": page,
+        "n_newest": CHATS_FLAGGED,
+        "rows": chats_listed(campaign, page, turns, search),
+    }
+    return render(request, "monitoring/transcripts.html", context, status=200 if is_valid else _BAD_FILTER)
+
+
+def _matching(campaign: Campaign, form: ChatFilter) -> QuerySet[Conversation]:
+    filters = form.filters()
+    flag, worker = filters.pop("flag", ""), filters.pop("worker", "")
+    if worker:
+        filters["workers"] = workers_called(campaign, list_workers(campaign), worker)
+    found = list_chats(campaign, now=timezone.now(), **filters)
+    return only_flagged(found, flag) if flag else found
+
+
+@require_GET
+def chat(request: SignedInRequest, public_id: UUID, chat_id: int) -> HttpResponse:
+    """Show one chat, turn by turn."""
+    campaign = _live_campaign(request, public_id)
+    found = get_transcript(campaign, chat_id)
+    context = chats_frame(campaign, "") | transcript_shown(campaign, found, timezone.now())
+    return render(request, "monitoring/transcript.html", context)
+
+
+@require_GET
+def chat_flags(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Show what raises flags, and whose chats have any."""
+    campaign = _live_campaign(request, public_id)
+    context = chats_frame(campaign, "chat_flags") | flags_shown(campaign, count_worker_flags(campaign))
+    return render(request, "monitoring/chat_flags.html", context)
+
+
+def _live_campaign(request: SignedInRequest, public_id: UUID) -> Campaign:
+    campaign = get_campaign_for(request.user, public_id)
+    if not campaign.is_live:
+        raise Http404("This campaign has no chats.")
+    return campaign

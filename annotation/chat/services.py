@@ -1,0 +1,202 @@
+"""Keeping what a worker says and does in a chat. Asking the chatbot is `replies`.
+
+Every verb names the position of the item and is harmless when it is sent twice. The assignment is locked throughout, so
+that of two windows one goes first.
+"""
+
+from collections.abc import Mapping
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.chat.queries import get_opening, is_given_up
+from annotation.models import Assignment, Conversation, Event, TopicChange, Turn
+from annotation.queries import items_of
+from annotation.services.leases import reclaim, renew
+from campaigns.contracts.chat import ChatRules
+from evalsite.lib.errors import DomainError
+
+State = Assignment.State
+LONGEST_TOPIC = 500
+
+
+@transaction.atomic
+def open_conversation(*, assignment_id: int, position: int, topic: str, opinion: str) -> Conversation:
+    """Begin the chat of the item that comes next, on the worker's topic or, where one is given, on that.
+
+    A chat that has begun stays as it is. Raises DomainError `no_topic`, `no_opinion`, `not_next` or `returned`.
+    """
+    assignment = _locked(assignment_id, position)
+    item_id = items_of(assignment)[position].id
+    if begun := Conversation.objects.filter(assignment=assignment, item=item_id).first():
+        return begun
+    opening = get_opening(assignment, position)
+    topic = opening.statement or _topic(topic)
+    opinion = _opinion(opinion)
+    conversation = Conversation.objects.create(
+        assignment=assignment, item_id=item_id, topic=topic, opinion=opinion, persona=list(opening.persona)
+    )
+    _show_life(assignment)
+    return conversation
+
+
+@transaction.atomic
+def keep_input(
+    *, assignment_id: int, position: int, number: int, text: str, telemetry: Mapping[str, int] | None = None
+) -> Conversation:
+    """Keep what the worker says as turn `number`; it awaits the chatbot's reply then. Six queries.
+
+    A turn that is there already with this text changes nothing. After the lease has ended it is kept too, and the
+    assignment is active again if its place is still free. Raises DomainError `empty_text`, `long_text`,
+    `enough_inputs`, `awaits_reply`, `not_next_turn`, `chat_ended`, `no_chat`, `not_next` or `returned`.
+    """
+    assignment = _locked(assignment_id, position)
+    conversation = _conversation(assignment, position)
+    text = text.replace("\0", "").replace("\r\n", "\n").strip()
+    mine = conversation.turns.filter(number=number, speaker=Turn.Speaker.WORKER, text=text)
+    if number <= conversation.n_turns and mine.exists():
+        return conversation
+    _check_input(conversation, number, text, assignment.campaign.chat_rules)
+    Turn.objects.create(
+        conversation=conversation,
+        number=number,
+        speaker=Turn.Speaker.WORKER,
+        text=text,
+        at=timezone.now(),
+        data=dict(telemetry or {}),
+    )
+    conversation.n_turns, conversation.n_inputs = number, conversation.n_inputs + 1
+    conversation.n_tries, conversation.retry_at, conversation.asked_until = 0, None, None
+    conversation.save(update_fields=["n_turns", "n_inputs", "n_tries", "retry_at", "asked_until"])
+    _show_life(assignment)
+    return conversation
+
+
+@transaction.atomic
+def change_topic(*, assignment_id: int, position: int, by: str, topic: str, attitude: str) -> Conversation:
+    """Note that the chat's topic has changed. The same note, sent twice after the same turn, is one.
+
+    Raises DomainError `no_topic`, `no_opinion`, `bad_change`, `chat_ended`, `no_chat`, `not_next` or `returned`.
+    """
+    assignment = _locked(assignment_id, position)
+    conversation = _conversation(assignment, position)
+    _check_open(conversation)
+    if by not in TopicChange.By.values:
+        raise DomainError("bad_change", "Say who changed the topic.")
+    noted = {"by": by, "topic": _topic(topic), "attitude": _opinion(attitude), "after_turn": conversation.n_turns}
+    if not conversation.topic_changes.filter(**noted).exists():
+        TopicChange.objects.create(conversation=conversation, **noted)
+    _show_life(assignment)
+    return conversation
+
+
+@transaction.atomic
+def end_conversation(*, assignment_id: int, position: int) -> Conversation:
+    """End a chat, so that the worker goes on to rate it; once ended, do nothing.
+
+    Raises DomainError `few_inputs`, `no_chat`, `not_next` or `returned`.
+    """
+    assignment = _locked(assignment_id, position)
+    conversation = _conversation(assignment, position)
+    if conversation.state == Conversation.State.OPEN:
+        n_left = assignment.campaign.chat_rules.min_inputs - conversation.n_inputs
+        if n_left > 0:
+            more = "one more message" if n_left == 1 else f"{n_left} more messages"
+            raise DomainError("few_inputs", f"Write {more} before you go on: a short chat tells too little.")
+        _end(conversation, Conversation.State.ENDED)
+        _show_life(assignment)
+    return conversation
+
+
+@transaction.atomic
+def leave_conversation(*, assignment_id: int, position: int) -> Conversation:
+    """Go on without a chatbot that does not answer: its item stays unrated, and the HIT can be finished all the same.
+
+    Raises DomainError `may_answer` if the awaited reply has not been given up, `no_chat`, `not_next` or `returned`.
+    """
+    assignment = _locked(assignment_id, position)
+    conversation = _conversation(assignment, position)
+    if conversation.state == Conversation.State.OPEN:
+        if not is_given_up(conversation):
+            raise DomainError("may_answer", "The chatbot may still answer. Try again first.")
+        _end(conversation, Conversation.State.DEAD)
+        assignment.n_rated += 1
+        Event.objects.create(assignment=assignment, item_id=conversation.item_id, kind=Event.Kind.SKIPPED)
+        _show_life(assignment)
+    return conversation
+
+
+def _locked(assignment_id: int, position: int) -> Assignment:
+    """Return the assignment, locked, if the item at `position` comes next in it."""
+    found = Assignment.objects.select_for_update(of=("self",), no_key=True).select_related("campaign")
+    assignment = found.get(pk=assignment_id)
+    if position != assignment.position or position > assignment.n_items:
+        raise DomainError("not_next", f"Chat {assignment.position} comes next, not chat {position}.")
+    if assignment.state == State.RETURNED:
+        raise DomainError("returned", "You have returned this HIT.")
+    return assignment
+
+
+def _conversation(assignment: Assignment, position: int) -> Conversation:
+    item_id = items_of(assignment)[position].id
+    # Locked, for a reply that comes at this moment.
+    found = assignment.conversations.select_for_update(no_key=True).filter(item=item_id).first()
+    if found is None:
+        raise DomainError("no_chat", "Choose what to talk about first.")
+    return found
+
+
+def _check_input(conversation: Conversation, number: int, text: str, rules: ChatRules) -> None:
+    """Refuse what cannot be the next turn."""
+    if number <= conversation.n_turns:
+        raise _gone_on()
+    _check_open(conversation)
+    if conversation.awaits_reply:
+        raise DomainError("awaits_reply", "Wait for the reply to your last message first.")
+    if number != conversation.n_turns + 1:
+        raise _gone_on()
+    if not text:
+        raise DomainError("empty_text", "Write something first.")
+    if len(text) > rules.longest_input:
+        raise DomainError(
+            "long_text", f"That is {len(text):,} characters long; a message has at most {rules.longest_input:,}."
+        )
+    if conversation.n_inputs >= rules.max_inputs:
+        raise DomainError("enough_inputs", "You have said as much as one chat may hold. Go on to rate the chatbot.")
+
+
+def _gone_on() -> DomainError:
+    return DomainError("not_next_turn", "This chat has gone on in another window: here is how it stands.")
+
+
+def _check_open(conversation: Conversation) -> None:
+    if conversation.state != Conversation.State.OPEN:
+        raise DomainError("chat_ended", "You have ended this chat already.")
+
+
+def _end(conversation: Conversation, state: str) -> None:
+    conversation.state, conversation.ended_at, conversation.asked_until = state, timezone.now(), None
+    conversation.save(update_fields=["state", "ended_at", "asked_until"])
+
+
+def _show_life(assignment: Assignment) -> None:
+    """Renew the lease; of one that has ended, take the place again if it is still free."""
+    if assignment.state == State.EXPIRED:
+        reclaim(assignment, assignment.campaign)
+    renew(assignment, assignment.campaign, timezone.now())
+    assignment.save(update_fields=["seen_at", "leased_until", "n_rated"])
+
+
+def _topic(text: str) -> str:
+    topic = " ".join(text.replace("\0", "").split())
+    if not topic:
+        raise DomainError("no_topic", "Say what the chat is about.")
+    if len(topic) > LONGEST_TOPIC:
+        raise DomainError("no_topic", f"A topic has at most {LONGEST_TOPIC} characters.")
+    return topic
+
+
+def _opinion(text: str) -> str:
+    if text not in Conversation.Opinion.values:
+        raise DomainError("no_opinion", "Choose like, ambivalent or dislike.")
+    return text

@@ -1,0 +1,148 @@
+"""What a worker does in a chat. A form is answered with the page that comes next, the page's script with data.
+
+Both come here by POST; a script says so by `Accept: application/json`. Where a sandboxed frame lets no script fetch
+anything, it sends the forms instead.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+
+from django.http import HttpRequest, HttpResponse
+
+from annotation.chat import page as chats
+from annotation.chat.forms import read_input, read_position
+from annotation.chat.queries import find_conversation, list_turns, topic_now
+from annotation.chat.replies import Outcome, fetch_reply_of
+from annotation.chat.services import (
+    change_topic,
+    end_conversation,
+    keep_input,
+    leave_conversation,
+    open_conversation,
+)
+from annotation.models import Assignment, Conversation
+from annotation.queries import assignment_id_of, get_assignment
+from annotation.views.framed import View, data, for_workers, is_script, see_other
+from annotation.views.pages import UNPROCESSABLE, show_next, url_of
+from evalsite.lib.errors import DomainError
+
+_CONFLICT = 409
+# What another window, or a request sent twice, has done already.
+_PASSED = {"not_next", "not_next_turn", "chat_ended", "awaits_reply", "no_chat", "returned", "not_active"}
+_NOT_ACTIVE = DomainError("not_active", "You do not have this HIT any more. What you said is kept.")
+_UNSENT = DomainError("unsent", "What you have typed is not sent. Send it, or press the button again to go on without.")
+
+
+def _for_forms(view: View) -> View:
+    """Make a view one that takes a worker's form. Its address, opened by itself, leads to the page with the form."""
+
+    @wraps(view)
+    def take(request: HttpRequest, token: str) -> HttpResponse:
+        if request.method == "POST":
+            return view(request, token)
+        assignment = get_assignment(token)
+        return see_other(url_of("hit", assignment), assignment.campaign)
+
+    return for_workers("GET", "HEAD", "POST")(take)
+
+
+@_for_forms
+def topic(request: HttpRequest, token: str) -> HttpResponse:
+    """Begin a chat on a topic."""
+    sent = request.POST
+    draft = {"topic": sent.get("topic", ""), "opinion": sent.get("opinion", "")}
+    return _do(request, token, lambda pk, at: open_conversation(assignment_id=pk, position=at, **draft), draft)
+
+
+@_for_forms
+def say(request: HttpRequest, token: str) -> HttpResponse:
+    """Keep what the worker says, and get the chatbot's reply."""
+    sent = read_input(request.POST)
+    try:
+        conversation = keep_input(
+            assignment_id=assignment_id_of(token),
+            position=sent.position,
+            number=sent.number,
+            text=sent.text,
+            telemetry=sent.telemetry,
+        )
+    except DomainError as error:
+        return _refuse(request, token, error, {"text": sent.text})
+    return _answer(request, token, conversation, after=sent.number)
+
+
+@_for_forms
+def reply(request: HttpRequest, token: str) -> HttpResponse:
+    """Get the reply that is awaited: again, where it was given up and the worker presses the button."""
+    assignment = get_assignment(token)
+    sent = read_input(request.POST)
+    conversation = find_conversation(assignment)
+    if conversation is None or sent.position != assignment.position:
+        return _refuse(request, token, DomainError("not_next", "This chat is over."), {})
+    return _answer(request, token, conversation, after=sent.number - 1, is_retry="again" in request.POST)
+
+
+@_for_forms
+def change(request: HttpRequest, token: str) -> HttpResponse:
+    """Note that the topic has changed."""
+    sent = request.POST
+    note = {name: sent.get(name, "") for name in ("by", "topic", "attitude")}
+    return _do(request, token, lambda pk, at: change_topic(assignment_id=pk, position=at, **note), note)
+
+
+@_for_forms
+def end(request: HttpRequest, token: str) -> HttpResponse:
+    """Go on from a chat to its rating; what is typed but not sent is asked about once."""
+    typed = {"text": request.POST.get("text", "")}
+    if typed["text"].strip() and not request.POST.get("warned"):
+        conversation = find_conversation(assignment := get_assignment(token))
+        if conversation and conversation.n_inputs >= assignment.campaign.chat_rules.min_inputs:
+            return _refuse(request, token, _UNSENT, typed | {"warned": "yes"})
+    return _do(request, token, lambda pk, at: end_conversation(assignment_id=pk, position=at), typed)
+
+
+@_for_forms
+def leave(request: HttpRequest, token: str) -> HttpResponse:
+    """Go on without a chatbot that does not answer."""
+    return _do(request, token, lambda pk, at: leave_conversation(assignment_id=pk, position=at), {})
+
+
+def _do(
+    request: HttpRequest, token: str, verb: Callable[[int, int], Conversation], draft: Mapping[str, str]
+) -> HttpResponse:
+    """Do something with the chat at the position that was sent, and lead to what comes next."""
+    assignment = get_assignment(token)
+    try:
+        conversation = verb(assignment.pk, read_position(request.POST))
+    except DomainError as error:
+        return _refuse(request, token, error, draft)
+    if is_script(request):
+        told = chats.answer(conversation, [], Outcome("replied"), assignment, topic=topic_now(conversation))
+        return data(told, assignment.campaign)
+    return see_other(url_of("hit", assignment), assignment.campaign)
+
+
+def _answer(
+    request: HttpRequest, token: str, conversation: Conversation, *, after: int, is_retry: bool = False
+) -> HttpResponse:
+    """Get the reply, and answer with the turns after a number. Of a HIT that is no longer the worker's, nobody asks."""
+    assignment = conversation.assignment
+    if assignment.state != Assignment.State.ACTIVE:
+        return _refuse(request, token, _NOT_ACTIVE, {})
+    outcome = fetch_reply_of(conversation, is_retry=is_retry)
+    if not is_script(request):
+        return see_other(url_of("hit", assignment), assignment.campaign)
+    if outcome.turn and outcome.turn.number == after + 1:  # all there is to tell
+        conversation.n_turns, turns = outcome.turn.number, [outcome.turn]
+    else:
+        conversation.refresh_from_db()
+        turns = list(list_turns(conversation, after=after))
+    return data(chats.answer(conversation, turns, outcome, assignment), assignment.campaign)
+
+
+def _refuse(request: HttpRequest, token: str, error: DomainError, draft: Mapping[str, str]) -> HttpResponse:
+    status = _CONFLICT if error.code in _PASSED else UNPROCESSABLE
+    assignment = get_assignment(token)
+    if is_script(request):
+        return data(chats.refusal(error.message, error.code), assignment.campaign, status=status)
+    return show_next(assignment, notice=error.message, is_error=True, status=status, draft=draft)

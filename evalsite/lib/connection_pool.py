@@ -1,0 +1,225 @@
+"""Connections of a client that is sent to addresses which somebody else has chosen. For evalsite.lib.http alone."""
+
+import socket
+import ssl
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import httpcore
+
+from evalsite.lib.addresses import AllowList, is_public
+
+# Servers close idle connections, many after a minute; one that is about to be closed is not to be used again.
+_IDLE_S = 20.0
+# A wait of 0 would mean, to a socket, not to wait at all and not to time out either.
+_SHORTEST_S = 0.001
+
+
+class NotAllowedError(Exception):
+    """A host that the admin has not allowed, or that leads where it may not."""
+
+
+class Deadline:
+    """The end of the time that a request may take in all."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    @property
+    def left_s(self) -> float:
+        """How long is left; 0 once it is over."""
+        return max(self._end - time.monotonic(), 0.0)
+
+    def shorten(self, seconds: float) -> None:
+        """Let it be over in so many seconds, if it is not before."""
+        self._end = min(self._end, time.monotonic() + seconds)
+
+
+class Guard:
+    """Says which addresses a host may be reached at."""
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        self._allowed = AllowList(entries)
+
+    def check(self, host: str, port: int) -> None:
+        """Raise NotAllowedError if a host is not allowed; names are not looked up."""
+        reach = self._allowed.reach_of(host, port)
+        if reach == "none":
+            raise NotAllowedError(
+                f"Chatbots may not be asked at {host}. The admin has to add {host}, or {host}:{port}, to CHATBOT_HOSTS."
+            )
+        if reach == "public" and _is_address(host) and not is_public(host):
+            raise _not_public(host)
+
+    def addresses_of(self, host: str, port: int) -> list[str]:
+        """Look a host up and return its addresses; raise NotAllowedError unless every one of them is allowed."""
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            raise httpcore.ConnectError(f"the name {host} leads nowhere") from None
+        addresses = list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
+        if self._allowed.reach_of(host, port) != "any" and not all(map(is_public, addresses)):
+            raise _not_public(host)
+        return addresses
+
+
+def _not_public(host: str) -> NotAllowedError:
+    return NotAllowedError(
+        f"{host} leads to an address that is not public. The admin has to name {host} itself in CHATBOT_HOSTS, "
+        "without a star."
+    )
+
+
+def _is_address(host: str) -> bool:
+    return ":" in host or host.replace(".", "").isdecimal()
+
+
+class ConnectionPools:
+    """Connections that are used one after the other, the latest first, each in a pool of its own.
+
+    A pool looks at all of its connections for each request, which with hundreds of them costs more than the request.
+    """
+
+    def __init__(self, guard: Guard, context: ssl.SSLContext, n_most: int) -> None:
+        self._guard = guard
+        self._context = context
+        self._places = threading.BoundedSemaphore(n_most)
+        self._idle: deque[_Connection] = deque()
+        self._lock = threading.Lock()
+
+    def send(self, request: httpcore.Request) -> tuple[httpcore.Response, Callable[[], None]]:
+        """Send a request; return the answer and what is to be called, once, when its body has been dealt with.
+
+        The request's extensions may hold a `deadline`, at which everything ends. Raises the errors of httpcore and
+        NotAllowedError.
+        """
+        deadline = request.extensions.get("deadline")
+        wait_s = _shorter(request.extensions.get("timeout", {}).get("pool"), deadline)
+        if not self._places.acquire(timeout=-1 if wait_s is None else wait_s):
+            raise httpcore.PoolTimeout("every connection is in use")
+        connection = self._take()
+        try:
+            answer = connection.send(request, deadline)
+        except BaseException:
+            self._give_back(connection)
+            raise
+        return answer, lambda: self._close(answer, connection)
+
+    def close(self) -> None:
+        """Close the connections that are not in use."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def __del__(self) -> None:
+        self.close()  # a client that nobody holds any more: its sockets would wait for the garbage collector
+
+    def _close(self, answer: httpcore.Response, connection: "_Connection") -> None:
+        try:
+            answer.close()
+        finally:
+            self._give_back(connection)
+
+    def _take(self) -> "_Connection":
+        with self._lock:
+            return self._idle.pop() if self._idle else _Connection(self._guard, self._context)
+
+    def _give_back(self, connection: "_Connection") -> None:
+        connection.idle_since = now = time.monotonic()
+        stale = []
+        with self._lock:
+            self._idle.append(connection)
+            while now - self._idle[0].idle_since > _IDLE_S:
+                stale.append(self._idle.popleft())
+        self._places.release()
+        for each in stale:
+            each.close()
+
+
+class _Connection:
+    """One connection, open from request to request, that ends what it does at the request's deadline."""
+
+    def __init__(self, guard: Guard, context: ssl.SSLContext) -> None:
+        self.idle_since = 0.0
+        self.deadline: Deadline | None = None
+        backend = _Backend(guard, self)
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=context, max_connections=1, keepalive_expiry=_IDLE_S, network_backend=backend
+        )
+
+    def send(self, request: httpcore.Request, deadline: Deadline | None) -> httpcore.Response:
+        self.deadline = deadline
+        return self._pool.handle_request(request)
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _Backend(httpcore.NetworkBackend):
+    """Connects to the addresses that were checked: a name is not looked up a second time."""
+
+    def __init__(self, guard: Guard, connection: _Connection) -> None:
+        self._guard = guard
+        self._connection = connection
+        self._inner = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        error: Exception = httpcore.ConnectError(f"{host} has no address")
+        for address in self._guard.addresses_of(host, port):
+            wait_s = _shorter(timeout, self._connection.deadline)
+            try:
+                stream = self._inner.connect_tcp(address, port, wait_s, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as failed:
+                error = failed
+            else:
+                return _Stream(stream, self._connection)
+        raise error
+
+
+class _Stream(httpcore.NetworkStream):
+    """A connection whose every wait ends at the request's deadline."""
+
+    def __init__(self, inner: httpcore.NetworkStream, connection: _Connection) -> None:
+        self._inner = inner
+        self._connection = connection
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        self._check()
+        return self._inner.read(max_bytes, _shorter(timeout, self._connection.deadline))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, _shorter(timeout, self._connection.deadline))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        wait_s = _shorter(timeout, self._connection.deadline)
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, wait_s), self._connection)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+    def _check(self) -> None:
+        """Raise ReadTimeout once the time is over: a server that never pauses would never let a wait end."""
+        deadline = self._connection.deadline
+        if deadline is not None and not deadline.left_s:
+            raise httpcore.ReadTimeout("the time is over")
+
+
+def _shorter(timeout: float | None, deadline: Deadline | None) -> float | None:
+    if deadline is None:
+        return timeout
+    left_s = max(deadline.left_s, _SHORTEST_S)
+    return left_s if timeout is None else min(timeout, left_s)

@@ -1,0 +1,49 @@
+"""Secrets at rest: encrypted with a key made of SECRET_KEY, so that a copy of the database alone does not tell them."""
+
+import base64
+import json
+from collections.abc import Mapping
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+from django.utils.encoding import force_bytes
+
+from evalsite.lib.errors import DomainError
+
+# Never to be changed: what existing installations have stored could not be read any more.
+_PURPOSE = b"evalsite.lib.sealing"
+
+
+def encrypt_secrets(secrets: Mapping[str, str]) -> str:
+    """Return secrets by name as one encrypted text; an empty text for none."""
+    if not secrets:
+        return ""
+    return _cipher().encrypt(json.dumps(dict(secrets), sort_keys=True).encode()).decode()
+
+
+def decrypt_secrets(encrypted: str) -> dict[str, str]:
+    """Return the secrets of `encrypt_secrets`; raise DomainError `encrypted_with_another_key`.
+
+    Former keys are tried too, those of SECRET_KEY_FALLBACKS.
+    """
+    if not encrypted:
+        return {}
+    try:
+        return dict(json.loads(_cipher().decrypt(encrypted.encode())))
+    except InvalidToken:
+        raise DomainError(
+            "encrypted_with_another_key",
+            "A stored secret cannot be read: the server's SECRET_KEY has changed. Enter the secret again.",
+        ) from None
+
+
+def _cipher() -> MultiFernet:
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return MultiFernet([Fernet(_derive(key)) for key in keys])
+
+
+def _derive(key: str | bytes) -> bytes:
+    derived = HKDF(SHA256(), length=32, salt=None, info=_PURPOSE).derive(force_bytes(key))
+    return base64.urlsafe_b64encode(derived)
