@@ -12,7 +12,8 @@ from typing import TypeVar
 
 from django.core.cache import BaseCache, caches
 from django.utils.crypto import salted_hmac
-from redis.exceptions import RedisError
+
+from evalsite.lib.rate_limits import cache_errors
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -83,6 +84,6 @@ def _hits(cache: BaseCache, client: str) -> list[int]:
 def _ask(call: Callable[[BaseCache], T], otherwise: T) -> T:
     try:
         return call(caches[_CACHE])
-    except (RedisError, OSError, ValueError) as error:  # ValueError: a counter was evicted
+    except cache_errors(ValueError) as error:  # ValueError: a counter was evicted
         logger.warning("Clients are not told apart, the cache does not answer: %s", error)
         return otherwise

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-import pyarrow as pa
-
 from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from annotation.encoding import as_records, csv_pieces, json_pieces, parquet_pieces
 from annotation.exports import (
@@ -25,10 +23,6 @@ from campaigns.models import Campaign
 
 _CSV, _JSON_LINES = "text/csv; charset=utf-8", "application/jsonl; charset=utf-8"
 _PARQUET, _MARKDOWN = "application/vnd.apache.parquet", "text/markdown; charset=utf-8"
-
-_NUMBERS = {"assignment": pa.int64(), "hit": pa.int64(), "position": pa.int32(), "score": pa.int32()}
-_TIMES = {"rated_at": pa.timestamp("ms", tz="UTC"), "seconds": pa.float64()}
-_RATING_SCHEMA = pa.schema([(name, (_NUMBERS | _TIMES).get(name, pa.string())) for name in RATING_COLUMNS])
 
 
 @dataclass(frozen=True)
@@ -66,7 +60,12 @@ def _ratings_json(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
 
 
 def _ratings_parquet(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
-    return parquet_pieces(_RATING_SCHEMA, _ratings(campaign, choice))
+    import pyarrow as pa
+
+    numbers = {"assignment": pa.int64(), "hit": pa.int64(), "position": pa.int32(), "score": pa.int32()}
+    times = {"rated_at": pa.timestamp("ms", tz="UTC"), "seconds": pa.float64()}
+    schema = pa.schema([(name, (numbers | times).get(name, pa.string())) for name in RATING_COLUMNS])
+    return parquet_pieces(schema, _ratings(campaign, choice))
 
 
 def _assignments_csv(campaign: Campaign, choice: Choice) -> Iterator[bytes]:

@@ -5,12 +5,12 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet
+from typing import TYPE_CHECKING, Any
 
 from evalsite.lib.tables.writing import neutralise
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _ROWS_OF_TEXT, _ROWS_OF_PARQUET = 1_000, 50_000
 _COMPRESSION = "zstd"
@@ -68,18 +68,22 @@ class _Pipe(io.RawIOBase):
         return taken
 
 
-def parquet_pieces(schema: pa.Schema, rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+def parquet_pieces(schema: "pa.Schema", rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
     """Yield a table as Parquet, one row group at a time."""
+    from pyarrow import Table, parquet
+
     pipe = _Pipe()
     remaining = iter(rows)
-    with pa.parquet.ParquetWriter(pipe, schema, compression=_COMPRESSION) as writer:
+    with parquet.ParquetWriter(pipe, schema, compression=_COMPRESSION) as writer:
         while chunk := list(islice(remaining, _ROWS_OF_PARQUET)):
             columns = [_array(cells, kind) for cells, kind in zip(zip(*chunk, strict=True), schema.types, strict=True)]
-            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+            writer.write_table(Table.from_arrays(columns, schema=schema))
             yield pipe.take()
     yield pipe.take()
 
 
-def _array(cells: Sequence[Any], kind: pa.DataType) -> pa.Array:
+def _array(cells: Sequence[Any], kind: "pa.DataType") -> "pa.Array":
     """Return cells as a column; times come as text."""
+    import pyarrow as pa
+
     return pa.array(cells).cast(kind) if pa.types.is_timestamp(kind) else pa.array(cells, kind)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -13,13 +14,14 @@ from django.db import connection
 from django.views.decorators.debug import sensitive_variables
 
 from campaigns.connectors import get_connector
-from campaigns.connectors.asking import clean
 from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request, Setup
 from campaigns.models import Campaign, Chatbot
 from evalsite.lib.encryption import decrypt_secrets
 from evalsite.lib.errors import DomainError
-from evalsite.lib.http import Client, HostRefusedError, open_guarded_client
+
+if TYPE_CHECKING:
+    from evalsite.lib.http import Client
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +52,8 @@ def ask(chatbot: Chatbot, request: Request) -> Reply:
         raise ConnectorError(
             "spending_cap", f"{chatbot} has reached its spending cap of {chatbot.spending_cap}.", is_passing=False
         )
+    from campaigns.connectors.asking import clean
+
     secrets: Collection[str] = ()
     try:
         connector = connector_of(chatbot)
@@ -108,8 +112,10 @@ def _without(secrets: Collection[str], text: str) -> str:
     return text
 
 
-def open_client(base_url: str) -> Client:
+def open_client(base_url: str) -> "Client":
     """Return a client for an address that the admin has allowed, one for all who ask; raise ConnectorError."""
+    from evalsite.lib.http import HostRefusedError
+
     try:
         return _client(base_url, tuple(settings.CHATBOT_HOSTS))
     except HostRefusedError as error:
@@ -119,5 +125,7 @@ def open_client(base_url: str) -> Client:
 
 
 @lru_cache(maxsize=_MOST_CLIENTS)
-def _client(base_url: str, allowed: tuple[str, ...]) -> Client:
+def _client(base_url: str, allowed: tuple[str, ...]) -> "Client":
+    from evalsite.lib.http import open_guarded_client
+
     return open_guarded_client(base_url, allowed=allowed, max_connections=_CONNECTIONS)

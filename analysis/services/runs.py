@@ -16,7 +16,6 @@ from analysis.anonymity import anonymise, anonymous_report
 from analysis.campaign_dialogues import read_dialogues
 from analysis.exports import write_report
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.package import write_package
 from analysis.queries import scale_of
 from analysis.ratings.loading import load_ratings
 from analysis.ratings.scales import FULL, look_at, unclear_scale
@@ -100,6 +99,8 @@ def execute_run(
     `saving` opens the transaction that stores the result. A run that has its report and its files is left as it is.
     Raises TableError, after keeping its problems with the run, if the file cannot be used.
     """
+    from analysis.package import write_package  # it imports PyArrow
+
     folder = Path(django_settings.MEDIA_ROOT) / run.folder
     if run.report is not None and folder.is_dir():
         return

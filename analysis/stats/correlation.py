@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from analysis.stats.ratings import Floats
 
@@ -42,6 +41,8 @@ def correlate(first: Floats, second: Floats) -> Correlation:
     >>> round(agreement.pearson, 3), round(agreement.spearman, 3), round(agreement.kendall, 3)
     (0.8, 0.8, 0.667)
     """
+    from scipy.stats import kendalltau, pearsonr, spearmanr
+
     both = ~(np.isnan(first) | np.isnan(second))
     a, b = first[both], second[both]
     if a.size < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
 from analysis.stats.ranks import ranksum_less, wilcoxon_less
 from analysis.stats.ratings import Codes, Floats, Kind, Mask, Ratings
@@ -133,6 +132,8 @@ def _paired_wilcoxon(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) 
 
 def _paired_t(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> _Outcome:
     """Student's paired t, df = n − 1. A single pair cannot pass; equal differences below zero give p = 0."""
+    from scipy.special import stdtr
+
     difference, worker = twin_differences(ratings, scores, twin)
     n = np.bincount(worker, minlength=ratings.n_workers)
     with np.errstate(divide="ignore", invalid="ignore"):

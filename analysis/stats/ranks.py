@@ -9,7 +9,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from analysis.stats.ratings import Codes, Floats, Mask
 
@@ -84,6 +83,8 @@ def wilcoxon_less(difference: Floats, group: Codes, n_groups: int) -> Floats:
     >>> wilcoxon_less(np.array([-1.0, -2.0, -3.0, 0.0]), np.array([0, 0, 0, 1]), 3)
     array([0.125, 1.   ,   nan])
     """
+    from scipy.special import ndtr
+
     n_all = np.bincount(group, minlength=n_groups)
     nonzero = np.flatnonzero(difference)
     d, g = difference[nonzero], group[nonzero]
@@ -192,6 +193,8 @@ def u_less(u: Floats, n_first: Codes, n_second: Codes, tie_sum: Floats) -> Float
     Exact where a sample has at most 8 values and nothing is tied, as SciPy does; else normal, with continuity and tie
     correction.
     """
+    from scipy.special import ndtr
+
     n1, n2 = n_first.astype(np.float64), n_second.astype(np.float64)
     n = n1 + n2
     with np.errstate(divide="ignore", invalid="ignore"):

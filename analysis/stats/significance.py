@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from statsmodels.stats.multitest import multipletests
 
 from analysis.stats.ranks import u_less
 from analysis.stats.ratings import Codes, Floats
@@ -179,6 +178,8 @@ def adjust(p_value: Floats, method: str) -> Floats:
     -------
     float64, (n_systems, n_systems)
     """
+    from statsmodels.stats.multitest import multipletests
+
     adjusted = p_value.copy()
     is_test = ~np.isnan(p_value)
     if is_test.any():

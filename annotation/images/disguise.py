@@ -14,8 +14,10 @@ in pixels tells how many lines the text has, as the page does. Names, order and 
 
 import struct
 from hashlib import shake_128
+from typing import TYPE_CHECKING
 
-from PIL.PngImagePlugin import PngInfo
+if TYPE_CHECKING:
+    from PIL.PngImagePlugin import PngInfo
 
 N_PADDING_BYTES = 1024
 _PIXELS_PER_SPECKLE = 1500
@@ -32,10 +34,12 @@ def speckle(pixels: bytearray, salt: bytes, index: int) -> None:
             pixels[place] = index
 
 
-def pad(salt: bytes) -> PngInfo | None:
+def pad(salt: bytes) -> "PngInfo | None":
     """Return a chunk of random bytes, its length drawn from `salt` too; none without salt."""
     if not salt:
         return None
+    from PIL.PngImagePlugin import PngInfo
+
     stream = shake_128(b"padding" + salt).digest(2 + N_PADDING_BYTES)
     info = PngInfo()
     info.add(b"paDd", stream[2 : 2 + int.from_bytes(stream[:2], "little") % (N_PADDING_BYTES + 1)])

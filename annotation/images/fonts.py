@@ -8,10 +8,10 @@ Without it the words are all there and in the right order, but unjoined; `can_sh
 from enum import StrEnum
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from fontTools.ttLib import TTFont
-from PIL import ImageFont, features
+if TYPE_CHECKING:
+    from PIL.ImageFont import FreeTypeFont
 
 FOLDER = Path(__file__).resolve().parent / "fonts"
 
@@ -53,12 +53,16 @@ _DROPPED = str.maketrans("", "", "\u200e\u200f\u061c\u2060\ufe0e\ufe0f")
 @cache
 def can_shape() -> bool:
     """Tell whether letters are joined and placed by raqm."""
+    from PIL import features
+
     return bool(features.check("raqm") and features.check("fribidi"))
 
 
 @cache
 def coverage() -> dict[str, frozenset[int]]:
     """Return the code points that each font draws."""
+    from fontTools.ttLib import TTFont
+
     covered = {}
     for name in ALL:
         with TTFont(FOLDER / name, lazy=True) as font:
@@ -101,8 +105,10 @@ def choose(cluster: str, region: Region, is_bold: bool) -> tuple[str | None, str
 
 
 @lru_cache(maxsize=128)
-def load(name: str, size: int) -> ImageFont.FreeTypeFont:
+def load(name: str, size: int) -> "FreeTypeFont":
     """Open the font `name` at `size` pixels to the em."""
+    from PIL import ImageFont
+
     engine = ImageFont.Layout.RAQM if can_shape() else ImageFont.Layout.BASIC
     return ImageFont.truetype(FOLDER / name, size, layout_engine=engine)
 

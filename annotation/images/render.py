@@ -8,13 +8,15 @@ passages: half the bytes of RGB and a third of the time; level 9 or `optimize` t
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-from PIL import Image, ImageChops, ImageColor, ImageDraw
+from typing import TYPE_CHECKING, Literal
 
 from annotation.images import bidi, fonts
 from annotation.images.disguise import pad, speckle
 from annotation.images.layout import PLACEHOLDER_EM, Direction, Line, Run, Style, lay_out, measure_run
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from PIL.ImageDraw import ImageDraw
 
 # Part of the key of a cache: a new number for a new look.
 RENDERER = "1"
@@ -64,6 +66,8 @@ def render(
     never run out of an image 16 em wide or more. Raise TextTooTallError if the image would be higher than a browser can
     show.
     """
+    from PIL import Image, ImageDraw
+
     style = Style(width_px, font_size, is_bold)
     layout = lay_out(text, style, highlights, direction)
     coverage = Image.new("L", (width_px * scale, layout.height * scale), 0)
@@ -82,9 +86,7 @@ def measure(text: str, *, width_px: int = 720, font_size: int = 17, direction: D
     return width_px, lay_out(text, Style(width_px, font_size), (), direction).height
 
 
-def _draw_line(
-    ink: ImageDraw.ImageDraw, marker: ImageDraw.ImageDraw, line: Line, top: int, style: Style, scale: int
-) -> None:
+def _draw_line(ink: "ImageDraw", marker: "ImageDraw", line: Line, top: int, style: Style, scale: int) -> None:
     """Draw the runs of a line whose upper edge is at `top`, and mark its highlighted stretches."""
     size = style.font_size * scale
     widths = [measure_run(run.text, run.font, run.is_rtl, size) for run in line.runs]
@@ -109,7 +111,7 @@ def _find_edges(run: Run, start: int, end: int, width: float, size: int) -> tupl
     return (max(width - last, 0.0), width - first) if run.is_rtl else (first, min(last, width))
 
 
-def _draw_run(ink: ImageDraw.ImageDraw, run: Run, origin: tuple[float, int], size: int) -> None:
+def _draw_run(ink: "ImageDraw", run: Run, origin: tuple[float, int], size: int) -> None:
     """Draw one run from its baseline's left end."""
     if run.font is None:
         advance, stroke = round(PLACEHOLDER_EM * size), max(1, size // 16)
@@ -126,8 +128,10 @@ def _draw_run(ink: ImageDraw.ImageDraw, run: Run, origin: tuple[float, int], siz
         ink.text(origin, text, fill=255, font=font, anchor="ls", direction=fonts.direction_of(run.is_rtl))
 
 
-def _encode(coverage: Image.Image, marked: Image.Image, theme: Theme, salt: bytes) -> bytes:
+def _encode(coverage: "Image", marked: "Image", theme: Theme, salt: bytes) -> bytes:
     """Return a PNG of the text's coverage, blended into the theme's colours, in a palette."""
+    from PIL import Image, ImageChops, ImageColor
+
     text, plain, highlight = (ImageColor.getrgb(c)[:3] for c in (theme.text, theme.background, theme.highlight))
     palette = _blend(plain, text)
     image = coverage.point([round(value * (N_SHADES - 1) / 255) for value in range(256)])

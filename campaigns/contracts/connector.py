@@ -4,13 +4,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from campaigns.contracts.chat import Said
 from campaigns.contracts.option import Option
 from evalsite.lib.errors import DomainError
-from evalsite.lib.http import Client
+
+if TYPE_CHECKING:
+    from evalsite.lib.http import Client
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -26,7 +28,7 @@ class Setup:
 
     settings: Mapping[str, Any]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    open_client: Callable[[str], Client] | None = None
+    open_client: "Callable[[str], Client] | None" = None
     dialogues: Path | None = None
 
 

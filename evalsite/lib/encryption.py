@@ -3,14 +3,15 @@
 import base64
 import json
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.utils.encoding import force_bytes
 
 from evalsite.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from cryptography.fernet import MultiFernet
 
 # Never to be changed: what existing installations have stored could not be read any more.
 _PURPOSE = b"evalsite.lib.sealing"
@@ -30,6 +31,8 @@ def decrypt_secrets(encrypted: str) -> dict[str, str]:
     """
     if not encrypted:
         return {}
+    from cryptography.fernet import InvalidToken
+
     try:
         return dict(json.loads(_cipher().decrypt(encrypted.encode())))
     except InvalidToken:
@@ -39,11 +42,16 @@ def decrypt_secrets(encrypted: str) -> dict[str, str]:
         ) from None
 
 
-def _cipher() -> MultiFernet:
+def _cipher() -> "MultiFernet":
+    from cryptography.fernet import Fernet, MultiFernet
+
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     return MultiFernet([Fernet(_derive(key)) for key in keys])
 
 
 def _derive(key: str | bytes) -> bytes:
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
     derived = HKDF(SHA256(), length=32, salt=None, info=_PURPOSE).derive(force_bytes(key))
     return base64.urlsafe_b64encode(derived)

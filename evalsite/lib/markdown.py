@@ -2,17 +2,20 @@
 only; and how to reach somebody."""
 
 from collections.abc import Sequence
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator, validate_email
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
-from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
-from markdown_it.token import Token
-from markdown_it.utils import EnvType, OptionsDict
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
 
 _SCHEMES = {"http", "https", "mailto"}
 # The page around the text has headings of levels 1 and 2.
@@ -21,12 +24,13 @@ _FIRST_LEVEL = 3
 
 def render_markdown(text: str) -> SafeString:
     """Return CommonMark as HTML, its headings below those of a page; what is not allowed stands there as text."""
-    tokens = _markdown.parse(text)
+    markdown = _parser()
+    tokens = markdown.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + _FIRST_LEVEL - 1)}"
     # Everything in it was escaped by the renderer: raw HTML is off, and so are images.
-    return mark_safe(_markdown.renderer.render(tokens, _markdown.options, {}))
+    return mark_safe(markdown.renderer.render(tokens, markdown.options, {}))
 
 
 _validate_url = URLValidator(schemes=["http", "https"])
@@ -53,17 +57,17 @@ def _is_allowed(url: str) -> bool:
 
 
 def _open_link(
-    self: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType
+    self: "RendererHTML", tokens: "Sequence[Token]", place: int, options: "OptionsDict", env: "EnvType"
 ) -> Any:  # a worker who follows a link keeps the HIT
     tokens[place].attrs |= {"target": "_blank", "rel": "noopener noreferrer"}
     return self.renderToken(tokens, place, options, env)
 
 
-def _make() -> MarkdownIt:
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
     markdown = MarkdownIt("commonmark", {"html": False}).disable("image")
     markdown.validateLink = _is_allowed  # type: ignore[method-assign]
     markdown.add_render_rule("link_open", _open_link)
     return markdown
-
-
-_markdown = _make()

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.core.cache import BaseCache, caches
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
-from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 _CACHE = "rate_limits"
@@ -54,7 +53,7 @@ def count_use(*limited: tuple[Limit, str], now: datetime) -> Decision:
             if wait_s := _count(caches[_CACHE], limit, value, at):
                 give_back(*limited[:k], now=now)
                 return Decision(wait_s)
-    except (RedisError, OSError) as error:
+    except cache_errors() as error:
         logger.warning("Rate limits are not applied, the cache does not answer: %s", error)
     return Decision()
 
@@ -69,7 +68,7 @@ def give_back(*limited: tuple[Limit, str], now: datetime) -> None:
                 caches[_CACHE].decr(f"{key}:{end}")
     except ValueError:
         pass  # the counter was evicted
-    except (RedisError, OSError) as error:
+    except cache_errors() as error:
         logger.warning("A use was not given back, the cache does not answer: %s", error)
 
 
@@ -79,8 +78,15 @@ def forget_uses(*limited: tuple[Limit, str]) -> None:
         for limit, value in limited:
             key = _key(limit, value)
             caches[_CACHE].delete_many([key, f"{key}:{caches[_CACHE].get(key)}"])
-    except (RedisError, OSError) as error:
+    except cache_errors() as error:
         logger.warning("Uses were not forgotten, the cache does not answer: %s", error)
+
+
+def cache_errors(*others: type[Exception]) -> tuple[type[Exception], ...]:
+    """Return what a cache that does not answer raises, and the others, for an `except`."""
+    from redis.exceptions import RedisError
+
+    return RedisError, OSError, *others
 
 
 def client_address(request: HttpRequest) -> str:

@@ -1,30 +1,17 @@
 """The one way in for tabular data."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
-from evalsite.lib.tables import delimited, excel, json_lines, parquet
 from evalsite.lib.tables.encodings import WINDOWS_1252, NotUtf8Error, windows_lines
 from evalsite.lib.tables.errors import CellProblems, TableError
 from evalsite.lib.tables.formats import Format, Source, open_source
 from evalsite.lib.tables.table import Progress, Table, refuse_unstorable
 
-_Previewer = Callable[..., tuple[str, list[str], list[list[str]]]]
-
-_PREVIEW: dict[Format, _Previewer] = {
-    "delimited": delimited.preview,
-    "jsonl": json_lines.preview,
-    "xlsx": excel.preview,
-    "parquet": parquet.preview,
-}
-_READ: dict[Format, Callable[..., Table]] = {
-    "delimited": delimited.read,
-    "jsonl": json_lines.read,
-    "xlsx": excel.read,
-    "parquet": parquet.read,
-}
 # Of the others every cell is one value.
 _WITH_LISTS: frozenset[Format] = frozenset({"jsonl", "parquet"})
 
@@ -53,7 +40,7 @@ def preview(
     """
     source = open_source(path, name, max_bytes, encoding)
     with _encoding_explained(source):
-        return Preview(*_PREVIEW[source.format](source, n_rows))
+        return Preview(*_readers()[source.format].preview(source, n_rows))
 
 
 def lines_if_windows(path: str | Path, name: str | None = None) -> list[str]:
@@ -111,7 +98,8 @@ def read_columns(
     found = CellProblems() if problems is None else problems
     options = {"lists": lists} if source.format in _WITH_LISTS else {}
     with _encoding_explained(source):
-        table = _READ[source.format](source, list(dict.fromkeys(columns)), numeric, found, on_progress, **options)
+        read = _readers()[source.format].read
+        table: Table = read(source, list(dict.fromkeys(columns)), numeric, found, on_progress, **options)
     found.forgive("missing_number", blank)
     for column, cells in table.text.items():
         refuse_unstorable(cells, column, found)
@@ -120,6 +108,14 @@ def read_columns(
     if on_progress is not None:
         on_progress(1.0)
     return table
+
+
+@cache
+def _readers() -> dict[Format, ModuleType]:
+    """Return the module for each format; their libraries are large, so they are imported with the first file."""
+    from evalsite.lib.tables import delimited, excel, json_lines, parquet
+
+    return {"delimited": delimited, "jsonl": json_lines, "xlsx": excel, "parquet": parquet}
 
 
 @contextmanager

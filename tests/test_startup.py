@@ -1,0 +1,35 @@
+"""What starting the site imports: a command that needs no statistics, figures or files should not wait for them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+# Each is imported where it is used.
+_LARGE = {
+    "boto3", "botocore", "cryptography", "fontTools", "httpx", "jwt", "markdown_it", "matplotlib", "openpyxl", "pandas",
+    "PIL", "pyarrow", "python_calamine", "redis", "scipy", "statsmodels",
+}  # fmt: skip
+_CHECK = """
+import os, sys
+os.environ["DJANGO_SETTINGS_MODULE"] = "evalsite.settings"
+import django
+django.setup()
+from django.core.management import call_command
+call_command("check")
+print("imported:", *sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def imported_by(code: str) -> set[str]:
+    root = Path(__file__).parent.parent
+    command = [sys.executable, "-c", code]
+    printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, timeout=120).stdout
+    return set(printed.partition("imported: ")[2].split())
+
+
+def test_checks_import_no_large_library():
+    assert imported_by(_CHECK) & _LARGE == set()
+
+
+def test_a_large_library_would_be_noticed():
+    assert imported_by("import PIL\n" + _CHECK) & _LARGE == {"PIL"}
