@@ -8,20 +8,12 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
 
 from campaigns.forms.partial import PartialForm
-from campaigns.queries import Role
-from evalsite.lib.errors import DomainError
-
-REFUSED = 422
+from evalsite.lib.errors import UNPROCESSABLE, DomainError
 
 
 def sent(request: HttpRequest) -> QueryDict | None:
     """Return what was sent to a form; None for a form that is only looked at."""
     return request.POST if request.method == "POST" else None
-
-
-def role_for(request: HttpRequest) -> Role:
-    """Return the role that a page of settings needs: any to look at it, an editor's to change it."""
-    return Role.EDITOR if request.method == "POST" else Role.VIEWER
 
 
 def save_form(
@@ -32,7 +24,7 @@ def save_form(
     to: str = "",
     reload: str = "",
 ) -> HttpResponse | None:
-    """Hand the fields that were sent to `save`, and answer; None if a page must show the form again, as REFUSED.
+    """Hand the fields that were sent to `save`, and answer; None if a page must show the form again, as UNPROCESSABLE.
 
     The script (header `X-Autosave: 1`) is answered in JSON, `{"saved", "errors"}`, with `reload`, the selectors of
     what it should fetch anew; a browser is sent to `to`, or back to the page. DomainErrors of `save` become errors of
@@ -50,5 +42,5 @@ def save_form(
         messages.success(request, "Saved.")
         return redirect(to or request.path)
     if is_script:
-        return JsonResponse({"saved": False, "errors": form.errors}, status=REFUSED)
+        return JsonResponse({"saved": False, "errors": form.errors}, status=UNPROCESSABLE)
     return None

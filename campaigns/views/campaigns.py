@@ -1,18 +1,32 @@
-"""The list of campaigns, a new one, and the overview of one."""
+"""The list of campaigns, a new one, the overview of one, and its life: launching, closing, duplicating, deleting."""
 
 from uuid import UUID
 
+from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from campaigns.forms.campaigns import NewForm
+from campaigns.forms.campaigns import DuplicateForm, NewForm
+from campaigns.models import Campaign
+from campaigns.presenters.jobs import job_shown
 from campaigns.presenters.overview import campaigns_listed, overview, protocols_offered
-from campaigns.queries import get_campaign_for, list_campaigns_for
+from campaigns.queries import Role, get_job_of, list_campaigns_for
 from campaigns.services.campaigns import create_campaign
-from campaigns.views.autosave import REFUSED, sent
+from campaigns.services.lifecycle import (
+    close_campaign,
+    delete_campaign,
+    duplicate_campaign,
+    launch_campaign,
+    pause_campaign,
+    resume_campaign,
+)
+from campaigns.views.access import campaign_view, render_form
+from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.errors import CONFLICT, DomainError
 
 _PER_PAGE = 25
 
@@ -31,12 +45,74 @@ def new(request: SignedInRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         campaign = create_campaign(owner=request.user, **form.cleaned_data)
         return redirect("campaigns:chatbots" if campaign.is_live else "campaigns:data", campaign.public_id)
-    context = {"form": form, "protocols": protocols_offered()}
-    return render(request, "campaigns/new.html", context, status=REFUSED if form.is_bound else 200)
+    return render_form(request, "campaigns/new.html", {"form": form, "protocols": protocols_offered()})
 
 
-@require_GET
-def campaign(request: SignedInRequest, public_id: UUID) -> HttpResponse:
-    """Show what a campaign still lacks or, once launched, how it stands."""
-    found = get_campaign_for(request.user, public_id)
-    return render(request, "campaigns/campaign.html", overview(request, request.user, found))
+def _overview(request: SignedInRequest, campaign: Campaign, error: DomainError | None = None) -> HttpResponse:
+    context = overview(request, request.user, campaign) | {"refused": error}
+    return render(request, "campaigns/campaign.html", context)
+
+
+@campaign_view("GET")
+def campaign(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Show what a campaign still lacks or, once launched, how far it is."""
+    return _overview(request, campaign)
+
+
+def _launched(request: SignedInRequest, campaign: Campaign, done: str) -> HttpResponse:
+    messages.success(request, done)
+    return redirect("campaigns:campaign", campaign.public_id)
+
+
+@campaign_view("POST", refused=_overview, status=CONFLICT)
+def launch(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Open the campaign to workers."""
+    launch_campaign(campaign=campaign, is_confirmed="is_confirmed" in request.POST)
+    return _launched(request, campaign, "The campaign is running.")
+
+
+@campaign_view("POST", refused=_overview, status=CONFLICT)
+def pause(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Give out no more HITs for a while."""
+    pause_campaign(campaign=campaign)
+    return _launched(request, campaign, "The campaign is paused: no more HITs are given out.")
+
+
+@campaign_view("POST", refused=_overview, status=CONFLICT)
+def resume(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Go on giving out HITs."""
+    resume_campaign(campaign=campaign)
+    return _launched(request, campaign, "The campaign is running again.")
+
+
+@campaign_view("POST", refused=_overview, status=CONFLICT)
+def close(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """End the campaign."""
+    close_campaign(campaign=campaign)
+    return _launched(request, campaign, "The campaign is closed.")
+
+
+@campaign_view("POST", to_change=Role.VIEWER, refused=_overview)
+def duplicate(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Make a copy, as a replication run or as a version to be changed; all members may."""
+    form = DuplicateForm(request.POST)
+    if not form.is_valid():
+        raise DomainError("bad_copy", "Say which kind of copy you want: a replication run or a changed version.")
+    copy = duplicate_campaign(campaign=campaign, owner=request.user, **form.cleaned_data)
+    messages.success(request, f"This is the copy of “{campaign.name}”: a draft of its own, with a new seed.")
+    return redirect("campaigns:campaign", copy.public_id)
+
+
+@campaign_view("POST", to_change=Role.OWNER, refused=_overview, status=CONFLICT)
+def delete(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Delete a campaign that was never launched."""
+    delete_campaign(campaign=campaign)
+    messages.success(request, f"“{campaign.name}” was deleted.")
+    return redirect("campaigns:list")
+
+
+@never_cache
+@campaign_view("GET", "HEAD")
+def job(request: SignedInRequest, campaign: Campaign, job_id: UUID) -> HttpResponse:
+    """Answer with the state of an import or a building of HITs."""
+    return JsonResponse(job_shown(campaign, get_job_of(campaign, job_id)))

@@ -1,14 +1,11 @@
 """The chatbots of a live campaign."""
 
-from uuid import UUID
-
 from django.conf import settings as django_settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.forms.chatbots import ChatbotForm, DialoguesForm, NewChatbotForm, SecretsForm, TestForm
 from campaigns.models import Campaign, Chatbot
@@ -20,7 +17,7 @@ from campaigns.presenters.chatbots import (
     connector_shown,
     connectors_offered,
 )
-from campaigns.queries import Role, get_campaign_for, get_chatbot_of
+from campaigns.queries import Role, get_chatbot_of
 from campaigns.services.chatbot_tests import try_chatbot
 from campaigns.services.chatbots import (
     add_chatbot,
@@ -30,164 +27,13 @@ from campaigns.services.chatbots import (
     remove_chatbot,
     replace_dialogues,
 )
-from campaigns.views.autosave import REFUSED, role_for, save_form, sent
-from campaigns.views.elsewhere import elsewhere
+from campaigns.views.access import campaign_view, only_live, render_form
+from campaigns.views.autosave import save_form, sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
 
 # What of a chatbot's page follows from its fields.
 _FOLLOWS = "#chatbot-name,#last-test,#secrets"
-
-
-@require_GET
-def chatbots(request: SignedInRequest, public_id: UUID) -> HttpResponse:
-    """List the chatbots."""
-    campaign = get_campaign_for(request.user, public_id)
-    if not campaign.is_live:
-        return elsewhere(request, campaign)
-    return render(request, "campaigns/chatbots.html", chatbots_page(campaign))
-
-
-@require_GET
-def choose(request: SignedInRequest, public_id: UUID) -> HttpResponse:
-    """Choose the connector of a new chatbot."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    if not campaign.is_live:
-        return elsewhere(request, campaign)
-    context = campaign_context(campaign, "chatbots") | {
-        "connectors": [connector_shown(each) for each in connectors_offered(campaign)]
-    }
-    return render(request, "campaigns/chatbot_choose.html", context)
-
-
-@sensitive_variables()
-@sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
-def add(request: SignedInRequest, public_id: UUID, connector: str) -> HttpResponse:
-    """Add a chatbot."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    if not campaign.is_live:
-        return elsewhere(request, campaign)
-    found = next((each for each in connectors_offered(campaign) if each.slug == connector), None)
-    if found is None:
-        raise Http404("There is no such connector.")
-    is_degraded = found.is_for_worker_test
-    form = NewChatbotForm(found, sent(request), is_degraded=is_degraded)
-    if request.method == "POST" and form.is_valid():
-        try:
-            made = add_chatbot(campaign=campaign, connector=connector, is_degraded=is_degraded, **form.values())
-        except DomainError as error:
-            form.add_error("name" if error.code == "name_taken" else None, error.message)
-        else:
-            messages.success(request, f"“{made}” is added. Test whether it answers.")
-            return redirect("campaigns:chatbot", public_id, made.pk)
-    context = campaign_context(campaign, "chatbots") | {"form": form, "connector": connector_shown(found)}
-    return render(request, "campaigns/chatbot_add.html", context, status=REFUSED if form.is_bound else 200)
-
-
-@require_http_methods(["GET", "POST"])
-def chatbot(request: SignedInRequest, public_id: UUID, chatbot_id: int) -> HttpResponse:
-    """Show a chatbot, and change of it what was sent."""
-    campaign = get_campaign_for(request.user, public_id, role_for(request))
-    found = get_chatbot_of(campaign, chatbot_id)
-    form = ChatbotForm(found, connector_class(found), sent(request))
-    if request.method == "POST":
-        answer = save_form(
-            request,
-            form,
-            lambda changes: change_chatbot(campaign=campaign, chatbot=found, changes=changes),
-            reload=_FOLLOWS,
-        )
-        if answer:
-            return answer
-    return _page(request, campaign, found, form=form)
-
-
-@sensitive_variables()
-@sensitive_post_parameters()
-@require_POST
-def secrets(request: SignedInRequest, public_id: UUID, chatbot_id: int) -> HttpResponse:
-    """Set the secrets that were entered, or clear one."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    found = get_chatbot_of(campaign, chatbot_id)
-    form = SecretsForm(connector_class(found), request.POST)
-    if form.is_valid():
-        values: dict[str, str | None] = {**form.secrets()}
-        if cleared := request.POST.get("clear"):
-            values = {cleared: None}
-        try:
-            change_secrets(campaign=campaign, chatbot=found, secrets=values)
-        except DomainError as error:
-            form.add_error(None, error.message)
-        else:
-            messages.success(request, "Saved.")
-            return redirect(f"{_url(campaign, found)}#secrets")
-    return _page(request, campaign, found, secrets=form)
-
-
-@require_http_methods(["GET", "POST"])
-def dialogues(request: SignedInRequest, public_id: UUID, chatbot_id: int) -> HttpResponse:
-    """Take a file of dialogues, or go back to the examples; reloaded after a refusal, lead to the chatbot's page."""
-    campaign = get_campaign_for(request.user, public_id, role_for(request))
-    found = get_chatbot_of(campaign, chatbot_id)
-    if request.method == "GET":
-        return redirect(f"{_url(campaign, found)}#dialogues")
-    is_reset = "reset" in request.POST
-    form = DialoguesForm(request.POST, request.FILES)
-    if is_reset or form.is_valid():
-        file = None if is_reset else form.cleaned_data["file"]
-        try:
-            replace_dialogues(campaign=campaign, chatbot=found, file=file)
-        except DomainError as error:
-            form.add_error("file" if error.code == "bad_dialogues" else None, error.message.splitlines())
-        else:
-            messages.success(request, "Saved.")
-            return redirect(f"{_url(campaign, found)}#dialogues")
-    return _page(request, campaign, found, dialogues=form)
-
-
-@require_POST
-def test(request: SignedInRequest, public_id: UUID, chatbot_id: int) -> HttpResponse:
-    """Say something to the chatbot and wait for what it says; the page shows it."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    found = get_chatbot_of(campaign, chatbot_id)
-    form = TestForm(request.POST)
-    if not form.is_valid():
-        return _page(request, campaign, found, test=form)
-    texts = [text for text in (form.cleaned_data["text"], form.cleaned_data["then"]) if text]
-    try_chatbot(chatbot=found, texts=texts)
-    return redirect(f"{_url(campaign, found)}#test")
-
-
-@require_POST
-def duplicate(request: SignedInRequest, public_id: UUID, chatbot_id: int) -> HttpResponse:
-    """Add a copy of the same family."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    found = get_chatbot_of(campaign, chatbot_id)
-    try:
-        made = duplicate_chatbot(campaign=campaign, chatbot=found)
-    except DomainError as error:
-        return _page(request, campaign, found, refused=error)
-    family = made.system.family
-    messages.success(request, f"This is the copy of “{found}”, of the same family “{family}”: a HIT holds one of them.")
-    return redirect(_url(campaign, made))
-
-
-@require_POST
-def remove(request: SignedInRequest, public_id: UUID, chatbot_id: int) -> HttpResponse:
-    """Take a chatbot out."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    found = get_chatbot_of(campaign, chatbot_id)
-    try:
-        remove_chatbot(campaign=campaign, chatbot=found)
-    except DomainError as error:
-        return _page(request, campaign, found, refused=error)
-    messages.success(request, f"“{found}” is removed.")
-    return redirect("campaigns:chatbots", public_id)
-
-
-def _url(campaign: Campaign, found: Chatbot) -> str:
-    return reverse("campaigns:chatbot", args=[campaign.public_id, found.pk])
 
 
 def _page(
@@ -216,4 +62,140 @@ def _page(
         form.freeze()
     elif campaign.is_launched:
         form.freeze_launched()
-    return render(request, "campaigns/chatbot.html", context, status=REFUSED if request.method == "POST" else 200)
+    return render_form(request, "campaigns/chatbot.html", context)
+
+
+def _page_again(request: SignedInRequest, campaign: Campaign, error: DomainError) -> HttpResponse:
+    assert request.resolver_match
+    found = get_chatbot_of(campaign, request.resolver_match.kwargs["chatbot_id"])
+    return _page(request, campaign, found, refused=error)
+
+
+@campaign_view("GET", check=only_live)
+def chatbots(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """List the chatbots."""
+    return render(request, "campaigns/chatbots.html", chatbots_page(campaign))
+
+
+@campaign_view("GET", to_read=Role.EDITOR, check=only_live)
+def choose(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Choose the connector of a new chatbot."""
+    context = campaign_context(campaign, "chatbots") | {
+        "connectors": [connector_shown(each) for each in connectors_offered(campaign)]
+    }
+    return render(request, "campaigns/chatbot_choose.html", context)
+
+
+@sensitive_variables()
+@sensitive_post_parameters()
+@campaign_view("GET", "POST", to_read=Role.EDITOR, check=only_live)
+def add(request: SignedInRequest, campaign: Campaign, connector: str) -> HttpResponse:
+    """Add a chatbot."""
+    found = next((each for each in connectors_offered(campaign) if each.slug == connector), None)
+    if found is None:
+        raise Http404("There is no such connector.")
+    is_degraded = found.is_for_worker_test
+    form = NewChatbotForm(found, sent(request), is_degraded=is_degraded)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = add_chatbot(campaign=campaign, connector=connector, is_degraded=is_degraded, **form.values())
+        except DomainError as error:
+            form.add_error("name" if error.code == "name_taken" else None, error.message)
+        else:
+            messages.success(request, f"“{made}” is added. Test whether it answers.")
+            return redirect("campaigns:chatbot", campaign.public_id, made.pk)
+    context = campaign_context(campaign, "chatbots") | {"form": form, "connector": connector_shown(found)}
+    return render_form(request, "campaigns/chatbot_add.html", context)
+
+
+@campaign_view("GET", "POST")
+def chatbot(request: SignedInRequest, campaign: Campaign, chatbot_id: int) -> HttpResponse:
+    """Show a chatbot, and change of it what was sent."""
+    found = get_chatbot_of(campaign, chatbot_id)
+    form = ChatbotForm(found, connector_class(found), sent(request))
+    if request.method == "POST":
+        answer = save_form(
+            request,
+            form,
+            lambda changes: change_chatbot(campaign=campaign, chatbot=found, changes=changes),
+            reload=_FOLLOWS,
+        )
+        if answer:
+            return answer
+    return _page(request, campaign, found, form=form)
+
+
+@sensitive_variables()
+@sensitive_post_parameters()
+@campaign_view("POST")
+def secrets(request: SignedInRequest, campaign: Campaign, chatbot_id: int) -> HttpResponse:
+    """Set the secrets that were entered, or clear one."""
+    found = get_chatbot_of(campaign, chatbot_id)
+    form = SecretsForm(connector_class(found), request.POST)
+    if form.is_valid():
+        values: dict[str, str | None] = {**form.secrets()}
+        if cleared := request.POST.get("clear"):
+            values = {cleared: None}
+        try:
+            change_secrets(campaign=campaign, chatbot=found, secrets=values)
+        except DomainError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, "Saved.")
+            return redirect(f"{_url(campaign, found)}#secrets")
+    return _page(request, campaign, found, secrets=form)
+
+
+@campaign_view("GET", "POST")
+def dialogues(request: SignedInRequest, campaign: Campaign, chatbot_id: int) -> HttpResponse:
+    """Take a file of dialogues, or go back to the examples; reloaded after a refusal, lead to the chatbot's page."""
+    found = get_chatbot_of(campaign, chatbot_id)
+    if request.method == "GET":
+        return redirect(f"{_url(campaign, found)}#dialogues")
+    is_reset = "reset" in request.POST
+    form = DialoguesForm(request.POST, request.FILES)
+    if is_reset or form.is_valid():
+        file = None if is_reset else form.cleaned_data["file"]
+        try:
+            replace_dialogues(campaign=campaign, chatbot=found, file=file)
+        except DomainError as error:
+            form.add_error("file" if error.code == "bad_dialogues" else None, error.message.splitlines())
+        else:
+            messages.success(request, "Saved.")
+            return redirect(f"{_url(campaign, found)}#dialogues")
+    return _page(request, campaign, found, dialogues=form)
+
+
+@campaign_view("POST")
+def test(request: SignedInRequest, campaign: Campaign, chatbot_id: int) -> HttpResponse:
+    """Say something to the chatbot and wait for what it says; the page shows it."""
+    found = get_chatbot_of(campaign, chatbot_id)
+    form = TestForm(request.POST)
+    if not form.is_valid():
+        return _page(request, campaign, found, test=form)
+    texts = [text for text in (form.cleaned_data["text"], form.cleaned_data["then"]) if text]
+    try_chatbot(chatbot=found, texts=texts)
+    return redirect(f"{_url(campaign, found)}#test")
+
+
+@campaign_view("POST", refused=_page_again)
+def duplicate(request: SignedInRequest, campaign: Campaign, chatbot_id: int) -> HttpResponse:
+    """Add a copy of the same family."""
+    found = get_chatbot_of(campaign, chatbot_id)
+    made = duplicate_chatbot(campaign=campaign, chatbot=found)
+    family = made.system.family
+    messages.success(request, f"This is the copy of “{found}”, of the same family “{family}”: a HIT holds one of them.")
+    return redirect(_url(campaign, made))
+
+
+@campaign_view("POST", refused=_page_again)
+def remove(request: SignedInRequest, campaign: Campaign, chatbot_id: int) -> HttpResponse:
+    """Take a chatbot out."""
+    found = get_chatbot_of(campaign, chatbot_id)
+    remove_chatbot(campaign=campaign, chatbot=found)
+    messages.success(request, f"“{found}” is removed.")
+    return redirect("campaigns:chatbots", campaign.public_id)
+
+
+def _url(campaign: Campaign, found: Chatbot) -> str:
+    return reverse("campaigns:chatbot", args=[campaign.public_id, found.pk])

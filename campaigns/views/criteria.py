@@ -1,16 +1,13 @@
 """The criteria of a campaign."""
 
-from uuid import UUID
-
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.forms.criteria import CriterionForm, OrderForm
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
-from campaigns.queries import Role, get_campaign_for, get_criterion_of
+from campaigns.queries import get_criterion_of
 from campaigns.services.criteria import (
     add_criterion,
     change_criterion,
@@ -18,85 +15,10 @@ from campaigns.services.criteria import (
     move_criterion,
     order_criteria,
 )
-from campaigns.views.autosave import REFUSED, role_for, save_form, sent
+from campaigns.views.access import campaign_view, render_form
+from campaigns.views.autosave import save_form, sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
-
-
-@require_http_methods(["GET", "POST"])
-def criteria(request: SignedInRequest, public_id: UUID) -> HttpResponse:
-    """Show the criteria; add one."""
-    campaign = get_campaign_for(request.user, public_id, role_for(request))
-    form = CriterionForm(data=sent(request))
-    if request.method == "POST" and form.is_valid():
-        try:
-            criterion = add_criterion(campaign=campaign, fields=form.cleaned_data)
-            return redirect(f"{_url(campaign)}#criterion-{criterion.pk}")
-        except DomainError as error:
-            form.refuse(error)
-    return _page(request, campaign, new=form)
-
-
-@require_POST
-def criterion(request: SignedInRequest, public_id: UUID, criterion_id: int) -> HttpResponse:
-    """Change a criterion."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    found = get_criterion_of(campaign, criterion_id)
-    form = CriterionForm(found, request.POST)
-    answer = save_form(
-        request,
-        form,
-        lambda changes: change_criterion(campaign=campaign, criterion=found, changes=changes),
-        to=f"{_url(campaign)}#criterion-{found.pk}",
-    )
-    return answer or _page(request, campaign, refused=form)
-
-
-@require_POST
-def delete(request: SignedInRequest, public_id: UUID, criterion_id: int) -> HttpResponse:
-    """Delete a criterion, and remember it for `undo`."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    try:
-        fields = delete_criterion(campaign=campaign, criterion_id=criterion_id)
-    except DomainError as error:
-        return _page(request, campaign, error=error)
-    if fields:
-        request.session[_key(campaign)] = fields
-    return redirect(_url(campaign))
-
-
-@require_POST
-def undo(request: SignedInRequest, public_id: UUID) -> HttpResponse:
-    """Add the criterion again that this user deleted last."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    fields = request.session.get(_key(campaign))
-    try:
-        if fields:
-            add_criterion(campaign=campaign, fields=fields)
-    except DomainError as error:
-        return _page(request, campaign, error=error)
-    request.session.pop(_key(campaign), None)
-    return redirect(_url(campaign))
-
-
-@require_POST
-def order(request: SignedInRequest, public_id: UUID) -> HttpResponse:
-    """Move a criterion up or down, or put all in a new order. A script hears 204 instead of a page."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    form = OrderForm(request.POST)
-    try:
-        if not form.is_valid():
-            raise DomainError("bad_order", "This is no order of criteria. Reload the page and try again.")
-        data = form.cleaned_data
-        if data["order"]:
-            order_criteria(campaign=campaign, order=data["order"])
-        else:
-            move_criterion(campaign=campaign, criterion_id=data["criterion"], step=data["step"])
-    except DomainError as error:
-        return _page(request, campaign, error=error)
-    if request.headers.get("X-Autosave") == "1":
-        return HttpResponse(status=204)
-    return redirect(_url(campaign))
 
 
 def _url(campaign: Campaign) -> str:
@@ -111,10 +33,10 @@ def _key(campaign: Campaign) -> str:
 def _page(
     request: SignedInRequest,
     campaign: Campaign,
+    error: DomainError | None = None,
     *,
     new: CriterionForm | None = None,
     refused: CriterionForm | None = None,
-    error: DomainError | None = None,
 ) -> HttpResponse:
     """Show the criteria; `refused` is a form that was sent in vain, `error` what else could not be done."""
     context = campaign_context(campaign, "criteria")
@@ -131,4 +53,64 @@ def _page(
         "error": error,
         "deleted": request.session.get(_key(campaign)) if context["can_change"] else None,
     }
-    return render(request, "campaigns/criteria.html", context, status=REFUSED if request.method == "POST" else 200)
+    return render_form(request, "campaigns/criteria.html", context)
+
+
+@campaign_view("GET", "POST")
+def criteria(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Show the criteria; add one."""
+    form = CriterionForm(data=sent(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            criterion = add_criterion(campaign=campaign, fields=form.cleaned_data)
+            return redirect(f"{_url(campaign)}#criterion-{criterion.pk}")
+        except DomainError as error:
+            form.refuse(error)
+    return _page(request, campaign, new=form)
+
+
+@campaign_view("POST", refused=_page)
+def criterion(request: SignedInRequest, campaign: Campaign, criterion_id: int) -> HttpResponse:
+    """Change a criterion."""
+    found = get_criterion_of(campaign, criterion_id)
+    form = CriterionForm(found, request.POST)
+    answer = save_form(
+        request,
+        form,
+        lambda changes: change_criterion(campaign=campaign, criterion=found, changes=changes),
+        to=f"{_url(campaign)}#criterion-{found.pk}",
+    )
+    return answer or _page(request, campaign, refused=form)
+
+
+@campaign_view("POST", refused=_page)
+def delete(request: SignedInRequest, campaign: Campaign, criterion_id: int) -> HttpResponse:
+    """Delete a criterion, and remember it for `undo`."""
+    if fields := delete_criterion(campaign=campaign, criterion_id=criterion_id):
+        request.session[_key(campaign)] = fields
+    return redirect(_url(campaign))
+
+
+@campaign_view("POST", refused=_page)
+def undo(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Add the criterion again that this user deleted last."""
+    if fields := request.session.get(_key(campaign)):
+        add_criterion(campaign=campaign, fields=fields)
+    request.session.pop(_key(campaign), None)
+    return redirect(_url(campaign))
+
+
+@campaign_view("POST", refused=_page)
+def order(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Move a criterion up or down, or put all in a new order. A script hears 204 instead of a page."""
+    form = OrderForm(request.POST)
+    if not form.is_valid():
+        raise DomainError("bad_order", "This is no order of criteria. Reload the page and try again.")
+    data = form.cleaned_data
+    if data["order"]:
+        order_criteria(campaign=campaign, order=data["order"])
+    else:
+        move_criterion(campaign=campaign, criterion_id=data["criterion"], step=data["step"])
+    if request.headers.get("X-Autosave") == "1":
+        return HttpResponse(status=204)
+    return redirect(_url(campaign))

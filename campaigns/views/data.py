@@ -9,7 +9,6 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
-from django.views.decorators.http import require_GET, require_http_methods
 
 from campaigns.contracts.protocol import Screen
 from campaigns.data_queries import get_upload_of, list_sources, list_uploads
@@ -21,10 +20,10 @@ from campaigns.navigation import campaign_context
 from campaigns.presenters import data as shown
 from campaigns.presenters.jobs import job_shown
 from campaigns.protocols import get_protocol
-from campaigns.queries import Role, contents_of, get_campaign_for, list_systems
+from campaigns.queries import Role, contents_of, list_systems
 from campaigns.services.imports import map_columns, read_as, start_import, upload_outputs
-from campaigns.views.autosave import REFUSED, role_for, sent
-from campaigns.views.elsewhere import elsewhere
+from campaigns.views.access import campaign_view, only_outputs, render_form
+from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError, lines_if_windows, preview
@@ -32,12 +31,9 @@ from evalsite.lib.tables import TableError, lines_if_windows, preview
 _SOURCES_PER_PAGE, _PREVIEW_ROWS = 10, 3
 
 
-@require_GET
-def data(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET", check=only_outputs)
+def data(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show what the campaign holds, and which files were uploaded."""
-    campaign = get_campaign_for(request.user, public_id)
-    if campaign.is_live:
-        return elsewhere(request, campaign)
     screen, contents = Screen.from_json(campaign.screen), contents_of(campaign)
     page = Paginator(list_sources(campaign), _SOURCES_PER_PAGE).get_page(request.GET.get("page"))
     context = campaign_context(campaign, "data") | {
@@ -52,12 +48,9 @@ def data(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     return render(request, "campaigns/data.html", context)
 
 
-@require_http_methods(["GET", "POST"])
-def upload(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET", "POST", to_read=Role.EDITOR, check=only_outputs)
+def upload(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Take a file of sources and outputs in."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    if campaign.is_live:
-        return elsewhere(request, campaign)
     form, screen = UploadForm(sent(request), request.FILES or None), Screen.from_json(campaign.screen)
     context = campaign_context(campaign, "data") | {
         "form": form,
@@ -68,18 +61,17 @@ def upload(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             kept = upload_outputs(campaign=campaign, user=request.user, upload=form.cleaned_data["file"])
-            return redirect("campaigns:columns", public_id, kept.pk)
+            return redirect("campaigns:columns", campaign.public_id, kept.pk)
         except TableError as error:
             context |= {"problems": error.problems, "n_problems": len(error.problems) + error.n_more}
         except DomainError as error:
             form.add_error(None, error.message)
-    return render(request, "campaigns/upload.html", context, status=REFUSED if form.is_bound else 200)
+    return render_form(request, "campaigns/upload.html", context)
 
 
-@require_http_methods(["GET", "POST"])
-def columns(request: SignedInRequest, public_id: UUID, upload_id: UUID) -> HttpResponse:
+@campaign_view("GET", "POST")
+def columns(request: SignedInRequest, campaign: Campaign, upload_id: UUID) -> HttpResponse:
     """Say what an uploaded file's columns mean and import it; then its progress, and what is wrong with it."""
-    campaign = get_campaign_for(request.user, public_id, role_for(request))
     found = get_upload_of(campaign, upload_id)
     layout = FileLayout.from_json(found.layout)
     if not layout.encoding:
@@ -97,11 +89,11 @@ def columns(request: SignedInRequest, public_id: UUID, upload_id: UUID) -> HttpR
                 map_columns(upload=found, layout=form.layout())
             if "import" in request.POST:
                 start_import(upload=found, user=request.user, mode=form.cleaned_data.get("mode") or "replace")
-            return redirect("campaigns:columns", public_id, upload_id)
+            return redirect("campaigns:columns", campaign.public_id, upload_id)
         except DomainError as error:
             form.add_error(None, error.message)
     context = _columns_page(campaign, found, form)
-    return render(request, "campaigns/columns.html", context, status=REFUSED if form.is_bound else 200)
+    return render_form(request, "campaigns/columns.html", context)
 
 
 def _encoding(request: SignedInRequest, campaign: Campaign, found: Upload) -> HttpResponse:
@@ -117,7 +109,7 @@ def _encoding(request: SignedInRequest, campaign: Campaign, found: Upload) -> Ht
         context["lines"] = lines_if_windows(found.file.path, found.name)
     except TableError as error:
         context["problems"] = error.problems
-    return render(request, "campaigns/encoding.html", context, status=REFUSED if "refused" in context else 200)
+    return render_form(request, "campaigns/encoding.html", context)
 
 
 def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[str, Any]:
@@ -137,10 +129,9 @@ def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[
     return context
 
 
-@require_GET
-def example(request: SignedInRequest, public_id: UUID, shape: str) -> HttpResponse:
+@campaign_view("GET")
+def example(request: SignedInRequest, campaign: Campaign, shape: str) -> HttpResponse:
     """Send a small file in one of the two shapes, with the fields of the campaign."""
-    campaign = get_campaign_for(request.user, public_id)
     if shape not in get_args(Shape):
         raise Http404
     table = example_csv(Screen.from_json(campaign.screen), cast(Shape, shape))

@@ -1,68 +1,21 @@
 """What a worker is shown."""
 
 from dataclasses import replace
-from uuid import UUID
 
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.shortcuts import redirect
 
 from campaigns.contracts.protocol import Screen
 from campaigns.forms.screen import FieldForm, FieldPlaceForm, ScreenForm
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.protocols import get_protocol
-from campaigns.queries import Role, get_campaign_for, has_sources
+from campaigns.queries import has_sources
 from campaigns.services.screens import change_screen
-from campaigns.views.autosave import REFUSED, role_for, save_form, sent
-from campaigns.views.elsewhere import elsewhere
+from campaigns.views.access import campaign_view, only_outputs, render_form
+from campaigns.views.autosave import save_form, sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
-
-
-@require_http_methods(["GET", "POST"])
-def screen(request: SignedInRequest, public_id: UUID) -> HttpResponse:
-    """Show and change fields and labels."""
-    campaign = get_campaign_for(request.user, public_id, role_for(request))
-    if campaign.is_live:
-        return elsewhere(request, campaign)
-    form = _form(campaign, request)
-    if request.method == "POST":
-        answer = save_form(request, form, lambda changes: change_screen(campaign=campaign, **changes), reload="#shown")
-        if answer:
-            return answer
-    return _page(request, campaign, form=form)
-
-
-@require_POST
-def add_field(request: SignedInRequest, public_id: UUID) -> HttpResponse:
-    """Add a field of the source, last."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    new = FieldForm(request.POST)
-    if new.is_valid():
-        before, field = Screen.from_json(campaign.screen), new.field()
-        if field in before.fields:
-            return redirect("campaigns:screen", public_id)
-        try:
-            change_screen(campaign=campaign, screen=replace(before, fields=(*before.fields, field)))
-            return redirect("campaigns:screen", public_id)
-        except DomainError as error:
-            new.add_error(None, error.message)
-    return _page(request, campaign, new=new)
-
-
-@require_POST
-def place_field(request: SignedInRequest, public_id: UUID) -> HttpResponse:
-    """Move a field of the source up or down, or take it out."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
-    form = FieldPlaceForm(request.POST)
-    try:
-        if not form.is_valid():
-            raise DomainError("bad_screen", "Say which field goes where.")
-        change_screen(campaign=campaign, screen=form.moved(Screen.from_json(campaign.screen)))
-    except DomainError as error:
-        return _page(request, campaign, error=error)
-    return redirect("campaigns:screen", public_id)
 
 
 def _form(campaign: Campaign, request: SignedInRequest | None = None) -> ScreenForm:
@@ -77,14 +30,51 @@ def _form(campaign: Campaign, request: SignedInRequest | None = None) -> ScreenF
 def _page(
     request: SignedInRequest,
     campaign: Campaign,
+    error: DomainError | None = None,
     *,
     form: ScreenForm | None = None,
     new: FieldForm | None = None,
-    error: DomainError | None = None,
 ) -> HttpResponse:
     form = form or _form(campaign)
     context = campaign_context(campaign, "screen")
     if not context["can_change"]:
         form.freeze()
     context |= {"form": form, "new": new or FieldForm(), "error": error, "screen": form.screen}
-    return render(request, "campaigns/screen.html", context, status=REFUSED if request.method == "POST" else 200)
+    return render_form(request, "campaigns/screen.html", context)
+
+
+@campaign_view("GET", "POST", check=only_outputs)
+def screen(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Show and change fields and labels."""
+    form = _form(campaign, request)
+    if request.method == "POST":
+        answer = save_form(request, form, lambda changes: change_screen(campaign=campaign, **changes), reload="#shown")
+        if answer:
+            return answer
+    return _page(request, campaign, form=form)
+
+
+@campaign_view("POST", refused=_page)
+def add_field(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Add a field of the source, last."""
+    new = FieldForm(request.POST)
+    if new.is_valid():
+        before, field = Screen.from_json(campaign.screen), new.field()
+        if field in before.fields:
+            return redirect("campaigns:screen", campaign.public_id)
+        try:
+            change_screen(campaign=campaign, screen=replace(before, fields=(*before.fields, field)))
+            return redirect("campaigns:screen", campaign.public_id)
+        except DomainError as error:
+            new.add_error(None, error.message)
+    return _page(request, campaign, new=new)
+
+
+@campaign_view("POST", refused=_page)
+def place_field(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Move a field of the source up or down, or take it out."""
+    form = FieldPlaceForm(request.POST)
+    if not form.is_valid():
+        raise DomainError("bad_screen", "Say which field goes where.")
+    change_screen(campaign=campaign, screen=form.moved(Screen.from_json(campaign.screen)))
+    return redirect("campaigns:screen", campaign.public_id)

@@ -1,24 +1,26 @@
-"""Settings of a campaign that are neither its data nor its HITs."""
-
-from uuid import UUID
+"""Settings of a campaign: general ones, what workers read, and the rules of chats."""
 
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_http_methods
 
+from campaigns.checklist import blanks_of
+from campaigns.forms.chat import ChatForm
+from campaigns.forms.instructions import InstructionsForm
 from campaigns.forms.settings import SettingsForm
+from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.presenters.overview import cost_of
-from campaigns.queries import contents_of, get_campaign_for
-from campaigns.services.campaigns import change_campaign
-from campaigns.views.autosave import REFUSED, role_for, save_form, sent
+from campaigns.protocols import get_protocol
+from campaigns.queries import contents_of
+from campaigns.services.campaigns import change_campaign, default_instructions
+from campaigns.services.chat_rules import change_chat_rules
+from campaigns.views.access import campaign_view, only_live, render_form
+from campaigns.views.autosave import save_form, sent
 from evalsite.accounts.requests import SignedInRequest
 
 
-@require_http_methods(["GET", "POST"])
-def settings(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET", "POST")
+def settings(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Name, worker test, payment, platform, lease."""
-    campaign = get_campaign_for(request.user, public_id, role_for(request))
     form = SettingsForm(campaign, sent(request))
     if request.method == "POST":
         answer = save_form(
@@ -32,4 +34,39 @@ def settings(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     elif campaign.is_launched:
         form.freeze_launched()
     context |= {"form": form, "cost": cost_of(campaign, contents_of(campaign).n_places)}
-    return render(request, "campaigns/settings.html", context, status=REFUSED if form.is_bound else 200)
+    return render_form(request, "campaigns/settings.html", context)
+
+
+@campaign_view("GET", "POST")
+def instructions(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Write what workers read, and show it as they will see it."""
+    initial = {name: getattr(campaign, name) for name in InstructionsForm.base_fields}
+    form = InstructionsForm(sent(request), initial=initial)
+    if request.method == "POST":
+        answer = save_form(
+            request, form, lambda changes: change_campaign(campaign=campaign, changes=changes), reload="#as-shown"
+        )
+        if answer:
+            return answer
+    context = campaign_context(campaign, "instructions")
+    if not context["can_edit"]:
+        form.freeze()
+    elif campaign.is_launched:
+        form.freeze_launched()
+    default = default_instructions(get_protocol(campaign.protocol))
+    context |= {"form": form, "default": default, "blanks": blanks_of(campaign)}
+    return render_form(request, "campaigns/instructions.html", context)
+
+
+@campaign_view("GET", "POST", check=only_live)
+def chat(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Show and change how a chat opens, and how long it is."""
+    form = ChatForm(campaign.chat_rules, sent(request))
+    if request.method == "POST":
+        answer = save_form(request, form, lambda changes: change_chat_rules(campaign=campaign, changes=changes))
+        if answer:
+            return answer
+    context = campaign_context(campaign, "chat") | {"form": form}
+    if not context["can_change"]:
+        form.freeze()
+    return render_form(request, "campaigns/chat.html", context)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.models import Campaign
 from campaigns.queries import Role, get_campaign_for
-from campaigns.views.autosave import REFUSED, role_for, save_form, sent
+from campaigns.views.autosave import save_form, sent
 from crowd.forms.keys import KeysForm
 from crowd.forms.platform import PlatformForm
 from crowd.forms.waves import WaveForm
@@ -23,7 +23,7 @@ from crowd.services.keys import change_keys, key_options
 from crowd.services.setup import change_platform
 from crowd.services.syncing import ask_for_sync
 from evalsite.accounts.requests import SignedInRequest
-from evalsite.lib.errors import DomainError
+from evalsite.lib.errors import UNPROCESSABLE, DomainError
 
 # What of the page follows from the options; and what else from the platform.
 _FOLLOWS, _FOLLOWS_PLATFORM = "#check,#publishing", "#summary,#with-account,[data-tabs] nav"
@@ -32,7 +32,7 @@ _FOLLOWS, _FOLLOWS_PLATFORM = "#check,#publishing", "#summary,#with-account,[dat
 @require_http_methods(["GET", "POST"])
 def platform(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Show the platform and what was published there, and change of its options what was sent."""
-    campaign = get_campaign_for(request.user, public_id, role_for(request))
+    campaign = get_campaign_for(request.user, public_id, Role.EDITOR if request.method == "POST" else Role.VIEWER)
     form = PlatformForm(campaign, sent(request))
     if request.method == "POST":
         answer = save_form(
@@ -126,4 +126,4 @@ def show(
         form.freeze()
     elif campaign.is_launched:
         form.freeze_launched()
-    return render(request, "crowd/platform.html", context, status=REFUSED if request.method == "POST" else 200)
+    return render(request, "crowd/platform.html", context, status=UNPROCESSABLE if request.method == "POST" else 200)

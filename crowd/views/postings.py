@@ -10,7 +10,6 @@ from django.views.decorators.http import require_GET, require_POST
 
 from campaigns.models import Campaign
 from campaigns.queries import Role, get_campaign_for
-from campaigns.views.autosave import REFUSED
 from crowd.forms.postings import ActForm
 from crowd.models import Posting
 from crowd.presenters.postings import ENDED_EARLY, postings_page
@@ -18,7 +17,7 @@ from crowd.queries import get_posting_of, list_ended_early, list_postings
 from crowd.services.payments import act_on_postings
 from crowd.views.platform import show, url_of
 from evalsite.accounts.requests import SignedInRequest
-from evalsite.lib.errors import DomainError
+from evalsite.lib.errors import UNPROCESSABLE, DomainError
 from evalsite.lib.words import counted
 
 _PER_PAGE = 50
@@ -54,4 +53,4 @@ def _list(request: SignedInRequest, campaign: Campaign, refused: DomainError | N
         found = found.filter(state=state)
     page = Paginator(found, _PER_PAGE).get_page(request.GET.get("page"))
     context = postings_page(campaign, page, state) | {"page_obj": page, "refused": refused}
-    return render(request, "crowd/postings.html", context, status=REFUSED if refused else 200)
+    return render(request, "crowd/postings.html", context, status=UNPROCESSABLE if refused else 200)

@@ -12,14 +12,13 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from campaigns.models import Campaign
 from campaigns.queries import Role, get_campaign_for
-from campaigns.views.autosave import REFUSED
 from crowd.forms.waves import PublishForm, WaveForm
 from crowd.presenters.waves import plan_page, progress_shown
 from crowd.queries import get_wave_of, unpublished_hits
 from crowd.services.waves import plan_wave, resume_wave, stop_wave
 from crowd.views.platform import do, url_of
 from evalsite.accounts.requests import SignedInRequest
-from evalsite.lib.errors import DomainError
+from evalsite.lib.errors import UNPROCESSABLE, DomainError
 
 
 def site_url(request: SignedInRequest) -> str:
@@ -70,7 +69,7 @@ def _show_plan(
     shown = {"token": uuid4(), "n_hits": n_hits, "max_cost": context["max_cost"]}
     context |= {"wave_form": form, "publish_form": PublishForm(initial=shown, auto_id=False), "refused": refused}
     is_bad = refused or (form.is_bound and not form.is_valid())
-    return render(request, "crowd/plan.html", context, status=REFUSED if is_bad else 200)
+    return render(request, "crowd/plan.html", context, status=UNPROCESSABLE if is_bad else 200)
 
 
 @require_POST
