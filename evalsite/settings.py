@@ -215,18 +215,18 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 
-# --- Plug-ins: a folder and a line
+# --- Plug-ins: a file or folder, and a line
 EVALSITE_PROTOCOLS = [
-    "campaigns.protocols.mrc_adequacy.plugin.MrcAdequacy",
-    "campaigns.protocols.mrc_fluency.plugin.MrcFluency",
-    "campaigns.protocols.qg.plugin.QuestionGeneration",
-    "campaigns.protocols.custom.plugin.Translation",
-    "campaigns.protocols.custom.plugin.Summary",
-    "campaigns.protocols.custom.plugin.Custom",
-    "campaigns.protocols.dialogue.plugin.DialogueFree",
-    "campaigns.protocols.dialogue.plugin.DialogueIcebreaker",
-    "campaigns.protocols.dialogue.static.StaticDialogue",
-    "campaigns.protocols.dialogue.static.DialogueTurn",
+    "campaigns.protocols.mrc.MrcAdequacy",
+    "campaigns.protocols.mrc.MrcFluency",
+    "campaigns.protocols.qg.QuestionGeneration",
+    "campaigns.protocols.custom.Translation",
+    "campaigns.protocols.custom.Summary",
+    "campaigns.protocols.custom.Custom",
+    "campaigns.protocols.dialogue.DialogueFree",
+    "campaigns.protocols.dialogue.DialogueIcebreaker",
+    "campaigns.protocols.dialogue.StaticDialogue",
+    "campaigns.protocols.dialogue.DialogueTurn",
 ]
 
 EVALSITE_PLATFORMS = [

@@ -1,4 +1,4 @@
-"""The protocols that ship with evalsite, a folder each."""
+"""The protocols that ship with evalsite, a file for each kind of evaluation."""
 
 from typing import cast
 

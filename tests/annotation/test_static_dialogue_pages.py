@@ -1,4 +1,4 @@
-"""Dialogues collected elsewhere, from the file to the ranking; how a worker is shown them, and what it gives away."""
+"""Dialogues collected before, from the file to the ranking; how a worker is shown them, and what it gives away."""
 
 import io
 import re

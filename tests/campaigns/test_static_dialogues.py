@@ -1,4 +1,4 @@
-"""Dialogues collected elsewhere: from a file of transcripts to HITs with degraded dialogues and replies."""
+"""Dialogues collected before: from a file of transcripts to HITs with degraded dialogues and replies."""
 
 import io
 import json

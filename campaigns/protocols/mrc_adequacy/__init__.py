@@ -1,1 +1,0 @@
-"""Adequacy of answers to questions on a text."""

@@ -1,1 +1,0 @@
-"""Fluency of answers to questions on a text."""
