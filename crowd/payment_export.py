@@ -10,9 +10,9 @@ from annotation.exports import FINISHED, NameWorker, assignment_chunks, utc_text
 from annotation.models import Assignment, Worker
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
-from crowd.costs import fee_of_reward
 from crowd.models import Order, Submission
-from crowd.payment_rows import approved_by_itself, list_money_orders
+from crowd.queries.payments import approved_by_itself, list_money_orders
+from crowd.queries.publishing import fee_of_reward
 
 PAYMENT_COLUMNS = (
     *("date", "campaign", "platform", "worker", "hit", "submission", "kind", "amount", "fee", "currency", "state"),

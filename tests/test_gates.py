@@ -48,8 +48,8 @@ VIOLATIONS = [
     ("Inside the campaigns", "campaigns.models", "campaigns.checklist"),
     ("Inside the annotation", "annotation.services.ratings", "annotation.presenters.worker"),
     ("Inside the annotation", "annotation.queries", "annotation.services.assignments"),
-    ("Inside the crowd", "crowd.services.orders", "crowd.views.orders"),
-    ("Inside the crowd", "crowd.queries", "crowd.services.waves"),
+    ("Inside the crowd", "crowd.services.payments.orders", "crowd.views.orders"),
+    ("Inside the crowd", "crowd.queries.publishing", "crowd.services.publishing"),
     ("Simulators know no app", "simulators.ledger", "django"),
     ("Simulators know no app", "simulators.faults", "crowd.models"),
     ("Reading files and building HITs", "campaigns.importing.contents", "campaigns.models"),
@@ -62,7 +62,7 @@ VIOLATIONS = [
     ("Only evalsite.lib.http", "evalsite.lib.env", "httpx"),
     ("Only evalsite.lib.http", "annotation.simulation.visitor", "httpx"),
     ("Only evalsite.lib.http", "campaigns.platforms.mturk.account", "botocore"),
-    ("Only evalsite.lib.http", "crowd.services.orders", "boto3"),
+    ("Only evalsite.lib.http", "crowd.services.payments.sending", "boto3"),
 ]
 # Modules of the exhaustive contracts that stand in no layer.
 STRAYS = [

@@ -22,7 +22,7 @@ from campaigns.models import Campaign, Chatbot
 from campaigns.platforms import list_platforms
 from campaigns.protocols import list_protocols
 from campaigns.services.campaigns import default_instructions
-from crowd.services.terms import terms_of
+from crowd.queries.publishing import terms_of
 from evalsite.accounts.models import User
 from tests.annotation.cast import build, launch
 from tests.annotation.chat.chat_campaigns import open_live_campaign

@@ -10,8 +10,8 @@ from django import forms
 from analysis.words import VERDICTS
 from annotation.models import Assignment
 from crowd.models import Order, Submission
-from crowd.payment_rows import NONE
-from crowd.services.payments import HIGHEST_BONUS, LONGEST_MESSAGE, LONGEST_SUBJECT, LONGEST_TEXT
+from crowd.queries.payments import NONE
+from crowd.services.payments.decisions import HIGHEST_BONUS, LONGEST_MESSAGE, LONGEST_SUBJECT, LONGEST_TEXT
 
 _LARGEST_HIT = 2**31 - 1
 _CENT = Decimal("0.01")

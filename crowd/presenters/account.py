@@ -4,8 +4,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from campaigns.models import Campaign
-from crowd.services.keys import key_options, keys_of_site, keys_set
-from crowd.services.memory import Checked, checked
+from crowd.queries.account import Checked, checked, key_options, keys_of_site, keys_set
 
 Money = Literal["sandbox", "real", "unknown"]
 

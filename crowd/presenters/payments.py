@@ -14,12 +14,11 @@ from campaigns.navigation import campaign_context
 from campaigns.platforms import get_platform
 from campaigns.presenters import overview
 from campaigns.queries import Role, has_role
-from crowd.costs import Cost
 from crowd.models import Order, Submission
-from crowd.payment_rows import Row, Totals, Wages
 from crowd.presenters.account import balance_of, money_words
-from crowd.queries import OPEN
-from crowd.services.memory import checked
+from crowd.queries.account import checked
+from crowd.queries.payments import OPEN, Row, Totals, Wages
+from crowd.queries.publishing import Cost
 from evalsite.lib.words import counted
 
 _PARTS = (("payments", "Assignments"), ("troubles", "Troubles"), ("orders", "Orders"))

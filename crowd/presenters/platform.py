@@ -12,7 +12,7 @@ from campaigns.presenters.overview import cost_of
 from crowd.models import Order, Posting, Submission
 from crowd.presenters.account import account_shown
 from crowd.presenters.waves import lacks, progress_of, wave_rows
-from crowd.queries import Standing, list_postings, list_waves, platform_standing, unpublished_hits
+from crowd.queries.publishing import Standing, list_postings, list_waves, platform_standing, unpublished_hits
 
 _OPEN, _PAUSED = Posting.State.OPEN, Posting.State.PAUSED
 _STOP = (

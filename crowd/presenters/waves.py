@@ -11,11 +11,9 @@ from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, url_of
 from campaigns.platforms import get_platform
 from campaigns.presenters.overview import cost_of
-from crowd.costs import Cost
 from crowd.models import Wave
 from crowd.presenters.account import account_shown, money_words
-from crowd.services.terms import address_of, terms_of
-from crowd.services.waves import balance_left, check_wage, preview_wave
+from crowd.queries.publishing import Cost, address_of, balance_left, check_wage, preview_wave, terms_of
 from evalsite.jobs.models import Job
 from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import DomainError

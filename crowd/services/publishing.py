@@ -1,4 +1,4 @@
-"""The job that publishes a wave: posting after posting, each once, whatever dies in between.
+"""Publishing HITs in waves: planning a wave, interrupting it, and the job that publishes it, each posting once.
 
 A posting is drafted under its token, the draft's id is stored, and what is published is the stored one. Of two jobs at
 once both may draft, but one id is stored, and both publish that. No transaction is open during a call.
@@ -7,28 +7,148 @@ once both may draft, but one id is stored, and both publish that. No transaction
 import logging
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from campaigns.contracts.account import CrowdAccount, PlatformUnsureError, PostingSpec, Terms
 from campaigns.models import Campaign, Hit
-from crowd.accounts import open_account
+from campaigns.platforms import get_platform
+from campaigns.services.lifecycle import launch_campaign
 from crowd.models import Posting, Wave
-from crowd.queries import UNPUBLISHED, hits_of
-from crowd.services.memory import prepare_account
-from crowd.services.pacing import GIVE_UP_AFTER, Pace
-from crowd.services.terms import address_of, terms_of
-from crowd.services.waves import ask_to_publish
+from crowd.queries.publishing import (
+    UNPUBLISHED,
+    Cost,
+    _check_account,
+    _cost_of,
+    _Hit,
+    _next_hits,
+    address_of,
+    balance_left,
+    check_wage,
+    hits_of,
+    terms_of,
+)
+from crowd.services.account import GIVE_UP_AFTER, PUBLISH, Pace, open_account, prepare_account
+from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
+from evalsite.jobs.services import enqueue
 from evalsite.lib.env import env_int
 from evalsite.lib.errors import DomainError
 
 logger = logging.getLogger(__name__)
-
 # How long a wave rests whose job has ended before all was published.
 REST_S = env_int("CROWD_REST_S", 30)
 _LONGEST_ERROR = 500
+_TO_BE_MENDED = {
+    Campaign.Status.PAUSED: "The campaign is paused: nobody who comes would be given a HIT. Resume it first.",
+    Campaign.Status.CLOSED: "The campaign is closed: nobody who comes would be given a HIT.",
+}
+
+
+def plan_wave(
+    *,
+    campaign: Campaign,
+    n_hits: int | None,
+    token: UUID,
+    site_url: str,
+    max_cost: Decimal,
+    user: User,
+    is_confirmed: bool = False,
+) -> Wave:
+    """Have the next `n_hits` HITs published, None: all the rest, by a job; return the wave, or that of a known token.
+
+    A ready campaign is launched. Locks the campaign. `max_cost` is what the user has agreed to; `is_confirmed`: also to
+    the errors of the check-list. Raises DomainError `no_account`, `no_keys`, `other_campaign` (of the token),
+    `not_ready`, `underpaid`, `no_worker_can_pass`, `nothing_left`, `cost_changed` or `too_dear` (for the account, as
+    last seen).
+    """
+    if not Wave.objects.filter(token=token).exists():
+        _check_account(campaign)
+        open_account(campaign)  # whether there are keys
+    with transaction.atomic():
+        locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+        if made := Wave.objects.filter(token=token).first():
+            if made.campaign_id != locked.pk:
+                raise DomainError("other_campaign", "This form is another campaign's. Look at the cost again.")
+            return made
+        if text := _TO_BE_MENDED.get(Campaign.Status(locked.status)):
+            raise DomainError("not_ready", text)
+        check_wage(locked)
+        launch_campaign(campaign=locked, is_confirmed=is_confirmed)
+        hits = _next_hits(locked, n_hits)
+        cost = _cost_of(locked, hits)
+        _check_cost(locked, cost, max_cost)
+        return _store(locked, hits, cost, token=token, site_url=site_url.rstrip("/"), user=user)
+
+
+def _check_cost(campaign: Campaign, cost: Cost, max_cost: Decimal) -> None:
+    if cost.total > max_cost:
+        raise DomainError(
+            "cost_changed",
+            f"This wave costs {cost.total} {cost.currency} now, more than the {max_cost} {cost.currency} that you "
+            "agreed to. Look at the cost again.",
+        )
+    left = balance_left(campaign, cost.currency)
+    if left is not None and cost.total > left:
+        raise DomainError(
+            "too_dear",
+            f"This wave costs {cost.total} {cost.currency}, and the account has {left} {cost.currency} left, as last "
+            "checked. Publish fewer HITs, or add to the balance on the platform and check the account again.",
+        )
+
+
+def _store(campaign: Campaign, hits: list[_Hit], cost: Cost, *, token: UUID, site_url: str, user: User) -> Wave:
+    before = Wave.objects.filter(campaign=campaign).aggregate(number=Max("number"))["number"] or 0
+    wave = Wave.objects.create(
+        campaign=campaign,
+        token=token,
+        number=before + 1,
+        n_hits=len(hits),
+        n_places=cost.n_places,
+        max_cost=cost.total,
+        site_url=site_url,
+        ordered_by=user,
+    )
+    if get_platform(campaign.platform).posts_each_hit:
+        wanted = [hit for hit in hits if hit.n_places_left]
+        Posting.objects.bulk_create(
+            Posting(campaign=campaign, wave=wave, hit_id=hit.pk, n_places=hit.n_places_left) for hit in wanted
+        )
+    else:
+        Posting.objects.create(campaign=campaign, wave=wave, n_places=cost.n_places)
+    ask_to_publish(wave)
+    return wave
+
+
+def ask_to_publish(wave: Wave) -> None:
+    """Enqueue the job that publishes a wave, in the caller's transaction, unless there is one; the wave is locked."""
+    Wave.objects.select_for_update(of=("self",), no_key=True).get(pk=wave.pk)
+    wave.refresh_from_db()
+    if wave.state == Wave.State.PUBLISHING and (wave.job is None or wave.job.is_finished):
+        wave.job = enqueue(PUBLISH, owner=wave.ordered_by, args={"wave": wave.pk})
+        wave.save(update_fields=["job"])
+
+
+def stop_wave(*, wave: Wave) -> Wave:
+    """Interrupt the publishing of a wave; what is published stays. A wave that is published stays as it is."""
+    Wave.objects.filter(pk=wave.pk, state=Wave.State.PUBLISHING).update(state=Wave.State.STOPPED)
+    wave.refresh_from_db()
+    return wave
+
+
+@transaction.atomic
+def resume_wave(*, wave: Wave) -> Wave:
+    """Go on with the publishing of an interrupted wave; of another, do nothing. Raises DomainError `not_ready`."""
+    campaign = Campaign.objects.get(pk=wave.campaign_id)
+    if text := _TO_BE_MENDED.get(Campaign.Status(campaign.status)):
+        raise DomainError("not_ready", text)
+    Wave.objects.filter(pk=wave.pk, state=Wave.State.STOPPED).update(state=Wave.State.PUBLISHING, last_error="")
+    ask_to_publish(wave)
+    return wave
 
 
 def publish_wave(ctx: JobContext, wave_id: int) -> None:

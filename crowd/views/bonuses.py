@@ -10,13 +10,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
-from crowd.costs import Cost, fee_of_bonus
 from crowd.forms.payments import BlockForm, BonusForm, MessageForm
 from crowd.models import Submission
-from crowd.payment_rows import get_order_of, get_submission_of
 from crowd.presenters.account import money_words
 from crowd.presenters.payments import cost_words
-from crowd.services import payments
+from crowd.queries.payments import get_order_of, get_submission_of
+from crowd.queries.publishing import Cost, fee_of_bonus
+from crowd.services.payments import decisions
 from crowd.views.choosing import campaign_to_pay, chosen_context, read_chosen
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
@@ -41,7 +41,7 @@ def bonus(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         cost = _cost_of_bonuses(campaign, fields["amount"], len(workers))
         if fields.pop("agreed") == cost.total:
             try:
-                n = payments.give_bonus(campaign=campaign, submissions=workers, user=request.user, **fields)
+                n = decisions.give_bonus(campaign=campaign, submissions=workers, user=request.user, **fields)
                 _tell(request, n, "bonus", "bonuses")
                 return redirect("crowd:payments", campaign.public_id)
             except DomainError as error:
@@ -88,7 +88,7 @@ def message(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     form = MessageForm(request.POST if is_sent else None)
     if is_sent and form.is_valid() and chosen:
         try:
-            n = payments.notify(campaign=campaign, submissions=chosen, user=request.user, **form.cleaned_data)
+            n = decisions.notify(campaign=campaign, submissions=chosen, user=request.user, **form.cleaned_data)
             _tell(request, n, "message", "messages")
             return redirect("crowd:payments", campaign.public_id)
         except DomainError as error:
@@ -107,7 +107,7 @@ def block(request: SignedInRequest, public_id: UUID, submission_id: int) -> Http
     try:
         if not form.is_valid():
             raise DomainError("no_reason", "Say why the worker is blocked.")
-        payments.block(
+        decisions.block(
             campaign=campaign, worker=submission.worker, reason=form.cleaned_data["reason"], user=request.user
         )
         messages.success(request, "The block is being sent.")
@@ -122,7 +122,7 @@ def unblock(request: SignedInRequest, public_id: UUID, submission_id: int) -> Ht
     campaign = campaign_to_pay(request, public_id)
     submission = get_submission_of(campaign, submission_id)
     try:
-        payments.unblock(campaign=campaign, worker=submission.worker, user=request.user)
+        decisions.unblock(campaign=campaign, worker=submission.worker, user=request.user)
         messages.success(request, "The worker may come again as soon as the platform knows.")
     except DomainError as error:
         messages.error(request, error.message)

@@ -13,8 +13,8 @@ from campaigns.platforms import get_platform
 from campaigns.queries import Role, get_campaign_for
 from crowd.forms.payments import PaymentFilter
 from crowd.models import Submission
-from crowd.payment_rows import Verdicts, get_submissions_of, list_matching, list_payments, read_verdicts
 from crowd.presenters.payments import balance_of, chosen_shown, frame
+from crowd.queries.payments import Verdicts, get_submissions_of, list_matching, list_payments, read_verdicts
 from evalsite.accounts.requests import SignedInRequest
 
 _SHOWN = 100

@@ -10,7 +10,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.platforms import get_platform
 from crowd.forms.payments import AgreedForm, RejectForm, ReverseForm
-from crowd.payment_rows import (
+from crowd.presenters.account import money_words
+from crowd.presenters.payments import cost_words, frame, promised_wage, row_shown, sides_shown
+from crowd.queries.payments import (
     cost_of,
     get_order_of,
     get_row,
@@ -19,9 +21,7 @@ from crowd.payment_rows import (
     pick_undecided,
     read_verdicts,
 )
-from crowd.presenters.account import money_words
-from crowd.presenters.payments import cost_words, frame, promised_wage, row_shown, sides_shown
-from crowd.services import payments
+from crowd.services.payments import decisions
 from crowd.views.choosing import campaign_to_pay, chosen_context, read_chosen
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
@@ -47,7 +47,7 @@ def approve(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         problem = "What there is to approve has changed since you saw the sum. Look again."
     elif is_sent:
         try:
-            n = payments.approve(campaign=campaign, submissions=wanted, user=request.user)
+            n = decisions.approve(campaign=campaign, submissions=wanted, user=request.user)
             messages.success(request, f"{counted(n, 'approval')} {'is' if n == 1 else 'are'} being sent.")
             return redirect("crowd:payments", campaign.public_id)
         except DomainError as error:
@@ -79,7 +79,7 @@ def reject(request: SignedInRequest, public_id: UUID, submission_id: int) -> Htt
     )
     if is_sent and form.is_valid():
         try:
-            payments.reject(
+            decisions.reject(
                 campaign=campaign,
                 submission=row.submission,
                 message=form.cleaned_data["message"],
@@ -109,7 +109,7 @@ def reverse(request: SignedInRequest, public_id: UUID, submission_id: int) -> Ht
     try:
         if not form.is_valid():
             raise DomainError("message_too_long", "The message is too long.")
-        payments.reverse_rejection(
+        decisions.reverse_rejection(
             campaign=campaign, submission=submission, message=form.cleaned_data["message"], user=request.user
         )
         messages.success(request, "The rejection is being taken back: the reward will be paid.")

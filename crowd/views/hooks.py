@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
-from crowd.services.syncing import take_notification
+from crowd.services.syncing.polling import take_notification
 from evalsite.lib.encryption import decrypt_secrets
 from evalsite.lib.errors import DomainError
 

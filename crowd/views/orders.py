@@ -12,9 +12,9 @@ from campaigns.platforms import get_platform
 from campaigns.queries import get_campaign_for
 from crowd.forms.payments import OrderFilter
 from crowd.models import Order
-from crowd.payment_rows import get_order_of, list_orders, list_refused, list_troubles
 from crowd.presenters.payments import frame, orders_shown
-from crowd.services.orders import hurry_orders, order_again
+from crowd.queries.payments import get_order_of, list_orders, list_refused, list_troubles
+from crowd.services.payments.orders import hurry_orders, order_again
 from crowd.views.choosing import campaign_to_pay
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError

@@ -17,15 +17,6 @@ from campaigns.platforms import get_platform
 from campaigns.queries import Role, get_campaign_for, has_role
 from crowd.forms.payments import BlockForm, PaymentFilter, ReverseForm
 from crowd.payment_export import PAYMENT_COLUMNS, iter_payments
-from crowd.payment_rows import (
-    compare_wages,
-    count_finished,
-    get_row,
-    get_totals,
-    list_payments,
-    read_rows,
-    read_verdicts,
-)
 from crowd.presenters.account import money_words
 from crowd.presenters.payments import (
     cost_words,
@@ -40,7 +31,16 @@ from crowd.presenters.payments import (
     trouble_shown,
     wages_in_words,
 )
-from crowd.queries import is_blocked
+from crowd.queries.account import is_blocked
+from crowd.queries.payments import (
+    compare_wages,
+    count_finished,
+    get_row,
+    get_totals,
+    list_payments,
+    read_rows,
+    read_verdicts,
+)
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.words import counted
 

@@ -18,10 +18,9 @@ from crowd.forms.keys import KeysForm
 from crowd.forms.platform import PlatformForm
 from crowd.forms.waves import WaveForm
 from crowd.presenters.platform import platform_page
-from crowd.services.checks import check_account
-from crowd.services.keys import change_keys, key_options
-from crowd.services.setup import change_platform
-from crowd.services.syncing import ask_for_sync
+from crowd.queries.account import key_options
+from crowd.services.account import change_keys, change_platform, check_account
+from crowd.services.syncing.polling import ask_for_sync
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import UNPROCESSABLE, DomainError
 

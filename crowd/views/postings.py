@@ -13,8 +13,8 @@ from campaigns.queries import Role, get_campaign_for
 from crowd.forms.postings import ActForm
 from crowd.models import Posting
 from crowd.presenters.postings import ENDED_EARLY, postings_page
-from crowd.queries import get_posting_of, list_ended_early, list_postings
-from crowd.services.payments import act_on_postings
+from crowd.queries.publishing import get_posting_of, list_ended_early, list_postings
+from crowd.services.payments.decisions import act_on_postings
 from crowd.views.platform import show, url_of
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import UNPROCESSABLE, DomainError

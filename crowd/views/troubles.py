@@ -11,9 +11,9 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.services.assignments import release_assignment
 from campaigns.queries import get_campaign_for
 from crowd.forms.payments import TroubleFilter
-from crowd.payment_rows import get_submission_of, list_troubles
 from crowd.presenters.payments import frame, trouble_shown
-from crowd.services.settling import dismiss_trouble
+from crowd.queries.payments import get_submission_of, list_troubles
+from crowd.services.syncing.discrepancies import dismiss_trouble
 from crowd.views.choosing import campaign_to_pay
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError

@@ -14,8 +14,8 @@ from campaigns.models import Campaign
 from campaigns.queries import Role, get_campaign_for
 from crowd.forms.waves import PublishForm, WaveForm
 from crowd.presenters.waves import plan_page, progress_shown
-from crowd.queries import get_wave_of, unpublished_hits
-from crowd.services.waves import plan_wave, resume_wave, stop_wave
+from crowd.queries.publishing import get_wave_of, unpublished_hits
+from crowd.services.publishing import plan_wave, resume_wave, stop_wave
 from crowd.views.platform import do, url_of
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import UNPROCESSABLE, DomainError

@@ -214,8 +214,8 @@ def using_market() -> Iterator[Market]:
     with pytest.MonkeyPatch.context() as patch:
         paths = [*settings.EVALSITE_PLATFORMS, *(f"{cls.__module__}.{cls.__name__}" for cls in (EachHit, ForAll))]
         patch.setattr(campaigns.platforms, "_registry", Registry("platform", paths))
-        patch.setattr("crowd.services.pacing.CALLS_PER_S", 1_000_000)
-        patch.setattr("crowd.services.pacing.FIRST_PAUSE_S", 0)
+        patch.setattr("crowd.services.account.CALLS_PER_S", 1_000_000)
+        patch.setattr("crowd.services.account.FIRST_PAUSE_S", 0)
         market.__dict__.update(Market(depth=len(connection.savepoint_ids)).__dict__)
         yield market
 

@@ -8,11 +8,10 @@ from annotation.models import Assignment
 from annotation.services.assignments import finish_assignment, start_assignment
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign
-from crowd.accounts import open_account
 from crowd.models import Posting, Submission, Wave
-from crowd.services.publishing import publish_wave
-from crowd.services.syncing import sync_posting
-from crowd.services.waves import plan_wave
+from crowd.services.account import open_account
+from crowd.services.publishing import plan_wave, publish_wave
+from crowd.services.syncing.polling import sync_posting
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from simulators.prolific import WORKSPACE

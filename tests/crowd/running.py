@@ -75,11 +75,11 @@ def supervise(path: Path) -> None:
     from django.db import connections
 
     from campaigns.platforms.mturk.client import Keys, open_mturk
-    from crowd.services import syncing
+    from crowd.services.syncing import polling
     from evalsite.jobs import handlers
 
     open_mturk(Keys("KEY", "SECRET"), is_sandbox=True)  # whose models botocore reads once
-    syncing.SOON = syncing.REST = timedelta(seconds=0.5)
+    polling.SOON = polling.REST = timedelta(seconds=0.5)
     handlers._handlers["analysis.campaign"] = lambda ctx, **ids: None  # what a campaign's end sets off takes long
     while True:
         connections.close_all()

@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.models import Campaign
-from crowd.services.checks import check_account
+from crowd.services.account import check_account
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from tests.crowd.accounts import Market, unsure_at

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.models import Campaign
-from crowd.costs import cost_of_places, fee_of_bonus, fee_of_reward, spent_on
 from crowd.models import Order, Submission
-from crowd.services import payments
+from crowd.queries.payments import spent_on
+from crowd.queries.publishing import cost_of_places, fee_of_bonus, fee_of_reward
+from crowd.services.payments import decisions
 from evalsite.accounts.models import User
 from tests.crowd.paying import REASON, THANKS, paid_campaign, submissions_of
 
@@ -76,15 +77,15 @@ def test_a_bonus_costs_a_fifth_more(campaign: Campaign) -> None:
 
 
 def test_nothing_is_spent_before_something_is_approved(campaign: Campaign, owner: User) -> None:
-    payments.approve(campaign=campaign, user=owner)
+    decisions.approve(campaign=campaign, user=owner)
     spent = spent_on(campaign)
     assert (spent.n_paid, spent.n_bonuses, spent.total, spent.currency) == (0, 0, 0, "USD")
 
 
 def test_what_was_approved_by_us_or_by_the_platform_is_spent_once(campaign: Campaign, owner: User) -> None:
     first, second, third, fourth = submissions_of(campaign)
-    payments.approve(campaign=campaign, submissions=[first, second], user=owner)
-    payments.reject(campaign=campaign, submission=third, message=REASON, user=owner)
+    decisions.approve(campaign=campaign, submissions=[first, second], user=owner)
+    decisions.reject(campaign=campaign, submission=third, message=REASON, user=owner)
     carry_out(campaign)
     Submission.objects.filter(pk=fourth.pk).update(state=Submission.State.APPROVED)  # by the platform
     spent = spent_on(campaign)
@@ -93,7 +94,7 @@ def test_what_was_approved_by_us_or_by_the_platform_is_spent_once(campaign: Camp
 
 def test_bonuses_that_are_paid_are_spent(campaign: Campaign, owner: User) -> None:
     given = {"campaign": campaign, "amount": Decimal("1.00"), "message": THANKS, "user": owner}
-    payments.give_bonus(submissions=submissions_of(campaign)[:3], token=uuid.uuid4(), **given)
+    decisions.give_bonus(submissions=submissions_of(campaign)[:3], token=uuid.uuid4(), **given)
     Order.objects.filter(submission=submissions_of(campaign)[2]).update(state=Order.State.REFUSED)
     Order.objects.exclude(state=Order.State.REFUSED).update(state=Order.State.DONE)
     spent = spent_on(campaign)
@@ -102,6 +103,6 @@ def test_bonuses_that_are_paid_are_spent(campaign: Campaign, owner: User) -> Non
 
 def test_the_spending_of_other_campaigns_is_theirs(campaign: Campaign, owner: User) -> None:
     other = paid_campaign(owner)
-    payments.approve(campaign=other, user=owner)
+    decisions.approve(campaign=other, user=owner)
     carry_out(other)
     assert (spent_on(campaign).total, spent_on(other).n_paid) == (0, 4)

@@ -22,7 +22,7 @@ from campaigns.contracts.account import (
 )
 from campaigns.models import Campaign
 from crowd.models import Order, Submission
-from crowd.services import order_states, orders, payments
+from crowd.services.payments import decisions, orders, sending
 from evalsite.accounts.models import User
 from tests.crowd.paying import THANKS, Bank, open_orders, paid_campaign, submissions_of
 from tests.crowd.test_exactly_once_orders import FORM, PowerCutError, every_boundary, run, run_dying, undone
@@ -101,11 +101,11 @@ class BulkBank(Bank):
 @pytest.fixture
 def bank(monkeypatch: pytest.MonkeyPatch) -> BulkBank:
     bank = BulkBank()
-    monkeypatch.setattr(orders, "open_account", lambda campaign: bank)
-    monkeypatch.setattr("crowd.services.pacing.CALLS_PER_S", 1_000_000)
-    monkeypatch.setattr(orders, "ROUNDS", 2)
-    monkeypatch.setattr(order_states, "LEASE_S", 0)
-    monkeypatch.setattr(order_states, "FIRST_PAUSE_S", 0)
+    monkeypatch.setattr(sending, "open_account", lambda campaign: bank)
+    monkeypatch.setattr("crowd.services.account.CALLS_PER_S", 1_000_000)
+    monkeypatch.setattr(sending, "ROUNDS", 2)
+    monkeypatch.setattr(orders, "LEASE_S", 0)
+    monkeypatch.setattr(orders, "FIRST_PAUSE_S", 0)
     return bank
 
 
@@ -116,13 +116,13 @@ def campaign(owner: User) -> Campaign:
 
 
 def order_everything(campaign: Campaign, owner: User) -> None:
-    payments.approve(campaign=campaign, user=owner)
+    decisions.approve(campaign=campaign, user=owner)
     give_bonus(campaign, owner)
 
 
 def give_bonus(campaign: Campaign, owner: User, **more: Any) -> None:
     given: dict[str, Any] = {"amount": Decimal("0.25"), "message": THANKS, "token": FORM, "user": owner, **more}
-    payments.give_bonus(campaign=campaign, submissions=submissions_of(campaign), **given)
+    decisions.give_bonus(campaign=campaign, submissions=submissions_of(campaign), **given)
 
 
 def run_to_the_end(campaign: Campaign, bank: BulkBank) -> None:
@@ -160,14 +160,14 @@ def test_many_orders_take_few_calls(campaign: Campaign, owner: User, bank: BulkB
 def test_what_is_approved_later_is_seen_later(
     campaign: Campaign, owner: User, bank: BulkBank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(orders, "ROUNDS", 1)
-    payments.approve(campaign=campaign, user=owner)
+    monkeypatch.setattr(sending, "ROUNDS", 1)
+    decisions.approve(campaign=campaign, user=owner)
     monkeypatch.setattr(bank, "look", lambda posting_id: PostingSeen(PostingState.OPEN))
     run(campaign)
     assert Counter(Order.objects.values_list("state", flat=True)) == {"sending": 3, "done": 1}
     monkeypatch.undo()
-    monkeypatch.setattr(orders, "open_account", lambda campaign: bank)
-    monkeypatch.setattr(order_states, "FIRST_PAUSE_S", 0)
+    monkeypatch.setattr(sending, "open_account", lambda campaign: bank)
+    monkeypatch.setattr(orders, "FIRST_PAUSE_S", 0)
     Order.objects.update(try_at=None)
     Order.objects.filter(state="sending").update(try_at="2020-01-01T00:00:00Z")
     run(campaign)

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from campaigns.contracts.account import PlatformUnsureError
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission
-from crowd.services import order_states, orders, payments
-from crowd.services.orders import carry_out_orders, place_orders
+from crowd.services.payments import decisions, orders, sending
+from crowd.services.payments.orders import place_orders
+from crowd.services.payments.sending import carry_out_orders
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from tests.crowd.paying import REASON, THANKS, Bank, open_orders, paid_campaign, submissions_of
@@ -33,10 +34,10 @@ class PowerCutError(BaseException):
 def bank(monkeypatch: pytest.MonkeyPatch) -> Bank:
     """The account of every campaign. A claim is over at once, so that another job takes over at any moment."""
     bank = Bank()
-    monkeypatch.setattr(orders, "open_account", lambda campaign: bank)
-    monkeypatch.setattr("crowd.services.pacing.CALLS_PER_S", 1_000_000)
-    monkeypatch.setattr(order_states, "LEASE_S", 0)
-    monkeypatch.setattr(order_states, "FIRST_PAUSE_S", 0)
+    monkeypatch.setattr(sending, "open_account", lambda campaign: bank)
+    monkeypatch.setattr("crowd.services.account.CALLS_PER_S", 1_000_000)
+    monkeypatch.setattr(orders, "LEASE_S", 0)
+    monkeypatch.setattr(orders, "FIRST_PAUSE_S", 0)
     return bank
 
 
@@ -49,12 +50,12 @@ def order_everything(campaign: Campaign, owner: User) -> None:
     """Order something of each kind that has to happen once."""
     first, second = submissions_of(campaign)
     given = {"campaign": campaign, "user": owner}
-    payments.reject(submission=first, message=REASON, **given)
-    payments.approve(**given)
-    payments.give_bonus(submissions=[second], amount=Decimal("0.25"), message=THANKS, token=FORM, **given)
+    decisions.reject(submission=first, message=REASON, **given)
+    decisions.approve(**given)
+    decisions.give_bonus(submissions=[second], amount=Decimal("0.25"), message=THANKS, token=FORM, **given)
     added = Order(campaign=campaign, kind="add-places", submission=first, posting=first.posting, n_places=1, token=FORM)
     place_orders(campaign=campaign, orders=[added])
-    payments.act_on_postings(act="pause", postings=[second.posting], **given)
+    decisions.act_on_postings(act="pause", postings=[second.posting], **given)
 
 
 def expected(campaign: Campaign) -> Counter[tuple[str, ...]]:
@@ -238,7 +239,7 @@ def test_orders_are_written_down_exactly_once_wherever_the_request_dies(
 
 
 def give_bonus(campaign: Campaign, owner: User) -> int:
-    return payments.give_bonus(
+    return decisions.give_bonus(
         campaign=campaign,
         submissions=submissions_of(campaign),
         amount=Decimal("0.25"),

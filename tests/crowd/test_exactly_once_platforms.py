@@ -24,9 +24,9 @@ from campaigns.contracts.platform import Handover
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from crowd.models import Order, Submission, Wave
-from crowd.queries import list_payable
-from crowd.services import payments
-from crowd.services.syncing import ask_for_sync
+from crowd.queries.payments import list_payable
+from crowd.services.payments import decisions
+from crowd.services.syncing.polling import ask_for_sync
 from evalsite.accounts.models import User
 from simulators.desks import MTurkDesk, ProlificDesk
 from simulators.faults import Faults
@@ -132,7 +132,7 @@ def test_each_hit_submission_reward_and_bonus_exists_exactly_once(
     with killing(process, platform, chance, KILLS["paying"]):
         form = uuid.uuid4()
         for _ in range(2):  # a double click
-            payments.approve(campaign=campaign, user=owner)
+            decisions.approve(campaign=campaign, user=owner)
             give_bonus(campaign, form, owner)
         wait_until(lambda: not open_orders(campaign), PATIENCE_S, "all orders are carried out")
 
@@ -146,7 +146,7 @@ def test_each_hit_submission_reward_and_bonus_exists_exactly_once(
 
 def give_bonus(campaign: Campaign, form: uuid.UUID, owner: User) -> None:
     submissions = Submission.objects.filter(campaign=campaign)
-    payments.give_bonus(
+    decisions.give_bonus(
         campaign=campaign, submissions=submissions, amount=BONUS, message=THANKS, token=form, user=owner
     )
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from campaigns.models import Campaign
 from crowd.models import Posting, Wave
-from crowd.services.memory import remember
+from crowd.services.account import remember
 from evalsite.accounts.models import User
 from tests.crowd.campaigns import SITE, make_crowd_campaign
 

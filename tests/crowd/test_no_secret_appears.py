@@ -26,12 +26,11 @@ from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from campaigns.platforms.prolific.client import ProlificClient
 from crowd.models import Order, Posting, Submission, Wave
-from crowd.services import pacing, payments
-from crowd.services.checks import check_account
-from crowd.services.keys import change_keys
-from crowd.services.memory import remember
-from crowd.services.orders import carry_out_orders
-from crowd.services.syncing import ask_for_sync, sync_campaign
+from crowd.services import account
+from crowd.services.account import change_keys, check_account, remember
+from crowd.services.payments import decisions
+from crowd.services.payments.sending import carry_out_orders
+from crowd.services.syncing.polling import ask_for_sync, sync_campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
@@ -73,8 +72,8 @@ def keys_of_site(settings: Settings) -> None:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pacing, "CALLS_PER_S", 1_000)
-    monkeypatch.setattr(pacing, "FIRST_PAUSE_S", 0)
+    monkeypatch.setattr(account, "CALLS_PER_S", 1_000)
+    monkeypatch.setattr(account, "FIRST_PAUSE_S", 0)
 
 
 @contextmanager
@@ -240,14 +239,14 @@ def test_no_log_row_or_message_of_the_whole_way_has_a_secret(
         for _ in range(4):
             ask_for_sync(campaign=campaign)
             sync_campaign(JobContext(), campaign.pk)
-        payments.approve(campaign=campaign, user=owner)
+        decisions.approve(campaign=campaign, user=owner)
         bonus: dict[str, Any] = {
             "amount": Decimal("0.25"),
             "message": "Thank you.",
             "token": uuid.uuid4(),
             "user": owner,
         }
-        payments.give_bonus(campaign=campaign, submissions=submissions_of(campaign), **bonus)
+        decisions.give_bonus(campaign=campaign, submissions=submissions_of(campaign), **bonus)
         for _ in range(4):
             Order.objects.filter(campaign=campaign).update(try_at=None)
             carry_out_orders(JobContext(), campaign.pk)

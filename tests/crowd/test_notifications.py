@@ -9,7 +9,7 @@ from annotation.models import Assignment
 from campaigns.contracts.account import Event, PostingState, SubmissionState
 from campaigns.models import Campaign
 from crowd.models import Posting, SeenNotification, Submission
-from crowd.services.syncing import (
+from crowd.services.syncing.polling import (
     forget_notifications,
     free_places,
     list_due,

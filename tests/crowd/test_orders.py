@@ -13,8 +13,9 @@ from annotation.models import Worker
 from campaigns.contracts.account import DraftLapsedError, PlatformUnsureError
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission
-from crowd.services import order_states, orders, payments
-from crowd.services.orders import carry_out_orders, hurry_orders, list_due, order_again
+from crowd.services.payments import decisions, orders, sending
+from crowd.services.payments.orders import hurry_orders, list_due, order_again
+from crowd.services.payments.sending import carry_out_orders
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext, LeaseLostError
 from evalsite.lib.errors import DomainError
@@ -30,10 +31,10 @@ def campaign(owner: User) -> Campaign:
 def bank(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bank]:
     """The account of every campaign; jobs do not wait for a better moment."""
     bank = Bank()
-    monkeypatch.setattr(orders, "open_account", lambda campaign: bank)
-    monkeypatch.setattr("crowd.services.pacing.CALLS_PER_S", 1000)
-    monkeypatch.setattr(orders, "ROUNDS", 1)
-    monkeypatch.setattr(order_states, "FIRST_PAUSE_S", 30)
+    monkeypatch.setattr(sending, "open_account", lambda campaign: bank)
+    monkeypatch.setattr("crowd.services.account.CALLS_PER_S", 1000)
+    monkeypatch.setattr(sending, "ROUNDS", 1)
+    monkeypatch.setattr(orders, "FIRST_PAUSE_S", 30)
     return bank
 
 
@@ -65,7 +66,7 @@ def work_again(bank: Bank) -> None:
 
 
 def test_approved_work_is_paid_and_its_state_follows(campaign: Campaign, owner: User, bank: Bank) -> None:
-    payments.approve(campaign=campaign, user=owner)
+    decisions.approve(campaign=campaign, user=owner)
     run(campaign)
     assert bank.effects == {("approved", each.platform_id): 1 for each in submissions_of(campaign)}
     assert {each.state for each in submissions_of(campaign)} == {"approved"}
@@ -76,10 +77,10 @@ def test_approved_work_is_paid_and_its_state_follows(campaign: Campaign, owner: 
 
 def test_a_rejection_is_told_and_can_be_taken_back(campaign: Campaign, owner: User, bank: Bank) -> None:
     submission = submissions_of(campaign)[0]
-    payments.reject(campaign=campaign, submission=submission, message=REASON, user=owner)
+    decisions.reject(campaign=campaign, submission=submission, message=REASON, user=owner)
     run(campaign)
     assert state_of(submission) == "rejected"
-    payments.reverse_rejection(campaign=campaign, submission=submission, user=owner)
+    decisions.reverse_rejection(campaign=campaign, submission=submission, user=owner)
     run(campaign)
     assert state_of(submission) == "approved"
     assert list(bank.effects) == [("rejected", submission.platform_id), ("approved", submission.platform_id)]
@@ -87,7 +88,7 @@ def test_a_rejection_is_told_and_can_be_taken_back(campaign: Campaign, owner: Us
 
 def test_work_that_was_approved_meanwhile_is_done(campaign: Campaign, owner: User, bank: Bank) -> None:
     submission = submissions_of(campaign)[0]
-    payments.approve(campaign=campaign, submissions=[submission], user=owner)
+    decisions.approve(campaign=campaign, submissions=[submission], user=owner)
     bank.approve_by_itself(submission.platform_id)
     run(campaign)
     assert Order.objects.get().state == "done"
@@ -96,7 +97,7 @@ def test_work_that_was_approved_meanwhile_is_done(campaign: Campaign, owner: Use
 
 def test_what_the_platform_refuses_is_shown_in_its_words(campaign: Campaign, owner: User, bank: Bank) -> None:
     submission = submissions_of(campaign)[0]
-    payments.reject(campaign=campaign, submission=submission, message=REASON, user=owner)
+    decisions.reject(campaign=campaign, submission=submission, message=REASON, user=owner)
     bank.approve_by_itself(submission.platform_id)
     run(campaign)
     order = Order.objects.get()
@@ -108,8 +109,8 @@ def test_orders_about_the_rest_do_not_wait_for_a_refused_one(campaign: Campaign,
     bank.refuses.add("pay_bonus")
     first, second, *_ = submissions_of(campaign)
     bonus = {"amount": Decimal(1), "message": THANKS, "token": uuid.uuid4(), "user": owner}
-    payments.give_bonus(campaign=campaign, submissions=[first], **bonus)
-    payments.approve(campaign=campaign, submissions=[first, second], user=owner)
+    decisions.give_bonus(campaign=campaign, submissions=[first], **bonus)
+    decisions.approve(campaign=campaign, submissions=[first, second], user=owner)
     run(campaign)
     assert list(Order.objects.values_list("state", flat=True)) == ["refused", "done", "done"]
 
@@ -119,7 +120,7 @@ def test_acts_on_postings_change_their_states(campaign: Campaign, owner: User, b
     posting.submissions.update(state=Submission.State.APPROVED)
     states = []
     for act in ("pause", "resume", "stop", "delete"):
-        payments.act_on_postings(campaign=campaign, act=act, postings=[posting], user=owner)
+        decisions.act_on_postings(campaign=campaign, act=act, postings=[posting], user=owner)
         run(campaign)
         posting.refresh_from_db()
         states.append((posting.state, posting.look_at is not None))
@@ -130,10 +131,10 @@ def test_acts_on_postings_change_their_states(campaign: Campaign, owner: User, b
 def test_workers_are_told_blocked_and_unblocked(campaign: Campaign, owner: User, bank: Bank) -> None:
     submission = submissions_of(campaign)[0]
     message = {"subject": "Your HIT", "text": "One line.\n\nAnother.", "token": uuid.uuid4(), "user": owner}
-    payments.notify(campaign=campaign, submissions=[submission], **message)
+    decisions.notify(campaign=campaign, submissions=[submission], **message)
     worker = Worker.objects.get(key="WORKER0")
-    payments.block(campaign=campaign, worker=worker, reason=REASON, user=owner)
-    payments.unblock(campaign=campaign, worker=worker, user=owner)
+    decisions.block(campaign=campaign, worker=worker, reason=REASON, user=owner)
+    decisions.unblock(campaign=campaign, worker=worker, user=owner)
     run(campaign)
     assert list(bank.effects) == [
         ("told", "WORKER0", "Your HIT", "One line.\n\nAnother.", "POSTING1"),
@@ -152,7 +153,7 @@ def test_places_are_added_by_the_token_of_their_order(campaign: Campaign, owner:
 
 def test_the_job_of_a_campaign_leaves_others_alone(campaign: Campaign, owner: User, bank: Bank) -> None:
     other = paid_campaign(owner)
-    payments.approve(campaign=other, user=owner)
+    decisions.approve(campaign=other, user=owner)
     run(campaign)
     assert bank.calls == []
     assert open_orders(other) == 4
@@ -163,8 +164,8 @@ def test_the_job_of_a_campaign_leaves_others_alone(campaign: Campaign, owner: Us
 
 def test_an_order_without_an_answer_waits_and_the_others_go_on(campaign: Campaign, owner: User, bank: Bank) -> None:
     first, second, *_ = submissions_of(campaign)
-    payments.reject(campaign=campaign, submission=first, message=REASON, user=owner)
-    payments.approve(campaign=campaign, submissions=[second], user=owner)
+    decisions.reject(campaign=campaign, submission=first, message=REASON, user=owner)
+    decisions.approve(campaign=campaign, submissions=[second], user=owner)
     fail_at(bank, "after", "reject", PlatformUnsureError("no answer in 10 s"))
     run(campaign)
     waiting = Order.objects.get(submission=first)
@@ -180,7 +181,7 @@ def test_an_order_without_an_answer_waits_and_the_others_go_on(campaign: Campaig
 
 
 def test_pauses_double_up_to_the_longest(campaign: Campaign, owner: User, bank: Bank) -> None:
-    payments.approve(campaign=campaign, submissions=submissions_of(campaign)[:1], user=owner)
+    decisions.approve(campaign=campaign, submissions=submissions_of(campaign)[:1], user=owner)
     fail_at(bank, "before", "approve", PlatformUnsureError("throttled"))
     pauses = []
     for n_tries in (0, 1, 2, 3, 40):
@@ -194,7 +195,7 @@ def test_pauses_double_up_to_the_longest(campaign: Campaign, owner: User, bank: 
 
 
 def test_a_platform_that_names_a_pause_is_left_alone_for_it(campaign: Campaign, owner: User, bank: Bank) -> None:
-    payments.approve(campaign=campaign, submissions=submissions_of(campaign)[:1], user=owner)
+    decisions.approve(campaign=campaign, submissions=submissions_of(campaign)[:1], user=owner)
     fail_at(bank, "before", "approve", PlatformUnsureError("too many requests", retry_after_s=900))
     run(campaign)
     order = Order.objects.get()
@@ -203,7 +204,7 @@ def test_a_platform_that_names_a_pause_is_left_alone_for_it(campaign: Campaign, 
 
 def test_what_is_about_one_thing_keeps_its_order(campaign: Campaign, owner: User, bank: Bank) -> None:
     posting = Posting.objects.filter(campaign=campaign)[0]
-    payments.act_on_postings(campaign=campaign, act="pause", postings=[posting], user=owner)
+    decisions.act_on_postings(campaign=campaign, act="pause", postings=[posting], user=owner)
     fail_at(bank, "after", "pause", PlatformUnsureError("no answer"))
     run(campaign)
     order = Order(campaign=campaign, kind="resume", posting=posting)
@@ -218,9 +219,9 @@ def test_what_is_about_one_thing_keeps_its_order(campaign: Campaign, owner: User
 def test_a_job_goes_through_the_orders_again_after_a_short_pause(
     campaign: Campaign, owner: User, bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(orders, "ROUNDS", 3)
-    monkeypatch.setattr(order_states, "FIRST_PAUSE_S", 0.01)
-    payments.approve(campaign=campaign, submissions=submissions_of(campaign)[:1], user=owner)
+    monkeypatch.setattr(sending, "ROUNDS", 3)
+    monkeypatch.setattr(orders, "FIRST_PAUSE_S", 0.01)
+    decisions.approve(campaign=campaign, submissions=submissions_of(campaign)[:1], user=owner)
     faults = [PlatformUnsureError("no answer")] * 2
 
     def at(moment: str, operation: str) -> None:
@@ -235,7 +236,7 @@ def test_a_job_goes_through_the_orders_again_after_a_short_pause(
 
 def test_a_bonus_says_whether_it_may_have_been_paid_before(campaign: Campaign, owner: User, bank: Bank) -> None:
     bonus = {"amount": Decimal(1), "message": THANKS, "token": uuid.uuid4(), "user": owner}
-    payments.give_bonus(campaign=campaign, submissions=submissions_of(campaign)[:1], **bonus)
+    decisions.give_bonus(campaign=campaign, submissions=submissions_of(campaign)[:1], **bonus)
     fail_at(bank, "after", "pay_bonus", PlatformUnsureError("no answer"))
     run(campaign)
     work_again(bank)
@@ -247,11 +248,11 @@ def test_a_bonus_says_when_the_last_of_its_amount_was_given(campaign: Campaign, 
     first, other, *_ = submissions_of(campaign)
     given = {"campaign": campaign, "message": THANKS, "user": owner}
     bank.refuses.add("pay_bonus")
-    payments.give_bonus(submissions=[first], amount=Decimal(1), token=uuid.uuid4(), **given)
+    decisions.give_bonus(submissions=[first], amount=Decimal(1), token=uuid.uuid4(), **given)
     run(campaign)
     bank.refuses.clear()
     for submission, amount in ((first, 1), (first, 2), (other, 1), (first, 1)):
-        payments.give_bonus(submissions=[submission], amount=Decimal(amount), token=uuid.uuid4(), **given)
+        decisions.give_bonus(submissions=[submission], amount=Decimal(amount), token=uuid.uuid4(), **given)
         run(campaign)
     paid = Order.objects.filter(state="done").order_by("pk")[0]
     assert paid.done_at
@@ -260,7 +261,7 @@ def test_a_bonus_says_when_the_last_of_its_amount_was_given(campaign: Campaign, 
 
 def test_a_draft_that_will_not_be_paid_any_more_is_drafted_anew(campaign: Campaign, owner: User, bank: Bank) -> None:
     bonus = {"amount": Decimal(1), "message": THANKS, "token": uuid.uuid4(), "user": owner}
-    payments.give_bonus(campaign=campaign, submissions=submissions_of(campaign)[:1], **bonus)
+    decisions.give_bonus(campaign=campaign, submissions=submissions_of(campaign)[:1], **bonus)
     fail_at(bank, "before", "pay_bonus", DraftLapsedError("nothing was paid"))
     run(campaign)
     order = Order.objects.get()
@@ -274,7 +275,7 @@ def test_a_draft_that_will_not_be_paid_any_more_is_drafted_anew(campaign: Campai
 
 def test_campaigns_with_orders_that_may_be_tried_are_due(campaign: Campaign, owner: User, bank: Bank) -> None:
     assert list_due() == set()
-    payments.approve(campaign=campaign, user=owner)
+    decisions.approve(campaign=campaign, user=owner)
     assert list_due() == {campaign.pk}
     Order.objects.update(try_at=timezone.now() + timedelta(seconds=30))
     assert list_due() == set()
@@ -286,12 +287,12 @@ def test_campaigns_with_orders_that_may_be_tried_are_due(campaign: Campaign, own
 def test_an_account_that_cannot_be_opened_is_told_at_the_orders(
     campaign: Campaign, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    payments.approve(campaign=campaign, user=owner)
+    decisions.approve(campaign=campaign, user=owner)
 
     def refuse(campaign: Campaign) -> None:
         raise DomainError("no_keys", "This campaign has no keys.")
 
-    monkeypatch.setattr(orders, "open_account", refuse)
+    monkeypatch.setattr(sending, "open_account", refuse)
     with pytest.raises(DomainError):
         run(campaign)
     assert set(Order.objects.values_list("state", "last_error")) == {("queued", "This campaign has no keys.")}
@@ -301,7 +302,7 @@ def test_an_account_that_cannot_be_opened_is_told_at_the_orders(
 
 
 def test_a_job_whose_lease_is_lost_stops(campaign: Campaign, owner: User, bank: Bank) -> None:
-    payments.approve(campaign=campaign, user=owner)
+    decisions.approve(campaign=campaign, user=owner)
     ctx = JobContext()
 
     def at(moment: str, operation: str) -> None:
@@ -345,7 +346,7 @@ def test_a_place_is_not_asked_for_again_when_the_platform_may_have_forgotten_its
     fail_at(bank, "after", "add_places", PlatformUnsureError("no answer"))
     run(campaign)
     work_again(bank)
-    monkeypatch.setattr(orders, "TOKENS_LAST", timedelta(0))
+    monkeypatch.setattr(sending, "TOKENS_LAST", timedelta(0))
     run(campaign)
     order.refresh_from_db()
     assert (order.state, bank.calls) == ("refused", ["add_places"])
@@ -356,7 +357,7 @@ def test_a_stop_is_not_undone_by_a_place_that_was_ordered_before(campaign: Campa
     fail_at(bank, "before", "add_places", PlatformUnsureError("no answer"))
     run(campaign)
     assert order.posting
-    payments.act_on_postings(campaign=campaign, act="stop", postings=[order.posting], user=owner)
+    decisions.act_on_postings(campaign=campaign, act="stop", postings=[order.posting], user=owner)
     run(campaign)
     assert bank.calls == ["add_places"]  # which may be under way: the stop comes after it
 
@@ -378,7 +379,7 @@ def test_what_was_refused_does_not_open_a_posting_again_that_was_stopped(
 ) -> None:
     posting = Posting.objects.filter(campaign=campaign)[0]
     refused = Order.objects.create(campaign=campaign, kind=kind, posting=posting, state="refused")
-    payments.act_on_postings(campaign=campaign, act="stop", postings=[posting], user=owner)
+    decisions.act_on_postings(campaign=campaign, act="stop", postings=[posting], user=owner)
     with pytest.raises(DomainError) as error:
         order_again(order=refused, user=owner)
     assert error.value.code == "stopped"
@@ -388,7 +389,7 @@ def test_what_was_refused_does_not_open_a_posting_again_that_was_stopped(
 
 def test_what_was_refused_is_ordered_anew_with_a_token_of_its_own(campaign: Campaign, owner: User, bank: Bank) -> None:
     bonus = {"amount": Decimal("0.50"), "message": THANKS, "token": uuid.uuid4(), "user": owner}
-    payments.give_bonus(campaign=campaign, submissions=submissions_of(campaign)[:1], **bonus)
+    decisions.give_bonus(campaign=campaign, submissions=submissions_of(campaign)[:1], **bonus)
     bank.refuses.add("pay_bonus")
     run(campaign)
     refused = Order.objects.get()
@@ -408,9 +409,9 @@ def test_what_was_refused_is_ordered_anew_with_a_token_of_its_own(campaign: Camp
 def test_a_decision_is_not_ordered_anew_after_the_opposite(campaign: Campaign, owner: User, bank: Bank) -> None:
     submission = submissions_of(campaign)[0]
     bank.refuses.add("reject")
-    refused = payments.reject(campaign=campaign, submission=submission, message=REASON, user=owner)
+    refused = decisions.reject(campaign=campaign, submission=submission, message=REASON, user=owner)
     run(campaign)
-    payments.approve(campaign=campaign, submissions=[submission], user=owner)
+    decisions.approve(campaign=campaign, submissions=[submission], user=owner)
     with pytest.raises(DomainError) as error:
         order_again(order=refused, user=owner)
     assert error.value.code == "decided"

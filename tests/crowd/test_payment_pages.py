@@ -12,8 +12,8 @@ from django.utils import timezone
 from annotation.exports import hashed_name
 from annotation.models import Assignment, Worker
 from campaigns.models import Campaign
-from crowd.costs import fee_of_reward
 from crowd.models import Order, Submission
+from crowd.queries.publishing import fee_of_reward
 from evalsite.accounts.models import User
 from tests.campaigns.cast import add_member, make_campaign
 from tests.crowd.rated import decided, rated_campaign, submissions_of, url_of

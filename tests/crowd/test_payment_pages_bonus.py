@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from campaigns.models import Campaign
-from crowd.costs import fee_of_bonus
 from crowd.models import Order, Submission
+from crowd.queries.publishing import fee_of_bonus
 from evalsite.accounts.models import User
 from tests.crowd.rated import decided, rated_campaign, submissions_of, url_of
 

@@ -10,8 +10,8 @@ from analysis.live import list_live_workers
 from annotation.models import Assignment
 from campaigns.models import Campaign
 from campaigns.platforms.mturk.plugin import MTurk
-from crowd import payment_rows
 from crowd.models import Order, Submission
+from crowd.queries import payments as payment_queries
 from evalsite.accounts.models import User
 from tests.campaigns.cast import add_member
 from tests.crowd.rated import decided, rated_campaign, submissions_of, url_of
@@ -195,7 +195,7 @@ def test_the_worker_test_is_made_once_for_a_page_of_a_filter(
         made.append(campaign)
         return list_live_workers(campaign, *args)
 
-    monkeypatch.setattr(payment_rows, "list_live_workers", count)
+    monkeypatch.setattr(payment_queries, "list_live_workers", count)
     page = owner_client.get(url_of(campaign, name, query="?matching=1&verdict=passed"))
     assert page.context["counts"] == {"passed": 2, "failed": 0, "untested": 0}
     assert made == [campaign]

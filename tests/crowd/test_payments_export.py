@@ -15,8 +15,9 @@ from annotation.exports import hashed_name, real_name
 from annotation.models import Assignment
 from campaigns.models import Campaign
 from crowd import payment_export
-from crowd.costs import fee_of_reward, spent_on
 from crowd.models import Order, Submission
+from crowd.queries.payments import spent_on
+from crowd.queries.publishing import fee_of_reward
 from evalsite.accounts.models import User
 from evalsite.lib.tables.writing import restore
 from tests.campaigns.cast import add_member

@@ -16,8 +16,8 @@ from pytest_django import Settings
 from campaigns.checklist import Step, checklist
 from campaigns.models import Campaign
 from campaigns.services.lifecycle import launch_campaign
-from crowd.services.keys import keys_set
-from crowd.services.memory import remember
+from crowd.queries.account import keys_set
+from crowd.services.account import remember
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.encryption import decrypt_secrets

@@ -12,11 +12,10 @@ from annotation.services.assignments import start_assignment
 from campaigns.contracts.account import PlatformUnsureError, PostingState
 from campaigns.models import Campaign, Hit
 from crowd.models import Posting, Wave
-from crowd.services import pacing, publishing
-from crowd.services.pacing import Pace
-from crowd.services.publishing import publish_wave, take_up_waves
-from crowd.services.syncing import list_due, sync_campaign
-from crowd.services.waves import resume_wave, stop_wave
+from crowd.services import account, publishing
+from crowd.services.account import Pace
+from crowd.services.publishing import publish_wave, resume_wave, stop_wave, take_up_waves
+from crowd.services.syncing.polling import list_due, sync_campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
@@ -158,7 +157,7 @@ def test_a_call_without_an_answer_is_made_again_and_has_one_effect(
 
 def test_a_posting_that_gets_no_answer_is_left_for_later_and_the_rest_goes_on(owner: User, market: Market) -> None:
     wave = plan(make_crowd_campaign(owner, EACH), owner)
-    market.at = unsure_at("draft", n_times=pacing.TRIES)
+    market.at = unsure_at("draft", n_times=account.TRIES)
 
     publish(wave)
 
@@ -177,7 +176,7 @@ def test_a_platform_that_does_not_answer_at_all_is_left_in_peace(owner: User, ma
 
     publish(wave)
 
-    assert market.calls.count("draft") == pacing.GIVE_UP_AFTER * pacing.TRIES
+    assert market.calls.count("draft") == account.GIVE_UP_AFTER * account.TRIES
     assert wave.state == Wave.State.PUBLISHING
 
 
@@ -382,9 +381,9 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(pacing, "time", clock)
-    monkeypatch.setattr(pacing, "CALLS_PER_S", 4)
-    monkeypatch.setattr(pacing, "FIRST_PAUSE_S", 1)
+    monkeypatch.setattr(account, "time", clock)
+    monkeypatch.setattr(account, "CALLS_PER_S", 4)
+    monkeypatch.setattr(account, "FIRST_PAUSE_S", 1)
     return clock
 
 

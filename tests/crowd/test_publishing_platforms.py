@@ -17,12 +17,12 @@ from annotation.services.assignments import finish_assignment, start_assignment
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
 from crowd.models import Posting, Submission, Wave
-from crowd.services import pacing, payments
-from crowd.services.checks import check_account
-from crowd.services.orders import carry_out_orders
-from crowd.services.publishing import publish_wave
-from crowd.services.syncing import QUIET, sync_campaign
-from crowd.services.waves import resume_wave, stop_wave
+from crowd.services import account
+from crowd.services.account import check_account
+from crowd.services.payments import decisions
+from crowd.services.payments.sending import carry_out_orders
+from crowd.services.publishing import publish_wave, resume_wave, stop_wave
+from crowd.services.syncing.polling import QUIET, sync_campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from simulators.desks import MTurkDesk, ProlificDesk
@@ -93,8 +93,8 @@ def prolific(settings: Any, ledger: Ledger, faults: Faults) -> Iterator[Platform
 
 @pytest.fixture(params=[mturk, prolific], ids=lambda platform: platform.__name__)
 def platform(request: pytest.FixtureRequest, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
-    monkeypatch.setattr(pacing, "CALLS_PER_S", 1_000)
-    monkeypatch.setattr(pacing, "FIRST_PAUSE_S", 0)
+    monkeypatch.setattr(account, "CALLS_PER_S", 1_000)
+    monkeypatch.setattr(account, "FIRST_PAUSE_S", 0)
     with request.param(settings, Ledger(), Faults(seed=3, silence_s=0.05)) as platform:
         yield platform
 
@@ -170,7 +170,7 @@ def test_a_platform_that_throttles_gets_everything(owner: User, platform: Platfo
 def test_a_replication_on_prolific_is_published_though_somebody_came_with_an_id_that_is_unknown_there(
     owner: User, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pacing, "CALLS_PER_S", 1_000)
+    monkeypatch.setattr(account, "CALLS_PER_S", 1_000)
     with prolific(settings, Ledger(), Faults()) as platform:
         first = make(owner, platform)
         publish(plan(first, owner))
@@ -260,7 +260,7 @@ def test_work_of_somebody_who_never_came_is_found(campaign: Campaign, platform: 
 def test_whoever_comes_in_the_place_of_rejected_work_on_prolific_gets_the_hit(
     owner: User, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pacing, "CALLS_PER_S", 1_000)
+    monkeypatch.setattr(account, "CALLS_PER_S", 1_000)
     with prolific(settings, Ledger(), Faults()) as platform:
         campaign = make(owner, platform, n_hits=1, n_workers=1)
         publish(plan(campaign, owner))
@@ -270,7 +270,7 @@ def test_whoever_comes_in_the_place_of_rejected_work_on_prolific_gets_the_hit(
         assert platform.desk.take(platform.worker(2)) is None
 
         given = {"message": REASON * 4, "category": "LOW_EFFORT", "user": owner}
-        payments.reject(campaign=campaign, submission=Submission.objects.get(), **given)
+        decisions.reject(campaign=campaign, submission=Submission.objects.get(), **given)
         carry_out_orders(JobContext(), campaign.pk)
         _, other = take(campaign, platform, 2)
 
@@ -296,7 +296,7 @@ def test_a_thousand_hits_go_out_within_the_rate_interrupted_and_resumed(
     owner: User, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The simulator allows 120 calls a second and the job makes 100: none is throttled."""
-    monkeypatch.setattr(pacing, "CALLS_PER_S", 100)
+    monkeypatch.setattr(account, "CALLS_PER_S", 100)
     campaign = make_crowd_campaign(owner, "mturk", n_hits=1, n_workers=1, reward=Decimal("0.10"))
     Hit.objects.bulk_create(Hit(campaign=campaign, number=n, is_offered=False) for n in range(2, 1001))
     with mturk(settings, Ledger(), Faults(calls_per_s=120)) as platform:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from campaigns.models import Campaign
 from crowd.models import Submission
-from crowd.queries import get_posting_of, list_postings, platform_standing
+from crowd.queries.publishing import get_posting_of, list_postings, platform_standing
 from evalsite.accounts.models import User
 from tests.crowd.accounts import Market
 from tests.crowd.campaigns import arrive, finish, look, make_crowd_campaign, plan, publish, published

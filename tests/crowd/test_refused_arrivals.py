@@ -20,7 +20,7 @@ from annotation.services.assignments import expire_leases, return_assignment
 from annotation.tokens import token_of
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
-from crowd.services.memory import remember
+from crowd.services.account import remember
 from evalsite.accounts.models import User
 from simulators.prolific import ProlificApi
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items

@@ -16,10 +16,10 @@ from annotation.progress import get_totals
 from annotation.tokens import token_of
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission
-from crowd.services import payments
-from crowd.services.orders import carry_out_orders
-from crowd.services.replacing import replace_failed
-from crowd.services.syncing import list_due
+from crowd.services.payments import decisions
+from crowd.services.payments.sending import carry_out_orders
+from crowd.services.syncing.polling import list_due
+from crowd.services.syncing.replacing import replace_failed
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from evalsite.lib.errors import DomainError
@@ -121,7 +121,7 @@ def test_one_that_is_taken_back_after_the_place_was_refilled_is_a_discrepancy(
     assert "Rejection taken back after another worker got the place" in page.text
     assert "Let it rest" in page.text
     assert ("Reject with a message" in page.text) == (state == "submitted")
-    assert not payments.list_payable(study.campaign).filter(pk=first.pk)
+    assert not decisions.list_payable(study.campaign).filter(pk=first.pk)
     look(study)
     first.refresh_from_db()
     assert first.trouble == Trouble.SURPLUS
@@ -153,13 +153,13 @@ def test_a_rejection_that_is_ordered_here_frees_the_place_at_once_and_the_study_
     (submission,) = look(study)
     Posting.objects.update(look_at=None)
 
-    payments.reject(campaign=study.campaign, submission=submission, message="All answers are the same.", user=owner)
+    decisions.reject(campaign=study.campaign, submission=submission, message="All answers are the same.", user=owner)
     carry_out_orders(JobContext(), study.campaign_id)
     assert (_state(assignment), places_left(study.campaign)) == (State.REJECTED, [1])
     assert list(list_due()) == [study]
 
     submission.refresh_from_db()
-    payments.reverse_rejection(campaign=study.campaign, submission=submission, user=owner)
+    decisions.reverse_rejection(campaign=study.campaign, submission=submission, user=owner)
     carry_out_orders(JobContext(), study.campaign_id)
     assert (_state(assignment), places_left(study.campaign)) == (State.FINISHED, [0])
 
@@ -171,7 +171,7 @@ def test_a_rejection_takes_the_posting_before_the_submission_as_a_look_does(
     monkeypatch.setattr(MemoryAccount, "reject", lambda self, id, message, category="": None)
     handed_in(market, study, "AWORKER")
     (submission,) = look(study)
-    payments.reject(campaign=study.campaign, submission=submission, message="All answers are the same.", user=owner)
+    decisions.reject(campaign=study.campaign, submission=submission, message="All answers are the same.", user=owner)
 
     with CaptureQueriesContext(connection) as done:
         carry_out_orders(JobContext(), study.campaign_id)

@@ -9,9 +9,9 @@ import pytest
 from annotation.models import Assignment
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission
-from crowd.services.orders import carry_out_orders
-from crowd.services.replacing import replace_failed
-from crowd.services.syncing import list_due
+from crowd.services.payments.sending import carry_out_orders
+from crowd.services.syncing.polling import list_due
+from crowd.services.syncing.replacing import replace_failed
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job

@@ -9,13 +9,19 @@ from annotation.models import Assignment, Worker
 from annotation.services.assignments import finish_assignment, return_assignment
 from campaigns.contracts.account import Event, PlatformUnsureError, PostingState, SubmissionSeen, SubmissionState
 from campaigns.models import Campaign, Hit
-from crowd.accounts import open_account
 from crowd.models import Order, Posting, Submission
-from crowd.queries import list_ended_early, platform_standing
-from crowd.services import syncing
-from crowd.services.settling import dismiss_trouble
-from crowd.services.syncing import ask_for_sync, free_places, list_due, note_events, sync_campaign, take_up_syncs
-from crowd.services.troubles import GRACE, refresh_troubles
+from crowd.queries.publishing import list_ended_early, platform_standing
+from crowd.services.account import open_account
+from crowd.services.syncing import polling
+from crowd.services.syncing.discrepancies import GRACE, dismiss_trouble, refresh_troubles
+from crowd.services.syncing.polling import (
+    ask_for_sync,
+    free_places,
+    list_due,
+    note_events,
+    sync_campaign,
+    take_up_syncs,
+)
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
@@ -217,7 +223,7 @@ def test_a_release_that_was_cut_off_is_made_up_for(
     id, _ = accepted(market, posting, "AWORKER")
     market.change(posting.platform_id, id, "returned")
     with monkeypatch.context() as patch, pytest.raises(RuntimeError):
-        patch.setattr(syncing, "free_places", _die)
+        patch.setattr(polling, "free_places", _die)
         look(posting)
 
     look(posting)
@@ -359,7 +365,7 @@ def test_a_posting_at_which_nobody_works_is_looked_at_seldom(posting: Posting) -
 
     assert posting.look_at
     assert posting.seen_at
-    assert posting.look_at - posting.seen_at == syncing.IDLE
+    assert posting.look_at - posting.seen_at == polling.IDLE
     assert posting not in list_due(timezone.now() + timedelta(minutes=2))
 
 
@@ -459,7 +465,7 @@ def test_campaigns_that_are_due_get_one_job_each(campaign: Campaign) -> None:
     syncs.update(status="failed", error_code="no_keys", finished_at=timezone.now())
     take_up_syncs()
     assert syncs.count() == 1
-    syncs.update(finished_at=timezone.now() - syncing.REST)
+    syncs.update(finished_at=timezone.now() - polling.REST)
     take_up_syncs()
     assert syncs.count() == 2
 
@@ -468,4 +474,4 @@ def test_what_is_thrown_by_a_look_is_thrown_on(market: Market, posting: Posting)
     market.at = unsure_at("look")
 
     with pytest.raises(PlatformUnsureError):
-        syncing.sync_posting(posting, open_account(posting.campaign))
+        polling.sync_posting(posting, open_account(posting.campaign))

@@ -7,7 +7,7 @@ from django.utils import timezone
 from annotation.models import Assignment
 from campaigns.models import Campaign
 from crowd.models import Order, Submission
-from crowd.services.settling import settle_troubles
+from crowd.services.syncing.discrepancies import settle_troubles
 from evalsite.accounts.models import User
 from tests.campaigns.cast import add_member
 from tests.crowd.rated import rated_campaign, submissions_of, url_of

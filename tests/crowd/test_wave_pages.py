@@ -14,8 +14,8 @@ from pytest_django import Settings
 from annotation.models import Worker
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission, Wave
-from crowd.queries import list_ended_early
-from crowd.services.memory import remember
+from crowd.queries.publishing import list_ended_early
+from crowd.services.account import remember
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from tests.campaigns.cast import add_member, make_campaign

@@ -14,12 +14,10 @@ from pytest_django import Settings
 from campaigns.contracts.account import PlatformUnsureError, Prepared, Terms
 from campaigns.models import Campaign
 from crowd.models import Posting, Wave
-from crowd.queries import get_wave_of, hits_of, list_waves, unpublished_hits
-from crowd.services.checks import check_account
-from crowd.services.memory import is_stale, prepare_account
-from crowd.services.pacing import Pace
-from crowd.services.terms import terms_of
-from crowd.services.waves import preview_wave, resume_wave, stop_wave
+from crowd.queries.account import is_stale
+from crowd.queries.publishing import get_wave_of, hits_of, list_waves, preview_wave, terms_of, unpublished_hits
+from crowd.services.account import Pace, check_account, prepare_account
+from crowd.services.publishing import resume_wave, stop_wave
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError

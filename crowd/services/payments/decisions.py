@@ -17,11 +17,12 @@ from django.db.models import QuerySet
 from annotation.models import Worker
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
-from crowd.costs import fee_of_bonus, fee_of_reward
 from crowd.models import Order, Posting, Submission
-from crowd.queries import OPEN, is_blocked, list_payable
-from crowd.services.orders import place_orders
-from crowd.services.settling import settle_troubles
+from crowd.queries.account import is_blocked
+from crowd.queries.payments import OPEN, list_payable
+from crowd.queries.publishing import fee_of_bonus, fee_of_reward
+from crowd.services.payments.orders import place_orders
+from crowd.services.syncing.discrepancies import settle_troubles
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 
@@ -166,9 +167,6 @@ def give_bonus(
     return len(placed)
 
 
-# --- Workers
-
-
 @transaction.atomic
 def notify(
     *,
@@ -221,9 +219,6 @@ def _order_about_worker(campaign: Campaign, kind: Order.Kind, worker: Worker, re
     return place_orders(campaign=campaign, orders=[order])[0]
 
 
-# --- Postings
-
-
 @transaction.atomic
 def act_on_postings(
     *, campaign: Campaign, act: str, postings: Iterable[Posting] | None = None, user: User | None
@@ -264,9 +259,6 @@ def _check_act(posting: Posting, act: str, *, is_busy: bool, is_kept: bool) -> N
         raise DomainError("wrong_state", f"{posting} is “{told}”: {Kind(act).label.lower()} it is not possible.")
     if is_kept:
         raise DomainError("undecided", f"Decide about all submissions of {posting} before you delete it.")
-
-
-# --- What all decisions share
 
 
 def _named(campaign: Campaign, submissions: Iterable[Submission]) -> list[Submission]:

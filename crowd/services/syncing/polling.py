@@ -1,7 +1,7 @@
-"""Looking at what workers do on the platform, and freeing the places of those who have left.
+"""Polling the platform for what workers do there, and freeing the places of those who have left.
 
-Everything follows from what the platform says at the latest look, so a look may be repeated, come late or be lost.
-Notifications only make the next look come sooner; what they say of a submission is believed if it is an end, as a
+Everything follows from what the platform says at the latest poll, so a poll may be repeated, come late or be lost.
+Notifications only make the next poll come sooner; what they say of a submission is believed if it is an end, as a
 platform may tell of those who left by no other way.
 """
 
@@ -26,21 +26,16 @@ from campaigns.contracts.account import (
     SubmissionSeen,
 )
 from campaigns.models import Campaign, Hit
-from crowd.accounts import open_account
 from crowd.models import Order, Posting, SeenNotification, Submission, Wave
-from crowd.queries import UNPUBLISHED
-from crowd.services.memory import forget_prepared, is_prepared, is_stale, prepare_account
-from crowd.services.pacing import GIVE_UP_AFTER, Pace
-from crowd.services.queueing import SYNC, ask_for
-from crowd.services.rejecting import settle_rejections
-from crowd.services.replacing import replace_failed
-from crowd.services.terms import terms_of
-from crowd.services.troubles import ENDED, HANDED_IN, refresh_troubles
+from crowd.queries.account import is_prepared, is_stale
+from crowd.queries.publishing import UNPUBLISHED, terms_of
+from crowd.services.account import GIVE_UP_AFTER, SYNC, Pace, ask_for, forget_prepared, open_account, prepare_account
+from crowd.services.syncing.discrepancies import ENDED, HANDED_IN, refresh_troubles, settle_rejections
+from crowd.services.syncing.replacing import replace_failed
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
 
 logger = logging.getLogger(__name__)
-
 # When a posting is looked at again: while workers are at it, while it waits for some, when decisions are awaited.
 SOON, IDLE, AWAITING = timedelta(seconds=60), timedelta(minutes=30), timedelta(hours=1)
 # How long a worker has given no sign of life of whom it may be said, if somebody has left, that it was they.
@@ -55,9 +50,6 @@ _REMEMBERED = timedelta(days=4)
 _LONGEST_ERROR, _LONGEST_CODE = 500, 200
 _TOLD = ("state", "worker", "code", "accepted_at", "submitted_at", "decided_by_itself_at", "told", "seen_at")
 State = Submission.State
-
-
-# --- When to look
 
 
 def list_due(now: datetime | None = None) -> QuerySet[Posting]:
@@ -157,9 +149,6 @@ def _put_off(posting: Posting, pause: timedelta, problem: str) -> None:
     Posting.objects.filter(pk=posting.pk).update(look_at=timezone.now() + pause, last_error=problem[:_LONGEST_ERROR])
 
 
-# --- Notifications
-
-
 def _read_events(campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
     """Empty the queue: what is told is stored first, then taken from it."""
     try:
@@ -243,9 +232,6 @@ def _note_end(posting: Posting, platform_id: str, state: str, at: datetime | Non
 def _has_come_since(assignment: Assignment, at: datetime) -> bool:
     came_at = last_arrival(assignment)
     return came_at is not None and came_at > at
-
-
-# --- Looking
 
 
 def sync_posting(posting: Posting, account: CrowdAccount) -> None:

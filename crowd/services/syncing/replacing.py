@@ -12,12 +12,10 @@ from analysis.live import list_live_workers
 from annotation.models import Assignment
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
-from crowd.costs import Cost, cost_of_places
 from crowd.models import Order, Posting, Submission, Wave
-from crowd.queries import list_stops
-from crowd.services.orders import place_orders
-from crowd.services.terms import is_on, option_of
-from crowd.services.troubles import HANDED_IN
+from crowd.queries.publishing import Cost, cost_of_places, is_on, list_stops, option_of
+from crowd.services.payments.orders import place_orders
+from crowd.services.syncing.discrepancies import HANDED_IN
 
 _FAILED = "failed"
 _REJECTED = Submission.State.REJECTED

@@ -1,19 +1,24 @@
-"""What does not fit together between the platform and this site, and which of our assignments a submission belongs to.
+"""What does not fit together between the platform and this site, which of our assignments a submission belongs to, and
+what a rejection means here.
 
-Both are found from what is stored, so they are found again whenever either side has changed.
+All of it is found from what is stored, so it is found again whenever either side has changed.
 """
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from urllib.parse import parse_qsl, urlsplit
 
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotation.models import Assignment, Event
+from annotation.services.rejections import place_surplus, reject_assignment, restore_assignment
 from campaigns.contracts.platform import Handover, Place
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from crowd.models import Posting, Submission
+from evalsite.accounts.models import User
+from evalsite.lib.errors import DomainError
 
 GRACE = timedelta(minutes=15)
 """How long a worker who has finished here may take to submit there."""
@@ -118,3 +123,40 @@ def _codes_given(campaign: Campaign, submission: Submission, assignment: Assignm
 def _texts_of(handover: Handover) -> list[str]:
     query = parse_qsl(urlsplit(handover.link_url).query)
     return [handover.code, *handover.fields.values(), *(value for _, value in query)]
+
+
+def dismiss_trouble(*, submission: Submission, user: User) -> None:
+    """Let a trouble rest; again, it stays with who was first. Raises DomainError `no_trouble`."""
+    if not submission.trouble:
+        raise DomainError("no_trouble", f"Nothing is wrong with {submission}.")
+    settle_troubles(submissions=[submission], user=user)
+
+
+def settle_troubles(*, submissions: Iterable[Submission], user: User | None) -> int:
+    """Let the troubles of submissions rest that somebody has decided about by hand; return of how many."""
+    wanted = [submission.pk for submission in submissions if submission.trouble]
+    unsettled = Submission.objects.filter(pk__in=wanted, dismissed_at=None).exclude(trouble="")
+    return unsettled.update(dismissed_at=timezone.now(), dismissed_by=user)
+
+
+_NOT_REJECTED = (Submission.State.SUBMITTED, Submission.State.APPROVED)
+
+
+def settle_rejections(campaign: Campaign, submissions: QuerySet[Submission]) -> int:
+    """Bring the assignments of submissions in line with rejections there, and with those taken back; return how many.
+
+    May be repeated. Where the platform gives the place of rejected work to somebody else, so does this site. Work
+    whose rejection is taken back counts again; if its place is gone by then, it is surplus until one becomes free.
+    """
+    frees_place = get_platform(campaign.platform).frees_rejected
+    own = submissions.filter(Q(assignment__platform_id=F("platform_id")) | Q(assignment__platform_id=""))
+    rejected = own.filter(state=Submission.State.REJECTED, assignment__state=Assignment.State.FINISHED)
+    restored = own.filter(state__in=_NOT_REJECTED, assignment__state=Assignment.State.REJECTED)
+    n = sum(reject_assignment(assignment_id=pk, frees_place=frees_place) for pk in _assignments(rejected))
+    n += sum(restore_assignment(assignment_id=pk, frees_place=frees_place) for pk in _assignments(restored))
+    return n + sum(place_surplus(assignment_id=pk) for pk in _assignments(own.filter(assignment__is_surplus=True)))
+
+
+def _assignments(submissions: QuerySet[Submission]) -> list[int]:
+    found = submissions.order_by("assignment").values_list("assignment", flat=True).distinct()
+    return [pk for pk in found if pk is not None]

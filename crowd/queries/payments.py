@@ -30,10 +30,25 @@ from analysis.campaign_queries import settings_of
 from analysis.live import list_live_workers
 from annotation.models import Assignment
 from campaigns.models import Campaign
-from crowd.costs import Cost, Spent, cost_of_places, list_approved_otherwise, spent_on
 from crowd.models import Order, Submission
-from crowd.queries import OPEN, list_payable
+from crowd.queries.publishing import Cost, cost_of_places
 from evalsite.lib.errors import DomainError
+
+OPEN = (Order.State.QUEUED, Order.State.SENDING)
+"""States of orders that are still to be carried out."""
+
+
+def list_payable(campaign: Campaign) -> QuerySet[Submission]:
+    """Return what is approved in bulk: submitted there, finished here, without open trouble and not decided."""
+    decided = Order.objects.filter(submission=OuterRef("pk"), kind__in=[Order.Kind.APPROVE, Order.Kind.REJECT])
+    return Submission.objects.filter(
+        ~Exists(decided.exclude(state=Order.State.REFUSED)),
+        Q(trouble="") | Q(dismissed_at__isnull=False),
+        campaign=campaign,
+        state=Submission.State.SUBMITTED,
+        assignment__state=Assignment.State.FINISHED,
+    )
+
 
 NONE = "none"
 """Of a filter by state: nothing is known on that side."""
@@ -43,9 +58,6 @@ _CENT, _NOTHING = Decimal("0.01"), Decimal("0.00")
 _S_PER_HOUR = 3600
 # Whatever is longer is no id, and from 4,301 digits on no number to Python.
 _ID = re.compile(r"[0-9]{1,18}")
-
-
-# --- What the worker test says
 
 
 @dataclass(frozen=True)
@@ -87,9 +99,6 @@ def read_verdicts(campaign: Campaign, now: datetime) -> Verdicts:
         workers = []
     otherwise = TRUSTED if campaign.worker_test == Campaign.WorkerTest.NONE else UNTESTED
     return Verdicts({worker.finished[0]: worker.conduct.verdict for worker in workers if worker.finished}, otherwise)
-
-
-# --- Assignments, here and there
 
 
 @dataclass(frozen=True)
@@ -215,9 +224,6 @@ def list_matching(campaign: Campaign, found: QuerySet[Any, Any]) -> list[Submiss
     return [each for each in _with_all(Submission.objects.filter(campaign=campaign)).order_by("pk") if each.pk in ids]
 
 
-# --- What approving costs
-
-
 def pick_undecided(submissions: Collection[Submission]) -> list[Submission]:
     """Return those of some submissions that can be approved or rejected, whatever their trouble. One query."""
     standing = Order.objects.filter(submission__in=submissions, kind__in=[Order.Kind.APPROVE, Order.Kind.REJECT])
@@ -243,7 +249,21 @@ def cost_of(campaign: Campaign, submissions: QuerySet[Submission] | Collection[S
     return Cost(n, n * campaign.reward, sum(fees, _NOTHING), campaign.currency)
 
 
-# --- Totals
+@dataclass(frozen=True)
+class Spent:
+    """Rewards of `n_paid` approved submissions, `n_bonuses` bonuses, and the fees of both."""
+
+    n_paid: int
+    rewards: Decimal
+    n_bonuses: int
+    bonuses: Decimal
+    fees: Decimal
+    currency: str
+
+    @property
+    def total(self) -> Decimal:
+        """What has left the account."""
+        return self.rewards + self.bonuses + self.fees
 
 
 @dataclass(frozen=True)
@@ -304,18 +324,12 @@ def compare_wages(campaign: Campaign, wage: Decimal) -> Wages:
     return Wages(found["n"], found["n_below"], max(missing, _NOTHING).quantize(_CENT))
 
 
-# --- Troubles
-
-
 def list_troubles(campaign: Campaign, *, is_settled: bool = False, kind: str = "") -> QuerySet[Submission]:
     """Return submissions that do not fit what is here, until somebody has settled them, or since; newest first."""
     found = Submission.objects.filter(campaign=campaign, dismissed_at__isnull=not is_settled).exclude(trouble="")
     if kind:
         found = found.filter(trouble=kind)
     return _with_all(found).order_by("-first_seen_at", "-pk")
-
-
-# --- Orders
 
 
 def list_orders(campaign: Campaign, *, kind: str = "", state: str = "") -> QuerySet[Order]:
@@ -357,3 +371,33 @@ def list_money_orders(campaign: Campaign, *, only_done: bool) -> QuerySet[Order]
     return found.select_related(
         "submission__worker", "submission__assignment__hit", "submission__posting__hit", "worker", "ordered_by"
     )
+
+
+def spent_on(campaign: Campaign) -> Spent:
+    """Return what was paid: approved submissions, by whomever they were, and bonuses. Three queries."""
+    done = Order.objects.filter(campaign=campaign, state=Order.State.DONE)
+    ordered = done.filter(kind=Order.Kind.APPROVE).aggregate(n=Count("pk"), amount=Sum("amount"), fee=Sum("fee"))
+    bonuses = done.filter(kind=Order.Kind.BONUS).aggregate(n=Count("pk"), amount=Sum("amount"), fee=Sum("fee"))
+    rewards, fees, n_paid = ordered["amount"] or _NOTHING, ordered["fee"] or _NOTHING, ordered["n"]
+    approved = list_approved_otherwise(campaign).order_by().values_list("posting__n_places").annotate(n=Count("pk"))
+    for n_places, n in approved:
+        cost = cost_of_places(campaign, n, places_per_posting=n_places)
+        rewards, fees, n_paid = rewards + cost.rewards, fees + cost.fees, n_paid + n
+    return Spent(
+        n_paid=n_paid,
+        rewards=rewards,
+        n_bonuses=bonuses["n"],
+        bonuses=bonuses["amount"] or _NOTHING,
+        fees=fees + (bonuses["fee"] or _NOTHING),
+        currency=campaign.currency,
+    )
+
+
+def list_approved_otherwise(campaign: Campaign) -> QuerySet[Submission]:
+    """Return the submissions that are approved without an order of ours.
+
+    The platform approves by itself what nobody decides in time, and a researcher may approve on its own site.
+    """
+    ordered = Order.objects.filter(submission=OuterRef("pk"), kind=Order.Kind.APPROVE, state=Order.State.DONE)
+    approved = Submission.objects.filter(campaign=campaign, state=Submission.State.APPROVED)
+    return approved.exclude(Exists(ordered))

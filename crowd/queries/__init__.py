@@ -1,0 +1,1 @@
+"""Reading: access first, a constant number of queries, no words for pages."""

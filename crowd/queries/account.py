@@ -1,0 +1,123 @@
+"""What is known of a campaign's account: its keys by name, what the last check found, whom it blocks."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.conf import settings
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_variables
+
+from annotation.models import Worker
+from campaigns.contracts.option import Option
+from campaigns.models import Campaign
+from campaigns.platforms import get_platform
+from crowd.models import Order
+from evalsite.lib.encryption import decrypt_secrets
+from evalsite.lib.errors import DomainError
+
+CHECK = "account"
+"""Where `platform_memory` keeps what the last check of the account found."""
+PREPARED_AT = "prepared_at"
+"""Where `platform_memory` keeps when the account was last prepared."""
+_FRESH = timedelta(days=1)
+
+
+def is_stale(campaign: Campaign) -> bool:
+    """Tell whether the account was prepared more than a day ago, or never: a platform changes its public keys."""
+    at = campaign.platform_memory.get(PREPARED_AT)
+    return at is None or datetime.fromisoformat(at) < timezone.now() - _FRESH
+
+
+def is_prepared(campaign: Campaign) -> bool:
+    """Tell whether the account was prepared, and has not been released since."""
+    return campaign.platform_memory.get(PREPARED_AT) is not None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the last check found: an `error`, or a `name`, a balance (None: not told) and whether it is a sandbox."""
+
+    at: datetime | None = None
+    name: str = ""
+    balance: Decimal | None = None
+    currency: str = ""
+    is_sandbox: bool | None = None
+    error: str = ""
+
+
+def checked(campaign: Campaign) -> Checked:
+    """Return what the last check of the account found; nothing if there was none. No query."""
+    kept = campaign.platform_memory.get(CHECK) or {}
+    at = datetime.fromisoformat(kept["at"]) if kept.get("at") else None
+    if kept.get("error"):
+        return Checked(at=at, error=str(kept["error"]))
+    return Checked(
+        at=at,
+        name=kept.get("name", ""),
+        balance=Decimal(kept["balance"]) if kept.get("balance") else None,
+        currency=kept.get("currency", ""),
+        is_sandbox=kept.get("is_sandbox"),
+    )
+
+
+def key_options(campaign: Campaign) -> list[Option]:
+    """Return the keys that the campaign's platform asks for."""
+    return [option for option in get_platform(campaign.platform).options if option.is_secret]
+
+
+@sensitive_variables()
+def keys_set(campaign: Campaign) -> frozenset[str] | None:
+    """Return the names of the keys that the campaign has of its own; None if they cannot be read any more."""
+    kept = _decrypted(campaign)
+    return None if kept is None else frozenset(kept)
+
+
+def keys_of_site(campaign: Campaign) -> frozenset[str]:
+    """Return the names of the keys that this installation has, for campaigns without their own."""
+    platform = get_platform(campaign.platform)
+    names = (option.name for option in platform.options if option.is_secret)
+    return frozenset(name for name in names if getattr(settings, f"{platform.slug}_{name}".upper(), ""))
+
+
+@sensitive_variables()
+def _decrypted(campaign: Campaign) -> dict[str, str] | None:
+    try:
+        return decrypt_secrets(campaign.platform_secrets)
+    except DomainError:
+        return None
+
+
+# Options of which another value is another account, or another list of whom it has blocked.
+_OF_ACCOUNT = ("mode", "workspace")
+
+
+@sensitive_variables("account")
+def is_blocked(campaign: Campaign, worker: Worker) -> bool:
+    """Tell whether a worker is kept from the work of the campaign's account, or about to be. One query.
+
+    Campaigns of a platform share its workers, but a block holds at one account: what was ordered by a campaign with
+    other keys, or in a sandbox, says nothing here.
+    """
+    found = Order.objects.filter(worker=worker, kind__in=[Order.Kind.BLOCK, Order.Kind.UNBLOCK])
+    account = _account_of(campaign)
+    for order in found.exclude(state=Order.State.REFUSED).select_related("campaign").order_by("-pk"):
+        if order.campaign_id == campaign.pk or (account and _account_of(order.campaign) == account):
+            return order.kind == Order.Kind.BLOCK
+    return False
+
+
+@sensitive_variables()
+def _account_of(campaign: Campaign) -> tuple[str, list[object]] | None:
+    """Return what the campaigns of one account have in common; None if the keys cannot be read any more."""
+    try:
+        keys = decrypt_secrets(campaign.platform_secrets)
+    except DomainError:
+        return None
+    values: list[object] = []
+    for option in get_platform(campaign.platform).options:
+        if option.is_secret:
+            values.append(keys.get(option.name))
+        elif option.name in _OF_ACCOUNT:
+            values.append(campaign.platform_settings.get(option.name) or option.default)
+    return campaign.platform, values

@@ -1,0 +1,202 @@
+"""The account of a campaign at its platform: choosing it, its keys, opening it, calling it no faster than it allows.
+
+The environment overrides the rate and the pauses between tries; tests shorten them.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from django.db import transaction
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_variables
+
+from campaigns.contracts.account import AccountState, CrowdAccount, PlatformUnsureError, Terms
+from campaigns.models import Campaign
+from campaigns.platforms import get_platform
+from campaigns.services.campaigns import change_campaign
+from crowd.queries.account import CHECK, PREPARED_AT, _decrypted, key_options
+from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
+from evalsite.jobs.services import enqueue
+from evalsite.lib.encryption import decrypt_secrets, encrypt_secrets
+from evalsite.lib.env import env_int
+from evalsite.lib.errors import DomainError
+
+
+@sensitive_variables()
+def open_account(campaign: Campaign) -> CrowdAccount:
+    """Return the account of a campaign's platform.
+
+    Raises DomainError `no_account` on a platform without one, `no_keys` or `encrypted_with_another_key`.
+    """
+    return get_platform(campaign.platform).open_account(campaign.ref, decrypt_secrets(campaign.platform_secrets))
+
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+# How many calls a job makes in a second, at most.
+CALLS_PER_S = env_int("CROWD_CALLS_PER_S", 5)
+# The first pause after a fault; each further one is twice as long. A platform that asks for more is left in peace.
+FIRST_PAUSE_S = env_int("CROWD_BACKOFF_S", 1)
+LONGEST_PAUSE_S = 20
+TRIES = 5
+# A platform that does not answer for so many things in a row does not answer at all for now.
+GIVE_UP_AFTER = 3
+
+
+class Pace:
+    """The calls of one job."""
+
+    def __init__(self) -> None:
+        self._next_at = 0.0
+
+    def call(self, call: Callable[[], T]) -> T:
+        """Return what a call returns, tried again with back-off; raise the PlatformUnsureError of the last try."""
+        for n_before in range(TRIES):
+            self._wait()
+            try:
+                return call()
+            except PlatformUnsureError as error:
+                pause_s = max(FIRST_PAUSE_S * 2**n_before, error.retry_after_s or 0)
+                if n_before == TRIES - 1 or pause_s > LONGEST_PAUSE_S:
+                    raise
+                logger.info("the platform is asked again in %s s: %s", pause_s, error)
+                self._next_at = time.monotonic() + pause_s
+        raise AssertionError("unreachable")
+
+    def _wait(self) -> None:
+        now = time.monotonic()
+        time.sleep(max(0.0, self._next_at - now))
+        self._next_at = max(self._next_at, now) + 1 / CALLS_PER_S
+
+
+SYNC = "crowd.sync"
+PUBLISH = "crowd.publish"
+_UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING)
+
+
+def ask_for(kind: str, campaign_id: int) -> Job | None:
+    """Enqueue a job of a kind for a campaign; None if one waits or runs already."""
+    unfinished = Job.objects.filter(kind=kind, args__campaign=campaign_id, status__in=_UNFINISHED)
+    if unfinished.exists():  # mostly: no lock is taken then
+        return None
+    with transaction.atomic():
+        Campaign.objects.select_for_update(no_key=True).get(pk=campaign_id)  # of two who ask at once, the second waits
+        return None if unfinished.exists() else enqueue(kind, args={"campaign": campaign_id})
+
+
+def prepare_account(account: CrowdAccount, campaign: Campaign, terms: Terms, pace: Pace) -> CrowdAccount:
+    """Have an account make or find what all postings share, step by step; return the account that remembers it.
+
+    Each step is remembered, so whoever does this after a fault goes on there. Raises PlatformUnsureError,
+    PlatformRefusedError or DomainError `encrypted_with_another_key`.
+    """
+    is_done = False
+    while not is_done:
+        prepared = pace.call(lambda: account.prepare(terms))
+        is_done = prepared.is_done
+        done_at = {PREPARED_AT: timezone.now().isoformat()} if is_done else {}
+        remember(campaign=campaign, memory={**prepared.memory, **done_at}, secrets=prepared.secrets)
+    return open_account(campaign)
+
+
+def forget_prepared(campaign: Campaign) -> None:
+    """Have the account prepared anew before anything else is published or opened again."""
+    remember(campaign=campaign, memory={PREPARED_AT: None})
+
+
+@sensitive_variables()
+@transaction.atomic
+def remember(*, campaign: Campaign, memory: Mapping[str, Any], secrets: Mapping[str, str] | None = None) -> None:
+    """Merge into what the campaign remembers of its account, and into its encrypted secrets; `campaign` follows.
+
+    Raises DomainError `encrypted_with_another_key`.
+    """
+    locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    changes: dict[str, Any] = {}
+    if (merged := {**locked.platform_memory, **memory}) != locked.platform_memory:
+        changes["platform_memory"] = merged
+    if secrets and (kept := decrypt_secrets(locked.platform_secrets)) != (encrypted := {**kept, **secrets}):
+        changes["platform_secrets"] = encrypt_secrets(encrypted)
+    if changes:
+        Campaign.objects.filter(pk=campaign.pk).update(**changes)
+    campaign.platform_memory = changes.get("platform_memory", locked.platform_memory)
+    campaign.platform_secrets = changes.get("platform_secrets", locked.platform_secrets)
+
+
+# Another of these may mean another account.
+_OF_ACCOUNT = ("mode",)
+
+
+@transaction.atomic
+def change_platform(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campaign:
+    """Set the platform, and options of it in `platform_settings`, which are merged into what is set.
+
+    The last check of the account is forgotten where it may be another one now. Raises DomainError `frozen` for what
+    workers have seen, or `bad_option`.
+    """
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if options := changes.get("platform_settings"):
+        get_platform(locked.platform).check({**locked.platform_settings, **options})
+    before = _account_of(locked)
+    changed = change_campaign(campaign=campaign, changes=changes)
+    if _account_of(changed) != before and CHECK in changed.platform_memory:
+        changed.platform_memory = {name: value for name, value in changed.platform_memory.items() if name != CHECK}
+        changed.save(update_fields=["platform_memory"])
+    return changed
+
+
+def _account_of(campaign: Campaign) -> tuple[Any, ...]:
+    return (campaign.platform, *(campaign.platform_settings.get(name) for name in _OF_ACCOUNT))
+
+
+@sensitive_variables()
+@transaction.atomic
+def change_keys(*, campaign: Campaign, keys: Mapping[str, str | None]) -> None:
+    """Set keys, at any time; None clears one. Those that are not named stay as they are. Locks the campaign.
+
+    If that changes any, all that is remembered of the account is forgotten, with its secrets: it may be another one
+    now. Once something is published, a job prepares it anew. Raises DomainError `bad_option` for what is no key of the
+    platform.
+    """
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    names = {option.name for option in key_options(locked)}
+    if unknown := keys.keys() - names:
+        raise DomainError("bad_option", f"This platform has no key called “{min(unknown)}”.")
+    before = {name: value for name, value in (_decrypted(locked) or {}).items() if name in names}
+    after = {name: value for name, value in {**before, **keys}.items() if value}
+    if after == before:
+        return
+    locked.platform_secrets, locked.platform_memory = encrypt_secrets(after), {}
+    locked.save(update_fields=["platform_secrets", "platform_memory"])
+    if locked.waves.exists():
+        ask_for(SYNC, locked.pk)
+
+
+def check_account(*, campaign: Campaign, user: User) -> AccountState:
+    """Ask the platform about the account of a campaign; what it says, or that it failed, stays with the campaign.
+
+    `platform_memory["account"]` then holds name, balance (a text, None if it is not told), currency and is_sandbox, or
+    error; and at, by. Calls the network. Raises DomainError `no_account`, `no_keys`, `encrypted_with_another_key`,
+    `unavailable`, or one with the platform's own code.
+    """
+    about = {"at": timezone.now().isoformat(), "by": user.email}
+    try:
+        state = open_account(campaign).check()
+    except PlatformUnsureError:
+        error = DomainError("unavailable", "The platform did not answer. Check the account again in a minute.")
+        remember(campaign=campaign, memory={CHECK: {"error": error.message, **about}})
+        raise error from None
+    except DomainError as error:
+        remember(campaign=campaign, memory={CHECK: {"error": error.message, **about}})
+        raise
+    found = {
+        "name": state.name,
+        "balance": None if state.balance is None else str(state.balance),
+        "currency": state.currency,
+        "is_sandbox": state.is_sandbox,
+    }
+    remember(campaign=campaign, memory={CHECK: {**found, **about}})
+    return state

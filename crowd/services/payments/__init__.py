@@ -1,0 +1,1 @@
+"""Orders to pay, to decide and to change what is published: ordered by researchers, sent by a job."""

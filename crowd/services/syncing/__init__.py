@@ -1,0 +1,1 @@
+"""What the platform says, and what follows from it here."""
