@@ -1,8 +1,8 @@
 """Cutting a text into clusters, which are never split, and finding where a line may end.
 
-A cluster is a letter with its marks, a flag, a joined emoji, a syllable block. The rules are those of UAX #29 as far as
-`unicodedata` goes. Lines break as in UAX #14 for spaces, hyphens and East Asian text. Thai and Lao words, which need a
-dictionary, may be broken before a leading vowel, where a syllable begins, and Khmer ones between clusters.
+A cluster is a letter with its marks, a flag, a joined emoji, a syllable block. The rules are those of UAX #29.
+Lines break as in UAX #14 for spaces, hyphens and East Asian text. Thai and Lao words, which need a dictionary, may be
+broken before a leading vowel, where a syllable begins, and Khmer ones between clusters.
 """
 
 import unicodedata

@@ -1,7 +1,8 @@
 """The parts of an .xlsx file, opened with care: a workbook is a zip of XML, and both can be bombs.
 
 openpyxl builds a tree of each row and reads styles and strings whole; here everything is streamed and nothing
-is inflated beyond a limit.
+is inflated beyond a limit. python-calamine reads a sheet in a seventh of the time, but a file of 5 kB with a value in
+the last cell makes it ask for 512 GB and ends the process, and formulas and errors come as empty cells.
 """
 
 import zipfile
