@@ -177,13 +177,27 @@ def adjust(p_value: Floats, method: str) -> Floats:
     Returns
     -------
     float64, (n_systems, n_systems)
-    """
-    from statsmodels.stats.multitest import multipletests
 
+    Notes
+    -----
+    With the n p-values in rising order, Holm's correction of the k-th is the largest of (n + 1 − j) p_j up to it, and
+    Benjamini–Hochberg's the smallest of p_j / (j / n) from it on, both at most 1.
+    `scipy.stats.false_discovery_control` computes p_j · (n / j), which may differ in the last bit.
+
+    References
+    ----------
+    Holm 1979; Benjamini and Hochberg 1995.
+    """
     adjusted = p_value.copy()
     is_test = ~np.isnan(p_value)
-    if is_test.any():
-        adjusted[is_test] = multipletests(p_value[is_test], method=method)[1]
+    p = p_value[is_test]
+    order, rank = np.argsort(p), np.arange(1, p.size + 1)
+    corrected = np.empty_like(p)
+    if method == "holm":
+        corrected[order] = np.maximum.accumulate(p[order] * (p.size + 1 - rank))
+    else:
+        corrected[order] = np.minimum.accumulate((p[order] / (rank / p.size))[::-1])[::-1]
+    adjusted[is_test] = np.minimum(corrected, 1)
     return adjusted
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import mannwhitneyu
+from scipy.stats import false_discovery_control, mannwhitneyu
 
 from analysis.stats.significance import adjust, bootstrap_means, cluster, compare_systems, rank_systems
 
@@ -64,6 +64,23 @@ def test_corrections_are_those_of_the_textbook():
     assert holm[0, 2] == pytest.approx(0.10)
     assert adjust(p, "fdr_bh")[0, 1] == pytest.approx(0.06)
     assert np.isnan(np.diag(holm)).all()
+
+
+@given(st.lists(st.floats(0, 1), min_size=6, max_size=6))
+def test_corrections_are_those_of_scipy_and_of_the_definition(values):
+    p = np.full((3, 3), np.nan)
+    p[~np.eye(3, dtype=bool)] = values
+    flat = ~np.isnan(p)
+    np.testing.assert_allclose(adjust(p, "fdr_bh")[flat], false_discovery_control(values), rtol=1e-12)
+    holm, rising = adjust(p, "holm")[flat], sorted(values)
+    steps = [min(1, max(rising[j] * (6 - j) for j in range(k + 1))) for k in range(6)]
+    np.testing.assert_allclose(sorted(holm), steps, rtol=1e-12)
+    assert np.all(holm >= values)
+
+
+def test_nothing_tested_is_corrected_to_nothing():
+    for method in ("holm", "fdr_bh"):
+        assert np.isnan(adjust(np.full((2, 2), np.nan), method)).all()
 
 
 def test_bootstrap_interval_covers_the_mean_as_often_as_it_says():
