@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from django.http import Http404
 
 from annotation.queries import ShownItem, shown_items
-from campaigns.contracts.chat import Said
+from campaigns.contracts.chat import Utterance
 from campaigns.models import Campaign, Chatbot, HitItem, Output
 
 # The HIT of a preview before there are HITs, and how many outputs it has at most.
 SAMPLE_HIT, SAMPLE_SIZE = 0, 20
 
 EXAMPLE_CHAT = (
-    Said("worker", "Hello! Do you like dogs?"),
-    Said("chatbot", "I do! I have two of them, and they love the beach. How about you?"),
-    Said("worker", "I would like to have one, but my flat is too small."),
-    Said("chatbot", "Perhaps a small one then. A friend of mine has a terrier who sleeps on a bookshelf."),
-    Said("worker", "On a bookshelf? How does it get up there?"),
-    Said("chatbot", "By way of the sofa, and nobody is allowed to move it."),
+    Utterance("worker", "Hello! Do you like dogs?"),
+    Utterance("chatbot", "I do! I have two of them, and they love the beach. How about you?"),
+    Utterance("worker", "I would like to have one, but my flat is too small."),
+    Utterance("chatbot", "Perhaps a small one then. A friend of mine has a terrier who sleeps on a bookshelf."),
+    Utterance("worker", "On a bookshelf? How does it get up there?"),
+    Utterance("chatbot", "By way of the sofa, and nobody is allowed to move it."),
 )
 _EXAMPLE_TOPIC, _EXAMPLE_STATEMENT = "dogs", "I have two dogs."
 

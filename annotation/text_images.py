@@ -17,8 +17,9 @@ from django.utils.crypto import salted_hmac
 from annotation.images import DARK, LIGHT, TextTooTallError, Theme, measure, render
 from annotation.models import Assignment
 from annotation.queries import ShownItem
-from campaigns.contracts.protocol import Block, Screen, blocks_of
-from campaigns.contracts.transcripts import Speaker
+from campaigns.blocks import Block, blocks_of
+from campaigns.contracts.chat import Speaker
+from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign
 from evalsite.lib.caches import byte_cache, size_with_text

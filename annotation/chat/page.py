@@ -10,7 +10,7 @@ from annotation.chat.replies import Outcome
 from annotation.chat.services import LONGEST_TOPIC
 from annotation.models import Assignment, Conversation, TopicChange, Turn
 from annotation.presenters.worker import instructions_of
-from campaigns.contracts.chat import ChatRules, Said
+from campaigns.contracts.chat import ChatRules, Utterance
 from campaigns.models import Campaign
 
 # The pages' addresses, by the names of their templates' forms.
@@ -67,12 +67,12 @@ def chat(
     )
 
 
-def said_in(turns: Iterable[Turn]) -> list[Said]:
+def said_in(turns: Iterable[Turn]) -> list[Utterance]:
     """Return what was said in these turns."""
-    return [Said("worker" if turn.speaker == _WORKER else "chatbot", turn.text) for turn in turns]
+    return [Utterance("worker" if turn.speaker == _WORKER else "chatbot", turn.text) for turn in turns]
 
 
-def stand_of(rules: ChatRules, said: Sequence[Said], topic: str) -> dict[str, Any]:
+def stand_of(rules: ChatRules, said: Sequence[Utterance], topic: str) -> dict[str, Any]:
     """Return what was said in a chat and how far the chat is."""
     n_inputs = sum(turn.by == _WORKER for turn in said)
     return {
@@ -89,7 +89,7 @@ def stand_of(rules: ChatRules, said: Sequence[Said], topic: str) -> dict[str, An
     }
 
 
-def transcript(said: Sequence[Said]) -> dict[str, Any]:
+def transcript(said: Sequence[Utterance]) -> dict[str, Any]:
     """Return a chat that has ended, for the page on which it is rated."""
     return {"is_live": True, "turns": said}
 

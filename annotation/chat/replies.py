@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from django.conf import settings
 from django.db import transaction
@@ -22,7 +22,7 @@ from annotation.chat.queries import get_chatbot, topic_now
 from annotation.chat.reply_delay import pace_of
 from annotation.models import Conversation, Event, Turn
 from campaigns.chatbots import ask, is_sent_topic, release_connection
-from campaigns.contracts.chat import Said
+from campaigns.contracts.chat import Speaker, Utterance
 from campaigns.contracts.connector import ConnectorError, Reply, Request
 from campaigns.design.seeds import draw_below, generator
 from campaigns.models import Chatbot
@@ -159,7 +159,7 @@ def _call(conversation: Conversation, chatbot: Chatbot, turns: list[Turn], topic
     name = hashlib.sha256(f"{campaign.public_id}-{conversation.pk}".encode()).hexdigest()[:32]
     request = Request(
         chat=name,
-        turns=tuple(Said("worker" if turn.speaker == Turn.Speaker.WORKER else "chatbot", turn.text) for turn in turns),
+        turns=tuple(Utterance(cast(Speaker, turn.speaker), turn.text) for turn in turns),
         topic=topic,
         persona=tuple(conversation.persona),
         seed=draw_below(_N_SEEDS, generator(campaign.seed, _SEED, conversation.pk)),

@@ -12,10 +12,10 @@ from django.utils.safestring import SafeString, mark_safe
 
 from annotation.queries import ShownItem
 from annotation.text_images import LETTERS, SCALES, WIDTHS, Part, Stem, Variant, blocks_with_parts, size_of
+from campaigns.blocks import Block
 from campaigns.contracts.platform import Handover
-from campaigns.contracts.protocol import Block
-from campaigns.contracts.transcripts import SPEAKERS
 from campaigns.design.composition import Layout
+from campaigns.dialogues import SPEAKERS
 from campaigns.models import Campaign, Criterion
 from evalsite.lib.markdown import render_contact, render_markdown
 

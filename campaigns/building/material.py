@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from campaigns.building.dialogues import replies_in
 from campaigns.building.refusals import refusal
 from campaigns.contracts.protocol import Format
 from campaigns.design.composition import Layout, Mix
@@ -15,6 +14,7 @@ from campaigns.design.errors import DesignError
 from campaigns.design.plan import Plan, plan_hits
 from campaigns.design.sampling import Leftover
 from campaigns.design.seeds import Codes, Mask
+from campaigns.dialogues import replies_in
 from evalsite.lib.errors import DomainError
 
 # Of HITs whose number is set. As many as rate each output once are never too many.

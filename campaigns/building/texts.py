@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from campaigns.building.dialogues import degrade_replies, replies_in
 from campaigns.building.material import Material, in_words
 from campaigns.design.composition import Kind
 from campaigns.design.degradation import STEPS_TO_20, STEPS_TO_29, degrade
 from campaigns.design.plan import Plan
 from campaigns.design.seeds import Codes, draw_donors, generator
+from campaigns.dialogues import degrade_replies, replies_in
 from evalsite.lib.errors import DomainError
 
 _REPORT_EVERY = 500

@@ -39,8 +39,8 @@ class ChatRules:
 
 
 @dataclass(frozen=True)
-class Said:
-    """One turn of a chat."""
+class Utterance:
+    """One turn of a dialogue: who says what. In a dialogue that was collected before, the worker is its person."""
 
     by: Speaker
     text: str

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from campaigns.contracts.chat import Said
+from campaigns.contracts.chat import Utterance
 from campaigns.contracts.option import Option
 from evalsite.lib.errors import DomainError
 
@@ -23,7 +23,7 @@ class Setup:
 
     `settings` and `secrets` hold the values of its options by name. `open_client` returns a client for the scheme, host
     and port of an address, shared by all who ask for the same; it raises ConnectorError `host_refused` for hosts that
-    the admin has not allowed. `dialogues` is a file of dialogues (campaigns.contracts.dialogues).
+    the admin has not allowed. `dialogues` is a file of dialogues (campaigns.dialogues).
     """
 
     settings: Mapping[str, Any]
@@ -42,7 +42,7 @@ class Request:
     """
 
     chat: str
-    turns: tuple[Said, ...]
+    turns: tuple[Utterance, ...]
     topic: str = ""
     persona: tuple[str, ...] = ()
     seed: int = 0

@@ -1,17 +1,16 @@
 """The contract of a protocol: a kind of evaluation, and what it presets for a campaign."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
 from campaigns.contracts.chat import ChatRules
-from campaigns.contracts.transcripts import SPEAKERS, Speaker, parse_transcript
 from campaigns.design.composition import POOL_OF_100, Mix
 
 Counted = Literal["outputs", "ratings"]
 WorkerTest = Literal["paired-wilcoxon", "unpaired-ranksum", "paired-t", "none"]
-# A text, a whole dialogue as `parse_transcript` reads it or, of outputs, a chatbot's reply to the dialogue before it.
+# A text, a whole dialogue (`campaigns.dialogues`) or, of outputs, a chatbot's reply to the dialogue before it.
 Format = Literal["text", "dialogue", "reply"]
 
 
@@ -79,77 +78,6 @@ class Screen:
         """Return the screen that `to_json` gave."""
         fields = tuple(Field(**each) for each in data.get("fields", ()))
         return cls(**{**data, "fields": fields})
-
-
-@dataclass(frozen=True)
-class Block:
-    """One text on a worker's page; `highlights` are starts and ends in `text`. `is_output`: it is what is rated.
-
-    A turn of a dialogue is a block of its own: `speaker` says it, and the turns of one `dialogue`, named by its
-    heading, follow one another. Of what a file calls the speakers nothing is shown.
-    """
-
-    name: str
-    label: str
-    text: str
-    highlights: tuple[tuple[int, int], ...] = field(default=())
-    is_output: bool = False
-    speaker: Speaker | None = None
-    dialogue: str = ""
-
-
-def blocks_of(screen: Screen, fields: Mapping[str, str], text: str) -> list[Block]:
-    """Return what a worker is shown of a source and of an output, its text as shown; empty fields are left out.
-
-    A reply is the last turn of the dialogue before it. Raises DomainError `bad_transcript` for what no import takes.
-    """
-    blocks: list[Block] = []
-    for each in screen.fields:
-        value = fields.get(each.name) if each.is_shown else ""
-        if value and each.format == "dialogue":
-            blocks += _turns(each.name, each.label, value, is_before_reply=screen.output_format == "reply")
-        elif value:
-            blocks.append(Block(each.name, each.label, value, find_highlights(value, fields.get(each.marks, ""))))
-    if screen.output_format == "dialogue":
-        return [*blocks, *_turns("output", screen.output_label, text, is_output=True)]
-    if screen.output_format == "reply":
-        dialogue = (blocks[-1].dialogue if blocks else "") or screen.output_label
-        reply = Block("output", screen.output_label, text, is_output=True, speaker="chatbot", dialogue=dialogue)
-        return [*blocks, reply]
-    return [*blocks, Block("output", screen.output_label, text, is_output=True)]
-
-
-def _turns(
-    name: str, heading: str, text: str, *, is_output: bool = False, is_before_reply: bool = False
-) -> Iterator[Block]:
-    """Yield the turns of a dialogue, each called by its place."""
-    for n, turn in enumerate(parse_transcript(text, is_before_reply=is_before_reply), 1):
-        yield Block(
-            f"{name} {n}",
-            SPEAKERS[turn.speaker],
-            turn.text,
-            is_output=is_output,
-            speaker=turn.speaker,
-            dialogue=heading,
-        )
-
-
-def find_highlights(text: str, marked: str) -> tuple[tuple[int, int], ...]:
-    """Return start and end of the first place where `marked` stands in `text`, whole words if possible; or none.
-
-    An answer of yes or no stands nowhere, or by chance: it is not marked (METHOD §2).
-    """
-    marked = marked.strip()
-    if not marked or marked.casefold() in {"yes", "no"}:
-        return ()
-    found = [match.start() for match in re.finditer(f"(?={re.escape(marked)})", text)]
-    whole = [start for start in found if _is_whole(text, start, start + len(marked))]
-    return tuple((start, start + len(marked)) for start in (whole or found)[:1])
-
-
-def _is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether neither end of a stretch cuts a word."""
-    return not (start and text[start - 1].isalnum()) and not text[end : end + 1].isalnum()
 
 
 FEEDBACK_NOTE = """\

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from campaigns.contracts.protocol import Screen, find_highlights
+from campaigns.blocks import find_highlights
+from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
 

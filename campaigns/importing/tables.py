@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.contracts.chat import Utterance
 from campaigns.contracts.protocol import Field, Screen
+from campaigns.dialogues import parse_transcript, write_transcript
 from campaigns.importing.contents import LONGEST_TEXT, Codes, Contents, Existing, Notice, SourceText, too_long
 from campaigns.importing.layout import FileLayout, system_name
-from campaigns.importing.transcripts import read_dialogues
+from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, read_columns
 from evalsite.lib.tables.errors import shorten
+from evalsite.lib.tables.table import text_column
 
 LONGEST_NAME = 200
 # Of one campaign: as many as an analysis compares, each with every other one.
@@ -51,7 +54,7 @@ def read_contents(
     )
     for column, label in dialogues.items():
         is_rated = screen.output_format == "dialogue"
-        table.text[column] = read_dialogues(table.text[column], column, label, problems, is_rated=is_rated)
+        table.text[column] = _read_dialogues(table.text[column], column, label, problems, is_rated=is_rated)
     reader = _Reader(table, layout, screen, existing or Existing(), problems)
     reader.check_lengths(longest_text)
     return reader.contents()
@@ -341,3 +344,33 @@ def _too_many_systems(column: str, n: int) -> Problem:
         "Choose another one."
     )
     return Problem(None, column, message, "too_many_systems")
+
+
+def _read_dialogues(column: TextColumn, name: str, label: str, problems: CellProblems, *, is_rated: bool) -> TextColumn:
+    """Return a column with dialogues in one form, whatever they came in; an empty cell stays empty.
+
+    `is_rated`: they are dialogues to be rated, in which the chatbot must say something; otherwise its reply follows
+    them. A problem is added for each cell that cannot be read; `label` is what people call the column.
+    """
+    wrong: dict[int, str] = {}
+    labels = list(column.labels)
+    for code, text in enumerate(column.labels):
+        try:
+            labels[code] = write_transcript(_turns_of(text, is_rated=is_rated)) if text else ""
+        except DomainError as error:
+            wrong[code] = error.message
+    rows = np.flatnonzero(np.isin(column.codes, list(wrong)))
+    problems.add(
+        rows,
+        name,
+        "bad_transcript",
+        lambda row, _: f"the {label} cannot be read: {wrong[int(column.codes[row])]}.",
+    )
+    return text_column(column.codes, labels)
+
+
+def _turns_of(text: str, *, is_rated: bool) -> tuple[Utterance, ...]:
+    turns = parse_transcript(text, is_before_reply=not is_rated)
+    if is_rated and all(turn.by == "worker" for turn in turns):
+        raise DomainError("bad_transcript", "nobody in it is the chatbot. Call one speaker Chatbot")
+    return turns

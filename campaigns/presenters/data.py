@@ -5,7 +5,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from campaigns.contracts.protocol import Screen, find_highlights
+from campaigns.blocks import find_highlights
+from campaigns.contracts.protocol import Screen
 from campaigns.importing.layout import FileLayout
 from campaigns.models import Campaign, Source, Upload
 from campaigns.queries import Contents

@@ -11,7 +11,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from campaigns.chatbots import ask
-from campaigns.contracts.chat import Said
+from campaigns.contracts.chat import Utterance
 from campaigns.contracts.connector import ConnectorError, Reply, Request
 from campaigns.models import Chatbot
 
@@ -27,13 +27,13 @@ def try_chatbot(*, chatbot: Chatbot, texts: Sequence[str]) -> dict[str, Any]:
     `code` and `message`. What it costs counts as spent; of a chatbot that is removed meanwhile nothing is kept. Waits
     for the chatbot, however many replies it gives at once: not to be called in a transaction.
     """
-    said: list[Said] = []
+    said: list[Utterance] = []
     took_ms: list[int] = []
     replies: list[Reply] = []
     failure: ConnectorError | None = None
     chat = f"test-{uuid4().hex}"  # a chatbot elsewhere must not learn the address that workers join by
     for text in texts:
-        said.append(Said("worker", text))
+        said.append(Utterance("worker", text))
         begin = time.monotonic()
         try:
             replies.append(ask(chatbot, _request(chatbot, chat, said)))
@@ -42,7 +42,7 @@ def try_chatbot(*, chatbot: Chatbot, texts: Sequence[str]) -> dict[str, Any]:
             replies += [error.reply] if error.reply else []
             break
         took_ms.append(round((time.monotonic() - begin) * _MS_PER_S))
-        said.append(Said("chatbot", replies[-1].text))
+        said.append(Utterance("chatbot", replies[-1].text))
     result: dict[str, Any] = {
         "at": timezone.now().isoformat(),
         "ok": failure is None,
@@ -56,7 +56,7 @@ def try_chatbot(*, chatbot: Chatbot, texts: Sequence[str]) -> dict[str, Any]:
     return _keep(chatbot, result, sum((_cost(chatbot, each) for each in replies), Decimal(0)))
 
 
-def _request(chatbot: Chatbot, chat: str, said: Sequence[Said]) -> Request:
+def _request(chatbot: Chatbot, chat: str, said: Sequence[Utterance]) -> Request:
     return Request(
         chat=chat,
         turns=tuple(said),

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.views.decorators.debug import sensitive_variables
 
 from campaigns.connectors import get_connector
-from campaigns.contracts.dialogues import check_dialogues
+from campaigns.dialogues import check_dialogues
 from campaigns.importing.tables import MAX_SYSTEMS
 from campaigns.models import LONGEST_NAME, Campaign, Chatbot, System
 from campaigns.services.campaigns import frozen, lock_for_change, mark_unbuilt

@@ -22,7 +22,8 @@ from annotation.presenters import worker as presenters
 from annotation.services.assignments import start_assignment
 from annotation.text_images import VARIANTS, Part, draw, size_of
 from annotation.tokens import token_of
-from campaigns.contracts.protocol import Field, Screen, blocks_of
+from campaigns.blocks import blocks_of
+from campaigns.contracts.protocol import Field, Screen
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
 from campaigns.services.hits import execute_build
@@ -165,7 +166,7 @@ def test_every_turn_has_an_image_of_its_own_as_large_as_the_page_says(
 
 
 def test_what_the_chatbot_says_stands_on_the_ground_of_its_bubble() -> None:
-    grounds = {"person": {"light": LIGHT, "dark": DARK}, "chatbot": CHATBOTS_GROUND}
+    grounds = {"worker": {"light": LIGHT, "dark": DARK}, "chatbot": CHATBOTS_GROUND}
     for speaker, themes in grounds.items():
         for variant in VARIANTS.values():
             part = Part("k", "Hello", speaker=speaker)
@@ -197,7 +198,7 @@ def test_a_reply_follows_the_dialogue_that_is_shown_before_it() -> None:
     blocks = blocks_of(screen, {"dialogue": "Ann: Hi\nBen: Hello", "note": "n"}, "Ben: is my name")
     assert [(block.speaker, block.text, block.is_output) for block in blocks] == [
         ("chatbot", "Hi", False),
-        ("person", "Hello", False),
+        ("worker", "Hello", False),
         ("chatbot", "Ben: is my name", True),
     ]
     assert {block.dialogue for block in blocks} == {"Before"}
@@ -287,7 +288,7 @@ def _class_of_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     def leaking(campaign, shown, following, criteria, **options):
         page = honest(campaign, shown, following, criteria, **options)
         if HitItem.objects.get(pk=shown.id).kind == Kind.DEGRADED:
-            page["blocks"][-1]["turns"][0]["speaker"] += " "
+            page["blocks"][-1]["turns"][0]["by"] += " "
         return page
 
     monkeypatch.setattr(presenters, "item", leaking)

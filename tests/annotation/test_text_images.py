@@ -21,7 +21,7 @@ from annotation.queries import get_page
 from annotation.services.assignments import start_assignment
 from annotation.text_images import VARIANTS, WIDTHS, Part, blocks_with_parts, draw, size_of, stems_in
 from annotation.tokens import token_of
-from campaigns.contracts.protocol import Block
+from campaigns.blocks import Block
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, rate_items

@@ -9,9 +9,10 @@ import pytest
 from django.test import Client
 from pyarrow import parquet
 
-from campaigns.contracts.transcripts import Spoken, parse_transcript
+from campaigns.contracts.chat import Utterance
 from campaigns.design.composition import Kind
 from campaigns.design.degradation import STEPS_TO_20, STEPS_TO_29
+from campaigns.dialogues import parse_transcript
 from campaigns.models import Campaign, HitItem, Output
 from campaigns.protocols import get_protocol
 from evalsite.accounts.models import User
@@ -41,7 +42,7 @@ def replies(owner: User, owner_client: Client) -> Campaign:
     return campaign
 
 
-def turns_in(item: HitItem | Output) -> tuple[Spoken, ...]:
+def turns_in(item: HitItem | Output) -> tuple[Utterance, ...]:
     return parse_transcript(item.text)
 
 
@@ -58,7 +59,7 @@ def test_dialogues_are_kept_whole_and_their_speakers_by_no_name_of_a_system(whol
         for output in Output.objects.filter(system__name=system, source__campaign=whole).select_related("source"):
             said = turns_of(int(output.source.name.split("-")[1]), system)
             assert [turn.text for turn in turns_in(output)] == [turn["text"] for turn in said]
-            assert [turn.speaker for turn in turns_in(output)] == ["person", "chatbot"] * 4 + ["person"]
+            assert [turn.by for turn in turns_in(output)] == ["worker", "chatbot"] * 4 + ["worker"]
             assert "7b" not in output.text
 
 
@@ -71,7 +72,7 @@ def test_the_turn_before_a_reply_is_the_persons(replies: Campaign) -> None:
     assert (replies.sources.count(), replies.systems.count()) == (14, 3)
     for fields in replies.sources.values_list("fields", flat=True):
         turns = parse_transcript(fields["dialogue"], is_before_reply=True)
-        assert turns[-1].speaker == "person" and len(turns) in (5, 7)
+        assert turns[-1].by == "worker" and len(turns) in (5, 7)
 
 
 def test_dialogues_come_in_cells_of_any_kind_of_file(owner: User, owner_client: Client, whole: Campaign) -> None:
@@ -148,11 +149,11 @@ def test_a_degraded_dialogue_has_all_its_longer_replies_degraded_and_nothing_els
     assert len(degraded) == 2 * whole.hits.count()
     for item in degraded:
         was, now = turns_in(item.output), turns_in(item)
-        assert [turn.speaker for turn in now] == [turn.speaker for turn in was]
+        assert [turn.by for turn in now] == [turn.by for turn in was]
         others = [output for output in outputs if output.source_id != item.output.source_id]
-        elsewhere = {turn.text for output in others for turn in turns_in(output) if turn.speaker == "chatbot"}
+        elsewhere = {turn.text for output in others for turn in turns_in(output) if turn.by == "chatbot"}
         for before, after in zip(was, now, strict=True):
-            if before.speaker == "person" or len(before.text.split()) <= 2:
+            if before.by == "worker" or len(before.text.split()) <= 2:
                 assert after == before
             else:
                 check_run(before.text, after.text, elsewhere)

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.contracts.transcripts import MOST_TURNS, Spoken, parse_transcript, write_transcript
+from campaigns.contracts.chat import Utterance
+from campaigns.dialogues import MOST_TURNS, parse_transcript, write_transcript
 from evalsite.lib.errors import DomainError
 
-HELLO = (Spoken("person", "Hello."), Spoken("chatbot", "Hi! How are you?"), Spoken("person", "Fine."))
+HELLO = (Utterance("worker", "Hello."), Utterance("chatbot", "Hi! How are you?"), Utterance("worker", "Fine."))
 
 
 def test_every_form_says_the_same() -> None:
@@ -42,7 +43,7 @@ def test_every_form_says_the_same() -> None:
 def test_the_chatbot_is_who_is_called_so_or_speaks_second(names: tuple[str, str], chatbot: str) -> None:
     text = f"{names[0]}: one\n{names[1]}: two\n{names[0]}: three"
     other = "two" if names[1] == chatbot else "one three"
-    assert " ".join(turn.text for turn in parse_transcript(text) if turn.speaker == "chatbot") == other
+    assert " ".join(turn.text for turn in parse_transcript(text) if turn.by == "chatbot") == other
 
 
 def test_before_a_reply_whoever_spoke_last_is_the_person() -> None:
@@ -52,13 +53,13 @@ def test_before_a_reply_whoever_spoke_last_is_the_person() -> None:
         '[{"speaker": "Ann", "text": "one"}, {"speaker": "B", "text": "two"}]',
     ]
     for text in cases:
-        assert [turn.speaker for turn in parse_transcript(text, is_before_reply=True)] == ["chatbot", "person"]
-        assert [turn.speaker for turn in parse_transcript(text)] == ["person", "chatbot"]
-    assert [turn.speaker for turn in parse_transcript("Bot: one\nBen: two", is_before_reply=True)] == [
+        assert [turn.by for turn in parse_transcript(text, is_before_reply=True)] == ["chatbot", "worker"]
+        assert [turn.by for turn in parse_transcript(text)] == ["worker", "chatbot"]
+    assert [turn.by for turn in parse_transcript("Bot: one\nBen: two", is_before_reply=True)] == [
         "chatbot",
-        "person",
+        "worker",
     ]
-    assert [turn.speaker for turn in parse_transcript("Ann: one", is_before_reply=True)] == ["person"]
+    assert [turn.by for turn in parse_transcript("Ann: one", is_before_reply=True)] == ["worker"]
 
 
 def test_lines_that_begin_with_no_speaker_go_on_with_a_turn() -> None:
@@ -106,17 +107,19 @@ def test_what_cannot_be_read_is_said(text: str, part: str) -> None:
 
 LINES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1).map(str.strip).filter(bool)
 TURN_TEXTS = st.lists(LINES | st.sampled_from(["Person: x", "Chatbot:", "Note: y", ""]), min_size=1, max_size=3)
-TURNS = st.builds(Spoken, st.sampled_from(["person", "chatbot"]), TURN_TEXTS.map("\n".join).map(str.strip).filter(bool))
+TURNS = st.builds(
+    Utterance, st.sampled_from(["worker", "chatbot"]), TURN_TEXTS.map("\n".join).map(str.strip).filter(bool)
+)
 
 
 @given(st.lists(TURNS, min_size=1, max_size=6), st.booleans())
-def test_what_is_written_is_read_as_it_was(turns: list[Spoken], is_before_reply: bool) -> None:
+def test_what_is_written_is_read_as_it_was(turns: list[Utterance], is_before_reply: bool) -> None:
     assert parse_transcript(write_transcript(turns), is_before_reply=is_before_reply) == tuple(turns)
 
 
 @given(st.lists(TURNS, min_size=1, max_size=6))
-def test_json_is_read_like_lines(turns: list[Spoken]) -> None:
-    text = json.dumps([{"speaker": turn.speaker, "text": turn.text} for turn in turns])
+def test_json_is_read_like_lines(turns: list[Utterance]) -> None:
+    text = json.dumps([{"speaker": turn.by, "text": turn.text} for turn in turns])
     assert parse_transcript(text) == parse_transcript(write_transcript(turns)) == tuple(turns)
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from campaigns.connectors.degraded.replies import replies_of
 from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request
-from campaigns.contracts.dialogues import dialogues_for
 from campaigns.design.errors import DesignError
+from campaigns.dialogues import dialogues_for
 
 
 class Degraded(Connector):

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from campaigns.contracts.dialogues import Dialogues, PerFile, Places, read_dialogues
 from campaigns.design.degradation import STEPS_TO_29, degrade
 from campaigns.design.errors import DesignError
 from campaigns.design.seeds import draw_donors, generator
 from campaigns.design.words import Unit, segment, unit_of
+from campaigns.dialogues import MAX_TURNS, Dialogues, Places, read_dialogues
+from evalsite.lib.caches import FileCache
 
 _FEWEST_WORDS = 4
 _CLUSTERS_PER_WORD = 2
@@ -78,5 +79,7 @@ def _n_words(text: str) -> int:
     return n_units // _CLUSTERS_PER_WORD if unit == Unit.CLUSTER else n_units
 
 
-replies_of: PerFile[Replies] = PerFile(lambda path: Replies(read_dialogues(path)))
+replies_of = FileCache(
+    lambda path: Replies(read_dialogues(path)), size_of=lambda made: made.n_turns, max_size=MAX_TURNS
+)
 """The replies of a file that `read_dialogues` can read; gathered once, and kept for the files asked for last."""

@@ -23,7 +23,7 @@ from campaigns.connectors.python.small_talk import (
 )
 from campaigns.connectors.retrieval.index import index_of
 from campaigns.connectors.retrieval.ranking import Weights, choose_reply, score_replies
-from campaigns.contracts.chat import Said
+from campaigns.contracts.chat import Utterance
 from campaigns.design.seeds import draw_below, generator
 
 DIALOGUES = Path(__file__).resolve().parents[3] / "examples" / "dialogue" / "dialogues.jsonl"
@@ -104,7 +104,7 @@ _LISTENING = (
 class Attentive:
     """Keeps to the topic, asks back, lives up to its persona and remembers what it was told."""
 
-    def reply(self, turns: Sequence[Said], *, persona: Sequence[str], topic: str, seed: int) -> str:
+    def reply(self, turns: Sequence[Utterance], *, persona: Sequence[str], topic: str, seed: int) -> str:
         """Return the next turn."""
         chat = _Chat(turns, persona, topic, seed)
         answer = next((text for text in self._answers(chat) if not chat.has_said(text)), "Tell me more about it.")
@@ -204,7 +204,7 @@ class Plain:
     def __init__(self, *, n_candidates: int = 3) -> None:
         self._n_candidates = max(n_candidates, 1)
 
-    def reply(self, turns: Sequence[Said], *, persona: Sequence[str], topic: str, seed: int) -> str:
+    def reply(self, turns: Sequence[Utterance], *, persona: Sequence[str], topic: str, seed: int) -> str:
         """Return the next turn."""
         index = index_of(DIALOGUES)
         scores = score_replies(index, turns[-1:], weights=Weights(reply=0.0))
@@ -223,7 +223,7 @@ class Forgetful:
     def __init__(self, *, n_phrases: int = 4) -> None:
         self._phrases = self._PHRASES[: max(n_phrases, 1)]
 
-    def reply(self, turns: Sequence[Said], *, persona: Sequence[str], topic: str, seed: int) -> str:
+    def reply(self, turns: Sequence[Utterance], *, persona: Sequence[str], topic: str, seed: int) -> str:
         """Return the next turn."""
         rng = generator(seed, len(turns))
         kind = draw_below(self._N_KINDS, rng)
@@ -238,7 +238,7 @@ class Forgetful:
 class _Chat:
     """A chat as `Attentive` sees it."""
 
-    def __init__(self, turns: Sequence[Said], persona: Sequence[str], topic: str, seed: int) -> None:
+    def __init__(self, turns: Sequence[Utterance], persona: Sequence[str], topic: str, seed: int) -> None:
         self._turns, self._rng = turns, generator(seed, len(turns))
         self.inputs = [turn.text for turn in turns if turn.by == "worker"]
         self._said = [turn.text.casefold() for turn in turns if turn.by == "chatbot"]

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from campaigns.contracts.dialogues import Dialogues, PerFile, read_dialogues
 from campaigns.design.words import Unit, segment, unit_of
+from campaigns.dialogues import MAX_TURNS, Dialogues, read_dialogues
+from evalsite.lib.caches import FileCache
 
 Similarities = NDArray[np.float32]
 
@@ -127,5 +128,5 @@ class Index:
         self.personas = Vectors([" ".join(persona) for persona in dialogues.personas])
 
 
-index_of: PerFile[Index] = PerFile(lambda path: Index(read_dialogues(path)))
+index_of = FileCache(lambda path: Index(read_dialogues(path)), size_of=lambda made: made.n_turns, max_size=MAX_TURNS)
 """The index of a file that `read_dialogues` can read; made once, and kept for the files asked for last."""

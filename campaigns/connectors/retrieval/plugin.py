@@ -6,8 +6,8 @@ from typing import Any
 from campaigns.connectors.retrieval.index import index_of
 from campaigns.connectors.retrieval.ranking import Weights, choose_reply, score_replies
 from campaigns.contracts.connector import Connector, Reply, Request
-from campaigns.contracts.dialogues import dialogues_for
 from campaigns.contracts.option import Option
+from campaigns.dialogues import dialogues_for
 from evalsite.lib.errors import DomainError
 
 _N_CANDIDATES, _MIN_SIMILARITY = 1, 10

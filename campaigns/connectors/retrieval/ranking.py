@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 
 from campaigns.connectors.retrieval.index import Index, Similarities
-from campaigns.contracts.chat import Said
+from campaigns.contracts.chat import Utterance
 from campaigns.design.seeds import draw_below, generator
 
 _DECIMALS = 4
@@ -35,7 +35,7 @@ class Weights:
 
 
 def score_replies(
-    index: Index, turns: Sequence[Said], *, topic: str = "", persona: Sequence[str] = (), weights: Weights
+    index: Index, turns: Sequence[Utterance], *, topic: str = "", persona: Sequence[str] = (), weights: Weights
 ) -> Similarities:
     """Return how well the turn that follows each turn answers the chat, (n_turns,); −1 where none follows."""
     alike = index.turns.similarities(turns[-1].text)
@@ -58,7 +58,13 @@ def score_replies(
 
 
 def choose_reply(
-    index: Index, scores: Similarities, turns: Sequence[Said], *, n_candidates: int = 1, seed: int = 0, max_chars: int
+    index: Index,
+    scores: Similarities,
+    turns: Sequence[Utterance],
+    *,
+    n_candidates: int = 1,
+    seed: int = 0,
+    max_chars: int,
 ) -> str:
     """Return one of the best replies that the chat does not have yet, drawn by the chat's seed and length.
 
@@ -97,7 +103,7 @@ def _best(rounded: Similarities, n: int) -> np.ndarray:
 class _Said:
     """What was said in a chat: by the chatbot, whose replies may have been cut, and by the worker just now."""
 
-    def __init__(self, turns: Sequence[Said], max_chars: int) -> None:
+    def __init__(self, turns: Sequence[Utterance], max_chars: int) -> None:
         replies = [turn.text for turn in turns if turn.by == "chatbot"]
         self._whole = {_as_compared(text) for text in (*replies, turns[-1].text)}
         self._cut = tuple(_as_compared(text) for text in replies if len(text) >= max_chars - _SPACE)

@@ -5,18 +5,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from campaigns.contracts.chat import Said
+from campaigns.contracts.chat import Utterance
 
 # What `Scripted` does at its next turns: says a text, raises an error, or calls a function and says what it returns.
 SCRIPT: deque[str | Exception | Callable[[], str]] = deque()
-ASKED: list[Sequence[Said]] = []
+ASKED: list[Sequence[Utterance]] = []
 _lock = threading.Lock()
 
 
 class Scripted:
     """Does what the script says; without one, it says how many turns there were."""
 
-    def reply(self, turns: Sequence[Said], *, persona: Sequence[str], topic: str, seed: int) -> str:
+    def reply(self, turns: Sequence[Utterance], *, persona: Sequence[str], topic: str, seed: int) -> str:
         with _lock:
             ASKED.append(turns)
             step = SCRIPT.popleft() if SCRIPT else f"Reply {len(turns)}"
@@ -28,6 +28,6 @@ class Scripted:
 class Thoughtful:
     """Takes a moment, then says how many turns there were."""
 
-    def reply(self, turns: Sequence[Said], *, persona: Sequence[str], topic: str, seed: int) -> str:
+    def reply(self, turns: Sequence[Utterance], *, persona: Sequence[str], topic: str, seed: int) -> str:
         time.sleep(0.1)
         return f"Reply {len(turns)}"

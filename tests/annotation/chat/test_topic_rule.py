@@ -19,7 +19,7 @@ from annotation.services.assignments import start_assignment
 from campaigns.connectors.degraded.plugin import Degraded
 from campaigns.connectors.openai_chat.plugin import SYSTEM_PROMPT
 from campaigns.connectors.retrieval.plugin import Retrieval
-from campaigns.contracts.chat import ChatRules, Said
+from campaigns.contracts.chat import ChatRules, Utterance
 from campaigns.contracts.connector import Connector, Reply, Request
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
@@ -47,7 +47,7 @@ class Witness:
 
     given: list[dict[str, Any]]
 
-    def reply(self, turns: Sequence[Said], *, persona: Sequence[str], topic: str, seed: int) -> str:
+    def reply(self, turns: Sequence[Utterance], *, persona: Sequence[str], topic: str, seed: int) -> str:
         Witness.given.append({"topic": topic, "persona": list(persona), "turns": [turn.text for turn in turns]})
         return "I see."
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from campaigns.contracts.chat import Said
+from campaigns.contracts.chat import Utterance
 from campaigns.contracts.connector import Connector, Request
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "dialogue" / "dialogues.jsonl"
@@ -31,18 +31,18 @@ def write_dialogues(path: Path, *dialogues: object) -> Path:
     return path
 
 
-def said(*texts: str) -> tuple[Said, ...]:
+def said(*texts: str) -> tuple[Utterance, ...]:
     """Return turns of worker and chatbot, by turns."""
-    return tuple(Said("chatbot" if number % 2 else "worker", text) for number, text in enumerate(texts))
+    return tuple(Utterance("chatbot" if number % 2 else "worker", text) for number, text in enumerate(texts))
 
 
 def chat_with(
     chatbot: Connector, inputs: Sequence[str] = INPUTS, *, seed: int = 7, topic: str = "", persona: Sequence[str] = ()
 ) -> list[str]:
     """Return what a chatbot answers to these inputs, one after the other."""
-    turns: list[Said] = []
+    turns: list[Utterance] = []
     for text in inputs:
-        turns.append(Said("worker", text))
+        turns.append(Utterance("worker", text))
         request = Request("chat", tuple(turns), topic=topic, persona=tuple(persona), seed=seed)
-        turns.append(Said("chatbot", chatbot.reply(request).text))
+        turns.append(Utterance("chatbot", chatbot.reply(request).text))
     return [turn.text for turn in turns if turn.by == "chatbot"]

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from campaigns.contracts.chat import Said
+from campaigns.contracts.chat import Utterance
 
 MADE: list[dict[str, Any]] = []
 RELEASE = threading.Event()
@@ -17,14 +17,14 @@ class Polite:
         MADE.append({"greeting": greeting, "n": n})
         self.greeting = greeting
 
-    def reply(self, turns: Sequence[Said], *, persona: Sequence[str], topic: str, seed: int) -> str:
+    def reply(self, turns: Sequence[Utterance], *, persona: Sequence[str], topic: str, seed: int) -> str:
         return f" {self.greeting}: {turns[-1].text}, {' '.join(persona)}, {topic}, {seed} "
 
 
 class Hanging:
     """Does not return until it is released; asked for “now”, it does."""
 
-    def reply(self, turns: Sequence[Said], *, persona: Sequence[str], topic: str, seed: int) -> str:
+    def reply(self, turns: Sequence[Utterance], *, persona: Sequence[str], topic: str, seed: int) -> str:
         if turns[-1].text != "now":
             RELEASE.wait()
         return "Here"
@@ -36,14 +36,14 @@ class Says:
     def __init__(self, what: Any) -> None:
         self.what = what
 
-    def reply(self, turns: Sequence[Said], **about: Any) -> Any:
+    def reply(self, turns: Sequence[Utterance], **about: Any) -> Any:
         return self.what
 
 
 class Raises:
     """Raises what it is asked to."""
 
-    def reply(self, turns: Sequence[Said], **about: Any) -> str:
+    def reply(self, turns: Sequence[Utterance], **about: Any) -> str:
         raise {"exit": SystemExit, "silent": ValueError}.get(turns[-1].text, RuntimeError)(
             *turns[-1].text.split("silent")
         )
@@ -59,5 +59,5 @@ class Unmakeable:
         if self.n_tries < 3:
             raise OSError("model.bin is missing")
 
-    def reply(self, turns: Sequence[Said], **about: Any) -> str:
+    def reply(self, turns: Sequence[Utterance], **about: Any) -> str:
         return "At last"

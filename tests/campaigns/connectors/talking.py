@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from campaigns.contracts.chat import Said
+from campaigns.contracts.chat import Utterance
 from campaigns.contracts.connector import ConnectorError, Request, Setup
 from evalsite.lib.http import Client, HostRefusedError, open_guarded_client
 
@@ -28,5 +28,5 @@ def make_setup(settings: dict[str, Any] | None = None, **secrets: str) -> Setup:
 def make_request(*texts: str, **more: Any) -> Request:
     """Return a request whose turns are the worker's and the chatbot's in turn, beginning with the worker's."""
     texts = texts or ("Hello",)
-    turns = tuple(Said("chatbot" if k % 2 else "worker", text) for k, text in enumerate(texts))
+    turns = tuple(Utterance("chatbot" if k % 2 else "worker", text) for k, text in enumerate(texts))
     return Request(**{"chat": "chat-1", "turns": turns, "topic": "the sea", "timeout_s": 10.0, **more})

@@ -6,7 +6,7 @@ import pytest
 
 from campaigns.connectors.degraded.plugin import Degraded
 from campaigns.contracts.connector import ConnectorError, Request, Setup
-from campaigns.contracts.dialogues import read_dialogues
+from campaigns.dialogues import read_dialogues
 from tests.campaigns.connectors.dialogue_files import EXAMPLE, INPUTS, chat_with, said, write_dialogues
 
 # Words of a reply, and how many of them are replaced: METHOD §1, dialogue (Ji et al. 2022, App. A.1)

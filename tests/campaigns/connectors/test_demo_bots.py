@@ -8,7 +8,7 @@ from django.conf import settings
 
 from campaigns.connectors.python.demo_bots import Attentive, Forgetful, Plain
 from campaigns.connectors.python.small_talk import as_topic, likings, subjects_of, turned
-from campaigns.contracts.chat import Said
+from campaigns.contracts.chat import Utterance
 from tests.campaigns.connectors.dialogue_files import INPUTS
 
 PERSONA = ("I work in a bakery.", "I have a small brown dog.", "I love long walks by the sea.")
@@ -19,10 +19,10 @@ Bot = Attentive | Plain | Forgetful
 def talk(
     bot: Bot, inputs: Sequence[str] = INPUTS, *, seed: int = 7, topic: str = "cooking", persona: Sequence[str] = PERSONA
 ) -> list[str]:
-    turns: list[Said] = []
+    turns: list[Utterance] = []
     for text in inputs:
-        turns.append(Said("worker", text))
-        turns.append(Said("chatbot", bot.reply(tuple(turns), persona=persona, topic=topic, seed=seed)))
+        turns.append(Utterance("worker", text))
+        turns.append(Utterance("chatbot", bot.reply(tuple(turns), persona=persona, topic=topic, seed=seed)))
     return [turn.text for turn in turns if turn.by == "chatbot"]
 
 
@@ -87,8 +87,12 @@ def test_attentive_says_what_it_is() -> None:
 
 
 def test_plain_looks_at_the_last_input_only() -> None:
-    alone = Plain().reply((Said("worker", "Do you have any pets?"),), persona=PERSONA, topic="cooking", seed=9)
-    turns = (Said("worker", "I like trains."), Said("chatbot", "Me too."), Said("worker", "Do you have any pets?"))
+    alone = Plain().reply((Utterance("worker", "Do you have any pets?"),), persona=PERSONA, topic="cooking", seed=9)
+    turns = (
+        Utterance("worker", "I like trains."),
+        Utterance("chatbot", "Me too."),
+        Utterance("worker", "Do you have any pets?"),
+    )
     assert Plain().reply(turns, persona=(), topic="", seed=7) == alone  # a seed further on, as the chat is
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from campaigns.contracts.connector import ConnectorError, Setup
-from campaigns.contracts.dialogues import BadDialoguesError, PerFile, check_dialogues, dialogues_for, read_dialogues
+from campaigns.dialogues import BadDialoguesError, check_dialogues, dialogues_for, read_dialogues
+from evalsite.lib.caches import FileCache
 from examples.dialogue.make_dialogues import turns_of
 from tests.campaigns.connectors.dialogue_files import EXAMPLE, write_dialogues
 
@@ -118,7 +119,7 @@ def test_a_file_that_is_too_large_is_refused_unread(path: Path) -> None:
 
 
 def test_too_many_turns_are_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("campaigns.contracts.dialogues.MAX_TURNS", 3)
+    monkeypatch.setattr("campaigns.dialogues.MAX_TURNS", 3)
     assert "3 turns" in refusal_of(write_dialogues(path, ["a", "b"], ["c", "d"])).message
 
 
@@ -142,7 +143,7 @@ def files_of(folder: Path, **n_turns: int) -> dict[str, Path]:
     return files
 
 
-def read_again(files: dict[str, Path], names: str, **limit: int) -> str:
+def read_again(files: dict[str, Path], names: str, most: int = 10) -> str:
     """Ask for files in turn, and return those that were made anew."""
     made: list[str] = []
 
@@ -150,7 +151,7 @@ def read_again(files: dict[str, Path], names: str, **limit: int) -> str:
         made.append(path.name)
         return Read(len(path.read_text()))
 
-    kept = PerFile(make, **limit)
+    kept = FileCache(make, size_of=lambda made: made.n_turns, max_size=most)
     for name in names:
         assert kept(files[name]).n_turns == len(files[name].read_text())
     return "".join(made)
@@ -177,7 +178,7 @@ def test_a_file_that_takes_long_holds_up_no_other(tmp_path: Path) -> None:
             assert is_done.wait(10)
         return Read(1)
 
-    kept = PerFile(make)
+    kept = FileCache(make, size_of=lambda made: made.n_turns, max_size=10)
     thread = threading.Thread(target=kept, args=(files["slow"],))
     thread.start()
     assert is_asked.wait(10)
@@ -200,7 +201,7 @@ def test_threads_that_ask_at_once_get_the_same(path: Path) -> None:
         time.sleep(0.05)
         return Read(1)
 
-    kept = PerFile(make)
+    kept = FileCache(make, size_of=lambda made: made.n_turns, max_size=10)
     path.write_text("x")
     found: list[Read] = []
 

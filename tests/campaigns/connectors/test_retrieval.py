@@ -9,7 +9,7 @@ import pytest
 from campaigns.connectors.retrieval.index import Index, Vectors, index_of, terms_of
 from campaigns.connectors.retrieval.plugin import Retrieval
 from campaigns.contracts.connector import ConnectorError, Request, Setup
-from campaigns.contracts.dialogues import read_dialogues
+from campaigns.dialogues import read_dialogues
 from evalsite.lib.errors import DomainError
 from tests.campaigns.connectors.dialogue_files import EXAMPLE, INPUTS, chat_with, said, write_dialogues
 
