@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from annotation.exports import worker_digits
+from annotation.worker_names import worker_digits
 
 
 def anonymise(workers: Collection[str]) -> dict[str, str]:

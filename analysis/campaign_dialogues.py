@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from analysis.dialogues.rows import NO, YES, Chat, DeadChat, LoadedDialogues, Work, in_order, left_out, without_dead
 from analysis.stats.ratings import Kind
-from annotation.chat.sizes import measure_each, minutes_between
+from annotation.chat.exports import measure_each, minutes_between
 from annotation.models import Assignment, Conversation, TopicChange, Turn
 from campaigns.chatbots import systems_sent_topic
 from campaigns.models import Campaign

@@ -1,4 +1,4 @@
-"""Who has followed a campaign's link, and what awaits them. Only a look: `start_assignment` decides."""
+"""Who has followed a campaign's link, and what they may do. It reserves nothing: `start_assignment` decides."""
 
 import secrets
 from collections.abc import Iterable
@@ -19,8 +19,8 @@ State = Assignment.State
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """What somebody will meet: `refusal` is the code of what keeps them from a HIT, "" if nothing does.
+class Offer:
+    """What somebody may do: `refusal` is the code of what keeps them from a HIT, "" if nothing does.
 
     `n_items` is the size of a HIT that is free, `active` the assignment that they have begun, `finished` those that
     they have completed.
@@ -42,8 +42,8 @@ def find_campaign(public_id: UUID) -> Campaign:
         ) from None
 
 
-def foresee(campaign: Campaign, worker_key: str | None, place: Place | None = None) -> Outlook:
-    """Return what awaits the worker of a key; a key of None is somebody new. At most nine queries.
+def find_offer(campaign: Campaign, worker_key: str | None, place: Place | None = None) -> Offer:
+    """Return what the worker of a key may do; a key of None is somebody new. At most nine queries.
 
     `place` is what they came with from a crowd platform: the HIT that it names, if it names one, and no other.
     """
@@ -52,21 +52,21 @@ def foresee(campaign: Campaign, worker_key: str | None, place: Place | None = No
     mine = list(worker.assignments.filter(campaign=campaign).select_related("hit")) if worker else []
     finished = tuple(each for each in mine if each.state in COMPLETED)
     if begun := find_begun(mine, place):
-        return Outlook("", begun.n_items, begun, finished)
+        return Offer("", begun.n_items, begun, finished)
     if number is not None and any(each.state == State.ACTIVE for each in mine):
-        return Outlook("other_hit", finished=finished)
+        return Offer("other_hit", finished=finished)
     if refusal := _find_refusal(campaign, mine):
-        return Outlook(refusal, finished=finished)
+        return Offer(refusal, finished=finished)
     has_no_room = is_full(campaign, worker.pk if worker else None)
     # An expired assignment is taken up again if its HIT is still free; other HITs are had once.
     had = [each.hit_id for each in mine if each.state != State.EXPIRED and number is None]
     free = Hit.objects.filter(campaign=campaign, n_places_left__gt=0, is_offered=True).exclude(pk__in=had)
     hit = None if has_no_room else (free if number is None else free.filter(number=number)).first()
     if hit:
-        return Outlook("", hit.items.count(), None, finished)
+        return Offer("", hit.items.count(), None, finished)
     if not place and (others := list_displaceable(campaign, mine, only_newcomers=has_no_room)):
-        return Outlook("", Assignment.objects.values_list("n_items", flat=True).get(pk=others[0]), None, finished)
-    return Outlook("enough_workers" if has_no_room else "no_work", finished=finished)
+        return Offer("", Assignment.objects.values_list("n_items", flat=True).get(pk=others[0]), None, finished)
+    return Offer("enough_workers" if has_no_room else "no_work", finished=finished)
 
 
 def find_begun(mine: Iterable[Assignment], place: Place | None) -> Assignment | None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
 from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from annotation.encoding import as_records, csv_pieces, json_pieces, parquet_pieces
@@ -11,14 +13,13 @@ from annotation.exports import (
     FINISHED,
     ITEM_COLUMNS,
     RATING_COLUMNS,
-    NameWorker,
-    hashed_name,
     iter_assignments,
     iter_events,
     iter_items,
     iter_ratings,
-    real_name,
 )
+from annotation.progress import get_totals
+from annotation.worker_names import NameWorker, hashed_name, real_name
 from campaigns.models import Campaign
 
 _CSV, _JSON_LINES = "text/csv; charset=utf-8", "application/jsonl; charset=utf-8"
@@ -121,3 +122,23 @@ def find_download(campaign: Campaign, name: str) -> Download | None:
         return _CONSENT
     download = _DOWNLOADS.get(name)
     return download if download and (campaign.is_live or not download.is_live_only) else None
+
+
+class FileSizes(NamedTuple):
+    """How many rows the files of a campaign have, and the name of the file with its consent text."""
+
+    n_ratings: int
+    n_assignments: int
+    n_items: int
+    consent_file: str
+
+
+def count_rows(campaign: Campaign, now: datetime) -> FileSizes:
+    """Return how many rows the files of a campaign have. Five queries at most."""
+    totals = get_totals(campaign, now)
+    return FileSizes(
+        n_ratings=totals.n_items_finished * campaign.criteria.count(),
+        n_assignments=totals.n_assignments,
+        n_items=totals.n_items_wanted // max(campaign.workers_per_hit, 1),
+        consent_file=consent_file(campaign),
+    )

@@ -4,19 +4,17 @@ Rows come in chunks of whole assignments, each read by a few queries: memory doe
 locked, and no cursor stays open on either database.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from django.utils.crypto import salted_hmac
-
-from annotation.models import Assignment, Event, Rating, Worker
+from annotation.models import Assignment, Event, Rating
 from annotation.progress import shown_seconds
+from annotation.worker_names import NameWorker, hashed_name
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
 
 State = Assignment.State
-NameWorker = Callable[[Worker], str]
 
 FINISHED: tuple[str, ...] = (State.FINISHED,)
 ALL_STATES: tuple[str, ...] = tuple(State.values)
@@ -35,25 +33,6 @@ ITEM_COLUMNS = ("hit", "position", "kind", "twin_position", "source", "system", 
 KINDS = {kind.value: kind.name.lower() for kind in Kind}
 """What kinds of items are called in files."""
 _ASSIGNMENTS_AT_ONCE, _HITS_AT_ONCE = 100, 100
-_HASH_LENGTH = 12
-
-
-def worker_digits(name: str) -> str:
-    """Return digits that do not tell who a worker is: the same for one name in every file and page of this server.
-
-    They are made of the name, not the platform's key, since a file of ratings knows no more.
-    """
-    return salted_hmac("evalsite.worker", name, algorithm="sha256").hexdigest()[:_HASH_LENGTH]
-
-
-def hashed_name(worker: Worker) -> str:
-    """Return a name that does not tell who the worker is."""
-    return f"w-{worker_digits(worker.name)}"
-
-
-def real_name(worker: Worker) -> str:
-    """Return the name by which the platform knows the worker: for owners only."""
-    return worker.name
 
 
 # --- Ratings

@@ -1,7 +1,8 @@
 """What the lists of the monitoring pages show. The caller has fetched the campaign for its user."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db.models import Count, F, Q, QuerySet, Value
 from django.db.models.functions import Replace
@@ -9,6 +10,7 @@ from django.shortcuts import get_object_or_404
 
 from annotation.models import Assignment, Invitation
 from annotation.places import taking_part
+from annotation.queries import worker_name
 from campaigns.contracts.platform import CampaignRef, CrowdPlatform
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
@@ -49,6 +51,22 @@ def list_feedback(campaign: Campaign, *, search: str = "") -> QuerySet[Assignmen
     if search:
         found = found.filter(feedback__icontains=search)
     return found.order_by("-ended_at", "-pk")
+
+
+class AssignmentRow(NamedTuple):
+    """An assignment in a list, with its worker's name as the user may see it, and the minutes that it took so far."""
+
+    assignment: Assignment
+    worker: str
+    minutes: float
+
+
+def describe_assignments(campaign: Campaign, assignments: Iterable[Assignment]) -> list[AssignmentRow]:
+    """Return assignments, with their workers, as rows of a list. No query."""
+    return [
+        AssignmentRow(each, worker_name(campaign, each.worker), (each.seen_at - each.started_at).total_seconds() / 60)
+        for each in assignments
+    ]
 
 
 @dataclass(frozen=True)

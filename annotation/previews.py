@@ -35,6 +35,20 @@ class PreviewItem:
     n_hits: int
 
 
+@dataclass(frozen=True)
+class PreviewBar:
+    """Where in a preview somebody is: `hit` is None if there is nothing to rate; `shown` is the item, if one shows."""
+
+    campaign: Campaign
+    hit: int | None
+    shown: PreviewItem | None = None
+
+    @property
+    def position(self) -> int:
+        """Position of the item that shows, or of the first one."""
+        return self.shown.item.position if self.shown else 1
+
+
 def first_hit(campaign: Campaign) -> int | None:
     """Return the number of the HIT that a preview begins with; None if there is nothing to show."""
     number = campaign.hits.values_list("number", flat=True).first()

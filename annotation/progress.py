@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from annotation.models import Assignment, Conversation, Event
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Hit, HitItem
+from evalsite.lib.histograms import Histogram, count_in_steps
 
 State = Assignment.State
 # What an assignment of these states has rated counts; the places of the others are offered again.
@@ -19,10 +20,11 @@ LATELY = timedelta(hours=24)
 # Of a large campaign the newest assignments tell how long work takes now.
 _ASSIGNMENTS_TIMED, _ASSIGNMENTS_WITH_ITEMS_TIMED, _CHATS_TIMED = 10_000, 100, 600
 _MS_PER_S, _S_PER_MIN = 1000, 60
+_N_STEPS = 16
 
 
 @dataclass(frozen=True)
-class Totals:
+class AssignmentTotals:
     """What a campaign's assignments add up to. `n_wanted` assignments are asked for: HITs × workers of each."""
 
     n_hits: int
@@ -58,14 +60,14 @@ class Totals:
 
     @property
     def time_left(self) -> timedelta | None:
-        """How long the rest takes at the pace of the last 24 h; None where no HIT was finished in them."""
+        """How long the rest takes at the rate of the last 24 h; None where no HIT was finished in them."""
         if not self.n_finished_lately or self.first_started_at is None:
             return None
         window = min(LATELY, self.at - self.first_started_at)
         return window / self.n_finished_lately * max(self.n_wanted - self.n_finished, 0)
 
 
-def get_totals(campaign: Campaign, now: datetime) -> Totals:
+def get_totals(campaign: Campaign, now: datetime) -> AssignmentTotals:
     """Return the sums of the campaign's assignments. Three queries, four if it is live: dead chats are not rated."""
     n_hits = campaign.hits.count()
     n_items = HitItem.objects.filter(hit__campaign=campaign).count()
@@ -85,7 +87,9 @@ def get_totals(campaign: Campaign, now: datetime) -> Totals:
         found["n_items_rated"] -= dead["n"]
         found["n_items_finished"] -= dead["n_finished"]
     n_workers = campaign.workers_per_hit
-    return Totals(n_hits=n_hits, n_wanted=n_hits * n_workers, n_items_wanted=n_items * n_workers, at=now, **found)
+    return AssignmentTotals(
+        n_hits=n_hits, n_wanted=n_hits * n_workers, n_items_wanted=n_items * n_workers, at=now, **found
+    )
 
 
 def _dead_chats(campaign: Campaign) -> QuerySet[Conversation]:
@@ -101,6 +105,11 @@ class SystemCount:
     name: str
     n_rated: int
     n_planned: int
+
+    @property
+    def share(self) -> float | None:
+        """The share that was rated; None if none is planned."""
+        return self.n_rated / self.n_planned if self.n_planned else None
 
 
 def count_by_system(campaign: Campaign) -> list[SystemCount]:
@@ -125,20 +134,43 @@ def count_by_system(campaign: Campaign) -> list[SystemCount]:
 
 
 @dataclass(frozen=True)
-class Spread:
-    """Quartiles of some durations."""
+class Durations:
+    """How long something took: how many are known, their quartiles and their histogram, in one unit."""
 
     n: int
     lower: float
     median: float
     upper: float
+    histogram: Histogram
 
 
-def spread_of(durations: NDArray[np.float64]) -> Spread | None:
-    """Return the quartiles of some durations, None of none."""
-    if not durations.size:
+def describe_durations(durations: NDArray[np.float64]) -> Durations | None:
+    """Return quartiles and histogram of durations; None of none."""
+    histogram = count_in_steps(durations, n_steps=_N_STEPS)
+    if histogram is None:
         return None
-    return Spread(durations.size, *np.quantile(durations, [0.25, 0.5, 0.75]).tolist())
+    lower, median, upper = np.quantile(durations, [0.25, 0.5, 0.75]).tolist()
+    return Durations(durations.size, lower, median, upper, histogram)
+
+
+@dataclass(frozen=True)
+class CampaignProgress:
+    """How far a campaign is; `durations` are seconds per item or, of a live campaign, minutes per chat."""
+
+    totals: AssignmentTotals
+    systems: Sequence[SystemCount]
+    minutes: Durations | None
+    durations: Durations | None
+
+
+def get_progress(campaign: Campaign, now: datetime) -> CampaignProgress:
+    """Return how far the campaign is, and how long work takes. At most nine queries."""
+    return CampaignProgress(
+        totals=get_totals(campaign, now),
+        systems=count_by_system(campaign),
+        minutes=describe_durations(minutes_per_hit(campaign)),
+        durations=describe_durations(minutes_per_chat(campaign) if campaign.is_live else seconds_per_item(campaign)),
+    )
 
 
 def minutes_per_hit(campaign: Campaign) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What a worker's page shows. A token is the access: whoever has it is the assignment's worker."""
+"""What a worker's page shows, by the token that is its access; and what a user may call a worker."""
 
 import sys
 from collections.abc import Mapping
@@ -8,9 +8,11 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from annotation.models import Assignment
+from annotation.models import Assignment, Worker
 from annotation.tokens import is_arrival, read_token
+from annotation.worker_names import hashed_name
 from campaigns.models import Campaign, Criterion, HitItem
+from campaigns.queries import Role, has_role
 from evalsite.lib.caches import byte_cache
 from evalsite.lib.errors import DomainError
 
@@ -62,7 +64,7 @@ class Page:
 
 
 def get_assignment(token: str) -> Assignment:
-    """Return the assignment of a token, with its campaign, HIT and worker. One query.
+    """Return the assignment of a token, with its campaign, HIT and worker: whoever has it is the worker. One query.
 
     Raises DomainError `bad_token`, or `old_token` if its worker has come anew from the platform since.
     """
@@ -126,3 +128,8 @@ def criteria_of(campaign: Campaign) -> list[Criterion]:
 @lru_cache(maxsize=256)
 def _frozen_criteria(public_id: UUID) -> list[Criterion]:
     return list(Criterion.objects.filter(campaign__public_id=public_id))
+
+
+def worker_name(campaign: Campaign, worker: Worker) -> str:
+    """Return what the user that the campaign was fetched for may call a worker: viewers get a hash, as in exports."""
+    return worker.name if has_role(campaign, Role.EDITOR) else hashed_name(worker)

@@ -6,8 +6,9 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from annotation.exports import FINISHED, NameWorker, assignment_chunks, utc_text
+from annotation.exports import FINISHED, assignment_chunks, utc_text
 from annotation.models import Assignment, Worker
+from annotation.worker_names import NameWorker
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from crowd.models import Order, Submission

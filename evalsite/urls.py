@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+import annotation.urls
 from evalsite.accounts.views import admin_sign_in
 
 urlpatterns = [
@@ -12,9 +13,9 @@ urlpatterns = [
     path("jobs/", include("evalsite.jobs.urls")),
     path("campaigns/", include("campaigns.urls")),
     path("analysis/", include("analysis.urls")),
-    path("campaigns/", include("annotation.urls.monitoring")),
+    path("campaigns/", include(annotation.urls.monitoring_pages)),
     path("campaigns/", include("crowd.urls")),
-    path("rate/", include("annotation.urls.worker")),
+    path("rate/", include(annotation.urls.rate)),
     # Passwords have one door: it counts attempts.
     path("admin/login/", admin_sign_in),
     path("admin/password_change/", RedirectView.as_view(pattern_name="accounts:password")),

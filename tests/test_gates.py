@@ -46,7 +46,7 @@ VIOLATIONS = [
     ("Inside the campaigns", "campaigns.queries", "campaigns.services.hits"),
     ("Inside the campaigns", "campaigns.services.systems", "campaigns.forms.systems"),
     ("Inside the campaigns", "campaigns.models", "campaigns.checklist"),
-    ("Inside the annotation", "annotation.services.ratings", "annotation.presenters.worker"),
+    ("Inside the annotation", "annotation.services.ratings", "annotation.views.worker"),
     ("Inside the annotation", "annotation.queries", "annotation.services.assignments"),
     ("Inside the crowd", "crowd.services.payments.orders", "crowd.views.orders"),
     ("Inside the crowd", "crowd.queries.publishing", "crowd.services.publishing"),

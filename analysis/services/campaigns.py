@@ -15,7 +15,8 @@ from analysis.models import AnalysisRun, RatingsFile
 from analysis.ratings.columns import COLUMNS
 from analysis.services.ratings_files import keep_file
 from analysis.services.runs import start_run
-from annotation.exports import RATING_COLUMNS, iter_ratings, real_name
+from annotation.exports import RATING_COLUMNS, iter_ratings
+from annotation.worker_names import real_name
 from campaigns.models import Campaign, Membership
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job

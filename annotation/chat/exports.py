@@ -1,12 +1,13 @@
 """What was said in the chats of a live campaign, as rows of files; in chunks of whole assignments, as in `exports`."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from annotation.chat.flags import find_flags, inputs_of
-from annotation.chat.sizes import measure, measure_each, minutes_between
-from annotation.exports import FINISHED, KINDS, NameWorker, assignment_chunks, hashed_name, utc_text
+from annotation.exports import FINISHED, KINDS, assignment_chunks, utc_text
 from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
+from annotation.worker_names import NameWorker, hashed_name
 from campaigns.chatbots import systems_sent_topic
 from campaigns.models import Campaign
 
@@ -35,6 +36,33 @@ _OF_CHATBOT = {
     "is_cut": "is_cut",
     "topic": "topic",
 }
+
+
+def measure_each(inputs: Iterable[str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return how many words, and how many characters, each input of a chat has, as `measure` counts them.
+
+    >>> measure_each(["I like  tea. ", "Ça va?"])
+    ((3, 2), (11, 6))
+    """
+    words = [text.split() for text in inputs]
+    return tuple(map(len, words)), tuple(len(" ".join(of_input)) for of_input in words)
+
+
+def measure(inputs: Iterable[str]) -> tuple[int, int, int]:
+    """Return how many inputs, words and characters a worker's side of a chat has.
+
+    Words are divided by white space; characters are Unicode code points, white space between two words counted as one.
+
+    >>> measure(["I like  tea. ", "Ça va?"])
+    (2, 5, 17)
+    """
+    words, characters = measure_each(inputs)
+    return len(words), sum(words), sum(characters)
+
+
+def minutes_between(started_at: datetime, ended_at: datetime | None) -> float | None:
+    """Return the minutes of a chat with two decimals; None of one that goes on."""
+    return round((ended_at - started_at).total_seconds() / 60, 2) if ended_at else None
 
 
 def iter_dialogues(
@@ -143,8 +171,8 @@ def _ratings_of(assignments: Iterable[int]) -> dict[tuple[int, int], dict[int, i
 
 def _turn(turn: Turn) -> dict[str, Any]:
     names = _OF_WORKER if turn.speaker == Turn.Speaker.WORKER else _OF_CHATBOT
-    told = {called: turn.data[name] for name, called in names.items() if name in turn.data}
-    return {"number": turn.number, "by": turn.speaker, "text": turn.text, "at": utc_text(turn.at)} | told
+    data = {called: turn.data[name] for name, called in names.items() if name in turn.data}
+    return {"number": turn.number, "by": turn.speaker, "text": turn.text, "at": utc_text(turn.at)} | data
 
 
 def _change(change: TopicChange) -> dict[str, Any]:

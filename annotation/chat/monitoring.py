@@ -1,42 +1,35 @@
-"""Watching the chats of a live campaign: how its chatbots do, and what was said. The caller has fetched the campaign.
+"""How the chats of a live campaign go at the moment, and how each chatbot does.
 
-What grows without end is counted by the database, or looked at where it is newest.
+The caller has fetched the campaign for its user. What grows without end is counted by the database, or read where it is
+newest.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import BigIntegerField, Count, Exists, F, OuterRef, Q, QuerySet, Sum, Window
+from django.db.models import BigIntegerField, Count, F, Q, Sum, Window
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, RowNumber
-from django.shortcuts import get_object_or_404
 from numpy.typing import NDArray
 
-from annotation.chat.flags import Finding, find_flags, inputs_of
-from annotation.models import Assignment, Conversation, Event, Rating, TopicChange, Turn, Worker
+from annotation.chat.transcripts import list_chats, running
+from annotation.models import Conversation, Event, Turn
+from annotation.queries import worker_name
 from campaigns.models import Campaign, Chatbot
 from campaigns.queries import list_chatbots
+from evalsite.lib.histograms import Histogram, count_in_steps, round_top
 
 State = Conversation.State
 
-AT_ONCE = timedelta(minutes=5)
-"""A chat is running while its worker was seen so lately."""
-CHATS_TIMED, CHATS_FLAGGED, TRIES_JUDGED = 1_000, 2_000, 50
+CHATS_TIMED, TRIES_JUDGED = 1_000, 50
 FAILS_OFTEN, FEWEST_FAILURES = 0.2, 3
 """Share of the newest tries, and how many of them at least, that must have failed for a warning."""
-_ROWS_AT_ONCE = 2_000
+_N_STEPS = 12
+_MS_PER_S = 1000
 _SYSTEM = "item__output__system"
-
-
-def running(now: datetime) -> Q:
-    """Return the condition for chats that go on: somebody is in them, or a reply is being asked for."""
-    is_open = Q(state=State.OPEN, assignment__state=Assignment.State.ACTIVE)
-    return is_open & (Q(assignment__seen_at__gt=now - AT_ONCE) | Q(asked_until__gt=now))
 
 
 # The worker's turns are the first, third, …: of an odd number of turns the last has no reply.
@@ -56,7 +49,8 @@ class ChatbotState:
     """How a chatbot does: its chats and replies so far, what went wrong, and how long its newest replies took.
 
     `n_left` chats are open and not running. `latencies_ms` are of the replies in the campaign's newest CHATS_TIMED
-    chats. `n_failed_lately` of its newest `n_tried_lately` tries failed.
+    chats; `histogram`, of the same in seconds, has the steps of the other chatbots' histograms. `n_failed_lately` of
+    its newest `n_tried_lately` tries failed.
     """
 
     chatbot: Chatbot
@@ -72,6 +66,7 @@ class ChatbotState:
     n_failed_lately: int = 0
     n_tried_lately: int = 0
     latencies_ms: NDArray[np.float64] = field(default_factory=lambda: np.array([]))
+    histogram: Histogram | None = None
 
     @property
     def n_left(self) -> int:
@@ -80,9 +75,23 @@ class ChatbotState:
 
     @property
     def fails_often(self) -> bool:
-        """Whether so many of its newest tries failed that somebody should look."""
+        """Whether so many of its newest tries failed that the page warns of it."""
         n_enough = max(FEWEST_FAILURES, FAILS_OFTEN * self.n_tried_lately)
         return self.n_failed_lately >= n_enough
+
+    @property
+    def median_s(self) -> float | None:
+        """Median seconds to a reply."""
+        return _quantile_s(self.latencies_ms, 0.5)
+
+    @property
+    def p95_s(self) -> float | None:
+        """Seconds within which 95 % of the replies came."""
+        return _quantile_s(self.latencies_ms, 0.95)
+
+
+def _quantile_s(latencies_ms: NDArray[np.float64], share: float) -> float | None:
+    return float(np.quantile(latencies_ms, share)) / _MS_PER_S if latencies_ms.size else None
 
 
 def get_chatbot_states(campaign: Campaign, now: datetime) -> list[ChatbotState]:
@@ -104,10 +113,20 @@ def get_chatbot_states(campaign: Campaign, now: datetime) -> list[ChatbotState]:
                 latencies_ms=latencies_ms,
             )
         )
-    return states
+    top_s = round_top(_latencies_ms(states) / _MS_PER_S)
+    return [
+        replace(state, histogram=count_in_steps(state.latencies_ms / _MS_PER_S, n_steps=_N_STEPS, top=top_s))
+        for state in states
+    ]
 
 
-def _count_chats(campaign: Campaign, now: datetime) -> dict[int, dict[str, int]]:
+def _latencies_ms(states: Iterable[ChatbotState]) -> NDArray[np.float64]:
+    """Return how long replies took, without the degraded chatbot's, which waits as long as the others took."""
+    asked = (state.latencies_ms for state in states if not state.chatbot.system.is_degraded)
+    return np.concatenate([np.array([]), *asked])
+
+
+def _count_chats(campaign: Campaign, now: datetime) -> dict[int, dict[str, Any]]:
     is_running = running(now)
     counted = Conversation.objects.filter(assignment__campaign=campaign).order_by().values(_SYSTEM)
     rows = counted.annotate(
@@ -161,139 +180,60 @@ def _newest_tries(failed_at: Sequence[float], replied_at: NDArray[np.float64]) -
     return int(is_failed[newest].sum()), newest.size
 
 
-def list_running(campaign: Campaign, now: datetime, n_most: int) -> list[Conversation]:
-    """Return the chats that go on, whose worker was seen last first, with workers and systems. One query."""
-    found = list_chats(campaign).filter(running(now))
-    return list(found.order_by("-assignment__seen_at", "-pk")[:n_most])
+class RunningChat(NamedTuple):
+    """A chat that goes on, its worker's name as the user may see it, how long it lasts, when they were seen."""
 
-
-# --- Transcripts
-
-
-def list_chats(
-    campaign: Campaign,
-    *,
-    now: datetime | None = None,
-    chatbot: int | None = None,
-    workers: Collection[int] | None = None,
-    hit: int | None = None,
-    state: str = "",
-    search: str = "",
-) -> QuerySet[Conversation]:
-    """Return the chats that match, newest first, with workers, HITs and systems.
-
-    `chatbot` is a pk; `state` is one of a conversation, or `running` (at `now`); `search` is a part of what either side
-    said or of a topic, in capitals or not.
-    """
-    found = Conversation.objects.filter(assignment__campaign=campaign)
-    found = found.select_related("assignment__worker", "assignment__hit", _SYSTEM)
-    if chatbot is not None:
-        found = found.filter(item__output__system__chatbot=chatbot)
-    if workers is not None:
-        found = found.filter(assignment__worker__in=workers)
-    if hit is not None:
-        found = found.filter(assignment__hit__number=hit)
-    if state == "running" and now:
-        found = found.filter(running(now))
-    elif state:
-        found = found.filter(state=state)
-    if search:
-        of_chat = {"conversation": OuterRef("pk")}
-        found = found.filter(
-            Q(topic__icontains=search)
-            | Exists(Turn.objects.filter(**of_chat, text__icontains=search))
-            | Exists(TopicChange.objects.filter(**of_chat, topic__icontains=search))
-        )
-    return found.order_by("-pk")
-
-
-def list_workers(campaign: Campaign) -> list[Worker]:
-    """Return everybody who has an assignment in the campaign. One query."""
-    return list(Worker.objects.filter(pk__in=Assignment.objects.filter(campaign=campaign).values("worker")))
-
-
-# A turn as flags and transcripts read it: its number, text, time and data.
-TurnRow = tuple[int, str, datetime, dict[str, Any]]
-
-
-def iter_turns(chats: Any) -> Iterator[tuple[int, list[TurnRow]]]:
-    """Yield the turns of chats, given as whatever `conversation__in` takes, chat by chat. One query, as it is read."""
-    turns = Turn.objects.filter(conversation__in=chats).order_by("conversation", "number")
-    rows = turns.values_list("conversation", "number", "text", "at", "data").iterator(chunk_size=_ROWS_AT_ONCE)
-    for chat, of_chat in groupby(rows, key=lambda row: row[0]):
-        yield chat, [row[1:] for row in of_chat]
-
-
-def find_flagged(chats: QuerySet[Conversation]) -> dict[int, list[Finding]]:
-    """Return the flags of those of the newest CHATS_FLAGGED of some chats that have any, newest first. One query."""
-    newest = chats.order_by("-pk").values("pk")[:CHATS_FLAGGED]
-    found = {chat: findings for chat, turns in iter_turns(newest) if (findings := find_flags(inputs_of(turns)))}
-    return dict(sorted(found.items(), reverse=True))
-
-
-def only_flagged(chats: QuerySet[Conversation], flag: str) -> QuerySet[Conversation]:
-    """Return those of the newest CHATS_FLAGGED of some chats that have a flag. One query, which reads them."""
-    found = find_flagged(chats).items()
-    flagged = [pk for pk, findings in found if any(finding.flag.name == flag for finding in findings)]
-    return chats.filter(pk__in=flagged)
-
-
-class WorkerFlags(NamedTuple):
-    """How many of a worker's chats there are, and how many of them have each flag."""
-
-    worker: Worker
-    n_chats: int
-    n_flagged: int
-    by_flag: dict[str, int]
-
-
-def count_worker_flags(campaign: Campaign) -> list[WorkerFlags]:
-    """Return the flags in the campaign's newest CHATS_FLAGGED chats by worker, who has most first. Three queries."""
-    chats = Conversation.objects.filter(assignment__campaign=campaign)
-    newest = chats.order_by("-pk").values_list("pk", "assignment__worker")[:CHATS_FLAGGED]
-    worker_of = dict(newest)
-    n_chats = Counter(worker_of.values())
-    flags: dict[int, list[list[Finding]]] = {}
-    for chat, findings in find_flagged(chats).items():
-        if chat in worker_of:  # else it was begun between the two queries
-            flags.setdefault(worker_of[chat], []).append(findings)
-    workers = Worker.objects.in_bulk(flags)
-    counts = [
-        WorkerFlags(workers[pk], n_chats[pk], len(of_worker), _count_flags(of_worker))
-        for pk, of_worker in flags.items()
-    ]
-    return sorted(counts, key=lambda each: (-each.n_flagged, each.worker.pk))
-
-
-def _count_flags(findings: Sequence[Sequence[Finding]]) -> dict[str, int]:
-    return Counter(finding.flag.name for of_chat in findings for finding in of_chat)
-
-
-# --- One chat
+    chat: Conversation
+    worker: str
+    lasts: timedelta
+    seen_ago: timedelta
 
 
 @dataclass(frozen=True)
-class Transcript:
-    """All that is known of one chat; `siblings` are the chats of its assignment, itself included, by position."""
+class ChatsNow:
+    """A campaign's chats at a moment: how each chatbot does, and the chats that go on."""
 
-    chat: Conversation
-    turns: Sequence[Turn]
-    changes: Sequence[TopicChange]
-    failures: Sequence[Event]
-    ratings: Sequence[Rating]
-    siblings: Sequence[Conversation]
+    at: datetime
+    states: Sequence[ChatbotState]
+    running: Sequence[RunningChat]
+    warned: Sequence[ChatbotState]
+    """Chatbots that have spent their cap, then those that fail often; none once the campaign is closed."""
+    median_s: float | None
+    p95_s: float | None
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether any chatbot has cost something or has a cap."""
+        return any(state.chatbot.spent or state.chatbot.spending_cap is not None for state in self.states)
+
+    @property
+    def total(self) -> dict[str, int]:
+        """The sum over all chatbots of each count of ChatbotState."""
+        names = ("chats", "running", "awaiting", "ended", "dead", "left", "replies", "failed", "given_up")
+        return {f"n_{name}": sum(getattr(state, f"n_{name}") for state in self.states) for name in names}
 
 
-def get_transcript(campaign: Campaign, chat_id: int) -> Transcript:
-    """Return a chat of the campaign and all that belongs to it; raise Http404 for any other. Six queries."""
-    chat = get_object_or_404(list_chats(campaign).select_related(f"{_SYSTEM}__chatbot"), pk=chat_id)
-    of_item = {"assignment": chat.assignment_id, "item": chat.item_id}
-    siblings = Conversation.objects.filter(assignment=chat.assignment_id).select_related(_SYSTEM)
-    return Transcript(
-        chat=chat,
-        turns=list(chat.turns.order_by("number")),
-        changes=list(chat.topic_changes.order_by("pk")),
-        failures=list(Event.objects.filter(**of_item, kind=Event.Kind.UNANSWERED).order_by("pk")),
-        ratings=list(Rating.objects.filter(**of_item).select_related("criterion").order_by("criterion__order")),
-        siblings=list(siblings.order_by("item__position")),
+def get_chats_now(campaign: Campaign, now: datetime, *, n_running: int) -> ChatsNow:
+    """Return how the campaign's chats go, with at most `n_running` of those that go on. Five queries."""
+    states = get_chatbot_states(campaign, now)
+    warned = [state for state in states if state.chatbot.is_spent or (state.fails_often and state.last_failure)]
+    latencies_ms = _latencies_ms(states)
+    found = list_chats(campaign).filter(running(now)).order_by("-assignment__seen_at", "-pk")[:n_running]
+    return ChatsNow(
+        at=now,
+        states=states,
+        running=[
+            RunningChat(
+                chat,
+                worker_name(campaign, chat.assignment.worker),
+                now - chat.started_at,
+                now - chat.assignment.seen_at,
+            )
+            for chat in found
+        ],
+        warned=[]
+        if campaign.status == campaign.Status.CLOSED
+        else sorted(warned, key=lambda state: not state.chatbot.is_spent),
+        median_s=_quantile_s(latencies_ms, 0.5),
+        p95_s=_quantile_s(latencies_ms, 0.95),
     )

@@ -9,28 +9,21 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from annotation.chat.monitoring import (
+from annotation.chat.flags import FEWEST_INPUTS, FLAGS
+from annotation.chat.forms import ChatFilter
+from annotation.chat.monitoring import CHATS_TIMED, get_chats_now
+from annotation.chat.transcripts import (
     CHATS_FLAGGED,
     count_worker_flags,
-    get_chatbot_states,
+    describe_chats,
+    find_workers,
     get_transcript,
-    iter_turns,
     list_chats,
-    list_running,
-    list_workers,
     only_flagged,
 )
-from annotation.chat.monitoring_page import (
-    chats_frame,
-    chats_listed,
-    chats_now,
-    flags_shown,
-    workers_called,
-)
-from annotation.chat.transcript_page import transcript_shown
-from annotation.forms.monitoring import ChatFilter
 from annotation.models import Conversation
 from campaigns.models import Campaign
+from campaigns.navigation import campaign_context
 from campaigns.queries import get_campaign_for, list_chatbots
 from evalsite.accounts.requests import SignedInRequest
 
@@ -41,9 +34,9 @@ _BAD_FILTER = 422
 @require_GET
 def chats(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Show the chats that go on, and how each chatbot does."""
-    campaign, now = _live_campaign(request, public_id), timezone.now()
-    states, running = get_chatbot_states(campaign, now), list_running(campaign, now, _RUNNING_SHOWN)
-    context = chats_frame(campaign, "chats") | chats_now(campaign, states, running, now)
+    campaign = _live_campaign(request, public_id)
+    found = get_chats_now(campaign, timezone.now(), n_running=_RUNNING_SHOWN)
+    context = campaign_context(campaign, "chats") | {"chats": found, "n_timed": CHATS_TIMED}
     return render(request, "monitoring/chats.html", context)
 
 
@@ -55,14 +48,12 @@ def transcripts(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     is_valid = form.is_valid()
     found = _matching(campaign, form) if is_valid else list_chats(campaign).none()
     page = Paginator(found, _CHATS_PER_PAGE).get_page(request.GET.get("page"))
-    search = form.cleaned_data["search"] if is_valid else ""
-    turns = dict(iter_turns([each.pk for each in page]))
-    context = chats_frame(campaign, "transcripts") | {
+    context = campaign_context(campaign, "chats") | {
         "form": form,
         "is_filtered": bool(form.errors or form.filters()),
         "page_obj": page,
         "n_newest": CHATS_FLAGGED,
-        "rows": chats_listed(campaign, page, turns, search),
+        "rows": describe_chats(campaign, page, search=form.cleaned_data["search"] if is_valid else ""),
     }
     return render(request, "monitoring/transcripts.html", context, status=200 if is_valid else _BAD_FILTER)
 
@@ -71,7 +62,7 @@ def _matching(campaign: Campaign, form: ChatFilter) -> QuerySet[Conversation]:
     filters = form.filters()
     flag, worker = filters.pop("flag", ""), filters.pop("worker", "")
     if worker:
-        filters["workers"] = workers_called(campaign, list_workers(campaign), worker)
+        filters["workers"] = find_workers(campaign, worker)
     found = list_chats(campaign, now=timezone.now(), **filters)
     return only_flagged(found, flag) if flag else found
 
@@ -80,8 +71,8 @@ def _matching(campaign: Campaign, form: ChatFilter) -> QuerySet[Conversation]:
 def chat(request: SignedInRequest, public_id: UUID, chat_id: int) -> HttpResponse:
     """Show one chat, turn by turn."""
     campaign = _live_campaign(request, public_id)
-    found = get_transcript(campaign, chat_id)
-    context = chats_frame(campaign, "") | transcript_shown(campaign, found, timezone.now())
+    found = get_transcript(campaign, chat_id, timezone.now())
+    context = campaign_context(campaign, "chats") | {"transcript": found, "chat": found.chat}
     return render(request, "monitoring/transcript.html", context)
 
 
@@ -89,7 +80,12 @@ def chat(request: SignedInRequest, public_id: UUID, chat_id: int) -> HttpRespons
 def chat_flags(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Show what raises flags, and whose chats have any."""
     campaign = _live_campaign(request, public_id)
-    context = chats_frame(campaign, "chat_flags") | flags_shown(campaign, count_worker_flags(campaign))
+    context = campaign_context(campaign, "chats") | {
+        "flags": list(FLAGS.values()),
+        "workers": count_worker_flags(campaign),
+        "n_newest": CHATS_FLAGGED,
+        "fewest_inputs": FEWEST_INPUTS,
+    }
     return render(request, "monitoring/chat_flags.html", context)
 
 

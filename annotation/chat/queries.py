@@ -1,10 +1,11 @@
 """What a worker's chat page shows, and how a chat begins."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Assignment, Conversation, Turn
 from annotation.queries import items_of
+from campaigns.contracts.chat import ChatRules, Utterance
 from campaigns.design.seeds import draw_below, generator, shuffled
 from campaigns.models import Campaign, Chatbot
 from evalsite.lib.errors import DomainError
@@ -76,3 +77,40 @@ def topic_now(conversation: Conversation) -> str:
     """Return what the chat is about at the moment. One query."""
     last = conversation.topic_changes.order_by("-pk").values_list("topic", flat=True).first()
     return last or conversation.topic
+
+
+@dataclass(frozen=True)
+class ChatPage:
+    """A chat as its page shows it. Nothing here may tell which chatbot it is."""
+
+    rules: ChatRules
+    topic: str
+    turns: Sequence[Utterance]
+    awaits_reply: bool = False
+    can_leave: bool = False
+
+    @property
+    def n_inputs(self) -> int:
+        """How many messages the worker has sent."""
+        return sum(turn.by == Turn.Speaker.WORKER for turn in self.turns)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the worker may send no more."""
+        return self.n_inputs >= self.rules.max_inputs
+
+
+def get_chat_page(assignment: Assignment, conversation: Conversation) -> ChatPage:
+    """Return a chat as its worker sees it now. Three queries at most."""
+    return ChatPage(
+        rules=assignment.campaign.chat_rules,
+        topic=topic_now(conversation),
+        turns=said_in(list_turns(conversation)),
+        awaits_reply=conversation.awaits_reply,
+        can_leave=is_given_up(conversation),
+    )
+
+
+def said_in(turns: Iterable[Turn]) -> list[Utterance]:
+    """Return what was said in these turns."""
+    return [Utterance("worker" if turn.speaker == Turn.Speaker.WORKER else "chatbot", turn.text) for turn in turns]

@@ -11,34 +11,35 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from annotation.chat.queries import get_chatbot, topic_now
-from annotation.chat.reply_delay import pace_of
+from annotation.chat.queries import get_chatbot, said_in, topic_now
 from annotation.models import Conversation, Event, Turn
 from campaigns.chatbots import ask, is_sent_topic, release_connection
-from campaigns.contracts.chat import Speaker, Utterance
 from campaigns.contracts.connector import ConnectorError, Reply, Request
 from campaigns.design.seeds import draw_below, generator
-from campaigns.models import Chatbot
+from campaigns.models import Campaign, Chatbot
 
 Status = Literal["replied", "waiting", "failed"]
 State = Conversation.State
 
-# How long a request waits for a reply that another one has asked for, and how often it looks.
-_HOLD_S, _LOOK_S = 20.0, 0.25
+# How long a request waits for a reply that another one has asked for, and how often it asks the database.
+_HOLD_S, _POLL_S = 20.0, 0.25
 # Beyond the chatbot's own time-out, before another may ask instead.
 _GRACE_S = 15.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
 _FULL_PAUSE_S = 1.0
 _MS_PER_S = 1000
-# What a generator is for, and how many seeds there are: servers take no larger ones.
-_SEED, _N_SEEDS = 3, 2**31
+# What generators are for: the first number of their place under the campaign's seed.
+_DELAY, _SEED = 2, 3
+_N_SEEDS = 2**31  # servers take no larger ones
+# The degraded chatbot, which could answer at once, waits as long as one of so many of the others' latest replies took.
+_LATEST, _LONGEST_DELAY_S = 50, 30.0
 
 _places = threading.BoundedSemaphore(max(settings.CHATS_AT_ONCE, 1))
 # The chats in which a request waits for the reply that another one has asked for.
@@ -46,7 +47,7 @@ _awaited: dict[int, object] = {}
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReplyState:
     """How far a reply is: there, or to be asked for again in `wait_s`, or given up until the worker asks again.
 
     `turn` is the reply, where it came just now.
@@ -59,7 +60,7 @@ class Outcome:
 
 def fetch_reply_of(
     conversation: Conversation, *, is_retry: bool = False, sleep: Callable[[float], None] = time.sleep
-) -> Outcome:
+) -> ReplyState:
     """Get the reply that a chat awaits, if it awaits one; `is_retry` asks once more for one that was given up.
 
     The chat has just been read or changed, with its assignment and campaign. One try at a time: after one that failed
@@ -67,21 +68,21 @@ def fetch_reply_of(
     to be called in a transaction. About six queries.
     """
     if conversation.state != State.OPEN or not conversation.awaits_reply:
-        return Outcome("replied")
+        return ReplyState("replied")
     chatbot, now = get_chatbot(conversation.item_id), timezone.now()
     if conversation.n_tries > chatbot.n_retries:
         if not is_retry:
-            return Outcome("failed")
+            return ReplyState("failed")
         _allow_one_more(conversation, chatbot)
     if conversation.retry_at and conversation.retry_at > now:
-        return Outcome("waiting", (conversation.retry_at - now).total_seconds())
+        return ReplyState("waiting", (conversation.retry_at - now).total_seconds())
     if not _places.acquire(blocking=False):
-        return Outcome("waiting", _FULL_PAUSE_S)
+        return ReplyState("waiting", _FULL_PAUSE_S)
     try:
         if conversation.asked_until and conversation.asked_until > now:
             return _await_other(conversation, sleep)
         if not _claim(conversation, chatbot, now):
-            return Outcome("waiting", _FULL_PAUSE_S)
+            return ReplyState("waiting", _FULL_PAUSE_S)
         return _ask(conversation, chatbot, sleep)
     finally:
         _places.release()
@@ -98,21 +99,21 @@ def _allow_one_more(conversation: Conversation, chatbot: Chatbot) -> None:
     conversation.n_tries = chatbot.n_retries
 
 
-def _await_other(conversation: Conversation, sleep: Callable[[float], None]) -> Outcome:
+def _await_other(conversation: Conversation, sleep: Callable[[float], None]) -> ReplyState:
     """Wait for the reply that another request has asked for; of many windows one does, and the rest comes again."""
     mine = object()
     if _awaited.setdefault(conversation.pk, mine) is not mine:
-        return Outcome("waiting", _FULL_PAUSE_S)
+        return ReplyState("waiting", _FULL_PAUSE_S)
     end = time.monotonic() + _HOLD_S
     try:
         while time.monotonic() < end:
             release_connection()
-            sleep(_LOOK_S)
+            sleep(_POLL_S)
             if not _awaiting(conversation).filter(asked_until__gt=timezone.now()).exists():
                 break
     finally:
         del _awaited[conversation.pk]
-    return Outcome("waiting", 0.0) if _awaiting(conversation).exists() else Outcome("replied")
+    return ReplyState("waiting", 0.0) if _awaiting(conversation).exists() else ReplyState("replied")
 
 
 def _claim(conversation: Conversation, chatbot: Chatbot, now: datetime) -> bool:
@@ -134,7 +135,7 @@ def _claim(conversation: Conversation, chatbot: Chatbot, now: datetime) -> bool:
     return is_ours
 
 
-def _ask(conversation: Conversation, chatbot: Chatbot, sleep: Callable[[float], None]) -> Outcome:
+def _ask(conversation: Conversation, chatbot: Chatbot, sleep: Callable[[float], None]) -> ReplyState:
     turns = list(conversation.turns.all())
     rules = conversation.assignment.campaign.chat_rules
     topic = topic_now(conversation) if is_sent_topic(chatbot, rules) else ""
@@ -145,11 +146,33 @@ def _ask(conversation: Conversation, chatbot: Chatbot, sleep: Callable[[float], 
         return _keep_failure(conversation, chatbot, error, time.monotonic() - began)
     answered_s = time.monotonic() - began
     if chatbot.system.is_degraded:  # that it answers at once would tell what it is
-        wait_s = pace_of(conversation.assignment.campaign, conversation.pk, conversation.n_turns) - answered_s
+        wait_s = draw_delay_s(conversation.assignment.campaign, conversation.pk, conversation.n_turns) - answered_s
         if wait_s > 0:
             release_connection()
             sleep(wait_s)
-    return Outcome("replied", turn=_keep_reply(conversation, chatbot, turns[-1], reply, answered_s, topic))
+    return ReplyState("replied", turn=_keep_reply(conversation, chatbot, turns[-1], reply, answered_s, topic))
+
+
+def draw_delay_s(campaign: Campaign, conversation_id: int, n_turns: int) -> float:
+    """Return the seconds that one of the latest 50 replies of the campaign's other chatbots took, drawn by its seed.
+
+    So speed does not tell the degraded chatbot from the others. Only the campaign's newest 50 chats with a reply are
+    read. While there is none, one of the times that the chatbots' tests took; 0 without those too. Two queries at most.
+    """
+    answered = Conversation.objects.filter(
+        assignment__campaign=campaign, item__output__system__is_degraded=False, n_turns__gte=2
+    )
+    chats = answered.order_by("-pk").values("pk")[:_LATEST]
+    replies = Turn.objects.filter(conversation__in=chats, speaker=Turn.Speaker.CHATBOT)
+    latest = list(replies.order_by("-pk").values_list("data", flat=True)[:_LATEST])
+    took_ms = [data["answered_ms"] for data in latest if "answered_ms" in data]
+    if not took_ms:
+        others = Chatbot.objects.filter(system__campaign=campaign, system__is_degraded=False).order_by("pk")
+        took_ms = [tested["took_ms"] for tested in others.values_list("tested", flat=True) if "took_ms" in tested]
+    if not took_ms:
+        return 0.0
+    rng = generator(campaign.seed, _DELAY, conversation_id, n_turns)
+    return min(float(took_ms[draw_below(len(took_ms), rng)]) / _MS_PER_S, _LONGEST_DELAY_S)
 
 
 def _call(conversation: Conversation, chatbot: Chatbot, turns: list[Turn], topic: str) -> Reply:
@@ -159,7 +182,7 @@ def _call(conversation: Conversation, chatbot: Chatbot, turns: list[Turn], topic
     name = hashlib.sha256(f"{campaign.public_id}-{conversation.pk}".encode()).hexdigest()[:32]
     request = Request(
         chat=name,
-        turns=tuple(Utterance(cast(Speaker, turn.speaker), turn.text) for turn in turns),
+        turns=tuple(said_in(turns)),
         topic=topic,
         persona=tuple(conversation.persona),
         seed=draw_below(_N_SEEDS, generator(campaign.seed, _SEED, conversation.pk)),
@@ -216,7 +239,7 @@ def _count_failures(conversation: Conversation) -> int:
 
 
 @transaction.atomic
-def _keep_failure(conversation: Conversation, chatbot: Chatbot, error: ConnectorError, took_s: float) -> Outcome:
+def _keep_failure(conversation: Conversation, chatbot: Chatbot, error: ConnectorError, took_s: float) -> ReplyState:
     """Note a try that failed, and what it cost; return when to try again, or that the reply is given up."""
     if error.reply:
         _count_cost(chatbot, error.reply)
@@ -226,10 +249,10 @@ def _keep_failure(conversation: Conversation, chatbot: Chatbot, error: Connector
     is_hopeless = not error.is_passing or n_tries > chatbot.n_retries or pause_s > _LONGEST_PAUSE_S
     if is_hopeless:  # the worker may ask again, in vain less and less often
         n_tries, pause_s = chatbot.n_retries + 1, _pause_after(conversation.n_failures + 1)
-    told = {"code": error.code, "message": error.message}
+    failure = {"code": error.code, "message": error.message}
     changes: dict[str, Any] = {
         "asked_until": None,
-        "last_error": told,
+        "last_error": failure,
         "n_tries": n_tries,
         "retry_at": now + timedelta(seconds=pause_s),
     }
@@ -241,11 +264,11 @@ def _keep_failure(conversation: Conversation, chatbot: Chatbot, error: Connector
         item_id=conversation.item_id,
         kind=Event.Kind.UNANSWERED,
         at=now,
-        data=told | {"took_ms": round(took_s * _MS_PER_S), "turn": conversation.n_turns},
+        data=failure | {"took_ms": round(took_s * _MS_PER_S), "turn": conversation.n_turns},
     )
     if not is_ours:  # the lease has ended, or the chat: how it stands now is for others to say
-        return Outcome("waiting", _FULL_PAUSE_S)
-    return Outcome("failed") if is_hopeless else Outcome("waiting", pause_s)
+        return ReplyState("waiting", _FULL_PAUSE_S)
+    return ReplyState("failed") if is_hopeless else ReplyState("waiting", pause_s)
 
 
 def _pause_after(n_failures: int) -> float:

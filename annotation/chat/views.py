@@ -4,15 +4,15 @@ Both come here by POST; a script says so by `Accept: application/json`. Where a 
 anything, it sends the forms instead.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from annotation.chat import page as chats
 from annotation.chat.forms import read_input, read_position
 from annotation.chat.queries import find_conversation, list_turns, topic_now
-from annotation.chat.replies import Outcome, fetch_reply_of
+from annotation.chat.replies import ReplyState, fetch_reply_of
 from annotation.chat.services import (
     change_topic,
     end_conversation,
@@ -20,8 +20,9 @@ from annotation.chat.services import (
     leave_conversation,
     open_conversation,
 )
-from annotation.models import Assignment, Conversation
+from annotation.models import Assignment, Conversation, Turn
 from annotation.queries import assignment_id_of, get_assignment
+from annotation.templatetags.rating import messages_sent
 from annotation.views.framed import View, data, for_workers, is_script, see_other
 from annotation.views.pages import UNPROCESSABLE, show_next, url_of
 from evalsite.lib.errors import DomainError
@@ -31,6 +32,8 @@ _CONFLICT = 409
 _PASSED = {"not_next", "not_next_turn", "chat_ended", "awaits_reply", "no_chat", "returned", "not_active"}
 _NOT_ACTIVE = DomainError("not_active", "You do not have this HIT any more. What you said is kept.")
 _UNSENT = DomainError("unsent", "What you have typed is not sent. Send it, or press the button again to go on without.")
+# Never why a reply was given up: a chatbot's fault could tell which it is.
+_GIVEN_UP = "There is no reply at the moment. Your message is kept."
 
 
 def _for_forms(view: View) -> View:
@@ -117,8 +120,8 @@ def _do(
     except DomainError as error:
         return _refuse(request, token, error, draft)
     if is_script(request):
-        told = chats.answer(conversation, [], Outcome("replied"), assignment, topic=topic_now(conversation))
-        return data(told, assignment.campaign)
+        content = _describe(conversation, [], ReplyState("replied"), assignment) | {"topic": topic_now(conversation)}
+        return data(content, assignment.campaign)
     return see_other(url_of("hit", assignment), assignment.campaign)
 
 
@@ -129,20 +132,40 @@ def _answer(
     assignment = conversation.assignment
     if assignment.state != Assignment.State.ACTIVE:
         return _refuse(request, token, _NOT_ACTIVE, {})
-    outcome = fetch_reply_of(conversation, is_retry=is_retry)
+    reply_state = fetch_reply_of(conversation, is_retry=is_retry)
     if not is_script(request):
         return see_other(url_of("hit", assignment), assignment.campaign)
-    if outcome.turn and outcome.turn.number == after + 1:  # all there is to tell
-        conversation.n_turns, turns = outcome.turn.number, [outcome.turn]
+    if reply_state.turn and reply_state.turn.number == after + 1:  # all that is new
+        conversation.n_turns, turns = reply_state.turn.number, [reply_state.turn]
     else:
         conversation.refresh_from_db()
         turns = list(list_turns(conversation, after=after))
-    return data(chats.answer(conversation, turns, outcome, assignment), assignment.campaign)
+    return data(_describe(conversation, turns, reply_state, assignment), assignment.campaign)
+
+
+def _describe(
+    conversation: Conversation, turns: Iterable[Turn], reply_state: ReplyState, assignment: Assignment
+) -> dict[str, Any]:
+    """Return, for the page's script, the new turns, and whether a reply is there, awaited or given up."""
+    rules, is_given_up = assignment.campaign.chat_rules, reply_state.status == "failed"
+    return {
+        "status": reply_state.status,
+        "wait_ms": round(reply_state.wait_s * 1000),
+        "turns": [{"number": turn.number, "by": turn.speaker, "text": turn.text} for turn in turns],
+        "number": conversation.n_turns + 1,
+        "n_inputs": conversation.n_inputs,
+        "progress": messages_sent(conversation.n_inputs, rules.min_inputs),
+        "can_end": conversation.n_inputs >= rules.min_inputs,
+        "is_full": conversation.n_inputs >= rules.max_inputs,
+        "can_leave": is_given_up,
+        "message": _GIVEN_UP if is_given_up else "",
+    }
 
 
 def _refuse(request: HttpRequest, token: str, error: DomainError, draft: Mapping[str, str]) -> HttpResponse:
     status = _CONFLICT if error.code in _PASSED else UNPROCESSABLE
     assignment = get_assignment(token)
     if is_script(request):
-        return data(chats.refusal(error.message, error.code), assignment.campaign, status=status)
+        content = {"status": "refused", "code": error.code, "message": error.message}
+        return data(content, assignment.campaign, status=status)
     return show_next(assignment, notice=error.message, is_error=True, status=status, draft=draft)

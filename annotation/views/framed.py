@@ -20,7 +20,6 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotation.arrivals import find_campaign
-from annotation.presenters import worker as presenters
 from annotation.queries import get_assignment
 from campaigns.contracts.platform import CrowdPlatform
 from campaigns.models import Campaign
@@ -29,6 +28,35 @@ from evalsite.lib.errors import DomainError
 
 View = Callable[..., HttpResponse]
 _RETRY_AFTER_S = 600
+
+# Why a worker cannot go on, by code: the status of the answer, the title, the text.
+_STOPS: dict[str, tuple[int, str, str]] = {
+    "bad_link": (404, "This link does not work", "Copy the whole link, or ask the person who sent it for another."),
+    "bad_token": (404, "This address does not work", "Open the link that you were sent again: your work is kept."),
+    "old_token": (409, "Another page has taken over", "Go on in the page that you opened last."),
+    "other_worker": (403, "This is somebody else's", "Open the HIT from the platform, signed in as yourself."),
+    "other_hit": (409, "One HIT at a time", "Finish or return the HIT of this study that you have begun."),
+    "bad_form": (400, "This was not understood", "What was sent is too long or not whole. Go back and send it again."),
+    "draft": (404, "Not open yet", "This study has not begun. Try this link again later."),
+    "ready": (404, "Not open yet", "This study has not begun. Try this link again later."),
+    "paused": (503, "Paused", "This study is paused at the moment. Try this link again later."),
+    "closed": (410, "Closed", "This study has ended. Thank you for your interest."),
+    "no_work": (
+        409,
+        "Nothing left to rate",
+        "All that is left is taken or done. Somebody may return a HIT: you can try this link again later.",
+    ),
+    "enough_workers": (409, "Enough people take part", "This study has all the raters it needs. Thank you."),
+    "enough_hits": (409, "You have done your share", "You have done as many HITs as one person may. Thank you."),
+    "returned": (410, "You have returned this HIT", "It is offered to somebody else. What you rated is kept."),
+    "expired": (
+        409,
+        "This HIT was offered to others",
+        "Nothing was sent for some time. What you sent is kept. Go on with it if it is still free, or with another.",
+    ),
+    "too_many": (429, "Many people at once", "Many people have come from your network. Try again in a minute."),
+}
+_OTHER_STOP = (409, "That is not possible", "Open the link that you were sent again: your work is kept.")
 
 
 class _NoFiles(FileUploadHandler):
@@ -94,17 +122,38 @@ def page(
 
     `may_fetch`: its script may talk to this site.
     """
-    context = {"study": presenters.study_of(campaign)} | context
+    context = {"study": describe_study(campaign)} | context
     response = HttpResponse(render_to_string(template, context), status=status)
     return protect(response, campaign, may_fetch=may_fetch)
+
+
+def describe_study(campaign: Campaign | None) -> dict[str, str]:
+    """Return which study a page belongs to and whom to ask, as rate/study.html shows it."""
+    return {"name": campaign.study_name, "contact": campaign.contact} if campaign else {}
+
+
+def describe_hit(campaign: Campaign, n_items: int) -> dict[str, Any]:
+    """Return what a worker may know of a HIT before it, and what it asks of them."""
+    return {
+        "is_live": campaign.is_live,
+        "n_items": n_items,
+        "minutes": campaign.minutes_per_hit,
+        "reward": campaign.reward,
+        "currency": campaign.currency,
+        "instructions": campaign.instructions,
+        "consent": campaign.consent,
+        "lease_minutes": campaign.lease_minutes,
+    }
 
 
 def stop_page(
     code: str, *, campaign: Campaign | None = None, text: str = "", retry_after_s: int = 0, **more: Any
 ) -> HttpResponse:
     """Answer with why a worker cannot go on. `more`: the completion codes they have, the form that leads on."""
-    status, context = presenters.stop(code, text)
-    response = page("rate/stop.html", context | more, campaign=campaign, status=status)
+    status, title, standard = _STOPS.get(code, _OTHER_STOP)
+    response = page(
+        "rate/stop.html", {"title": title, "text": text or standard} | more, campaign=campaign, status=status
+    )
     if retry_after_s or status == 503:
         response["Retry-After"] = str(retry_after_s or _RETRY_AFTER_S)
     return response

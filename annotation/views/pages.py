@@ -6,22 +6,26 @@ from typing import Any
 from django.http import HttpResponse
 from django.urls import reverse
 
-from annotation.arrivals import foresee
-from annotation.chat import page as chats
-from annotation.chat.forms import TELEMETRY as TOLD_OF_INPUT
-from annotation.chat.queries import find_conversation, get_opening, is_given_up, list_turns, topic_now
-from annotation.forms.item import TELEMETRY
-from annotation.models import Assignment, Conversation
-from annotation.presenters import worker as presenters
+from annotation.arrivals import find_offer
+from annotation.chat.forms import TELEMETRY as TELEMETRY_OF_INPUT
+from annotation.chat.queries import find_conversation, get_chat_page, get_opening, list_turns, said_in
+from annotation.chat.services import LONGEST_TOPIC
+from annotation.forms import TELEMETRY
+from annotation.item_page import make_item_page
+from annotation.models import Assignment, Conversation, TopicChange
 from annotation.queries import get_page
 from annotation.text_images import stems_in
 from annotation.tokens import token_of
 from annotation.views.framed import page, stop_page
 from campaigns.contracts.platform import Place
+from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 
 State = Assignment.State
 UNPROCESSABLE = 422
+LONGEST_FEEDBACK = 10_000
+# The addresses of the forms of a chat's pages, and of the page itself.
+_CHAT_FORMS = ("hit", "topic", "say", "reply", "change", "end", "leave")
 
 
 def show_next(
@@ -51,20 +55,24 @@ def show_next(
     conversation = find_conversation(assignment) if campaign.is_live else None
     if campaign.is_live and (conversation is None or conversation.state == Conversation.State.OPEN):
         return _chat(assignment, conversation, said, draft or {}, status)
-    stem_of = stems_in(assignment)
-    context = presenters.item(
-        campaign,
-        shown.item,
-        shown.next_item,
-        shown.criteria,
-        n_items=shown.n_items,
-        stem_of=stem_of,
-        is_text=assignment.is_accessible,
-    )
-    context |= said | {"form": presenters.rating_form(shown.position, TELEMETRY)}
-    if conversation:
-        context["form"]["action"] = url_of("hit", assignment)  # the page may stand at the address of the chat's form
-        context |= chats.transcript(chats.said_in(list_turns(conversation)))
+    context = said | {
+        "is_live": campaign.is_live,
+        "instructions": campaign.instructions,
+        "item": make_item_page(
+            campaign,
+            shown.item,
+            shown.next_item,
+            shown.criteria,
+            n_items=shown.n_items,
+            stem_of=stems_in(assignment),
+            is_text=assignment.is_accessible,
+        ),
+        "form": {"method": "post", "action": ""},
+        "telemetry": tuple(TELEMETRY),  # what the script fills in
+    }
+    if conversation:  # the page may stand at the address of the chat's form
+        context["form"] = {"method": "post", "action": url_of("hit", assignment)}
+        context["turns"] = said_in(list_turns(conversation))
     return page("rate/item.html", context, campaign=campaign, status=status)
 
 
@@ -76,17 +84,34 @@ def _chat(
     status: int,
 ) -> HttpResponse:
     """Show the page on which a chat begins, or goes on."""
-    urls = {name: url_of(name, assignment) for name in chats.ADDRESSES}
+    urls = {name: url_of(name, assignment) for name in _CHAT_FORMS}
+    context = said | chat_context(assignment.campaign, assignment.position, assignment.n_items)
+    context |= {"urls": urls, "draft": draft}
     if conversation is None:
         template = "rate/topic.html"
-        context = chats.topic(assignment, get_opening(assignment, assignment.position).statement, draft)
+        context["statement"] = get_opening(assignment, assignment.position).statement
         context["form"] = {"method": "post", "action": urls["topic"]}
     else:
         template = "rate/chat.html"
-        turns, topic = list_turns(conversation), topic_now(conversation)
-        context = chats.chat(assignment, conversation, turns, topic, draft, can_leave=is_given_up(conversation))
-        context["telemetry"] = tuple(TOLD_OF_INPUT)  # what the script fills in
-    return page(template, context | said | {"urls": urls}, campaign=assignment.campaign, status=status, may_fetch=True)
+        context |= {
+            "chat": get_chat_page(assignment, conversation),
+            "method": "post",
+            "telemetry": tuple(TELEMETRY_OF_INPUT),  # what the script fills in
+        }
+    return page(template, context, campaign=assignment.campaign, status=status, may_fetch=True)
+
+
+def chat_context(campaign: Campaign, position: int, n_items: int) -> dict[str, Any]:
+    """Return what all pages of a chat show."""
+    return {
+        "is_live": True,
+        "position": position,
+        "n_items": n_items,
+        "instructions": campaign.instructions,
+        "opinions": Conversation.Opinion.choices,
+        "changes": TopicChange.By.choices,
+        "longest_topic": LONGEST_TOPIC,
+    }
 
 
 def _feedback(assignment: Assignment, *, error: str = "", status: int = 200) -> HttpResponse:
@@ -94,7 +119,7 @@ def _feedback(assignment: Assignment, *, error: str = "", status: int = 200) -> 
         "is_live": assignment.campaign.is_live,
         "n_items": assignment.n_items,
         "form": {"method": "post", "action": url_of("feedback", assignment)},
-        "longest_feedback": presenters.LONGEST_FEEDBACK,
+        "longest_feedback": LONGEST_FEEDBACK,
         "error": error,
     }
     return page("rate/feedback.html", context, campaign=assignment.campaign, status=status)
@@ -104,8 +129,9 @@ def _finished(assignment: Assignment) -> HttpResponse:
     campaign = assignment.campaign
     platform = get_platform(campaign.platform)
     # A platform with an account gives its own places: the next HIT is accepted there.
-    has_more = not platform.has_account and not foresee(campaign, assignment.worker.key).refusal
-    context = presenters.handover(platform.finish(campaign.ref, place_of(assignment), assignment.completion_code)) | {
+    has_more = not platform.has_account and not find_offer(campaign, assignment.worker.key).refusal
+    context = {
+        "handover": platform.finish(campaign.ref, place_of(assignment), assignment.completion_code),
         "is_live": campaign.is_live,
         "n_items": assignment.n_items,
         "platform": platform.title,

@@ -5,20 +5,29 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from annotation.chat import page as chats
+from annotation.chat.queries import ChatPage
+from annotation.item_page import make_item_page
 from annotation.monitoring import get_access
-from annotation.presenters import preview as bar
-from annotation.presenters import worker as presenters
-from annotation.previews import EXAMPLE_CHAT, PreviewItem, example_opening, first_hit, get_preview_item
+from annotation.previews import (
+    EXAMPLE_CHAT,
+    PreviewBar,
+    PreviewItem,
+    example_opening,
+    first_hit,
+    get_preview_item,
+)
 from annotation.queries import criteria_of
 from annotation.text_images import draw, find_image, stems
+from annotation.views.framed import describe_hit, describe_study
+from annotation.views.pages import LONGEST_FEEDBACK, chat_context
+from campaigns.contracts.platform import Handover
 from campaigns.models import Campaign
 from campaigns.queries import get_campaign_for
 from evalsite.accounts.requests import SignedInRequest
 
-_EXAMPLE_CODE = "EXAMPLE"
 _stem_of = stems("preview")
 
 
@@ -27,11 +36,11 @@ def preview(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Show the instructions as a worker meets them."""
     campaign = get_campaign_for(request.user, public_id)
     hit = first_hit(campaign)
-    context = presenters.terms(campaign, campaign.hit_size) | {
+    context = describe_hit(campaign, campaign.hit_size) | {
         "can_start": hit is not None,
         "is_newcomer": get_access(campaign).is_open,
-        "form": {"method": "get", "action": bar.begin_url(campaign, hit, 1) if hit is not None else ""},
-        "preview": bar.frame(campaign, "welcome", hit),
+        "form": {"method": "get", "action": _begin_url(campaign, hit, 1) if hit is not None else ""},
+        "preview": PreviewBar(campaign, hit),
     }
     return _show(request, campaign, "rate/welcome.html", context)
 
@@ -41,7 +50,7 @@ def preview_item(request: SignedInRequest, public_id: UUID, hit: int, position: 
     """Show one item as a worker meets it."""
     campaign = get_campaign_for(request.user, public_id)
     found = get_preview_item(campaign, hit, position)
-    context = presenters.item(
+    page = make_item_page(
         campaign,
         found.item,
         None,
@@ -50,21 +59,36 @@ def preview_item(request: SignedInRequest, public_id: UUID, hit: int, position: 
         stem_of=_stem_of,
         is_text=campaign.is_accessible,
     )
-    form = {"method": "get", "action": bar.following_url(campaign, found), "hidden": {}}
-    context |= {"form": form, "preview": bar.frame(campaign, "item", hit, found)}
-    if campaign.is_live:
-        context |= chats.transcript(EXAMPLE_CHAT)
+    if position < found.n_items:
+        next_url = _begin_url(campaign, hit, position + 1)
+    else:
+        next_url = reverse("monitoring:preview_end", args=[campaign.public_id])
+    context = {
+        "is_live": campaign.is_live,
+        "instructions": campaign.instructions,
+        "item": page,
+        "turns": EXAMPLE_CHAT,
+        "form": {"method": "get", "action": next_url},
+        "preview": PreviewBar(campaign, hit, found),
+    }
     return _show(request, campaign, "rate/item.html", context)
+
+
+def _begin_url(campaign: Campaign, hit: int, position: int) -> str:
+    """Return the address of the page with which an item begins."""
+    name = "preview_topic" if campaign.is_live else "preview_item"
+    return reverse(f"monitoring:{name}", args=[campaign.public_id, hit, position])
 
 
 @require_safe
 def preview_topic(request: SignedInRequest, public_id: UUID, hit: int, position: int) -> HttpResponse:
     """Show the page on which a chat begins."""
     campaign, found = _get_chat(request, public_id, hit, position)
-    context = chats.page_of(campaign, position=position, n_items=found.n_items) | {
+    chat_url = reverse("monitoring:preview_chat", args=[campaign.public_id, hit, position])
+    context = chat_context(campaign, position, found.n_items) | {
         "statement": example_opening(campaign).statement,
-        "form": {"method": "get", "action": bar.chat_url(campaign, hit, position)},
-        "preview": bar.frame(campaign, "topic", hit, found),
+        "form": {"method": "get", "action": chat_url},
+        "preview": PreviewBar(campaign, hit, found),
     }
     return _show(request, campaign, "rate/topic.html", context)
 
@@ -73,15 +97,13 @@ def preview_topic(request: SignedInRequest, public_id: UUID, hit: int, position:
 def preview_chat(request: SignedInRequest, public_id: UUID, hit: int, position: int) -> HttpResponse:
     """Show a chat, an example, as it is when some messages were sent."""
     campaign, found = _get_chat(request, public_id, hit, position)
-    context = (
-        chats.page_of(campaign, position=position, n_items=found.n_items)
-        | chats.stand_of(campaign.chat_rules, EXAMPLE_CHAT, example_opening(campaign).topic)
-        | {
-            "method": "dialog",  # which sends nothing
-            "urls": {"end": bar.item_url(campaign, hit, position)},
-            "preview": bar.frame(campaign, "chat", hit, found),
-        }
-    )
+    rating_url = reverse("monitoring:preview_item", args=[campaign.public_id, hit, position])
+    context = chat_context(campaign, position, found.n_items) | {
+        "chat": ChatPage(campaign.chat_rules, example_opening(campaign).topic, EXAMPLE_CHAT),
+        "method": "dialog",  # which sends nothing
+        "urls": {"end": rating_url},
+        "preview": PreviewBar(campaign, hit, found),
+    }
     return _show(request, campaign, "rate/chat.html", context)
 
 
@@ -114,14 +136,14 @@ def preview_end(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "is_live": campaign.is_live,
         "n_items": campaign.hit_size,
         "form": {"method": "get", "action": ""},
-        "longest_feedback": presenters.LONGEST_FEEDBACK,
-        "code": _EXAMPLE_CODE,
-        "preview": bar.frame(campaign, "end", first_hit(campaign)),
+        "longest_feedback": LONGEST_FEEDBACK,
+        "handover": Handover(code="EXAMPLE"),
+        "preview": PreviewBar(campaign, first_hit(campaign)),
     }
     return _show(request, campaign, "rate/finished.html" if is_sent else "rate/feedback.html", context)
 
 
 def _show(request: HttpRequest, campaign: Campaign, template: str, context: dict[str, Any]) -> HttpResponse:
-    response = render(request, template, {"study": presenters.study_of(campaign)} | context)
+    response = render(request, template, {"study": describe_study(campaign)} | context)
     response["Cache-Control"] = "no-store"
     return response

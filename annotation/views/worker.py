@@ -1,4 +1,4 @@
-"""The pages of one worker: instructions, item after item, feedback, completion code."""
+"""The pages of one worker: instructions, item after item with its images, feedback, completion code."""
 
 from typing import Any
 from uuid import UUID
@@ -6,16 +6,17 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from annotation.arrivals import find_campaign, foresee, newcomer_key, sign_newcomer
+from annotation.arrivals import find_campaign, find_offer, newcomer_key, sign_newcomer
 from annotation.clients import name_client
-from annotation.forms.item import read_item
+from annotation.forms import read_item
 from annotation.models import Assignment
-from annotation.presenters import worker as presenters
-from annotation.queries import assignment_id_of, get_assignment
+from annotation.queries import assignment_id_of, get_assignment, items_of
 from annotation.services.assignments import finish_assignment, return_assignment, start_assignment
 from annotation.services.ratings import save_item
-from annotation.views.framed import for_workers, page, see_other, stop_page
-from annotation.views.pages import UNPROCESSABLE, place_of, show_next, url_of
+from annotation.templatetags.rating import period
+from annotation.text_images import draw, find_image, stems_in
+from annotation.views.framed import describe_hit, for_workers, page, protect, see_other, stop_page
+from annotation.views.pages import LONGEST_FEEDBACK, UNPROCESSABLE, place_of, show_next, url_of
 from campaigns.contracts.platform import Arrival
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
@@ -25,6 +26,8 @@ from evalsite.lib.rate_limits import Limit, client_address, count_use
 State = Assignment.State
 # How many newcomers one address may bring: a lecture hall may, and a script that takes places cannot go on for long.
 _NEWCOMERS = (Limit("annotation.newcomers", n=100, window_s=60), Limit("annotation.newcomers.hour", 600, 3_600))
+# An image never changes; the browser keeps it for as long as a HIT takes.
+_CACHE = "private, max-age=3600, immutable"
 _ALREADY_RATED = "This is already rated; here is what comes next."
 
 
@@ -36,7 +39,7 @@ def welcome(request: HttpRequest, public_id: UUID) -> HttpResponse:
     if request.method != "POST":
         return _instructions(campaign, arrival)
     if arrival.worker_key is None and not arrival.is_preview and (wait_s := _count_newcomer(request)):
-        text = f"Many people have come from your network just now. Open the link again in {presenters.wait(wait_s)}."
+        text = f"Many people have come from your network just now. Open the link again in {period(-(-wait_s // 60))}."
         return stop_page("too_many", campaign=campaign, text=text, retry_after_s=wait_s)
     # Whoever presses the button twice is still one newcomer.
     key = arrival.worker_key or newcomer_key(campaign, request.POST.get("newcomer", ""))
@@ -59,15 +62,15 @@ def welcome(request: HttpRequest, public_id: UUID) -> HttpResponse:
 
 
 def _instructions(campaign: Campaign, arrival: Arrival, *, error: str = "", status: int = 200) -> HttpResponse:
-    outlook = foresee(campaign, arrival.worker_key, arrival.place)
-    if outlook.refusal:
+    offer = find_offer(campaign, arrival.worker_key, arrival.place)
+    if offer.refusal:
         # Where work is handed in at its own address, a code to type would be none that the platform knows.
         is_typed = not get_platform(campaign.platform).has_account
-        codes = [each.completion_code for each in outlook.finished] if is_typed else []
-        return stop_page(outlook.refusal, campaign=campaign, codes=codes)
-    n_items = outlook.active.n_items if outlook.active else outlook.n_items
-    context = presenters.terms(campaign, n_items) | {
-        "active": outlook.active,
+        codes = [each.completion_code for each in offer.finished] if is_typed else []
+        return stop_page(offer.refusal, campaign=campaign, codes=codes)
+    n_items = offer.active.n_items if offer.active else offer.n_items
+    context = describe_hit(campaign, n_items) | {
+        "active": offer.active,
         "newcomer": "" if arrival.worker_key else sign_newcomer(campaign),
         "is_newcomer": arrival.worker_key is None and not arrival.is_preview,
         "can_start": not arrival.is_preview,
@@ -126,7 +129,7 @@ def feedback(request: HttpRequest, token: str) -> HttpResponse:
     assignment = get_assignment(token)
     if request.method != "POST":
         return show_next(assignment)
-    text = request.POST.get("feedback", "")[: presenters.LONGEST_FEEDBACK]
+    text = request.POST.get("feedback", "")[:LONGEST_FEEDBACK]
     try:
         finish_assignment(assignment_id=assignment.pk, feedback=text)
     except DomainError as error:
@@ -148,7 +151,7 @@ def return_hit(request: HttpRequest, token: str) -> HttpResponse:
         return see_other(url_of("hit", assignment), assignment.campaign)
     if assignment.state != State.ACTIVE:
         return show_next(assignment)
-    context: dict[str, Any] = presenters.terms(assignment.campaign, assignment.n_items) | {
+    context: dict[str, Any] = describe_hit(assignment.campaign, assignment.n_items) | {
         "n_done": assignment.n_rated,
         "back_url": url_of("hit", assignment),
     }
@@ -171,6 +174,23 @@ def next_hit(request: HttpRequest, token: str) -> HttpResponse:
     except DomainError as error:
         return _refused(error, before.campaign)
     return see_other(url_of("hit", after), before.campaign)
+
+
+@for_workers("GET", "HEAD")
+def image(request: HttpRequest, token: str, name: str) -> HttpResponse:
+    """Send an image of the item that is to be rated, or of the one before or after it. One query."""
+    assignment = get_assignment(token)
+    # Those of the last item may still be under way when it has been rated.
+    items, position = items_of(assignment), assignment.position
+    near = [items[k] for k in (position - 1, position, position + 1) if k in items]
+    found = find_image(near, assignment.campaign, stems_in(assignment), name)
+    if found is None or assignment.is_accessible:
+        return stop_page("bad_token", campaign=assignment.campaign)
+    part, variant = found
+    png = draw(part, variant, secret=f"{assignment.pk} {part.key}")
+    response = protect(HttpResponse(png, content_type="image/png"), assignment.campaign)
+    response["Cache-Control"] = _CACHE
+    return response
 
 
 @for_workers("GET", "HEAD", "POST")

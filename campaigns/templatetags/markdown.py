@@ -1,5 +1,7 @@
 """`{% load markdown %}{{ text|markdown }} {{ address|contact }}`: what people write as safe HTML."""
 
+from functools import lru_cache
+
 from django import template
 from django.utils.safestring import SafeString
 
@@ -9,8 +11,9 @@ register = template.Library()
 
 
 @register.filter
+@lru_cache(maxsize=256)
 def markdown(text: str) -> SafeString:
-    """Return a text in Markdown as safe HTML."""
+    """Return a text in Markdown as safe HTML; the page of every item has the same instructions."""
     return render_markdown(text)
 
 

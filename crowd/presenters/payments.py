@@ -8,7 +8,7 @@ from typing import Any
 from django.urls import reverse
 
 from annotation.models import Assignment
-from annotation.presenters.monitoring import worker_name
+from annotation.queries import worker_name
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.platforms import get_platform

@@ -12,7 +12,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
 from annotation.encoding import csv_pieces
-from annotation.exports import hashed_name, real_name
+from annotation.worker_names import hashed_name, real_name
 from campaigns.platforms import get_platform
 from campaigns.queries import Role, get_campaign_for, has_role
 from crowd.forms.payments import BlockForm, PaymentFilter, ReverseForm

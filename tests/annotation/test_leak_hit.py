@@ -8,7 +8,7 @@ import hashlib
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise, takewhile
 
 import pytest
@@ -21,10 +21,9 @@ from PIL import Image
 from scipy.stats import kruskal
 
 from annotation import text_images
-from annotation.presenters import worker as presenters
 from annotation.services.assignments import start_assignment
 from annotation.tokens import token_of
-from annotation.views import images
+from annotation.views import pages, worker
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
 from campaigns.services.hits import execute_build
@@ -277,15 +276,15 @@ def test_leak_accessible_pages_differ_in_their_texts_alone(owner: User) -> None:
 
 def _page_of_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mark degraded items in the page, ever so slightly."""
-    honest = presenters.item
+    honest = pages.make_item_page
 
     def leaking(campaign, shown, following, criteria, **options):
         page = honest(campaign, shown, following, criteria, **options)
-        kind = HitItem.objects.get(pk=shown.id).kind
-        page["blocks"][-1]["label"] += " " * (kind == Kind.DEGRADED)
-        return page
+        kind, last = HitItem.objects.get(pk=shown.id).kind, page.sections[-1]
+        leaked = replace(last, label=last.label + " " * (kind == Kind.DEGRADED))
+        return replace(page, sections=[*page.sections[:-1], leaked])
 
-    monkeypatch.setattr(presenters, "item", leaking)
+    monkeypatch.setattr(pages, "make_item_page", leaking)
 
 
 def _names_without_place(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,13 +296,13 @@ def _names_without_place(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _files_without_salt(monkeypatch: pytest.MonkeyPatch) -> None:
     """Send the same file for the same text."""
-    honest = images.draw
-    monkeypatch.setattr(images, "draw", lambda part, variant, secret: honest(part, variant))
+    honest = worker.draw
+    monkeypatch.setattr(worker, "draw", lambda part, variant, secret: honest(part, variant))
 
 
 def _files_of_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Send longer files for copies."""
-    honest = images.draw
+    honest = worker.draw
 
     def leaking(part, variant, secret):
         place = re.match(r"item (\d+) ", part.key)
@@ -311,7 +310,7 @@ def _files_of_kind(monkeypatch: pytest.MonkeyPatch) -> None:
         is_copy = place is not None and copies.filter(position=int(place[1])).exists()
         return honest(part, variant, secret=secret) + bytes(4000 * is_copy)
 
-    monkeypatch.setattr(images, "draw", leaking)
+    monkeypatch.setattr(worker, "draw", leaking)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.arrivals import foresee
+from annotation.arrivals import find_offer
 from annotation.models import Assignment, Event
 from annotation.queries import assignment_id_of, get_assignment
 from annotation.services.assignments import (
@@ -110,7 +110,7 @@ def test_who_has_begun_one_hit_is_asked_to_end_it_first(campaign: Campaign) -> N
     come(campaign, "ann", "A1", hit=1)
     with refused("other_hit"):
         come(campaign, "ann", "A2", hit=2)
-    assert foresee(campaign, "ann", Place("A2", 2)).refusal == "other_hit"
+    assert find_offer(campaign, "ann", Place("A2", 2)).refusal == "other_hit"
 
 
 @pytest.mark.parametrize("end", [release_assignment, return_assignment])

@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
@@ -18,10 +19,10 @@ from annotation import text_images
 from annotation.exports import RATING_COLUMNS, iter_ratings
 from annotation.images import DARK, LIGHT
 from annotation.models import Assignment, Rating
-from annotation.presenters import worker as presenters
 from annotation.services.assignments import start_assignment
 from annotation.text_images import VARIANTS, Part, draw, size_of
 from annotation.tokens import token_of
+from annotation.views import pages
 from campaigns.blocks import blocks_of
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.design.composition import Kind
@@ -283,28 +284,30 @@ def test_leak_nothing_tells_kinds_of_replies_apart(owner: User, owner_client: Cl
 
 def _class_of_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the turns of degraded dialogues a class of their own."""
-    honest = presenters.item
+    honest = pages.make_item_page
 
     def leaking(campaign, shown, following, criteria, **options):
         page = honest(campaign, shown, following, criteria, **options)
         if HitItem.objects.get(pk=shown.id).kind == Kind.DEGRADED:
-            page["blocks"][-1]["turns"][0]["by"] += " "
+            last = page.sections[-1]
+            return replace(page, sections=[*page.sections[:-1], replace(last, is_output=False)])
         return page
 
-    monkeypatch.setattr(presenters, "item", leaking)
+    monkeypatch.setattr(pages, "make_item_page", leaking)
 
 
 def _turns_of_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the last turn of repeats out."""
-    honest = presenters.item
+    honest = pages.make_item_page
 
     def leaking(campaign, shown, following, criteria, **options):
         page = honest(campaign, shown, following, criteria, **options)
         if HitItem.objects.get(pk=shown.id).kind == Kind.REPEAT:
-            page["blocks"][-1]["turns"].pop()
+            last = page.sections[-1]
+            return replace(page, sections=[*page.sections[:-1], replace(last, turns=last.turns[:-1])])
         return page
 
-    monkeypatch.setattr(presenters, "item", leaking)
+    monkeypatch.setattr(pages, "make_item_page", leaking)
 
 
 def _same_names(monkeypatch: pytest.MonkeyPatch) -> None:

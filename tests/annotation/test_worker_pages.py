@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import Settings as SettingsWrapper
 
-from annotation.forms.item import read_item
+from annotation.forms import read_item
 from annotation.models import Assignment, Event, Rating, Worker
 from annotation.services.assignments import expire_leases, finish_assignment, return_assignment, start_assignment
 from annotation.tokens import token_of

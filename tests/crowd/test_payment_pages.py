@@ -9,8 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.exports import hashed_name
 from annotation.models import Assignment, Worker
+from annotation.worker_names import hashed_name
 from campaigns.models import Campaign
 from crowd.models import Order, Submission
 from crowd.queries.publishing import fee_of_reward

@@ -11,8 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.exports import hashed_name, real_name
 from annotation.models import Assignment
+from annotation.worker_names import hashed_name, real_name
 from campaigns.models import Campaign
 from crowd import payment_export
 from crowd.models import Order, Submission

@@ -6,7 +6,7 @@ import pytest
 
 from analysis.dialogues.loading import load_dialogues
 from analysis.dialogues.rows import Chat, Work
-from annotation.chat.sizes import measure
+from annotation.chat.exports import measure
 from evalsite.lib.tables import TableError
 from tests.ratings.conftest import FORMATS, write_rows
 

@@ -1,13 +1,15 @@
 """Transcripts: which chats are found, what one shows, and the flags of workers."""
 
+import re
+
 import pytest
 from django.test import Client
 
-from annotation.chat import monitoring as chat_monitoring
-from annotation.chat.monitoring_page import brief
+from annotation.chat import transcripts
 from annotation.models import Assignment, Conversation
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
+from evalsite.lib.words import short_duration
 from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.annotation.chat.talks import EARNEST, REPLIES, change_topic, fail, hold_chat, take_hit
 from tests.annotation.chat.watching import PAGES, chat_page, page_of
@@ -18,7 +20,7 @@ from tests.annotation.chat.watching import PAGES, chat_page, page_of
 def topics(client: Client, campaign: Campaign, query: str = "") -> list[str]:
     page = client.get(page_of(campaign, "transcripts", query))
     assert page.status_code == 200
-    return [row["chat"].topic for row in page.context["rows"]]
+    return [row.chat.topic for row in page.context["rows"]]
 
 
 ANNS, BOBS = ["tea", "birds", "Moby <Dick>"], [f"idle talk with {name}" for name in ("Coral", "Birch", "Amber")]
@@ -57,12 +59,7 @@ def test_chats_of_one_chatbot_are_found(owner_client: Client, busy: Campaign) ->
 def test_what_was_searched_for_is_shown_in_its_turn(owner_client: Client, busy: Campaign) -> None:
     page = owner_client.get(page_of(busy, "transcripts", "?search=to COOK"))
     [row] = page.context["rows"]
-    assert row["excerpt"] == {
-        "number": 19,
-        "before": "Let us stop now, I have ",
-        "found": "to cook",
-        "after": " dinner",
-    }
+    assert row.excerpt == (19, "Let us stop now, I have ", "to cook", " dinner")
     assert "<mark>to cook</mark>" in page.text
 
 
@@ -97,7 +94,7 @@ def test_chats_come_in_pages(owner_client: Client, owner: User) -> None:
 def test_a_flag_is_looked_for_in_the_newest_chats(
     owner_client: Client, busy: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat_monitoring, "CHATS_FLAGGED", 3)
+    monkeypatch.setattr(transcripts, "CHATS_FLAGGED", 3)
     assert topics(owner_client, busy, "?flag=greetings") == ["idle talk with Coral"]
     assert topics(owner_client, busy, "?flag=one-word") == []
     assert topics(owner_client, busy, "?flag=one-word&worker=bob") == ["idle talk with Amber"]
@@ -106,24 +103,30 @@ def test_a_flag_is_looked_for_in_the_newest_chats(
 # --- One chat
 
 
+def kinds_of_entries(text: str) -> list[str]:
+    """Return what the list of what happened has, in order: turns, notes on changes of topic, failures."""
+    return re.findall(r'<li class="talk-(?:note talk-)?(turn|note|failure)\b', text)
+
+
 def test_a_chat_shows_everything_in_its_place(owner_client: Client, busy: Campaign) -> None:
     chat = Conversation.objects.get(topic="Moby <Dick>")
     page = owner_client.get(chat_page(chat))
-    kinds = [entry["kind"] for entry in page.context["entries"]]
-    assert kinds == ["turn"] * 6 + ["change"] + ["turn"] * 14
-    said = [entry["turn"].text for entry in page.context["entries"] if entry["kind"] == "turn"]
-    assert said == [text for pair in zip(EARNEST, REPLIES, strict=True) for text in pair]
-    assert {rating.score for rating in page.context["ratings"]} == {70}
-    assert len(page.context["ratings"]) == busy.criteria.count()
+    assert kinds_of_entries(page.text) == ["turn"] * 6 + ["note"] + ["turn"] * 14
+    found = page.context["transcript"]
+    assert [each.turn.text for each in found.turns] == [
+        text for pair in zip(EARNEST, REPLIES, strict=True) for text in pair
+    ]
+    assert {rating.score for rating in found.ratings} == {70}
+    assert len(found.ratings) == busy.criteria.count()
     for text in ("Moby &lt;Dick&gt;", "storms &amp; ships", "I live by the sea.", "+9.0 s", "answered in 1.2 s"):
         assert text in page.text
-    assert [sibling["chat"].topic for sibling in page.context["siblings"] if sibling["is_current"]] == ["Moby <Dick>"]
-    assert len(page.context["siblings"]) == 3
+    assert [each.topic for each in found.siblings if each == found.chat] == ["Moby <Dick>"]
+    assert len(found.siblings) == 3
 
 
 def test_tries_that_failed_stand_after_the_input_that_they_were_for(owner_client: Client, busy: Campaign) -> None:
     page = owner_client.get(chat_page(Conversation.objects.get(topic="birds")))
-    assert [entry["kind"] for entry in page.context["entries"]] == ["turn"] * 3 + ["failure"] * 3
+    assert kinds_of_entries(page.text) == ["turn"] * 3 + ["failure"] * 3
     assert "No answer in &lt;30&gt; s." in page.text
 
 
@@ -138,7 +141,7 @@ def test_texts_are_inert(owner_client: Client, campaign: Campaign, ann: Assignme
 
 def test_an_open_chat_brings_itself_up_to_date(owner_client: Client, busy: Campaign) -> None:
     page = owner_client.get(chat_page(Conversation.objects.get(topic="tea")))
-    assert page.context["waits"]
+    assert page.context["transcript"].awaited_for
     assert 'id="chat" data-refresh' in page.text
     ended = owner_client.get(chat_page(Conversation.objects.get(topic="Moby <Dick>")))
     assert 'id="chat" data-refresh' not in ended.text
@@ -156,7 +159,7 @@ def test_an_open_chat_brings_itself_up_to_date(owner_client: Client, busy: Campa
     ],
 )
 def test_durations_in_few_characters(seconds: float, words: str) -> None:
-    assert brief(seconds) == words
+    assert short_duration(seconds) == words
 
 
 # --- Flags
@@ -165,8 +168,8 @@ def test_durations_in_few_characters(seconds: float, words: str) -> None:
 def test_flags_are_summed_by_worker(owner_client: Client, busy: Campaign) -> None:
     page = owner_client.get(page_of(busy, "chat_flags"))
     [row] = page.context["workers"]
-    assert (row["worker"], row["n_chats"], row["n_flagged"]) == ("bob-the-rater", 3, 3)
-    assert {each["name"]: each["n"] for each in row["by_flag"] if each["n"]} == {
+    assert (row.worker, row.n_chats, row.n_flagged) == ("bob-the-rater", 3, 3)
+    assert {name: n for name, n in row.by_flag.items() if n} == {
         "one-word": 1,
         "repeated": 1,
         "greetings": 1,
@@ -177,6 +180,6 @@ def test_flags_are_summed_by_worker(owner_client: Client, busy: Campaign) -> Non
 
 def test_a_chat_says_why_it_has_a_flag(owner_client: Client, campaign: Campaign, ann: Assignment) -> None:
     chat = hold_chat(ann, pasted={2: 200}, wait_s=0.5)
-    findings = owner_client.get(chat_page(chat)).context["findings"]
-    assert [finding["title"] for finding in findings] == ["Copied", "Too fast"]
-    assert "200 characters pasted into 1 of 10 inputs" in findings[0]["text"]
+    findings = owner_client.get(chat_page(chat)).context["transcript"].findings
+    assert [finding.flag.title for finding in findings] == ["Copied", "Too fast"]
+    assert "200 characters pasted into 1 of 10 inputs" in findings[0].text

@@ -11,9 +11,8 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from annotation.chat import reply_delay as pacing
-from annotation.chat.replies import Outcome, fetch_reply_of
-from annotation.chat.reply_delay import pace_of
+from annotation.chat import replies
+from annotation.chat.replies import ReplyState, draw_delay_s, fetch_reply_of
 from annotation.chat.services import end_conversation, keep_input, leave_conversation, open_conversation
 from annotation.models import Assignment, Conversation, Event, Turn
 from annotation.services.assignments import start_assignment
@@ -54,7 +53,7 @@ def begin(owner: User, *, is_degraded: bool = False, **limits: Any) -> Conversat
     return keep_input(**where, number=1, text="Hello")
 
 
-def fetch(chat: Conversation, **more: Any) -> Outcome:
+def fetch(chat: Conversation, **more: Any) -> ReplyState:
     return fetch_reply_of(Conversation.objects.select_related("assignment__campaign").get(pk=chat.pk), **more)
 
 
@@ -76,7 +75,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_reply_comes_and_is_asked_for_once(chat: Conversation) -> None:
     bots.SCRIPT.append("  Ahoy! \0")
-    assert fetch(chat) == fetch(chat) == Outcome("replied")
+    assert fetch(chat) == fetch(chat) == ReplyState("replied")
     assert said(chat) == ["Hello", "Ahoy!"]
     assert [turn.text for turn in bots.ASKED[0]] == ["Hello"]
     reply = chat.turns.get(number=2)
@@ -94,7 +93,7 @@ def test_a_failed_try_is_followed_by_others_later_and_later(chat: Conversation) 
     second = fetch(chat)
     assert second.wait_s > first.wait_s > 0
     later(60)
-    assert fetch(chat) == Outcome("replied")
+    assert fetch(chat) == ReplyState("replied")
     assert said(chat) == ["Hello", "Here I am"]
     assert chat.turns.get(number=2).data["n_tries"] == 3
     failures = Event.objects.filter(kind=Event.Kind.UNANSWERED)
@@ -109,7 +108,7 @@ def test_after_its_tries_a_reply_is_given_up_until_the_worker_asks_again(chat: C
     assert len(bots.ASKED) == 3
     chat.refresh_from_db()
     assert (chat.n_failures, said(chat)) == (1, ["Hello"])
-    assert fetch(chat, is_retry=True) == Outcome("replied")
+    assert fetch(chat, is_retry=True) == ReplyState("replied")
     assert said(chat) == ["Hello", "Reply 1"]
 
 
@@ -119,7 +118,7 @@ def test_a_chatbot_that_was_given_up_can_be_left(chat: Conversation) -> None:
     assert fetch(chat).status == "failed"
     where = {"assignment_id": chat.assignment_id, "position": chat.item.position}
     assert leave_conversation(**where).state == Conversation.State.DEAD
-    assert fetch(chat, is_retry=True) == Outcome("replied"), "a chat that is over awaits nothing"
+    assert fetch(chat, is_retry=True) == ReplyState("replied"), "a chat that is over awaits nothing"
     assert len(bots.ASKED) == 1
 
 
@@ -129,12 +128,12 @@ def test_a_chatbot_that_has_answered_since_cannot_be_left(chat: Conversation) ->
     bots.SCRIPT.append(RuntimeError("no"))
     assert fetch(chat).status == "failed"
     later(60)
-    assert fetch(chat, is_retry=True) == Outcome("replied")
+    assert fetch(chat, is_retry=True) == ReplyState("replied")
     assert chat.turns.get(number=2).data["n_tries"] == 2
     keep_input(**where, number=3, text="And then?")
     with pytest.raises(DomainError, check=lambda error: error.code == "may_answer"):
         leave_conversation(**where)
-    assert fetch(chat) == Outcome("replied")
+    assert fetch(chat) == ReplyState("replied")
 
 
 def test_whoever_asks_again_and_again_waits_for_the_pause_to_be_over(chat: Conversation) -> None:
@@ -145,7 +144,7 @@ def test_whoever_asks_again_and_again_waits_for_the_pause_to_be_over(chat: Conve
     assert {fetch(chat, is_retry=True).status for _ in range(20)} == {"waiting"}
     assert len(bots.ASKED) == 1
     later(60)
-    assert fetch(chat) == Outcome("replied"), "that the worker wished to try again is forgotten"
+    assert fetch(chat) == ReplyState("replied"), "that the worker wished to try again is forgotten"
 
 
 def test_a_chatbot_that_stays_dead_is_asked_less_and_less_often(chat: Conversation) -> None:
@@ -171,7 +170,7 @@ def test_an_empty_reply_is_none(chat: Conversation, reply: str) -> None:
 def test_a_long_reply_is_cut(owner: User) -> None:
     chat = begin(owner, max_chars=100)
     bots.SCRIPT.append("a" * 1_000_000)
-    assert fetch(chat) == Outcome("replied")
+    assert fetch(chat) == ReplyState("replied")
     assert len(said(chat)[1]) == 100
     assert chat.turns.get(number=2).data["is_cut"] is True
 
@@ -188,14 +187,14 @@ def test_a_long_reply_is_cut(owner: User) -> None:
 def test_a_reply_is_kept_as_it_can_be_stored(owner: User, reply: str, kept: str) -> None:
     chat = begin(owner, max_chars=4)
     bots.SCRIPT.append(reply)
-    assert fetch(chat) == Outcome("replied")
+    assert fetch(chat) == ReplyState("replied")
     assert said(chat)[1] == kept
     assert chat.turns.get(number=2).data.get("is_cut", False) is (reply == "abc  de")
 
 
 def test_a_connector_that_cannot_be_is_a_lasting_failure(chat: Conversation) -> None:
     Chatbot.objects.update(connector="telepathy")
-    assert fetch(chat) == Outcome("failed")
+    assert fetch(chat) == ReplyState("failed")
     assert Event.objects.get(kind=Event.Kind.UNANSWERED).data["code"] == "unknown_connector"
 
 
@@ -205,11 +204,11 @@ def test_a_connector_that_cannot_be_is_a_lasting_failure(chat: Conversation) -> 
 def test_a_chatbot_stops_at_its_spending_cap(owner: User) -> None:
     chat = begin(owner, price_per_reply=Decimal("0.5"), spending_cap=Decimal("0.5"))
     where = {"assignment_id": chat.assignment_id, "position": chat.item.position}
-    assert fetch(chat) == Outcome("replied")
+    assert fetch(chat) == ReplyState("replied")
     chatbot = Chatbot.objects.get(system=chat.item.output.system_id)
     assert (chatbot.spent, chatbot.is_spent) == (Decimal("0.5"), True)
     keep_input(**where, number=3, text="And then?")
-    assert fetch(chat) == Outcome("failed")
+    assert fetch(chat) == ReplyState("failed")
     assert len(bots.ASKED) == 1
 
 
@@ -246,7 +245,7 @@ def test_a_chatbot_is_asked_only_so_often_at_once(owner: User) -> None:
     assert bots.ASKED == []
     busy.asked_until = None
     busy.save()
-    assert fetch(chat) == Outcome("replied")
+    assert fetch(chat) == ReplyState("replied")
 
 
 # --- Several at once
@@ -262,13 +261,13 @@ def test_whoever_finds_a_reply_asked_for_waits_for_it(chat: Conversation) -> Non
             Turn.objects.create(conversation=chat, number=2, speaker=Turn.Speaker.CHATBOT, text="There")
             Conversation.objects.update(n_turns=2, asked_until=None)
 
-    assert fetch(chat, sleep=look) == Outcome("replied")
+    assert fetch(chat, sleep=look) == ReplyState("replied")
     assert (len(looks), bots.ASKED) == (3, [])
 
 
 def test_a_reply_whose_asker_died_is_asked_for_again(chat: Conversation) -> None:
     Conversation.objects.update(asked_until=timezone.now() - timedelta(seconds=1))
-    assert fetch(chat) == Outcome("replied")
+    assert fetch(chat) == ReplyState("replied")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -285,7 +284,7 @@ def test_a_reply_that_comes_too_late_does_not_stand_beside_another(owner: User) 
         return "Second"
 
     bots.SCRIPT.append(be_overtaken)
-    assert fetch(chat) == Outcome("replied")
+    assert fetch(chat) == ReplyState("replied")
     assert said(chat) == ["Hello", "First"]
 
 
@@ -294,7 +293,7 @@ def test_many_requests_at_once_ask_once(owner: User) -> None:
     chat = begin(owner)
     release = threading.Event()
     bots.SCRIPT.append(lambda: "Here" if release.wait(30) else "")
-    outcomes: list[Outcome] = []
+    outcomes: list[ReplyState] = []
 
     def run() -> None:
         try:
@@ -312,13 +311,13 @@ def test_many_requests_at_once_ask_once(owner: User) -> None:
         thread.join()
     # One asks, one may wait for it, and the others are told to come again.
     assert {outcome.status for outcome in outcomes} <= {"replied", "waiting"}
-    assert fetch(chat) == Outcome("replied")
+    assert fetch(chat) == ReplyState("replied")
     assert (len(bots.ASKED), said(chat)) == (1, ["Hello", "Here"])
 
 
 def test_a_hundred_windows_of_a_chat_hold_one_request(chat: Conversation) -> None:
     Conversation.objects.update(asked_until=timezone.now() + timedelta(minutes=1))
-    others: list[Outcome] = []
+    others: list[ReplyState] = []
 
     def open_windows(_: float) -> None:
         if not others:
@@ -328,7 +327,7 @@ def test_a_hundred_windows_of_a_chat_hold_one_request(chat: Conversation) -> Non
     assert fetch(chat, sleep=open_windows).status == "waiting"
     assert {other.status for other in others} == {"waiting"}
     assert all(other.wait_s >= 1 for other in others)
-    assert fetch(chat) == Outcome("replied")
+    assert fetch(chat) == ReplyState("replied")
 
 
 def test_a_try_that_failed_meanwhile_counts(chat: Conversation) -> None:
@@ -351,7 +350,7 @@ def test_a_reply_to_a_chat_that_has_ended_is_not_added_to_it(owner: User) -> Non
         return "Too late"
 
     bots.SCRIPT.append(be_left)
-    assert fetch(chat) == Outcome("replied")
+    assert fetch(chat) == ReplyState("replied")
     assert said(chat) == ["Hello"], "the worker rates a chat that they have not seen"
     assert Chatbot.objects.get(system=chat.item.output.system_id).spent == Decimal("0.5")
 
@@ -371,7 +370,7 @@ def test_a_failure_that_comes_too_late_changes_nothing(owner: User) -> None:
 
     bots.SCRIPT.append(be_overtaken)
     assert fetch(chat).status == "waiting"
-    assert fetch(chat) == Outcome("replied")
+    assert fetch(chat) == ReplyState("replied")
     chat.refresh_from_db()
     assert (said(chat), chat.n_failures, chat.n_tries) == (["Hello", "First"], 0, 0)
 
@@ -400,9 +399,9 @@ def test_a_failure_that_comes_too_late_does_not_end_the_lease_of_another(owner: 
 def test_the_degraded_chatbot_takes_as_long_as_another_did(owner: User) -> None:
     chat = begin(owner, is_degraded=True)
     campaign = chat.assignment.campaign
-    assert pace_of(campaign, chat.pk, 1) == 0
+    assert draw_delay_s(campaign, chat.pk, 1) == 0
     Chatbot.objects.filter(system__is_degraded=False).update(tested={"took_ms": 800})
-    assert pace_of(campaign, chat.pk, 1) == 0.8
+    assert draw_delay_s(campaign, chat.pk, 1) == 0.8
     other = Conversation.objects.create(
         assignment=chat.assignment,
         item=chat.assignment.hit.items.exclude(pk=chat.item_id).first(),
@@ -414,14 +413,14 @@ def test_the_degraded_chatbot_takes_as_long_as_another_did(owner: User) -> None:
         conversation=other, number=2, speaker=Turn.Speaker.CHATBOT, text="Hm", data={"answered_ms": 2500}
     )
     slept: list[float] = []
-    assert fetch(chat, sleep=slept.append) == Outcome("replied")
+    assert fetch(chat, sleep=slept.append) == ReplyState("replied")
     assert len(slept) == 1
     assert 1.5 < slept[0] <= 2.5
     assert System.objects.get(outputs__items=chat.item_id).is_degraded
 
 
 def test_the_pace_is_that_of_the_newest_chats_with_a_reply(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pacing, "_LATEST", 2)
+    monkeypatch.setattr(replies, "_LATEST", 2)
     chat = begin(owner, is_degraded=True)
     others = [
         Conversation.objects.create(
@@ -433,4 +432,4 @@ def test_the_pace_is_that_of_the_newest_chats_with_a_reply(owner: User, monkeypa
         Turn.objects.create(
             conversation=other, number=2, speaker="chatbot", text="Hm", data={"answered_ms": answered_ms}
         )
-    assert {pace_of(chat.assignment.campaign, chat.pk, number) for number in range(20)} == {0.5}
+    assert {draw_delay_s(chat.assignment.campaign, chat.pk, number) for number in range(20)} == {0.5}

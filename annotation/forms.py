@@ -1,0 +1,153 @@
+"""What browsers send: a worker's rated item, filters of lists, raters to invite."""
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from annotation.models import Assignment
+from annotation.services.invitations import LONGEST_RATER_NAME, distinct_names
+
+SCORE = "score_"
+LARGEST_HIT = 2**31 - 1
+_MOST_RATERS = 2000
+_ERRORS_SHOWN = 10
+_DAY_MS = 86_400_000
+# The largest value that is believed of each.
+TELEMETRY = {
+    "shown_ms": _DAY_MS,
+    "first_touch_ms": _DAY_MS,
+    "n_moves": 10_000,
+    "n_focus_lost": 10_000,
+    "n_pastes": 10_000,
+}
+
+
+@dataclass(frozen=True)
+class SentItem:
+    """A position (0 if none was sent), scores by criterion id, what the browser tells. Only numbers are taken.
+
+    `wants_redirect`: the browser would send the form again if its answer were reloaded.
+    """
+
+    position: int
+    scores: dict[int, int] = field(default_factory=dict)
+    telemetry: dict[str, int] = field(default_factory=dict)
+    wants_redirect: bool = False
+
+
+def read_item(sent: QueryDict) -> SentItem:
+    """Return what was sent; whether it is all that is needed is for `save_item` to say."""
+    pairs = (
+        (read_whole(key.removeprefix(SCORE)), read_whole(value)) for key, value in sent.items() if key.startswith(SCORE)
+    )
+    return SentItem(
+        read_whole(sent.get("position")) or 0,
+        {criterion: score for criterion, score in pairs if criterion is not None and score is not None},
+        read_telemetry(sent, TELEMETRY),
+        bool(sent.get("redirect")),
+    )
+
+
+def read_telemetry(sent: QueryDict, largest: Mapping[str, int]) -> dict[str, int]:
+    """Return the numbers of these names that were sent, each at most its `largest`."""
+    numbers = ((name, read_whole(sent.get(name)), most) for name, most in largest.items())
+    return {name: min(number, most) for name, number, most in numbers if number is not None}
+
+
+def read_whole(text: object) -> int | None:
+    """Return a number written in at most nine plain digits."""
+    if not isinstance(text, str) or len(text) > 9 or not (text.isascii() and text.isdigit()):
+        return None
+    return int(text)
+
+
+class AssignmentFilter(forms.Form):
+    """Which assignments to list; empty fields do not filter. Who may not see workers' names does not look for them."""
+
+    state = forms.ChoiceField(required=False, choices=[("", "all"), *Assignment.State.choices])
+    worker = forms.CharField(required=False, max_length=255, widget=forms.TextInput(attrs={"type": "search"}))
+    hit = forms.IntegerField(label="HIT", required=False, min_value=1, max_value=LARGEST_HIT)
+    code = forms.CharField(
+        label="Completion code",
+        required=False,
+        max_length=40,
+        widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off", "spellcheck": "false"}),
+    )
+
+    def __init__(self, data: Mapping[str, Any], *, with_names: bool) -> None:
+        super().__init__(data)
+        if not with_names:
+            del self.fields["worker"]
+
+    def clean_code(self) -> str:
+        """Return the code without what crept in when it was copied."""
+        return "".join(c for c in self.cleaned_data["code"] if c.isalnum())
+
+    def filters(self) -> dict[str, Any]:
+        """Return the filters of a valid form."""
+        return {name: value for name, value in self.cleaned_data.items() if value not in ("", None)}
+
+
+class FeedbackFilter(forms.Form):
+    """Which feedback to list."""
+
+    search = forms.CharField(
+        label="Words", required=False, max_length=200, widget=forms.TextInput(attrs={"type": "search"})
+    )
+
+
+class RatersForm(forms.Form):
+    """Names or e-mail addresses, one a line."""
+
+    names = forms.CharField(
+        label="Raters to invite",
+        help_text="One rater a line: a name or an e-mail address. Whoever is invited already keeps their link.",
+        widget=forms.Textarea(attrs={"rows": 6, "autocomplete": "off", "spellcheck": "false"}),
+        error_messages={"required": "Write one rater at least, each on a line of their own."},
+    )
+
+    def clean_names(self) -> list[str]:
+        """Return the names, trimmed, each once whatever its capitals; refuse lines that cannot be one, by number."""
+        lines = [_tidy(line) for line in self.cleaned_data["names"].splitlines()]
+        problems = [
+            forms.ValidationError(f"Line {number}: {problem}", code=code)
+            for number, name in enumerate(lines, start=1)
+            for code, problem in _problems_of(name)
+        ]
+        names = distinct_names(filter(None, lines))
+        if len(names) > _MOST_RATERS:
+            problems.append(
+                forms.ValidationError(
+                    f"These are {len(names):,} raters; at most {_MOST_RATERS:,} are invited at once. Send some first.",
+                    code="too_many",
+                )
+            )
+        if problems:
+            n_more = len(problems) - _ERRORS_SHOWN
+            more = [forms.ValidationError(f"And {n_more} more.", code="more")] if n_more > 0 else []
+            raise forms.ValidationError(problems[:_ERRORS_SHOWN] + more)
+        return names
+
+
+def _tidy(line: str) -> str:
+    """Return a line in composed characters, its white space single, without marks that cannot be seen."""
+    visible = "".join(c for c in unicodedata.normalize("NFC", line) if c.isspace() or unicodedata.category(c)[0] != "C")
+    return " ".join(visible.split())
+
+
+def _problems_of(name: str) -> list[tuple[str, str]]:
+    """Return code and message of whatever keeps a line from being one rater's name."""
+    shown = f"“{name[:20]}{'…' if len(name) > 20 else ''}”"
+    problems = []
+    if len(name) > LONGEST_RATER_NAME:
+        message = f"{shown} has {len(name)} characters; at most {LONGEST_RATER_NAME} are possible. Shorten it."
+        problems.append(("too_long", message))
+    if ":" in name:
+        problems.append(("colon", f"{shown} contains “:”, which links cannot carry in a name. Leave it out."))
+    if name.count("@") > 1:
+        problems.append(("several", f"{shown} looks like several e-mail addresses. Put each on its own line."))
+    return problems

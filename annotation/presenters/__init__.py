@@ -1,1 +1,0 @@
-"""What pages show, in the words and shapes of their templates."""

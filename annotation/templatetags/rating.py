@@ -1,0 +1,94 @@
+"""`{% load rating %}`: images, sliders and words of the workers' pages. Nothing here may tell kinds of items."""
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from django import template
+from django.template.loader import render_to_string
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from annotation.item_page import Picture
+from annotation.text_images import LETTERS, SCALES, WIDTHS, Variant
+from campaigns.contracts.chat import Speaker
+from campaigns.dialogues import SPEAKERS
+from campaigns.models import Criterion
+from evalsite.lib.words import counted
+
+register = template.Library()
+
+
+def _variants() -> Iterator[str]:
+    """Yield the elements of a text's image, each with its place-holders; the widest light one is the `img`."""
+    for width, widest_screen in reversed(WIDTHS):
+        for theme in ("dark", "light"):
+            conditions = [f"(max-width: {widest_screen}px)"] if widest_screen else []
+            if theme == "dark":
+                conditions.append("(prefers-color-scheme: dark)")
+            once, twice = (f"%(stem)s{LETTERS[Variant(width, theme, scale)]}.png" for scale in SCALES)
+            size = f'width="%(width_{width})d" height="%(height_{width})d"'
+            if conditions:
+                yield f'<source media="{" and ".join(conditions)}" srcset="{once}, {twice} 2x" {size}>'
+            else:
+                yield f'<img src="{once}" srcset="{twice} 2x" {size} alt="%(alt)s" draggable="false">'
+
+
+# Filled in as it is, without a template: there are up to four on each of a worker's pages, and one a turn of dialogues.
+_PICTURE = f"<picture>{''.join(_variants())}</picture>"
+
+
+@register.filter
+def picture_html(picture: Picture) -> SafeString:
+    """Return a text's image for all screens: narrow and wide, dark and light, 1× and 2×."""
+    sizes = {}
+    for width, (own_width, height) in picture.sizes.items():
+        sizes[f"width_{width}"], sizes[f"height_{width}"] = own_width, height
+    return mark_safe(_PICTURE % {"stem": picture.stem, "alt": escape(picture.label), **sizes})
+
+
+@register.filter
+def speaker_name(speaker: Speaker) -> str:
+    """Return what workers read of who speaks."""
+    return SPEAKERS[speaker]
+
+
+class _Statement(NamedTuple):
+    """What a worker's page shows of a criterion: never its name."""
+
+    pk: int
+    statement: str
+    left_label: str
+    right_label: str
+
+
+@register.filter
+def sliders(criteria: Iterable[Criterion]) -> SafeString:
+    """Return the statements of criteria, each with its slider."""
+    return _sliders(tuple(_Statement(each.pk, each.statement, each.left_label, each.right_label) for each in criteria))
+
+
+@lru_cache(maxsize=256)
+def _sliders(criteria: tuple[_Statement, ...]) -> SafeString:
+    """Return what is the same on every item's page."""
+    return render_to_string("rate/statements.html", {"criteria": criteria})
+
+
+@register.filter
+def period(minutes: int) -> str:
+    """Return a time in words, to the minute below two hours and to the hour above.
+
+    >>> period(1), period(119), period(180)
+    ('1 minute', '119 minutes', '3 hours')
+    """
+    return counted(minutes, "minute") if minutes < 120 else counted(minutes // 60, "hour")
+
+
+@register.filter
+def messages_sent(n_inputs: int, min_inputs: int) -> str:
+    """Return how far a chat is, in words.
+
+    >>> messages_sent(1, 10)
+    '1 message, at least 10'
+    """
+    return f"{counted(n_inputs, 'message')}, at least {min_inputs}"

@@ -1,0 +1,52 @@
+"""Addresses of the workers' pages (`rate`), and of those on which researchers watch a campaign (`monitoring`)."""
+
+from django.urls import path
+
+from annotation.chat import monitoring_views as chats
+from annotation.chat import views as chat
+from annotation.views import monitoring, preview, worker
+
+rate = (
+    [
+        path("c/<uuid:public_id>/", worker.welcome, name="welcome"),
+        path("<str:token>/", worker.hit, name="hit"),
+        path("<str:token>/feedback/", worker.feedback, name="feedback"),
+        path("<str:token>/return/", worker.return_hit, name="return"),
+        path("<str:token>/next/", worker.next_hit, name="next"),
+        path("<str:token>/topic/", chat.topic, name="topic"),
+        path("<str:token>/say/", chat.say, name="say"),
+        path("<str:token>/reply/", chat.reply, name="reply"),
+        path("<str:token>/change/", chat.change, name="change"),
+        path("<str:token>/end/", chat.end, name="end"),
+        path("<str:token>/leave/", chat.leave, name="leave"),
+        # An item's images lie beside it: its page names them by relative addresses.
+        path("<str:token>/<str:name>.png", worker.image, name="image"),
+        path("<path:rest>/", worker.nowhere, name="nowhere"),
+    ],
+    "rate",
+)
+
+_PREVIEW = "<uuid:public_id>/preview/"
+monitoring_pages = (
+    [
+        path("<uuid:public_id>/progress/", monitoring.progress, name="progress"),
+        path("<uuid:public_id>/assignments/", monitoring.assignments, name="assignments"),
+        path("<uuid:public_id>/assignments/<int:assignment_id>/release/", monitoring.release, name="release"),
+        path("<uuid:public_id>/feedback/", monitoring.feedback, name="feedback"),
+        path("<uuid:public_id>/raters/", monitoring.raters, name="raters"),
+        path("<uuid:public_id>/raters.csv", monitoring.raters_csv, name="raters_csv"),
+        path("<uuid:public_id>/export/", monitoring.export, name="export"),
+        path("<uuid:public_id>/export/<str:name>", monitoring.export_file, name="export_file"),
+        path("<uuid:public_id>/chats/", chats.chats, name="chats"),
+        path("<uuid:public_id>/chats/transcripts/", chats.transcripts, name="transcripts"),
+        path("<uuid:public_id>/chats/flags/", chats.chat_flags, name="chat_flags"),
+        path("<uuid:public_id>/chats/<int:chat_id>/", chats.chat, name="chat"),
+        path(_PREVIEW, preview.preview, name="preview"),
+        path(f"{_PREVIEW}end/", preview.preview_end, name="preview_end"),
+        path(f"{_PREVIEW}<int:hit>/<int:position>/", preview.preview_item, name="preview_item"),
+        path(f"{_PREVIEW}<int:hit>/<int:position>/topic/", preview.preview_topic, name="preview_topic"),
+        path(f"{_PREVIEW}<int:hit>/<int:position>/chat/", preview.preview_chat, name="preview_chat"),
+        path(f"{_PREVIEW}<int:hit>/<int:position>/<str:name>.png", preview.preview_image, name="preview_image"),
+    ],
+    "monitoring",
+)

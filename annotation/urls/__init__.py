@@ -1,1 +1,0 @@
-"""Addresses of the worker pages and of the monitoring pages."""

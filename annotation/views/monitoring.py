@@ -1,0 +1,203 @@
+"""How far a campaign is: its progress, assignments, feedback, the links of its raters, and its files."""
+
+import io
+from typing import TypeVar
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.downloads import Choice, count_rows, find_download
+from annotation.exports import ALL_STATES, FINISHED
+from annotation.forms import AssignmentFilter, FeedbackFilter, RatersForm
+from annotation.monitoring import (
+    describe_assignments,
+    get_access,
+    get_assignment_of,
+    links_of,
+    list_assignments,
+    list_feedback,
+    list_invitations,
+    raters_of,
+)
+from annotation.progress import count_by_hit, get_progress, list_hits
+from annotation.services.assignments import release_assignment
+from annotation.services.invitations import invite_raters
+from campaigns.models import Campaign
+from campaigns.navigation import campaign_context
+from campaigns.queries import Role, get_campaign_for, has_role
+from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.writing import write_csv
+from evalsite.lib.words import counted
+
+_ROWS_PER_PAGE, _TEXTS_PER_PAGE = 50, 30
+_UNPROCESSABLE = 422
+_STATES = {"finished": FINISHED, "all": ALL_STATES}
+_IDS = {"hashed": False, "real": True}
+R = TypeVar("R", HttpResponse, StreamingHttpResponse)
+
+
+def _page(request: SignedInRequest, found: QuerySet, per_page: int = _ROWS_PER_PAGE) -> Page:
+    return Paginator(found, per_page).get_page(request.GET.get("page"))
+
+
+@require_GET
+def progress(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Show progress by HIT and by system, and how long work takes."""
+    campaign = get_campaign_for(request.user, public_id)
+    page = _page(request, list_hits(campaign))
+    context = campaign_context(campaign, "progress") | {
+        "progress": get_progress(campaign, timezone.now()),
+        "page_obj": page,
+        "hits": count_by_hit(list(page)),
+    }
+    return render(request, "monitoring/progress.html", context)
+
+
+@require_GET
+def assignments(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """List the assignments that match, newest first."""
+    campaign = get_campaign_for(request.user, public_id)
+    form = AssignmentFilter(request.GET, with_names=has_role(campaign, Role.EDITOR))
+    is_valid = form.is_valid()
+    page = _page(
+        request, list_assignments(campaign, **form.filters()) if is_valid else list_assignments(campaign).none()
+    )
+    context = campaign_context(campaign, "progress") | {
+        "form": form,
+        "is_filtered": bool(form.errors or form.filters()),
+        "page_obj": page,
+        "rows": describe_assignments(campaign, page),
+    }
+    return render(request, "monitoring/assignments.html", context, status=200 if is_valid else _UNPROCESSABLE)
+
+
+@require_POST
+def release(request: SignedInRequest, public_id: UUID, assignment_id: int) -> HttpResponse:
+    """Free the place of an active assignment."""
+    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
+    assignment = get_assignment_of(campaign, assignment_id)
+    try:
+        released = release_assignment(assignment=assignment)
+        if released.state == released.State.FINISHED:
+            text = f"All items of HIT {assignment.hit.number} were rated, so it counts as finished."
+        else:
+            text = f"The place in HIT {assignment.hit.number} is free again. What was rated is kept."
+        messages.success(request, text)
+    except DomainError as error:
+        messages.error(request, error.message)
+    return redirect("monitoring:assignments", campaign.public_id)
+
+
+@require_GET
+def feedback(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """List what workers wrote at the end of their HITs, newest first."""
+    campaign = get_campaign_for(request.user, public_id)
+    form = FeedbackFilter(request.GET)
+    is_valid = form.is_valid()
+    search = form.cleaned_data["search"] if is_valid else ""
+    found = list_feedback(campaign, search=search) if is_valid else list_feedback(campaign).none()
+    page = _page(request, found, _TEXTS_PER_PAGE)
+    context = campaign_context(campaign, "progress") | {
+        "form": form,
+        "search": search,
+        "page_obj": page,
+        "texts": describe_assignments(campaign, page),
+    }
+    return render(request, "monitoring/feedback.html", context, status=200 if is_valid else _UNPROCESSABLE)
+
+
+# --- Raters
+
+
+@require_http_methods(["GET", "POST"])
+def raters(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Show the open link, or invited raters with their links; invite more."""
+    is_sent = request.method == "POST"
+    campaign = get_campaign_for(request.user, public_id, Role.EDITOR if is_sent else Role.VIEWER)
+    form = RatersForm(request.POST if is_sent else None)
+    if is_sent and form.is_valid():
+        names = form.cleaned_data["names"]
+        try:
+            n_new = invite_raters(campaign=campaign, names=names)
+            messages.success(request, _invited(n_new, len(names) - n_new))
+            return redirect("monitoring:raters", campaign.public_id)
+        except DomainError as error:
+            form.add_error(None, error.message)
+    page = _page(request, list_invitations(campaign))
+    context = campaign_context(campaign, "raters") | {
+        "access": get_access(campaign),
+        "open_link": _arrival_url(request, campaign),
+        "form": form,
+        "page_obj": page,
+        "raters": raters_of(campaign, list(page)),
+    }
+    return render(request, "monitoring/raters.html", context, status=_UNPROCESSABLE if is_sent else 200)
+
+
+def _invited(n_new: int, n_known: int) -> str:
+    if not n_new:
+        return "Nobody new: all of them have their links already."
+    known = f" {n_known} had one already." if n_known else ""
+    return f"{counted(n_new, 'rater')} now {'has' if n_new == 1 else 'have'} a link.{known}"
+
+
+@require_GET
+def raters_csv(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """Send the names and links of all invited raters, to be mailed."""
+    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
+    url = _arrival_url(request, campaign)
+    stream = io.StringIO(newline="")
+    links = links_of(campaign, list(list_invitations(campaign)))
+    write_csv(stream, ("name", "link"), ((name, f"{url}?{query}") for name, query in links))
+    response = HttpResponse(stream.getvalue(), content_type="text/csv; charset=utf-8")
+    return _as_file(response, f"{slugify(campaign.name) or 'campaign'}-raters.csv")
+
+
+def _arrival_url(request: SignedInRequest, campaign: Campaign) -> str:
+    """Return the absolute address at which workers arrive."""
+    return request.build_absolute_uri(reverse("rate:welcome", args=[campaign.public_id]))
+
+
+# --- Files
+
+
+@require_GET
+def export(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """List what can be downloaded."""
+    campaign = get_campaign_for(request.user, public_id)
+    context = campaign_context(campaign, "progress") | {"files": count_rows(campaign, timezone.now())}
+    return render(request, "monitoring/export.html", context)
+
+
+@require_GET
+def export_file(request: SignedInRequest, public_id: UUID, name: str) -> StreamingHttpResponse:
+    """Send one of the files as it is made; workers by their own ids only to an owner who asks (`?ids=real`)."""
+    campaign = get_campaign_for(request.user, public_id)
+    download = find_download(campaign, name)
+    states, ids = request.GET.get("states", "finished"), request.GET.get("ids", "hashed")
+    if download is None or states not in _STATES or ids not in _IDS:
+        raise Http404("There is no such file.")
+    choice = Choice(states=_STATES[states], has_real_ids=_IDS[ids])
+    if choice.has_real_ids and campaign.my_role != Role.OWNER:
+        raise PermissionDenied("Only owners may take out the workers’ own ids.")
+    response = StreamingHttpResponse(download.pieces(campaign, choice), content_type=download.content_type)
+    stem, _, suffix = name.partition(".")
+    more = ("-all-states" if choice.states == ALL_STATES else "") + ("-real-ids" if choice.has_real_ids else "")
+    return _as_file(response, f"{slugify(campaign.name) or 'campaign'}-{stem}{more}.{suffix}")
+
+
+def _as_file(response: R, name: str) -> R:
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name) or ""
+    response["Cache-Control"] = "private, no-store"
+    return response

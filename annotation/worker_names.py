@@ -1,0 +1,28 @@
+"""What a worker is called: by the platform's name, or by a hash that does not tell who they are."""
+
+from collections.abc import Callable
+
+from django.utils.crypto import salted_hmac
+
+from annotation.models import Worker
+
+NameWorker = Callable[[Worker], str]
+_HASH_LENGTH = 12
+
+
+def worker_digits(name: str) -> str:
+    """Return digits that do not tell who a worker is: the same for one name in every file and page of this server.
+
+    They are made of the name, not the platform's key, since a file of ratings knows no more.
+    """
+    return salted_hmac("evalsite.worker", name, algorithm="sha256").hexdigest()[:_HASH_LENGTH]
+
+
+def hashed_name(worker: Worker) -> str:
+    """Return a name that does not tell who the worker is."""
+    return f"w-{worker_digits(worker.name)}"
+
+
+def real_name(worker: Worker) -> str:
+    """Return the name by which the platform knows the worker: for owners only."""
+    return worker.name

@@ -1,0 +1,60 @@
+"""`{% load words %}`: numbers and times in words."""
+
+from datetime import timedelta
+
+from django import template
+
+from campaigns.models import Chatbot
+from campaigns.presenters.chatbots import spent_words
+from evalsite.lib import words
+
+register = template.Library()
+
+register.filter("counted", words.counted)
+register.filter("long_duration", words.long_duration)
+
+
+@register.filter
+def duration(time: timedelta | None) -> str:
+    """Return a time in few characters, as `words.short_duration`; an en dash for none."""
+    return words.short_duration(time.total_seconds()) if time is not None else "–"
+
+
+@register.filter
+def milliseconds(time_ms: float) -> str:
+    """Return milliseconds in few characters, as `words.short_duration`."""
+    return words.short_duration(time_ms / 1000)
+
+
+@register.filter
+def seconds(time_s: float | None) -> str:
+    """Return seconds without their unit, with one decimal, or two digits below one; an en dash for none.
+
+    >>> seconds(4), seconds(0.0421), seconds(None)
+    ('4.0', '0.042', '–')
+    """
+    if not isinstance(time_s, float | int):
+        return "–"
+    return f"{time_s:.1f}" if time_s >= 1 else f"{time_s:.2g}"
+
+
+@register.filter
+def one_decimal(value: float | None) -> str:
+    """Return a number with one decimal; an en dash for none."""
+    return f"{value:.1f}" if isinstance(value, float | int) else "–"
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """Return a share as a percentage; an en dash for none.
+
+    >>> percent(0.256), percent(None)
+    ('26 %', '–')
+    """
+    return f"{100 * share:.0f} %" if isinstance(share, float | int) else "–"
+
+
+@register.filter
+def spent(chatbot: Chatbot) -> str:
+    """Return what a chatbot has cost, of its cap if it has one; "" if it costs nothing."""
+    return spent_words(chatbot)
