@@ -226,10 +226,12 @@ SOURCES = [
     *(ROOT / f"annotation/chat/{name}.py" for name in ("queries", "replies", "services", "views")),
     *(ROOT / f"annotation/views/{name}.py" for name in ("framed", "pages", "worker")),
     ROOT / "annotation/templatetags/rating.py",
-    *(ROOT / "campaigns/contracts" / f"{name}.py" for name in ("chat", "platform", "transcripts")),
+    *(ROOT / "campaigns/contracts" / f"{name}.py" for name in ("chat", "platform")),
+    ROOT / "campaigns/blocks.py",
+    ROOT / "campaigns/dialogues.py",
     ROOT / "campaigns/platforms/link/plugin.py",
     ROOT / "campaigns/platforms/mturk/sharing.py",
-    ROOT / "crowd/services/terms.py",
+    ROOT / "crowd/queries/publishing.py",
 ]
 
 
