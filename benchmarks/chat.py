@@ -2,10 +2,11 @@
 
     python benchmarks/chat.py [--quick] [--chats 300] [--inputs 5] [--think 3] [--rounds 3]
 
-A chatbot answers after 3 s, streaming, behind an OpenAI-compatible API on this machine (`chat_server.py`). Workers
-(`chat_client.py`, a process of its own) open their chats; once all are open, each thinks before each input, for a time
-drawn from the exponential distribution with a mean of 3 s, sends it as the page's script does, on a connection of its
-own, and waits for the reply. They begin at moments spread over 6 s, as they would be in the middle of their chats.
+A chatbot answers after 3 s, streaming, behind an OpenAI-compatible API on this machine
+(`simulators/chat_completions.py`). Workers (`chat_client.py`, a process of its own) open their chats; once all are
+open, each thinks before each input, for a time drawn from the exponential distribution with a mean of 3 s, sends it as
+the page's script does, on a connection of its own, and waits for the reply. They begin at moments spread over 6 s, as
+they would be in the middle of their chats.
 `overhead` is what they waited from sending, with the connection, to the reply's last byte, less the chatbot's own time,
 which it measures and puts into its reply.
 
@@ -263,7 +264,7 @@ def main() -> None:
             "CHATS_AT_ONCE": str(load.n_chats),
             "PYTHONPATH": str(ROOT),
         }
-        chatbot = [str(ROOT / "benchmarks/chat_server.py"), str(chatbot_port), str(DELAY_S)]
+        chatbot = ["-m", "simulators.chat_completions", str(chatbot_port), "--delay", str(DELAY_S)]
         stack.enter_context(running(chatbot, chatbot_port))
         run(load, options.rounds or (1 if options.quick else 3), chatbot_port, web_port)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-_TOOK = re.compile(r"which took ([\d.]+) ms")
+_TOOK = re.compile(r"It took ([\d.]+) ms")
 _MS_PER_S = 1000
 _LONGEST_S = 120.0
 

@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+import sys
 import threading
 import time
 from collections import deque
@@ -113,8 +114,9 @@ class ConnectionPools:
         while self._idle:
             self._idle.pop().close()
 
-    def __del__(self) -> None:
-        self.close()  # a client that nobody holds any more: its sockets would wait for the garbage collector
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_finalizing():  # the modules may be gone by then, and the sockets go with the process
+            self.close()  # a client that nobody holds any more: its sockets would wait for the garbage collector
 
     def _close(self, answer: httpcore.Response, connection: "_Connection") -> None:
         try:

@@ -9,8 +9,8 @@ from pytest_django import Settings
 
 from campaigns.models import Campaign, Hit, Membership
 from evalsite.accounts.models import User
+from simulators.chat_completions import ChatServer
 from tests.campaigns.cast import add_member, add_outputs, make_campaign
-from tests.campaigns.live import Server, running_server
 
 Status = Campaign.Status
 
@@ -46,8 +46,8 @@ def running(ready: Campaign) -> Campaign:
 
 
 @pytest.fixture
-def server(settings: Settings) -> Iterator[Server]:
+def server(settings: Settings) -> Iterator[ChatServer]:
     """A server of this machine at which chatbots may be asked."""
     settings.CHATBOT_HOSTS = ["127.0.0.1"]
-    with running_server() as server:
+    with ChatServer(tokens=(1000, 200)) as server:
         yield server

@@ -1,11 +1,6 @@
-"""Live campaigns for tests: chatbots behind a server of this machine, and HITs of six chats."""
+"""Live campaigns for tests: their chatbots, one of them behind a server of this machine, and HITs of six chats."""
 
-import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import nullcontext
 from typing import Any
 
 from django.urls import reverse
@@ -15,6 +10,7 @@ from campaigns.models import Campaign, Chatbot
 from campaigns.services.chatbots import add_chatbot
 from campaigns.services.hits import execute_build
 from evalsite.accounts.models import User
+from simulators.chat_completions import ChatServer
 from tests.campaigns.cast import make_campaign
 
 NAMES = ("Amber", "Birch", "Coral", "Dune", "Ember")
@@ -55,55 +51,13 @@ def url_of(campaign: Campaign, name: str = "chatbots", *args: Any) -> str:
     return reverse(f"campaigns:{name}", args=[campaign.public_id, *args])
 
 
-@dataclass
-class Server:
-    """A chat completions server: what it was asked, and what it answers next."""
-
-    url: str = ""
-    asked: list[dict[str, Any]] = field(default_factory=list)
-    keys: list[str] = field(default_factory=list)
-    status: int = 200
-    text: str = "Well, thank you. And you?"
-
-
-@contextmanager
-def running_server() -> Iterator[Server]:
-    """Run such a server on a free port."""
-    server = Server()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            server.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            server.keys.append(self.headers.get("Authorization", ""))
-            message = {"role": "assistant", "content": server.text}
-            answer = {"choices": [{"message": message, "finish_reason": "stop"}]}
-            answer |= {"usage": {"prompt_tokens": 1000, "completion_tokens": 200}}
-            body = json.dumps(answer if server.status < 400 else {"error": {"message": server.text}}).encode()
-            self.send_response(server.status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        server.url = f"http://127.0.0.1:{http.server_address[1]}/v1"
-        thread = threading.Thread(target=http.serve_forever)
-        thread.start()
-        yield server
-        http.shutdown()
-        thread.join()
-
-
-def add_remote(campaign: Campaign, server: Server, name: str = "Remote", key: str = KEY, **fields: Any) -> Chatbot:
+def add_remote(campaign: Campaign, server: ChatServer, name: str = "Remote", key: str = KEY, **fields: Any) -> Chatbot:
     """Add a chatbot that this server answers for."""
     return add_chatbot(
         campaign=campaign,
         name=name,
         connector="openai-chat",
-        settings={"base_url": server.url, "model": "small"},
+        settings={"base_url": server.base_url, "model": "small"},
         secrets={"api_key": key},
         **fields,
     )

@@ -21,13 +21,14 @@ from campaigns.services.chatbots import secrets_set
 from campaigns.views.chatbots import secrets as secrets_view
 from evalsite.accounts.models import User
 from evalsite.lib.encryption import decrypt_secrets
-from tests.campaigns.live import KEY, Server, add_remote, chatbot_of, launch, make_live, url_of
+from simulators.chat_completions import ChatServer
+from tests.campaigns.live import KEY, add_remote, chatbot_of, launch, make_live, url_of
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def live(owner: User, server: Server) -> Campaign:
+def live(owner: User, server: ChatServer) -> Campaign:
     campaign = make_live(owner)
     add_remote(campaign, server)
     return campaign
@@ -119,11 +120,11 @@ def test_secrets_of_another_key_are_entered_anew(owner_client: Client, live: Cam
 
 
 def test_no_page_json_or_row_shows_a_secret(
-    owner_client: Client, live: Campaign, server: Server, caplog: pytest.LogCaptureFixture
+    owner_client: Client, live: Campaign, server: ChatServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     remote = chatbot_of(live, "Remote")
-    server.status, server.text = 401, f"The key {KEY} is wrong."
+    server.behave("status", status=401, message=f"The key {KEY} is wrong.")
     answers = [
         owner_client.post(url_of(live, "chatbot_secrets", remote.pk), {"secret_api_key": KEY}, follow=True),
         owner_client.post(url_of(live, "chatbot_test", remote.pk), {"text": "Hello"}, follow=True),
@@ -138,7 +139,9 @@ def test_no_page_json_or_row_shows_a_secret(
     admin.force_login(User.objects.create_superuser("admin@example.org"))
     answers.append(admin.get(reverse("admin:campaigns_chatbot_changelist")))
     answers.append(admin.get(reverse("admin:campaigns_chatbot_change", args=[remote.pk])))
-    assert server.keys == [f"Bearer {KEY}"], "the key was not even used"
+    assert [request.headers["Authorization"] for request in server.received] == [f"Bearer {KEY}"], (
+        "the key was not even used"
+    )
     for answer in answers:
         assert KEY not in answer.text
         assert remote.secrets not in answer.text

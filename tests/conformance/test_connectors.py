@@ -15,7 +15,7 @@ from pytest_django import Settings
 from campaigns.connectors import get_connector, list_connectors
 from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request, Setup
 from evalsite.lib.errors import DomainError
-from tests.campaigns.connectors.chat_server import ChatServer
+from simulators.chat_completions import ChatServer
 from tests.campaigns.connectors.dialogue_files import EXAMPLE
 from tests.campaigns.connectors.talking import make_request, make_setup, open_local
 
@@ -141,8 +141,8 @@ def test_what_it_sends_follows_from_whether_it_takes_the_topic(connector: type[C
     own = setup_of(connector, server)
     for topic in ("glass blowing", ""):
         connector(own).reply(replace(CHATS["first turn"], topic=topic))
-    assert not connector.topic_placeholder or server.asked
-    assert all("glass blowing" not in json.dumps(asked.body) for asked in server.asked)
+    assert not connector.topic_placeholder or server.received
+    assert all("glass blowing" not in json.dumps(asked.body) for asked in server.received)
 
 
 @every_connector
@@ -231,11 +231,11 @@ def test_no_fault_of_a_server_tells_a_secret(connector: type[Connector], server:
     try:
         own.reply(make_request(timeout_s=0.5 if how == "silence" else 10.0))
     except ConnectorError as error:
-        assert server.asked, f"{connector.slug} failed without asking: {error}"
+        assert server.received, f"{connector.slug} failed without asking: {error}"
         assert SECRET not in f"{error} {error.message} {error!r} {error.args} {error.__cause__!r}"
         assert error.retry_after_s >= 0
     else:
-        assert not server.asked or how == "cut_stream", f"{connector.slug} made a reply of {how}"
+        assert not server.received or how == "cut_stream", f"{connector.slug} made a reply of {how}"
     assert SECRET not in f"{own!r} {own.setup!r}"
 
 

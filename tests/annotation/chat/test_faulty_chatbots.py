@@ -17,8 +17,8 @@ from annotation.tokens import token_of
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
 from evalsite.lib.encryption import encrypt_secrets
+from simulators.chat_completions import ChatServer
 from tests.annotation.chat.chat_campaigns import CHATBOTS, open_live_campaign
-from tests.campaigns.connectors.chat_server import ChatServer
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-workers-0123456789"
@@ -150,7 +150,7 @@ def test_a_fault_is_answered_calmly_and_the_next_try_goes_well(worker: Worker, s
     assert answer["status"] == "replied"
     assert [(turn["by"], turn["text"]) for turn in answer["turns"]] == [("chatbot", "Porridge is lovely.")]
     assert list(Turn.objects.values_list("text", flat=True)) == [TYPED, "Porridge is lovely."]
-    assert server.asked[-1].body["messages"][-1] == {"role": "user", "content": TYPED}
+    assert server.received[-1].body["messages"][-1] == {"role": "user", "content": TYPED}
 
 
 def test_without_script_too_the_message_is_kept_and_can_be_tried_again(worker: Worker, server: ChatServer) -> None:
@@ -178,7 +178,7 @@ def test_tries_go_on_by_themselves_until_the_chatbot_is_given_up(worker: Worker,
         statuses.append(worker.send("reply", number=2)["status"])
     assert statuses == ["waiting", "waiting", "failed"]
     assert worker.send("reply", number=2)["status"] == "failed"
-    assert len(server.asked) == 3, "a chatbot that was given up is left in peace until the worker asks"
+    assert len(server.received) == 3, "a chatbot that was given up is left in peace until the worker asks"
 
 
 def test_a_fault_in_the_middle_of_a_chat_loses_nothing(worker: Worker, server: ChatServer) -> None:
@@ -190,7 +190,7 @@ def test_a_fault_in_the_middle_of_a_chat_loses_nothing(worker: Worker, server: C
     assert worker.send("reply", number=4)["status"] == "replied"
     said = list(Turn.objects.values_list("number", "speaker"))
     assert said == [(1, "worker"), (2, "chatbot"), (3, "worker"), (4, "chatbot")]
-    assert [each["content"] for each in server.asked[-1].body["messages"][1:]][::2] == ["One", "Two"]
+    assert [each["content"] for each in server.received[-1].body["messages"][1:]][::2] == ["One", "Two"]
 
 
 def test_a_long_reply_is_cut_and_that_is_recorded(worker: Worker, server: ChatServer) -> None:
@@ -246,12 +246,12 @@ def test_a_chatbot_learns_nothing_of_the_campaign(worker: Worker, server: ChatSe
     Campaign.objects.update(seed=2**62)
     for position in (1, 2):
         worker.chat(position)
-    told = [(each.body["chat"], each.body["seed"]) for each in server.asked]
+    told = [(each.body["chat"], each.body["seed"]) for each in server.received]
     assert [told[0]] * 2 + [told[2]] * 2 == told
     for values in zip(*told, strict=True):
         assert len(set(values)) == 2, "chats share a name or a seed"
     assert all(0 <= seed < 2**31 for _, seed in told), "few servers take such a seed"
-    assert str(campaign.public_id) not in str([(each.headers, each.body) for each in server.asked])
+    assert str(campaign.public_id) not in str([(each.headers, each.body) for each in server.received])
 
 
 def test_a_host_that_the_admin_has_taken_back_is_asked_no_more(
@@ -261,4 +261,4 @@ def test_a_host_that_the_admin_has_taken_back_is_asked_no_more(
     settings.CHATBOT_HOSTS = ["api.openai.com", "*"]
     assert worker.send("say", number=1, text=TYPED)["status"] == "failed"
     assert [each["code"] for each in failures()] == ["host_refused"]
-    assert server.asked == []
+    assert server.received == []

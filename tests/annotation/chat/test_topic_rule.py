@@ -23,8 +23,8 @@ from campaigns.contracts.chat import ChatRules, Utterance
 from campaigns.contracts.connector import Connector, Reply, Request
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
+from simulators.chat_completions import ChatServer
 from tests.annotation.chat.chat_campaigns import PERSONA, open_live_campaign
-from tests.campaigns.connectors.chat_server import ChatServer
 
 pytestmark = pytest.mark.django_db
 
@@ -112,12 +112,12 @@ def talk_to_all(campaign: Campaign, server: ChatServer, requests: list[Request])
     for item in assignment.hit.items.select_related("output__system").order_by("position"):
         Assignment.objects.filter(pk=assignment.pk).update(n_rated=item.position - 1)
         where = {"assignment_id": assignment.pk, "position": item.position}
-        name, before = item.output.system.name, (len(server.asked), len(Witness.given), len(requests))
+        name, before = item.output.system.name, (len(server.received), len(Witness.given), len(requests))
         given.topics[name] = open_conversation(**where, topic=FIRST, opinion="like").topic
         _say(where, 1, "Hello, how are you?")
         change_topic(**where, by="chatbot", topic=SECOND, attitude="like")
         _say(where, 3, "And what else?")
-        asked = [each.body for each in server.asked[before[0] :]]
+        asked = [each.body for each in server.received[before[0] :]]
         asked += Witness.given[before[1] :]
         asked += [{"topic": each.topic, "persona": each.persona} for each in requests[before[2] :]]
         given.by_name[name] = [json.dumps(each) for each in asked]
@@ -223,7 +223,7 @@ def test_a_retried_reply_is_asked_for_with_the_topic_of_that_moment(owner: User,
     Conversation.objects.update(retry_at=None)
     found = Conversation.objects.select_related("assignment__campaign").get(pk=chat.pk)
     assert fetch_reply_of(found, is_retry=True).status == "replied"
-    assert [asked.body["topic"] for asked in server.asked] == [FIRST, SECOND]
+    assert [asked.body["topic"] for asked in server.received] == [FIRST, SECOND]
     assert Turn.objects.get(number=2).data["topic"] == SECOND
 
 

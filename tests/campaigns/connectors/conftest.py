@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.campaigns.connectors.chat_server import ChatServer
+from simulators.chat_completions import ChatServer
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from campaigns.connectors.http_json.plugin import HttpJson
 from campaigns.connectors.http_json.templates import TemplateError, fill, find, parse, parse_path
 from campaigns.contracts.connector import ConnectorError, Reply
 from evalsite.lib.errors import DomainError
-from tests.campaigns.connectors.chat_server import ChatServer
+from simulators.chat_completions import ChatServer
 from tests.campaigns.connectors.talking import make_request, make_setup
 
 SECRET = "Bearer 0123456789abcdef"
@@ -34,7 +34,7 @@ def fault(connector: HttpJson, **request: Any) -> ConnectorError:
 
 def test_the_usual_template_tells_all_but_the_topic(server: ChatServer) -> None:
     connect(server).reply(make_request("Hi", "Hello!", "Tea?", topic="tea", persona=("I bake.",), seed=7))
-    asked = server.asked[0]
+    asked = server.received[0]
     assert asked.body == {
         "text": "Tea?",
         "turns": [
@@ -63,11 +63,11 @@ def test_a_template_of_ones_own(server: ChatServer) -> None:
         chatbot_role="bot",
         header_name="X-Key",
     ).reply(make_request("Hi", "Hello!", "Tea?", topic="tea", persona=("I bake.", "I row."), seed=7))
-    assert server.asked[0].body == {
+    assert server.received[0].body == {
         "in": [{"history": [["human", "Hi"], ["bot", "Hello!"], ["human", "Tea?"]], "n": 3, "flag": None}],
         "prompt": "On tea (7): I bake. I row.\nhuman: Hi\nbot: Hello!\nhuman: Tea?\nTea?",
     }
-    assert server.asked[0].headers["X-Key"] == SECRET
+    assert server.received[0].headers["X-Key"] == SECRET
 
 
 @given(text=st.text(), topic=st.text())
@@ -146,7 +146,7 @@ def test_faults_have_their_codes(
 @pytest.mark.parametrize("settings", [{"template": "{"}, {"template": '"{{nobody}}"'}, {"reply_path": "a..b"}])
 def test_what_was_stored_and_cannot_be_meant_is_a_lasting_error(server: ChatServer, settings: dict[str, str]) -> None:
     error = fault(connect(server, **settings))
-    assert (error.code, error.is_passing, server.asked) == ("misconfigured", False, [])
+    assert (error.code, error.is_passing, server.received) == ("misconfigured", False, [])
 
 
 # --- The form

@@ -11,7 +11,7 @@ from campaigns.connectors.asking import clean, retry_after, without
 from campaigns.connectors.openai_chat.plugin import OpenAIChat, fill
 from campaigns.contracts.connector import ConnectorError, Reply
 from evalsite.lib.errors import DomainError
-from tests.campaigns.connectors.chat_server import ChatServer
+from simulators.chat_completions import ChatServer
 from tests.campaigns.connectors.talking import make_request, make_setup
 
 KEY = "sk-test-0123456789abcdef"
@@ -45,7 +45,7 @@ def chunk(text: str = "", finish_reason: str | None = None, **more: Any) -> dict
 
 def test_the_chat_is_sent_with_its_roles_model_and_key(server: ChatServer, connector: OpenAIChat) -> None:
     connector.reply(make_request("Hi", "Hello!", "Nice weather", topic="boats", persona=("I sail.", "I am 30.")))
-    asked = server.asked[0]
+    asked = server.received[0]
     assert asked.path == "/v1/chat/completions"
     assert asked.headers["Authorization"] == f"Bearer {KEY}"
     system, *said = asked.body["messages"]
@@ -64,7 +64,7 @@ def test_the_chat_is_sent_with_its_roles_model_and_key(server: ChatServer, conne
 def test_what_is_set_is_sent(server: ChatServer) -> None:
     connector = connect(server, temperature="0.5", max_tokens=90, more_fields='{"top_p": 0.9, "model": "other"}')
     connector.reply(make_request())
-    body = server.asked[0].body
+    body = server.received[0].body
     assert (body["temperature"], body["max_tokens"], body["top_p"], body["model"]) == (0.5, 90, 0.9, "tiny")
     assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
 
@@ -73,9 +73,9 @@ def test_a_server_without_a_key_gets_none(server: ChatServer) -> None:
     OpenAIChat(make_setup({"base_url": f"{server.base_url}/", "model": "tiny", "system_prompt": ""})).reply(
         make_request()
     )
-    assert "Authorization" not in server.asked[0].headers
-    assert server.asked[0].path == "/v1/chat/completions"
-    assert [each["role"] for each in server.asked[0].body["messages"]] == ["user"]
+    assert "Authorization" not in server.received[0].headers
+    assert server.received[0].path == "/v1/chat/completions"
+    assert [each["role"] for each in server.received[0].body["messages"]] == ["user"]
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_addresses_that_lead_nowhere(server: ChatServer, base_url: str, code: st
 def test_a_key_that_no_header_can_hold_is_named_not_quoted(server: ChatServer, key: str) -> None:
     connector = OpenAIChat(make_setup({"base_url": server.base_url, "model": "tiny"}, api_key=key))
     assert fault(connector).code == "misconfigured"
-    assert server.asked == []
+    assert server.received == []
 
 
 def test_a_connection_is_free_again_after_every_fault(server: ChatServer, connector: OpenAIChat) -> None:

@@ -5,15 +5,22 @@
         server.chat_url                          # http://127.0.0.1:…/chat: {"text": …} → {"reply": …}
         server.say("Hello there")                # the next reply; afterwards, and without it, “Reply 3 to …”
         server.behave("rate_limited", retry_after=2, times=1)    # a fault, for so many requests or until behave("well")
-        server.asked                             # what came in: path, headers, body
+        server.received                          # the requests: path, headers, body
 
 Faults: rate_limited (retry_after), status (status, message, raw), cut_body, cut_stream, no_end, silence, dribble,
 dribble_headers, not_json, wrong_shape (shape), events (chunks, end, is_hanging), long (n_chars), huge, endless,
 compressed, redirect (to). Those that hang do so until the server is closed.
+
+    python -m simulators.chat_completions PORT --delay SECONDS
+
+serves until it is killed. Each reply takes so many seconds, by the server's own clock from the last byte of the request
+to the first of the answer, says how many it took, and is sent in one piece.
 """
 
+import argparse
 import json
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,11 +28,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 _DRIBBLE_S = 0.05
-_USAGE = {"prompt_tokens": 21, "completion_tokens": 7, "total_tokens": 28}
 
 
 @dataclass(frozen=True)
-class Asked:
+class Received:
     """A request as it came in."""
 
     path: str
@@ -34,16 +40,23 @@ class Asked:
 
 
 class ChatServer:
-    """Answers from a thread of its own until it is closed; threads may tell it how."""
+    """Answers from threads of its own until it is closed; other threads may change how.
 
-    def __init__(self) -> None:
-        self.asked: list[Asked] = []
+    `tokens` are those that each reply is said to have read and written. With `delay_s` a reply takes so long.
+    """
+
+    def __init__(self, *, port: int = 0, tokens: tuple[int, int] = (21, 7), delay_s: float = 0.0) -> None:
+        self.received: list[Received] = []
+        self.usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)}
+        self.delay_s = delay_s
         self.is_closed = threading.Event()
         self._lock = threading.Lock()
         self._replies: deque[str] = deque()
-        self._fault, self._details, self._times = "well", {}, None
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.chat_server = self
+        self._fault: str = "well"
+        self._details: dict[str, Any] = {}
+        self._times: int | None = None
+        self._server = _Server(("127.0.0.1", port), _Handler)
+        self._server.owner = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -63,10 +76,12 @@ class ChatServer:
 
     @property
     def base_url(self) -> str:
+        """Return the address for the connector openai-chat."""
         return f"http://{self.host}/v1"
 
     @property
     def chat_url(self) -> str:
+        """Return the address for the connector http-json."""
         return f"http://{self.host}/chat"
 
     def say(self, *texts: str) -> None:
@@ -78,10 +93,10 @@ class ChatServer:
         with self._lock:
             self._fault, self._details, self._times = how, details, times
 
-    def take(self, asked: Asked) -> tuple[str, dict[str, Any], str]:
-        """Note a request; return how to behave, the details, and what to say. Called by its own threads."""
+    def take(self, request: Received) -> tuple[str, dict[str, Any], str]:
+        """Keep a request; return how to behave, the details, and what to say. Called by the server's own threads."""
         with self._lock:
-            self.asked.append(asked)
+            self.received.append(request)
             how, details = self._fault, self._details
             if self._times is not None and how != "well":
                 self._times -= 1
@@ -89,14 +104,14 @@ class ChatServer:
                     self._fault, self._details, self._times = "well", {}, None
             if how == "long":
                 return "well", {}, ("All work and no play. " * (details["n_chars"] // 22 + 1))[: details["n_chars"]]
-            text = self._replies.popleft() if how == "well" and self._replies else f"Reply {len(self.asked)}: I see."
+            text = self._replies.popleft() if how == "well" and self._replies else f"Reply {len(self.received)}: I see."
             return how, details, text
 
 
 class _Server(ThreadingHTTPServer):
     request_queue_size = 512
     daemon_threads = True
-    chat_server: ChatServer
+    owner: ChatServer
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         pass  # a client that has had enough
@@ -107,19 +122,25 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_POST(self) -> None:
+        """Answer a message, well or with a fault."""
         raw = self.rfile.read(int(self.headers["Content-Length"]))
         try:
             body = json.loads(raw)
         except ValueError:
             body = raw
-        how, details, text = self.server.chat_server.take(Asked(self.path, dict(self.headers), body))
+        began = time.perf_counter()
+        how, details, text = self.server.owner.take(Received(self.path, dict(self.headers), body))
         is_streamed = isinstance(body, dict) and body.get("stream") is True
+        if delay_s := self.server.owner.delay_s:
+            time.sleep(delay_s)
+            text += f" It took {(time.perf_counter() - began) * 1000:.3f} ms"
         if how == "well":
-            self._stream(_chunks(text, body)) if is_streamed else self._json(self._whole(text))
+            self._stream(self._chunks(text, body)) if is_streamed else self._json(self._whole(text))
         else:
             getattr(self, f"_{how}")(text, body, is_streamed, **details)
 
     def do_GET(self) -> None:
+        """Answer what is no message."""
         self._json({"reply": "This is no chat."})
 
     # --- Answers
@@ -129,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
             return {"reply": text}
         message = {"role": "assistant", "content": text, "reasoning_content": "Let me think about this."}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        return {"id": "1", "object": "chat.completion", "choices": [choice], "usage": _USAGE}
+        return {"id": "1", "object": "chat.completion", "choices": [choice], "usage": self.server.owner.usage}
 
     def _json(self, data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
         raw = data if isinstance(data, bytes) else json.dumps(data).encode()
@@ -142,10 +163,23 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _stream(self, chunks: list[Any], end: str = "data: [DONE]\n\n") -> None:
         self._begin_stream()
-        for chunk in chunks:
-            self._event(chunk)
-        self._send(end)
+        events = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks] + [end]
+        for part in ["".join(events)] if self.server.owner.delay_s else events:
+            self._send(part)
         self.wfile.write(b"0\r\n\r\n")
+
+    def _chunks(self, text: str, body: Any) -> list[Any]:
+        """Return a reply as the parts of a stream: a thought, the words, the end, and the tokens if they are wanted."""
+
+        def part(delta: Mapping[str, str], finish_reason: str | None = None) -> dict[str, Any]:
+            return {"id": "1", "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}]}
+
+        step = max(len(text) // 4000, 4)
+        words = [part({"content": text[at : at + step]}) for at in range(0, len(text), step)]
+        chunks = [part({"role": "assistant", "reasoning_content": "Let me think."}), *words, part({}, "stop")]
+        if isinstance(body, dict) and (body.get("stream_options") or {}).get("include_usage"):
+            chunks.append({"id": "1", "choices": [], "usage": self.server.owner.usage})
+        return chunks
 
     def _begin_stream(self) -> None:
         self.send_response(200)
@@ -167,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def _hang(self) -> None:
-        self.server.chat_server.is_closed.wait()
+        self.server.owner.is_closed.wait()
         self._break_off()
 
     # --- Faults
@@ -193,12 +227,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _cut_stream(self, text: str, body: Any, is_streamed: bool) -> None:
         self._begin_stream()
-        for chunk in _chunks(text, body)[:2]:
+        for chunk in self._chunks(text, body)[:2]:
             self._event(chunk)
         self._break_off()
 
     def _no_end(self, text: str, body: Any, is_streamed: bool, n_chunks: int = 2) -> None:
-        self._stream(_chunks(text, body)[:n_chunks], end="")
+        self._stream(self._chunks(text, body)[:n_chunks], end="")
 
     def _silence(self, text: str, body: Any, is_streamed: bool) -> None:
         self._hang()
@@ -206,17 +240,17 @@ class _Handler(BaseHTTPRequestHandler):
     def _dribble(self, text: str, body: Any, is_streamed: bool) -> None:
         if is_streamed:
             self._begin_stream()
-            while not self.server.chat_server.is_closed.wait(_DRIBBLE_S):
+            while not self.server.owner.is_closed.wait(_DRIBBLE_S):
                 self._event({"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": None}]})
         else:
             self._json_head(10_000)
-            while not self.server.chat_server.is_closed.wait(_DRIBBLE_S):
+            while not self.server.owner.is_closed.wait(_DRIBBLE_S):
                 self.wfile.write(b" ")
         self._break_off()
 
     def _dribble_headers(self, text: str, body: Any, is_streamed: bool) -> None:
         self.wfile.write(b"HTTP/1.1 200 OK\r\n")
-        while not self.server.chat_server.is_closed.wait(_DRIBBLE_S):
+        while not self.server.owner.is_closed.wait(_DRIBBLE_S):
             self.wfile.write(b"X-Slow: 1\r\n")
         self._break_off()
 
@@ -252,7 +286,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _endless(self, text: str, body: Any, is_streamed: bool) -> None:
         self._begin_stream()
         filler = {"choices": [{"index": 0, "delta": {"reasoning_content": "Hm. " * 2000}, "finish_reason": None}]}
-        while not self.server.chat_server.is_closed.is_set():
+        while not self.server.owner.is_closed.is_set():
             self._event(filler)
         self._break_off()
 
@@ -265,19 +299,19 @@ class _Handler(BaseHTTPRequestHandler):
     def _redirect(self, text: str, body: Any, is_streamed: bool, to: str = "") -> None:
         self._json({}, 307, {"Location": to})
 
-    def log_message(self, *args: Any) -> None:
-        pass
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
 
 
-def _chunks(text: str, body: Any) -> list[Any]:
-    """Return a reply as the parts of a stream: a thought, the words, the end, and the tokens if they are wanted."""
+def main() -> None:
+    """Serve until killed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("port", type=int)
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds that each reply takes (0)")
+    options = parser.parse_args()
+    with ChatServer(port=options.port, delay_s=options.delay):
+        threading.Event().wait()
 
-    def part(delta: Mapping[str, str], finish_reason: str | None = None) -> dict[str, Any]:
-        return {"id": "1", "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}]}
 
-    step = max(len(text) // 4000, 4)
-    words = [part({"content": text[at : at + step]}) for at in range(0, len(text), step)]
-    chunks = [part({"role": "assistant", "reasoning_content": "Let me think."}), *words, part({}, "stop")]
-    if isinstance(body, dict) and (body.get("stream_options") or {}).get("include_usage"):
-        chunks.append({"id": "1", "choices": [], "usage": _USAGE})
-    return chunks
+if __name__ == "__main__":
+    main()
