@@ -74,11 +74,11 @@ def supervise(path: Path) -> None:
     django.setup()
     from django.db import connections
 
-    from campaigns.platforms.mturk.client import Keys, open_mturk
+    from campaigns.platforms.mturk.client import Keys, Service
     from crowd.services.syncing import polling
     from evalsite.jobs import handlers
 
-    open_mturk(Keys("KEY", "SECRET"), is_sandbox=True)  # whose models botocore reads once
+    Service("mturk", Keys("KEY", "SECRET"), is_sandbox=True)  # whose models botocore reads once
     polling.SOON = polling.REST = timedelta(seconds=0.5)
     handlers._handlers["analysis.campaign"] = lambda ctx, **ids: None  # what a campaign's end sets off takes long
     while True:

@@ -1,10 +1,13 @@
 """A requester's account at Mechanical Turk."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import Any
 from uuid import UUID
+from xml.sax.saxutils import escape
 
 from django.conf import settings
 from django.views.decorators.debug import sensitive_variables
@@ -24,42 +27,55 @@ from campaigns.contracts.account import (
     Terms,
 )
 from campaigns.contracts.platform import CampaignRef
-from campaigns.platforms.mturk.client import Keys, Service, open_mturk, open_queues
-from campaigns.platforms.mturk.looking import STATUSES, read_posting
-from campaigns.platforms.mturk.notifications import read_message
-from campaigns.platforms.mturk.options import number_of, text_of
-from campaigns.platforms.mturk.questions import external_question
-from campaigns.platforms.mturk.refusals import existing_hit, is_hit_gone, is_token_used
-from campaigns.platforms.mturk.sharing import CURRENCY, Sharing, money
+from campaigns.platforms.mturk.client import (
+    Keys,
+    Service,
+    existing_hit,
+    is_hit_gone,
+    is_name_taken,
+    is_token_used,
+)
+from campaigns.platforms.mturk.options import never_had, number_of, requirements, text_of
+from campaigns.platforms.mturk.polling import EVENT_TYPES, STATUSES, VERSION, read_message, read_posting
 
+CURRENCY = "USD"
+_CENT = Decimal("0.01")
+_MINUTE_S, _DAY_S = 60, 86_400
 _PAGE, _WORKERS_A_CALL, _MESSAGES_A_CALL, _LONGEST_SUBJECT = 100, 100, 10, 200
 _MOST_RECEIVED = 20  # calls for messages at one go
 _HIDDEN_S = 60  # until a message that was not acknowledged comes again
 _PAST = timedelta(hours=1)  # more than Amazon's clock and ours may be apart
+_WORKER = re.compile(r"A[A-Z0-9]{1,63}", re.ASCII)
+_QUESTION_SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+_FILLS_WINDOW = 0
 
 
 class MTurkAccount(CrowdAccount):
     """The account that a campaign's keys open, in the sandbox or in production.
 
     Amazon keeps request tokens for a day. What is repeated later is found by its token in the annotation of the HIT,
-    or in the reason of the bonus.
+    or in the reason of the bonus. Stored with the campaign, apart for sandbox and production, are the qualification of
+    workers of earlier runs and who has it.
     """
 
     @sensitive_variables()
     def __init__(self, campaign: CampaignRef, keys: Keys, *, is_sandbox: bool) -> None:
-        self._campaign = campaign
+        self._campaign, self._options = campaign, campaign.settings
         self._keys = keys
         self._is_sandbox = is_sandbox
-        self._mturk = open_mturk(keys, is_sandbox=is_sandbox)
-        self._opened_queues: Service | None = None
-        self._sharing = Sharing(self._mturk, campaign, is_sandbox=is_sandbox)
-        self._hits = _Hits(self._mturk)
+        self._mturk = Service("mturk", keys, is_sandbox=is_sandbox)
+        self._stored_as = f"mturk_{'sandbox' if is_sandbox else 'production'}"
+        stored: Mapping[str, Any] = campaign.memory.get(self._stored_as) or {}
+        self._worked_before_type = str(stored.get("worked_before_type") or "")
+        self._marked = set(stored.get("worked_before") or ())
+        self._refused: dict[str, PlatformRefusedError] = {}
+        self._hit_types: dict[Terms, str] = {}
 
     def check(self) -> AccountState:
         """Return the balance: prepaid, or what is left to spend if AWS sends the bill."""
-        told = self._mturk.call("get_account_balance").get("AvailableBalance")
+        available = self._mturk.call("get_account_balance").get("AvailableBalance")
         try:
-            balance = None if told is None else Decimal(told)
+            balance = None if available is None else Decimal(available)
         except InvalidOperation:
             balance = None
         name = "Mechanical Turk, sandbox" if self._is_sandbox else "Mechanical Turk"
@@ -72,24 +88,40 @@ class MTurkAccount(CrowdAccount):
 
         Raises DomainError `wrong_currency` or `bad_option` too.
         """
-        is_done = self._sharing.prepare(terms)
-        return Prepared(memory=self._sharing.memory, is_done=is_done)
+        required = self._required(terms)  # for what cannot be published nobody is marked
+        left = terms.worked_before - self._marked - self._refused.keys()
+        is_done = not (of_amazon := sorted(filter(_WORKER.fullmatch, left)))
+        if of_amazon:
+            self._mark(of_amazon[0])
+        elif self._refused and not self._marked and not self._is_sandbox:
+            raise next(iter(self._refused.values()))  # Amazon has refused everybody: then something else is wrong
+        else:
+            self._make_hit_type(terms, required)
+        stored = {"worked_before_type": self._worked_before_type, "worked_before": sorted(self._marked)}
+        return Prepared(memory={self._stored_as: stored} if self._worked_before_type else {}, is_done=is_done)
 
     def unsubscribe(self, hook_url: str) -> None:
         """Do nothing: notifications wait in a queue, which belongs to the campaign."""
 
     def draft(self, posting: PostingSpec) -> str:
         """Return the id of the HIT of this token. Amazon has no drafts: workers see it at once."""
-        self._check_address(posting.url)
-        hit_type, token = self._sharing.hit_type(posting.terms), str(posting.token)
+        is_simulated = self._is_sandbox and settings.MTURK_SANDBOX_URL
+        if not posting.url.startswith("https://") and not is_simulated:
+            raise PlatformRefusedError(
+                "needs_https",
+                "Mechanical Turk shows pages by HTTPS only. Give this site an address with https:// (SITE_URL).",
+            )
+        if posting.terms not in self._hit_types:
+            self._make_hit_type(posting.terms, self._required(posting.terms))
+        token = str(posting.token)
         if posting.is_repeat and (found := self._hits.find(token)):
             return found
         try:
             answer = self._mturk.call(
                 "create_hit_with_hit_type",
-                HITTypeId=hit_type,
+                HITTypeId=self._hit_types[posting.terms],
                 MaxAssignments=posting.n_places,
-                LifetimeInSeconds=int(self._lifetime.total_seconds()),
+                LifetimeInSeconds=self._lifetime_days * _DAY_S,
                 Question=external_question(posting.url),
                 RequesterAnnotation=token,
                 UniqueRequestToken=token,
@@ -99,7 +131,7 @@ class MTurkAccount(CrowdAccount):
                 return found
             if not is_token_used(error):
                 raise
-            answer = {"HIT": {"HITId": _Hits(self._mturk).find(token)}}
+            answer = {"HIT": {"HITId": _HitsByToken(self._mturk).find(token)}}
         return str(_part(answer, "HIT", "HITId"))
 
     def publish(self, posting_id: str) -> None:
@@ -145,7 +177,7 @@ class MTurkAccount(CrowdAccount):
 
     def resume(self, posting_id: str) -> None:
         """Give the HIT its time once more from now on."""
-        self._expire(posting_id, datetime.now(UTC) + self._lifetime)
+        self._expire(posting_id, datetime.now(UTC) + timedelta(days=self._lifetime_days))
 
     def stop(self, posting_id: str) -> None:
         """Let the HIT's time be over; Amazon knows no other end."""
@@ -168,15 +200,103 @@ class MTurkAccount(CrowdAccount):
 
     @property
     def _lifetime(self) -> timedelta:
-        return timedelta(days=number_of(self._campaign.settings, "lifetime_days") or 1)
+        return timedelta(days=number_of(self._options, "lifetime_days") or 1)
 
-    def _check_address(self, url: str) -> None:
-        is_simulated = self._is_sandbox and settings.MTURK_SANDBOX_URL
-        if not url.startswith("https://") and not is_simulated:
+    @property
+    def _lifetime_days(self) -> int:
+        return number_of(self._options, "lifetime_days") or 1
+
+    # --- What all HITs of a campaign share
+
+    def _required(self, terms: Terms) -> list[dict[str, Any]]:
+        """Return what workers must have and must not; raise PlatformRefusedError `wrong_currency`."""
+        if terms.currency != CURRENCY:
             raise PlatformRefusedError(
-                "needs_https",
-                "Mechanical Turk shows pages by HTTPS only. Give this site an address with https:// (SITE_URL).",
+                "wrong_currency",
+                f"Mechanical Turk pays in US dollars. The reward is in {terms.currency}: set it in USD.",
             )
+        required = requirements(self._options)
+        if any(map(_WORKER.fullmatch, terms.worked_before)):
+            self._worked_before_type = self._worked_before_type or self._find_type() or self._create_type()
+            required.append(never_had(self._worked_before_type))
+        return required
+
+    def _make_hit_type(self, terms: Terms, required: list[dict[str, Any]]) -> None:
+        """Amazon gives the HIT type of the same values, if there is one, instead of a second."""
+        options = self._options
+        answer = self._mturk.call(
+            "create_hit_type",
+            Title=text_of(options, "title") or terms.title,
+            Description=text_of(options, "description") or terms.description,
+            Keywords=text_of(options, "keywords"),
+            Reward=_money(terms.reward),
+            AssignmentDurationInSeconds=(number_of(options, "assignment_minutes") or terms.minutes) * _MINUTE_S,
+            AutoApprovalDelayInSeconds=(number_of(options, "auto_approval_days") or 0) * _DAY_S,
+            QualificationRequirements=required,
+        )
+        if not (hit_type := answer.get("HITTypeId")):
+            raise PlatformUnsureError("Amazon answered without a HIT type.")
+        if self._queue_url:
+            notification = {
+                "Destination": self._queue_url,
+                "Transport": "SQS",
+                "Version": VERSION,
+                "EventTypes": list(EVENT_TYPES),
+            }
+            self._mturk.call("update_notification_settings", HITTypeId=hit_type, Notification=notification, Active=True)
+        self._hit_types[terms] = str(hit_type)
+
+    def _mark(self, worker: str) -> None:
+        """Give the qualification to a worker.
+
+        Whom Amazon refuses has closed their account or never was in the sandbox, and cannot come.
+        """
+        try:
+            self._mturk.call(
+                "associate_qualification_with_worker",
+                QualificationTypeId=self._worked_before_type,
+                WorkerId=worker,
+                IntegerValue=1,
+                SendNotification=False,
+            )
+        except PlatformRefusedError as error:
+            self._refused[worker] = error
+        else:
+            self._marked.add(worker)
+
+    @property
+    def _type_name(self) -> str:
+        return f"Took part before ({self._campaign.public_id.hex})"
+
+    def _find_type(self) -> str:
+        pages = self._mturk.pages(
+            "list_qualification_types",
+            Query=self._type_name,
+            MustBeRequestable=False,
+            MustBeOwnedByCaller=True,
+            MaxResults=100,
+        )
+        for each in (each for page in pages for each in page.get("QualificationTypes", [])):
+            if each.get("Name") == self._type_name:
+                return str(each["QualificationTypeId"])
+        return ""
+
+    def _create_type(self) -> str:
+        try:
+            answer = self._mturk.call(
+                "create_qualification_type",
+                Name=self._type_name,
+                Description="Given to who took part in an earlier run of a study that wants new people each time.",
+                QualificationTypeStatus="Active",
+            )
+        except PlatformRefusedError as error:
+            if not is_name_taken(error):
+                raise
+            answer = {"QualificationType": {"QualificationTypeId": self._find_type()}}
+        made = str((answer.get("QualificationType") or {}).get("QualificationTypeId") or "")
+        if not made:  # made by an earlier try, and not in Amazon's index yet
+            raise PlatformUnsureError("The qualification of earlier workers cannot be found yet.")
+        return made
 
     # --- Deciding and paying
 
@@ -220,7 +340,7 @@ class MTurkAccount(CrowdAccount):
                 "send_bonus",
                 WorkerId=bonus.worker_key,
                 AssignmentId=bonus.submission_id,
-                BonusAmount=money(bonus.amount),
+                BonusAmount=_money(bonus.amount),
                 Reason=f"{bonus.message}\n\n{reference}".strip(),
                 UniqueRequestToken=draft_id,
             )
@@ -307,16 +427,18 @@ class MTurkAccount(CrowdAccount):
 
     @property
     def _queue_url(self) -> str:
-        return text_of(self._campaign.settings, "sqs_queue_url")
+        return text_of(self._options, "sqs_queue_url")
 
-    @property
+    @cached_property
     def _queues(self) -> Service:
-        if self._opened_queues is None:
-            self._opened_queues = open_queues(self._keys, is_sandbox=self._is_sandbox)
-        return self._opened_queues
+        return Service("sqs", self._keys, is_sandbox=self._is_sandbox)
+
+    @cached_property
+    def _hits(self) -> "_HitsByToken":
+        return _HitsByToken(self._mturk)
 
 
-class _Hits:
+class _HitsByToken:
     """All HITs of an account by their annotation, read page by page until the one that is wanted.
 
     Read once: what is made later by this account's own tries still has a token that Amazon knows. A fault loses
@@ -337,6 +459,20 @@ class _Hits:
                     self._found[hit["RequesterAnnotation"]] = hit["HITId"]
             self._next = page.get("NextToken") or None
         return self._found.get(annotation, "")
+
+
+def external_question(url: str) -> str:
+    """Return the question that shows a page in a frame as large as the worker's window."""
+    return (
+        f'<ExternalQuestion xmlns="{_QUESTION_SCHEMA}">'
+        f"<ExternalURL>{escape(url)}</ExternalURL><FrameHeight>{_FILLS_WINDOW}</FrameHeight>"
+        "</ExternalQuestion>"
+    )
+
+
+def _money(amount: Decimal) -> str:
+    """Return an amount as Amazon wants it: a text with two decimals."""
+    return str(amount.quantize(_CENT))
 
 
 def _part(answer: dict[str, Any], *names: str) -> Any:

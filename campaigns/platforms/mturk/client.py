@@ -1,12 +1,13 @@
-"""Calls to Amazon: Mechanical Turk and its queue. The only module of the application that knows botocore."""
+"""Calls to Amazon: Mechanical Turk and its queue, and what its refusals mean. The only module that knows botocore."""
 
 import logging
 import os
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
@@ -19,9 +20,15 @@ from campaigns.contracts.account import PlatformRefusedError, PlatformUnsureErro
 
 # Another region has a host name too, at which nobody answers.
 REGION = "us-east-1"
-PRODUCTION_URL = f"https://mturk-requester.{REGION}.amazonaws.com"
-SANDBOX_URL = f"https://mturk-requester-sandbox.{REGION}.amazonaws.com"
-QUEUE_URL = f"https://sqs.{REGION}.amazonaws.com"
+_QUEUES = f"https://sqs.{REGION}.amazonaws.com"
+# Of each service in production and in the sandbox; SQS has none.
+_URLS = {
+    "mturk": (
+        f"https://mturk-requester.{REGION}.amazonaws.com",
+        f"https://mturk-requester-sandbox.{REGION}.amazonaws.com",
+    ),
+    "sqs": (_QUEUES, _QUEUES),
+}
 CONNECT_S, READ_S = 5, 30
 
 _SERVER_ERROR, _TOO_MANY = 500, 429
@@ -50,19 +57,21 @@ class Keys:
 class Service:
     """One of Amazon's services, opened with keys. Each call is one request: nothing is sent twice by itself.
 
-    botocore would repeat a request up to five times after a server error, and a payment with it.
+    botocore would repeat a request up to five times after a server error, and a payment with it. A simulator stands for
+    the sandbox, and for the queue with it, where the settings name one.
     """
 
     @sensitive_variables()
-    def __init__(self, name: str, url: str, keys: Keys) -> None:
+    def __init__(self, name: Literal["mturk", "sqs"], keys: Keys, *, is_sandbox: bool) -> None:
         if not all(key.isascii() and key.isprintable() for key in (keys.access_key_id, keys.secret_access_key)):
             raise PlatformRefusedError("bad_keys", "The keys have characters that no key has. Copy them again.")
         self._keys = keys
+        production, sandbox = _URLS[name]
         with _making:  # a session makes one client at a time
             self.client = _session().create_client(
                 name,
                 region_name=REGION,
-                endpoint_url=url,
+                endpoint_url=(settings.MTURK_SANDBOX_URL or sandbox) if is_sandbox else production,
                 aws_access_key_id=keys.access_key_id,
                 aws_secret_access_key=keys.secret_access_key,
                 verify=os.environ.get("SSL_CERT_FILE") or None,
@@ -78,7 +87,7 @@ class Service:
         try:
             return getattr(self.client, operation)(**params)
         except ClientError as error:
-            raise self._judge(error) from None
+            raise self._read_error(error) from None
         except ParamValidationError as error:
             raise PlatformRefusedError("bad_request", self._keys.hide_in(str(error))) from None
         except (BotoCoreError, ResponseParserError) as error:
@@ -95,27 +104,16 @@ class Service:
             if not token:
                 return
 
-    def _judge(self, error: ClientError) -> PlatformRefusedError | PlatformUnsureError:
+    def _read_error(self, error: ClientError) -> PlatformRefusedError | PlatformUnsureError:
         answer: Any = error.response
-        told, http = answer.get("Error", {}), answer.get("ResponseMetadata", {})
-        kind, status = str(told.get("Code") or ""), int(http.get("HTTPStatusCode") or 0)
+        fault, http = answer.get("Error", {}), answer.get("ResponseMetadata", {})
+        kind, status = str(fault.get("Code") or ""), int(http.get("HTTPStatusCode") or 0)
         code = str(answer.get("TurkErrorCode") or kind)
-        words = self._keys.hide_in(str(told.get("Message") or code))
+        words = self._keys.hide_in(str(fault.get("Message") or code))
         is_passing = any(each in name.lower() for each in _PASSING for name in (kind, code))
         if is_passing or status >= _SERVER_ERROR or status == _TOO_MANY:
             return PlatformUnsureError(f"{code}: {words}", _seconds(http.get("HTTPHeaders", {}).get("retry-after")))
         return PlatformRefusedError(code, words)
-
-
-def open_mturk(keys: Keys, *, is_sandbox: bool) -> Service:
-    """Return Mechanical Turk, or its sandbox, or the simulator that stands for the sandbox."""
-    sandbox = settings.MTURK_SANDBOX_URL or SANDBOX_URL
-    return Service("mturk", sandbox if is_sandbox else PRODUCTION_URL, keys)
-
-
-def open_queues(keys: Keys, *, is_sandbox: bool) -> Service:
-    """Return SQS, which has no sandbox; a simulator of Mechanical Turk has queues too."""
-    return Service("sqs", (is_sandbox and settings.MTURK_SANDBOX_URL) or QUEUE_URL, keys)
 
 
 _CONFIG = Config(
@@ -147,3 +145,40 @@ def _seconds(text: Any) -> float | None:
         return max(float(text), 0.0)
     except (TypeError, ValueError):
         return None
+
+
+# --- Refusals which mean that what was wanted is so already
+
+_ID = re.compile(r"\b[A-Z0-9]{20,64}\b", re.ASCII)
+# `The HIT with ID "3…" already exists.`, with the code AWS.MechanicalTurk.HitAlreadyExists in one spelling or another.
+_HIT_EXISTS = re.compile(r"\bhit\b.*\balready exists", re.IGNORECASE | re.DOTALL)
+# `The idempotency token "…" has already been processed.`
+_TOKEN_USED = re.compile(r"(idempotency|request) ?token.*\balready\b", re.IGNORECASE | re.DOTALL)
+_HIT_GONE = re.compile(r"\bhit [A-Z0-9]+ does not exist", re.IGNORECASE)
+
+
+def existing_hit(error: PlatformRefusedError) -> str:
+    """Return the id of the HIT that an earlier request with this token has made; "" if it is another refusal."""
+    if _ends(error, "HitAlreadyExists") or _HIT_EXISTS.search(error.message):
+        found = _ID.search(error.message)
+        return found[0] if found else ""
+    return ""
+
+
+def is_token_used(error: PlatformRefusedError) -> bool:
+    """Return whether an earlier request with this token has had its effect."""
+    return bool(_TOKEN_USED.search(error.message)) or _ends(error, "HitAlreadyExists")
+
+
+def is_hit_gone(error: PlatformRefusedError) -> bool:
+    """Return whether there is no such HIT, or no longer."""
+    return _ends(error, "HITDoesNotExist") or bool(_HIT_GONE.search(error.message))
+
+
+def is_name_taken(error: PlatformRefusedError) -> bool:
+    """Return whether there is a qualification type of this name."""
+    return _ends(error, "QualificationTypeAlreadyExists") or "already" in error.message.lower()
+
+
+def _ends(error: PlatformRefusedError, name: str) -> bool:
+    return error.code.lower().endswith(name.lower())

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, ClassVar
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings as site
 from django.core.signing import BadSignature, Signer
@@ -13,10 +13,17 @@ from django.views.decorators.debug import sensitive_variables
 from campaigns.contracts.account import CrowdAccount
 from campaigns.contracts.option import Option
 from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform, Handover, Place
-from campaigns.platforms.mturk.options import MIN_FEE, OPTIONS, PRODUCTION, number_of, text_of, value_of
-from campaigns.platforms.mturk.qualifications import asks_for_masters, requirements
-from campaigns.platforms.mturk.questions import CODE
-from campaigns.platforms.mturk.sites import allowed_sites, origin_of
+from campaigns.platforms.mturk.options import (
+    CODE,
+    MIN_FEE,
+    OPTIONS,
+    PRODUCTION,
+    asks_for_masters,
+    number_of,
+    requirements,
+    text_of,
+    value_of,
+)
 from evalsite.lib.errors import DomainError
 
 _NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -33,6 +40,10 @@ _BOUNDS = {
     "min_approved": (0, 10_000_000, "Approved HITs"),
     "budget_cap": (0, 100_000_000, "Spend at most"),
 }
+# Workers see HITs in a frame of worker.mturk.com or of the sandbox. `turkSubmitTo` is www.mturk.com, which sends the
+# form on to worker.mturk.com: browsers that check each redirect want both among the targets of forms.
+AMAZON = ("https://worker.mturk.com", "https://workersandbox.mturk.com", "https://www.mturk.com")
+_PORTS = {"http": 80, "https": 443}
 _LONGEST = {"title": (128, "Title"), "description": (2000, "Description"), "keywords": (1000, "Keywords")}
 
 
@@ -100,7 +111,7 @@ class MTurk(CrowdPlatform):
     def arrival_query(self, campaign: CampaignRef, hit_number: int | None) -> str:
         """Return the number of the HIT, and the signature without which nobody can name another one."""
         hit = "" if hit_number is None else str(hit_number)
-        return urlencode({"hit": hit, "key": _signer().signature(_signed(campaign, hit))})
+        return urlencode({"hit": hit, "key": _signer().signature(f"{campaign.public_id}:{hit}")})
 
     def fee(self, campaign: CampaignRef, amount: Decimal, *, n_places: int, is_bonus: bool = False) -> Decimal:
         """Return 20 % of a reward or a bonus, 40 % of a reward of a HIT with 10 places or more, 5 % more for Masters.
@@ -134,14 +145,10 @@ def _hit_number(campaign: CampaignRef, params: Mapping[str, str]) -> int | None:
     try:
         if hit and not _HIT_NUMBER.fullmatch(hit):
             raise BadSignature
-        _signer().unsign(f"{_signed(campaign, hit)}:{params.get('key', '')}")
+        _signer().unsign(f"{campaign.public_id}:{hit}:{params.get('key', '')}")
     except BadSignature:
         raise _bad_link("This address is not complete. Open the HIT from your list on Mechanical Turk.") from None
     return int(hit) if hit else None
-
-
-def _signed(campaign: CampaignRef, hit: str) -> str:
-    return f"{campaign.public_id}:{hit}"
 
 
 def _signer() -> Signer:
@@ -160,3 +167,22 @@ def _check_queue(url: str) -> None:
             "bad_option",
             "Queue for notifications: an address such as https://sqs.us-east-1.amazonaws.com/123456789012/my-queue.",
         )
+
+
+def allowed_sites() -> tuple[str, ...]:
+    """Return the origins, each once."""
+    own = (origin_of(site.MTURK_SANDBOX_URL), *map(origin_of, site.EXTERNAL_SITES))
+    return tuple(dict.fromkeys((*AMAZON, *filter(None, own))))
+
+
+def origin_of(address: str) -> str:
+    """Return scheme, host and port of an address in one spelling; "" if it has none, or a user name in it."""
+    try:
+        parts = urlsplit(address.strip())
+        port = parts.port
+    except ValueError:
+        return ""
+    if parts.scheme not in _PORTS or not parts.hostname or "@" in parts.netloc:
+        return ""
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, _PORTS[parts.scheme]) else "")

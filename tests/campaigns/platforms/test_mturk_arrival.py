@@ -7,8 +7,7 @@ from pytest_django import Settings
 
 from campaigns.contracts.platform import Arrival, CampaignRef, Handover, Place
 from campaigns.platforms import get_platform
-from campaigns.platforms.mturk.plugin import MTurk
-from campaigns.platforms.mturk.sites import origin_of
+from campaigns.platforms.mturk.plugin import MTurk, origin_of
 from evalsite.lib.errors import DomainError
 from tests.campaigns.platforms.mturk import ASSIGNMENT_ID, HIT_ID, SANDBOX_SITE, WORKER, arriving, ref
 

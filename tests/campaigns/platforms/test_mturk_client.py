@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from campaigns.contracts.account import PlatformRefusedError, PlatformUnsureError
 from campaigns.platforms.mturk import client
-from campaigns.platforms.mturk.client import Keys, Service, open_mturk, open_queues
+from campaigns.platforms.mturk.client import Keys, Service
 from simulators.server import Served
 from tests.campaigns.platforms.mturk import ASSIGNMENT_ID, KEYS, WORKER
 from tests.campaigns.platforms.scripted import Scripted
@@ -32,7 +32,7 @@ def amazon(served: tuple[Scripted, str], settings: Settings) -> Scripted:
 
 @pytest.fixture
 def mturk(amazon: Scripted) -> Service:
-    return open_mturk(KEYS, is_sandbox=True)
+    return Service("mturk", KEYS, is_sandbox=True)
 
 
 def pay(mturk: Service) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def test_amazon_is_asked_in_one_region_whatever_the_machine_says(monkeypatch: py
     found = {
         (is_sandbox, service.client.meta.endpoint_url, service.client.meta.region_name)
         for is_sandbox in (True, False)
-        for service in (open_mturk(KEYS, is_sandbox=is_sandbox), open_queues(KEYS, is_sandbox=is_sandbox))
+        for service in (Service("mturk", KEYS, is_sandbox=is_sandbox), Service("sqs", KEYS, is_sandbox=is_sandbox))
     }
     assert found == {
         (True, "https://mturk-requester-sandbox.us-east-1.amazonaws.com", "us-east-1"),
@@ -74,10 +74,10 @@ def test_amazon_is_asked_in_one_region_whatever_the_machine_says(monkeypatch: py
 
 def test_the_simulator_stands_for_the_sandbox_only(settings: Settings) -> None:
     settings.MTURK_SANDBOX_URL = "http://127.0.0.1:8003"
-    assert open_mturk(KEYS, is_sandbox=True).client.meta.endpoint_url == "http://127.0.0.1:8003"
-    assert open_queues(KEYS, is_sandbox=True).client.meta.endpoint_url == "http://127.0.0.1:8003"
-    assert "amazonaws.com" in open_mturk(KEYS, is_sandbox=False).client.meta.endpoint_url
-    assert "amazonaws.com" in open_queues(KEYS, is_sandbox=False).client.meta.endpoint_url
+    assert Service("mturk", KEYS, is_sandbox=True).client.meta.endpoint_url == "http://127.0.0.1:8003"
+    assert Service("sqs", KEYS, is_sandbox=True).client.meta.endpoint_url == "http://127.0.0.1:8003"
+    assert "amazonaws.com" in Service("mturk", KEYS, is_sandbox=False).client.meta.endpoint_url
+    assert "amazonaws.com" in Service("sqs", KEYS, is_sandbox=False).client.meta.endpoint_url
 
 
 def test_keys_proxies_and_profiles_of_the_machine_are_not_used(
@@ -98,7 +98,7 @@ def test_keys_proxies_and_profiles_of_the_machine_are_not_used(
         monkeypatch.setenv(name, value)
     client._session.cache_clear()
     amazon.will_say("200 OK", {})
-    pay(open_mturk(KEYS, is_sandbox=True))
+    pay(Service("mturk", KEYS, is_sandbox=True))
     (request,) = amazon.requests
     assert f"Credential={KEYS.access_key_id}/" in request["HTTP_AUTHORIZATION"]
     assert "us-east-1/mturk-requester/" in request["HTTP_AUTHORIZATION"]
@@ -132,14 +132,14 @@ def test_a_silent_server_is_not_waited_for_and_not_asked_twice(
     monkeypatch.setattr(client, "_CONFIG", client._CONFIG.merge(client.Config(read_timeout=0.2)))
     amazon.will_say("200 OK", {})
     amazon.wait_s = 1.0
-    unsure(open_mturk(KEYS, is_sandbox=True))
+    unsure(Service("mturk", KEYS, is_sandbox=True))
     assert len(amazon.requests) == 1
 
 
 def test_nobody_at_the_address_is_a_fault_that_passes(settings: Settings) -> None:
     with Served(Scripted()) as server:
         settings.MTURK_SANDBOX_URL = server.url
-    unsure(open_mturk(KEYS, is_sandbox=True))
+    unsure(Service("mturk", KEYS, is_sandbox=True))
 
 
 def test_amazon_says_how_long_to_wait(amazon: Scripted, mturk: Service) -> None:

@@ -4,7 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from campaigns.platforms.mturk.questions import external_question, read_code
+from campaigns.platforms.mturk.account import external_question
+from campaigns.platforms.mturk.polling import read_code
 
 SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd"
 
