@@ -3,12 +3,12 @@
 from crowd.services.account import PUBLISH, SYNC
 from crowd.services.payments.orders import CARRY_OUT, enqueue_due_orders
 from crowd.services.payments.sending import carry_out_orders
-from crowd.services.publishing import publish_wave, take_up_waves
-from crowd.services.syncing.polling import forget_notifications, sync_campaign, take_up_syncs
+from crowd.services.publishing import enqueue_unfinished_waves, publish_wave
+from crowd.services.syncing.polling import enqueue_due_syncs, forget_notifications, sync_campaign
 from evalsite.jobs.handlers import JobContext, job_handler, periodic_task
 
-periodic_task(take_up_waves)
-periodic_task(take_up_syncs)
+periodic_task(enqueue_unfinished_waves)
+periodic_task(enqueue_due_syncs)
 periodic_task(enqueue_due_orders)
 periodic_task(forget_notifications)
 

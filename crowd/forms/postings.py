@@ -12,8 +12,3 @@ class ActForm(forms.Form):
 
     act = forms.ChoiceField(choices=[(each.value, each.label) for each in _ACTS])
     posting = forms.IntegerField(min_value=1, required=False)
-
-    @property
-    def is_of_one(self) -> bool:
-        """Whether one posting is named."""
-        return self.cleaned_data["posting"] is not None

@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from campaigns.models import Campaign
-from crowd.queries.account import Checked, checked, key_options, keys_of_site, keys_set
+from crowd.queries.account import LastCheck, key_options, keys_of_site, keys_set, last_check
 
 Money = Literal["sandbox", "real", "unknown"]
 
@@ -20,11 +20,11 @@ def money_words(amount: Decimal, currency: str) -> str:
 
 def balance_of(campaign: Campaign) -> str:
     """Return what was in the account at the last check; "" if it was not told."""
-    found = checked(campaign)
+    found = last_check(campaign)
     return "" if found.balance is None else money_words(found.balance, found.currency or campaign.currency)
 
 
-def _money(found: Checked) -> Money:
+def _money(found: LastCheck) -> Money:
     """Return whether money is spent with this account."""
     if found.is_sandbox is None:
         return "unknown"
@@ -33,7 +33,7 @@ def _money(found: Checked) -> Money:
 
 def account_shown(campaign: Campaign) -> dict[str, Any]:
     """Return what the page shows of the account and its keys. No query; never a key itself."""
-    found = checked(campaign)
+    found = last_check(campaign)
     known, of_site = keys_set(campaign), keys_of_site(campaign)
     keys = [
         {

@@ -16,7 +16,7 @@ from campaigns.presenters import overview
 from campaigns.queries import Role, has_role
 from crowd.models import Order, Submission
 from crowd.presenters.account import balance_of, money_words
-from crowd.queries.account import checked
+from crowd.queries.account import last_check
 from crowd.queries.payments import OPEN, Row, Totals, Wages
 from crowd.queries.publishing import Cost
 from evalsite.lib.words import counted
@@ -199,7 +199,7 @@ def stats_of(campaign: Campaign, totals: Totals) -> list[dict[str, str]]:
         _stat("Rejected", f"{totals.n_rejected:,}"),
     ]
     if balance := balance_of(campaign):
-        at = checked(campaign).at
+        at = last_check(campaign).at
         stats.append(_stat(f"Balance ({at:%-d %b, %H:%M} UTC)" if at else "Balance at the last check", balance))
     return stats
 

@@ -77,7 +77,7 @@ def plan_page(campaign: Campaign, *, n_hits: int, n_left: int, site_url: str) ->
     if not (n_hits and n_left and platform.has_account):
         return context | {"max_cost": None}
     preview = preview_wave(campaign=campaign, n_hits=n_hits)
-    numbers, cost = preview.numbers, preview.cost
+    numbers, cost = [hit.number for hit in preview.hits], preview.cost
     balance = balance_left(campaign, cost.currency)
     left = None if balance is None else balance - cost.total
     return context | {

@@ -35,7 +35,7 @@ def is_prepared(campaign: Campaign) -> bool:
 
 
 @dataclass(frozen=True)
-class Checked:
+class LastCheck:
     """What the last check found: an `error`, or a `name`, a balance (None: not told) and whether it is a sandbox."""
 
     at: datetime | None = None
@@ -46,13 +46,13 @@ class Checked:
     error: str = ""
 
 
-def checked(campaign: Campaign) -> Checked:
+def last_check(campaign: Campaign) -> LastCheck:
     """Return what the last check of the account found; nothing if there was none. No query."""
     kept = campaign.platform_memory.get(CHECK) or {}
     at = datetime.fromisoformat(kept["at"]) if kept.get("at") else None
     if kept.get("error"):
-        return Checked(at=at, error=str(kept["error"]))
-    return Checked(
+        return LastCheck(at=at, error=str(kept["error"]))
+    return LastCheck(
         at=at,
         name=kept.get("name", ""),
         balance=Decimal(kept["balance"]) if kept.get("balance") else None,

@@ -6,7 +6,7 @@ Every function wants a campaign that the user may see. Amounts are in the curren
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, ROUND_UP, Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.shortcuts import get_object_or_404
@@ -18,10 +18,10 @@ from campaigns.contracts.option import OptionReader
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
 from crowd.models import Order, Posting, Submission, Wave
-from crowd.queries.account import checked
+from crowd.queries.account import last_check
 from evalsite.lib.errors import DomainError
 
-_NOTHING, _CENT = Decimal("0.00"), Decimal("0.01")
+_CENT, _MIN_PER_HOUR = Decimal("0.01"), 60
 
 
 @dataclass(frozen=True)
@@ -46,72 +46,46 @@ def cost_of_places(campaign: Campaign, n_places: int, *, places_per_posting: int
 
 
 def fee_of_reward(campaign: Campaign, *, places_per_posting: int) -> Decimal:
-    """Return the platform's fee for approving one submission."""
-    return _fee(campaign, campaign.reward, n_places=places_per_posting)
-
-
-def fee_of_bonus(campaign: Campaign, amount: Decimal) -> Decimal:
-    """Return the platform's fee for one bonus."""
-    return _fee(campaign, amount, n_places=1, is_bonus=True)
-
-
-def _fee(campaign: Campaign, amount: Decimal, *, n_places: int, is_bonus: bool = False) -> Decimal:
-    """Return the fee for one payment. Platforms round it, and raise it to their least, for each and not for a sum."""
-    fee = get_platform(campaign.platform).fee(campaign.ref, amount, n_places=n_places, is_bonus=is_bonus)
+    """Return the platform's fee for approving one submission, to the cent: platforms round each fee, not a sum."""
+    fee = get_platform(campaign.platform).fee(campaign.ref, campaign.reward, n_places=places_per_posting)
     return fee.quantize(_CENT, ROUND_HALF_UP)
 
 
-_CENT, _MIN_PER_HOUR = Decimal("0.01"), 60
-
-
-class _Hit(NamedTuple):
-    pk: int
-    number: int
-    n_places_left: int
+def fee_of_bonus(campaign: Campaign, amount: Decimal) -> Decimal:
+    """Return the platform's fee for one bonus, to the cent."""
+    fee = get_platform(campaign.platform).fee(campaign.ref, amount, n_places=1, is_bonus=True)
+    return fee.quantize(_CENT, ROUND_HALF_UP)
 
 
 @dataclass(frozen=True)
-class Preview:
-    """The numbers of the HITs that a wave would publish, in order, and what that costs at most."""
+class WavePreview:
+    """The HITs that a wave would publish, in order, and what that costs at most."""
 
-    numbers: list[int]
+    hits: list[Hit]
     cost: Cost
 
 
-def preview_wave(*, campaign: Campaign, n_hits: int | None) -> Preview:
+def preview_wave(*, campaign: Campaign, n_hits: int | None) -> WavePreview:
     """Return what a wave of the next `n_hits` HITs, None: of all the rest, would be.
 
     Raises DomainError `no_account` or `nothing_left`.
     """
-    hits = _next_hits(campaign, n_hits)
-    return Preview([hit.number for hit in hits], _cost_of(campaign, hits))
-
-
-def _next_hits(campaign: Campaign, n_hits: int | None) -> list[_Hit]:
-    _check_account(campaign)
-    left = unpublished_hits(campaign).values_list(*_Hit._fields)
-    hits = [_Hit(*row) for row in (left if n_hits is None else left[: max(n_hits, 0)])]
-    if not hits:
-        raise DomainError("nothing_left", "There are no HITs left to publish.")
-    return hits
-
-
-def _check_account(campaign: Campaign) -> None:
     platform = get_platform(campaign.platform)
     if not platform.has_account:
         raise DomainError("no_account", f"On {platform.title} nothing is published: launch the campaign instead.")
-
-
-def _cost_of(campaign: Campaign, hits: list[_Hit]) -> Cost:
+    left = unpublished_hits(campaign).only("pk", "number", "n_places_left")
+    hits = list(left if n_hits is None else left[: max(n_hits, 0)])
+    if not hits:
+        raise DomainError("nothing_left", "There are no HITs left to publish.")
     n_places = sum(hit.n_places_left for hit in hits)
-    is_each = get_platform(campaign.platform).posts_each_hit
-    return cost_of_places(campaign, n_places, places_per_posting=campaign.workers_per_hit if is_each else n_places)
+    places_per_posting = campaign.workers_per_hit if platform.posts_each_hit else n_places
+    return WavePreview(hits, cost_of_places(campaign, n_places, places_per_posting=places_per_posting))
 
 
 def check_wage(campaign: Campaign) -> None:
     """Raise DomainError `underpaid` if workers would earn less in an hour than the platform allows."""
     platform = get_platform(campaign.platform)
-    least, minutes = platform.minimum_hourly.get(campaign.currency), minutes_of(campaign)
+    least, minutes = platform.minimum_hourly.get(campaign.currency), campaign.minutes_per_hit or campaign.lease_minutes
     if least is None or campaign.reward * _MIN_PER_HOUR >= least * minutes:
         return
     hourly = (campaign.reward * _MIN_PER_HOUR / minutes).quantize(_CENT, ROUND_DOWN)
@@ -124,11 +98,11 @@ def check_wage(campaign: Campaign) -> None:
 
 
 def balance_left(campaign: Campaign, currency: str) -> Decimal | None:
-    """Return the balance at the last check, without what waves took since; None if it was not told in this currency.
+    """Return the balance at the last check, without what waves took since; None if it is not known in this currency.
 
     One query.
     """
-    found = checked(campaign)
+    found = last_check(campaign)
     if found.balance is None or found.currency != currency or found.at is None:
         return None
     since = Wave.objects.filter(campaign=campaign, ordered_at__gt=found.at).aggregate(cost=Sum("max_cost"))["cost"]
@@ -143,24 +117,17 @@ _DESCRIPTION = "You are shown one {thing} after the other and say how far you ag
 def terms_of(campaign: Campaign, site_url: str) -> Terms:
     """Return the terms of all postings of a campaign; titles are neutral where the researcher gave none."""
     options = campaign.platform_settings
-    title = TITLE_OF_CHATS if campaign.is_live else TITLE
+    title, thing = (TITLE_OF_CHATS, "chat") if campaign.is_live else (TITLE, "text")
     return Terms(
         title=str(options.get("title") or title),
-        description=str(
-            options.get("description") or _DESCRIPTION.format(thing="chat" if campaign.is_live else "text")
-        ),
+        description=str(options.get("description") or _DESCRIPTION.format(thing=thing)),
         reward=campaign.reward,
         currency=campaign.currency,
-        minutes=minutes_of(campaign),
+        minutes=campaign.minutes_per_hit or campaign.lease_minutes,
         site_url=site_url,
-        worked_before=_worked_before(campaign) if is_on(campaign, "exclude_earlier_runs") else frozenset(),
+        worked_before=_earlier_workers(campaign) if is_on(campaign, "exclude_earlier_runs") else frozenset(),
         hook_url=site_url + reverse("crowd:hook", args=[campaign.public_id]),
     )
-
-
-def minutes_of(campaign: Campaign) -> int:
-    """Return how long a HIT takes, as the platform is told."""
-    return campaign.minutes_per_hit or campaign.lease_minutes
 
 
 def option_of(campaign: Campaign, name: str) -> Any:
@@ -170,28 +137,24 @@ def option_of(campaign: Campaign, name: str) -> Any:
 
 def is_on(campaign: Campaign, name: str) -> bool:
     """Return whether an option of yes or no is on, as a form or a file may have stored it."""
-    return str(option_of(campaign, name)).strip().lower() in {"true", "1", "yes", "on"}
+    value = OptionReader(get_platform(campaign.platform).options).value_of(campaign.platform_settings, name)
+    return str(value).strip().lower() in {"true", "1", "yes", "on"}
 
 
-def _worked_before(campaign: Campaign) -> frozenset[str]:
+def _earlier_workers(campaign: Campaign) -> frozenset[str]:
     """Return the keys of all who took a place in another run of the campaign, earlier or later.
 
     Only of those whom the platform has named itself: who comes here may bring an id that the platform does not know.
     """
-    workers = Worker.objects.filter(platform=campaign.platform, submissions__campaign__in=_other_runs(campaign))
-    return frozenset(workers.values_list("key", flat=True).distinct())
-
-
-def _other_runs(campaign: Campaign) -> set[int]:
-    """Return the other campaigns of the chain of runs that a campaign belongs to."""
-    known: set[int] = set()
+    runs: set[int] = set()
     found = {campaign.pk}
     while found:
-        known |= found
+        runs |= found
         above = Campaign.objects.filter(replications__in=found).values_list("pk", flat=True)
         below = Campaign.objects.filter(replicates__in=found).values_list("pk", flat=True)
-        found = {*above, *below} - known
-    return known - {campaign.pk}
+        found = {*above, *below} - runs
+    workers = Worker.objects.filter(platform=campaign.platform, submissions__campaign__in=runs - {campaign.pk})
+    return frozenset(workers.values_list("key", flat=True).distinct())
 
 
 def address_of(campaign: Campaign, site_url: str, hit_number: int | None) -> str:

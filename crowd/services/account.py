@@ -6,6 +6,7 @@ The environment overrides the rate and the pauses between tries; tests shorten t
 import logging
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from django.db import transaction
@@ -46,30 +47,27 @@ TRIES = 5
 GIVE_UP_AFTER = 3
 
 
-class Pace:
-    """The calls of one job."""
+@dataclass
+class RateLimitedCalls:
+    """The calls of one job to a platform."""
 
-    def __init__(self) -> None:
-        self._next_at = 0.0
+    next_at: float = 0.0
 
     def call(self, call: Callable[[], T]) -> T:
         """Return what a call returns, tried again with back-off; raise the PlatformUnsureError of the last try."""
         for n_before in range(TRIES):
-            self._wait()
+            now = time.monotonic()
+            time.sleep(max(0.0, self.next_at - now))
+            self.next_at = max(self.next_at, now) + 1 / CALLS_PER_S
             try:
                 return call()
             except PlatformUnsureError as error:
                 pause_s = max(FIRST_PAUSE_S * 2**n_before, error.retry_after_s or 0)
                 if n_before == TRIES - 1 or pause_s > LONGEST_PAUSE_S:
                     raise
-                logger.info("the platform is asked again in %s s: %s", pause_s, error)
-                self._next_at = time.monotonic() + pause_s
+                logger.info("the platform is called again in %s s: %s", pause_s, error)
+                self.next_at = time.monotonic() + pause_s
         raise AssertionError("unreachable")
-
-    def _wait(self) -> None:
-        now = time.monotonic()
-        time.sleep(max(0.0, self._next_at - now))
-        self._next_at = max(self._next_at, now) + 1 / CALLS_PER_S
 
 
 SYNC = "crowd.sync"
@@ -77,7 +75,7 @@ PUBLISH = "crowd.publish"
 _UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING)
 
 
-def ask_for(kind: str, campaign_id: int) -> Job | None:
+def enqueue_once(kind: str, campaign_id: int) -> Job | None:
     """Enqueue a job of a kind for a campaign; None if one waits or runs already."""
     unfinished = Job.objects.filter(kind=kind, args__campaign=campaign_id, status__in=_UNFINISHED)
     if unfinished.exists():  # mostly: no lock is taken then
@@ -87,36 +85,38 @@ def ask_for(kind: str, campaign_id: int) -> Job | None:
         return None if unfinished.exists() else enqueue(kind, args={"campaign": campaign_id})
 
 
-def prepare_account(account: CrowdAccount, campaign: Campaign, terms: Terms, pace: Pace) -> CrowdAccount:
-    """Have an account make or find what all postings share, step by step; return the account that remembers it.
+def prepare_account(campaign: Campaign, terms: Terms, calls: RateLimitedCalls) -> CrowdAccount:
+    """Have the account make or find what all postings share, step by step; return it with what is stored then.
 
-    Each step is remembered, so whoever does this after a fault goes on there. Raises PlatformUnsureError,
-    PlatformRefusedError or DomainError `encrypted_with_another_key`.
+    Each step is stored, so a call after a fault goes on there. Raises PlatformUnsureError, PlatformRefusedError or
+    DomainError `no_account`, `no_keys` or `encrypted_with_another_key`.
     """
-    is_done = False
+    account, is_done = open_account(campaign), False
     while not is_done:
-        prepared = pace.call(lambda: account.prepare(terms))
+        prepared = calls.call(lambda: account.prepare(terms))
         is_done = prepared.is_done
         done_at = {PREPARED_AT: timezone.now().isoformat()} if is_done else {}
-        remember(campaign=campaign, memory={**prepared.memory, **done_at}, secrets=prepared.secrets)
+        store_account_data(campaign=campaign, data={**prepared.memory, **done_at}, secrets=prepared.secrets)
     return open_account(campaign)
 
 
 def forget_prepared(campaign: Campaign) -> None:
     """Have the account prepared anew before anything else is published or opened again."""
-    remember(campaign=campaign, memory={PREPARED_AT: None})
+    store_account_data(campaign=campaign, data={PREPARED_AT: None})
 
 
 @sensitive_variables()
 @transaction.atomic
-def remember(*, campaign: Campaign, memory: Mapping[str, Any], secrets: Mapping[str, str] | None = None) -> None:
-    """Merge into what the campaign remembers of its account, and into its encrypted secrets; `campaign` follows.
+def store_account_data(
+    *, campaign: Campaign, data: Mapping[str, Any], secrets: Mapping[str, str] | None = None
+) -> None:
+    """Merge data into what is stored of the account, and secrets into its encrypted ones; `campaign` follows.
 
     Raises DomainError `encrypted_with_another_key`.
     """
     locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     changes: dict[str, Any] = {}
-    if (merged := {**locked.platform_memory, **memory}) != locked.platform_memory:
+    if (merged := {**locked.platform_memory, **data}) != locked.platform_memory:
         changes["platform_memory"] = merged
     if secrets and (kept := decrypt_secrets(locked.platform_secrets)) != (encrypted := {**kept, **secrets}):
         changes["platform_secrets"] = encrypt_secrets(encrypted)
@@ -157,7 +157,7 @@ def _account_of(campaign: Campaign) -> tuple[Any, ...]:
 def change_keys(*, campaign: Campaign, keys: Mapping[str, str | None]) -> None:
     """Set keys, at any time; None clears one. Those that are not named stay as they are. Locks the campaign.
 
-    If that changes any, all that is remembered of the account is forgotten, with its secrets: it may be another one
+    If that changes any, all that is stored of the account is deleted, with its secrets: it may be another one
     now. Once something is published, a job prepares it anew. Raises DomainError `bad_option` for what is no key of the
     platform.
     """
@@ -172,7 +172,7 @@ def change_keys(*, campaign: Campaign, keys: Mapping[str, str | None]) -> None:
     locked.platform_secrets, locked.platform_memory = encrypt_secrets(after), {}
     locked.save(update_fields=["platform_secrets", "platform_memory"])
     if locked.waves.exists():
-        ask_for(SYNC, locked.pk)
+        enqueue_once(SYNC, locked.pk)
 
 
 def check_account(*, campaign: Campaign, user: User) -> AccountState:
@@ -187,10 +187,10 @@ def check_account(*, campaign: Campaign, user: User) -> AccountState:
         state = open_account(campaign).check()
     except PlatformUnsureError:
         error = DomainError("unavailable", "The platform did not answer. Check the account again in a minute.")
-        remember(campaign=campaign, memory={CHECK: {"error": error.message, **about}})
+        store_account_data(campaign=campaign, data={CHECK: {"error": error.message, **about}})
         raise error from None
     except DomainError as error:
-        remember(campaign=campaign, memory={CHECK: {"error": error.message, **about}})
+        store_account_data(campaign=campaign, data={CHECK: {"error": error.message, **about}})
         raise
     found = {
         "name": state.name,
@@ -198,5 +198,5 @@ def check_account(*, campaign: Campaign, user: User) -> AccountState:
         "currency": state.currency,
         "is_sandbox": state.is_sandbox,
     }
-    remember(campaign=campaign, memory={CHECK: {**found, **about}})
+    store_account_data(campaign=campaign, data={CHECK: {**found, **about}})
     return state

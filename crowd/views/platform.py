@@ -1,18 +1,15 @@
 """The crowd platform of a campaign: which one, its keys, its account, how things stand there."""
 
-from collections.abc import Callable
 from contextlib import suppress
-from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
-from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.models import Campaign
-from campaigns.queries import Role, get_campaign_for
+from campaigns.views.access import campaign_view
 from campaigns.views.autosave import save_form, sent
 from crowd.forms.keys import KeysForm
 from crowd.forms.platform import PlatformForm
@@ -28,10 +25,9 @@ from evalsite.lib.errors import UNPROCESSABLE, DomainError
 _FOLLOWS, _FOLLOWS_PLATFORM = "#check,#publishing", "#summary,#with-account,[data-tabs] nav"
 
 
-@require_http_methods(["GET", "POST"])
-def platform(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET", "POST")
+def platform(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show the platform and what was published there, and change of its options what was sent."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR if request.method == "POST" else Role.VIEWER)
     form = PlatformForm(campaign, sent(request))
     if request.method == "POST":
         answer = save_form(
@@ -47,10 +43,9 @@ def platform(request: SignedInRequest, public_id: UUID) -> HttpResponse:
 
 @sensitive_variables()
 @sensitive_post_parameters()
-@require_POST
-def keys(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("POST")
+def keys(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Set the keys that were entered, or clear one."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
     form = KeysForm(key_options(campaign), request.POST)
     if form.is_valid():
         values: dict[str, str | None] = {**form.entered()}
@@ -66,36 +61,26 @@ def keys(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     return show(request, campaign, keys_form=form)
 
 
-@require_POST
-def check(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("POST")
+def check(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Ask the platform whose account it is; the page shows the answer, or that there was none."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
     # What was refused is kept with the campaign, as the answer.
     with suppress(DomainError):
         check_account(campaign=campaign, user=request.user)
     return redirect(url_of(campaign, "account"))
 
 
-@require_POST
-def sync(request: SignedInRequest, public_id: UUID) -> HttpResponse:
-    """Have a job look at the platform now."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
+@campaign_view("POST")
+def sync(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Have a job poll the platform now."""
     ask_for_sync(campaign=campaign)
-    messages.success(request, "The platform is being looked at. Load the page again in a moment.")
+    messages.success(request, "The platform is being polled. Load the page again in a moment.")
     return redirect(url_of(campaign, "standing"))
 
 
-def do(
-    request: SignedInRequest, campaign: Campaign, service: Callable[[], object], *, to: str, done: str = ""
-) -> HttpResponse:
-    """Call the service that a button stands for, and show the page at `to`, or why it was refused."""
-    try:
-        service()
-    except DomainError as error:
-        return show(request, campaign, refused=error)
-    if done:
-        messages.success(request, done)
-    return redirect(url_of(campaign, to))
+def show_refused(request: SignedInRequest, campaign: Campaign, error: DomainError) -> HttpResponse:
+    """Show the page with what a button was answered."""
+    return show(request, campaign, refused=error)
 
 
 def url_of(campaign: Campaign, part: str) -> str:
@@ -112,7 +97,6 @@ def show(
     refused: DomainError | None = None,
 ) -> HttpResponse:
     """Show the page, with the form that was sent in vain; `refused` is what a button was answered."""
-    campaign = get_campaign_for(request.user, campaign.public_id) if refused else campaign
     form = form or PlatformForm(campaign)
     context = platform_page(campaign) | {
         "form": form,

@@ -1,21 +1,18 @@
 """What is published, posting by posting; pausing, resuming and stopping one or all of them."""
 
-from uuid import UUID
-
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
 
 from campaigns.models import Campaign
-from campaigns.queries import Role, get_campaign_for
+from campaigns.views.access import campaign_view
 from crowd.forms.postings import ActForm
 from crowd.models import Posting
 from crowd.presenters.postings import ENDED_EARLY, postings_page
 from crowd.queries.publishing import get_posting_of, list_ended_early, list_postings
 from crowd.services.payments.decisions import act_on_postings
-from crowd.views.platform import show, url_of
+from crowd.views.platform import show_refused, url_of
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import UNPROCESSABLE, DomainError
 from evalsite.lib.words import counted
@@ -23,27 +20,28 @@ from evalsite.lib.words import counted
 _PER_PAGE = 50
 
 
-@require_GET
-def postings(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET")
+def postings(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """List what was published, or is about to be."""
-    return _list(request, get_campaign_for(request.user, public_id))
+    return _list(request, campaign)
 
 
-@require_POST
-def act(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+def _refuse(request: SignedInRequest, campaign: Campaign, error: DomainError) -> HttpResponse:
+    is_of_one = request.POST.get("posting")
+    return _list(request, campaign, error) if is_of_one else show_refused(request, campaign, error)
+
+
+@campaign_view("POST", refused=_refuse)
+def act(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Pause, resume, stop or delete the posting that is named, or all that are in a state for it."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
     form = ActForm(request.POST)
-    named = get_posting_of(campaign, form.cleaned_data["posting"]) if form.is_valid() and form.is_of_one else None
-    try:
-        if not form.is_valid():
-            raise DomainError("unknown_act", "Postings can be paused, resumed, stopped and deleted.")
-        wanted = form.cleaned_data["act"]
-        n = act_on_postings(campaign=campaign, act=wanted, postings=[named] if named else None, user=request.user)
-    except DomainError as error:
-        return _list(request, campaign, error) if named else show(request, campaign, refused=error)
-    messages.success(request, f"Ordered for {counted(n, 'posting')}. The platform is being told.")
-    return redirect("crowd:postings", public_id) if named else redirect(url_of(campaign, "standing"))
+    if not form.is_valid():
+        raise DomainError("unknown_act", "Postings can be paused, resumed, stopped and deleted.")
+    act, id = form.cleaned_data["act"], form.cleaned_data["posting"]
+    named = [get_posting_of(campaign, id)] if id else None
+    n = act_on_postings(campaign=campaign, act=act, postings=named, user=request.user)
+    messages.success(request, f"Ordered for {counted(n, 'posting')}. The orders are being sent to the platform.")
+    return redirect("crowd:postings", campaign.public_id) if named else redirect(url_of(campaign, "standing"))
 
 
 def _list(request: SignedInRequest, campaign: Campaign, refused: DomainError | None = None) -> HttpResponse:

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from campaigns.models import Campaign
 from crowd.models import Posting, Wave
-from crowd.services.account import remember
+from crowd.services.account import store_account_data
 from evalsite.accounts.models import User
 from tests.crowd.campaigns import SITE, make_crowd_campaign
 
@@ -34,7 +34,7 @@ def client() -> Client:
 @pytest.fixture
 def campaign(owner: User) -> Campaign:
     campaign = make_crowd_campaign(owner, "prolific")
-    remember(campaign=campaign, memory={}, secrets={"hook_secret": SECRET})
+    store_account_data(campaign=campaign, data={}, secrets={"hook_secret": SECRET})
     wave = Wave.objects.create(campaign=campaign, number=1, n_hits=3, n_places=6, max_cost=1, site_url=SITE)
     Posting.objects.create(campaign=campaign, wave=wave, n_places=6, platform_id=STUDY, state=Posting.State.OPEN)
     return campaign

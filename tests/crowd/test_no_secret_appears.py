@@ -1,4 +1,4 @@
-"""Keys of accounts, and what accounts remember, are shown nowhere: in no page, file, log, message or traceback."""
+"""Keys of accounts, and what accounts store, are shown nowhere: in no page, file, log, message or traceback."""
 
 import io
 import logging
@@ -27,7 +27,7 @@ from campaigns.platforms import get_platform
 from campaigns.platforms.prolific.client import ProlificClient
 from crowd.models import Order, Posting, Submission, Wave
 from crowd.services import account
-from crowd.services.account import change_keys, check_account, remember
+from crowd.services.account import change_keys, check_account, store_account_data
 from crowd.services.payments import decisions
 from crowd.services.payments.sending import carry_out_orders
 from crowd.services.syncing.polling import ask_for_sync, sync_campaign
@@ -140,7 +140,7 @@ def campaign(request: pytest.FixtureRequest, owner: User) -> Campaign:
     """Rated, submitted, partly paid, partly refused; with keys, and what its account remembers."""
     campaign = rated_campaign(owner, platform=request.param)
     change_keys(campaign=campaign, keys=KEYS[request.param])
-    remember(campaign=campaign, memory=MEMORY, secrets={"hook_secret": HOOK_SECRET})
+    store_account_data(campaign=campaign, data=MEMORY, secrets={"hook_secret": HOOK_SECRET})
     submissions = submissions_of(campaign)
     decided(submissions[0], Order.Kind.APPROVE)
     decided(submissions[1], Order.Kind.BONUS, Order.State.REFUSED, last_error="There is no money.")

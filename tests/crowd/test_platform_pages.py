@@ -17,7 +17,7 @@ from campaigns.checklist import Step, checklist
 from campaigns.models import Campaign
 from campaigns.services.lifecycle import launch_campaign
 from crowd.queries.account import keys_set
-from crowd.services.account import remember
+from crowd.services.account import store_account_data
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.encryption import decrypt_secrets
@@ -227,7 +227,7 @@ def test_two_people_do_not_overwrite_each_others_options(owner_client: Client, d
 def test_another_marketplace_is_another_account(owner_client: Client, draft: Campaign) -> None:
     autosave(owner_client, draft, platform="mturk")
     checked = {"name": "Olu", "balance": "10.00", "currency": "USD", "is_sandbox": True, "at": "", "by": ""}
-    remember(campaign=draft, memory={"account": checked, "hit_type": "3ABC"})
+    store_account_data(campaign=draft, data={"account": checked, "hit_type": "3ABC"})
     autosave(owner_client, draft, option_title="Rate questions")
     assert owner_client.get(url(draft)).context["money"] == "sandbox"
     autosave(owner_client, draft, option_mode="production")
@@ -250,7 +250,7 @@ def test_keys_are_set_kept_and_cleared(owner_client: Client, mturk: Campaign) ->
 def test_another_key_forgets_what_was_remembered_of_the_account(owner_client: Client, prolific: Campaign) -> None:
     owner_client.post(url(prolific, "keys"), {"key_token": "another"})
     remembered = {"account": {"error": "no"}, "jwks": {}, "prepared_at": timezone.now().isoformat()}
-    remember(campaign=prolific, memory=remembered, secrets={"hook_secret": "of the workspace"})
+    store_account_data(campaign=prolific, data=remembered, secrets={"hook_secret": "of the workspace"})
     owner_client.post(url(prolific, "keys"), {"key_token": TOKEN})
     kept = Campaign.objects.get()
     assert (kept.platform_memory, decrypt_secrets(kept.platform_secrets)) == ({}, {"token": TOKEN})
@@ -260,7 +260,7 @@ def test_another_key_forgets_what_was_remembered_of_the_account(owner_client: Cl
 @pytest.mark.parametrize("sent", [{}, {"key_token": TOKEN}])
 def test_keys_that_are_the_same_forget_nothing(owner_client: Client, prolific: Campaign, sent: dict[str, str]) -> None:
     owner_client.post(url(prolific, "keys"), {"key_token": TOKEN})
-    remember(campaign=prolific, memory={"jwks": {}}, secrets={"hook_secret": "of the workspace"})
+    store_account_data(campaign=prolific, data={"jwks": {}}, secrets={"hook_secret": "of the workspace"})
     before = Campaign.objects.values().get()
     owner_client.post(url(prolific, "keys"), sent)
     assert Campaign.objects.values().get() == before
@@ -352,7 +352,7 @@ def test_a_check_that_fails_says_why_until_the_next(
 
 def test_real_money_is_said_loudly(owner_client: Client, mturk: Campaign) -> None:
     checked = {"name": "Olu", "balance": "10.00", "currency": "USD", "is_sandbox": False, "at": "", "by": ""}
-    remember(campaign=mturk, memory={"account": checked})
+    store_account_data(campaign=mturk, data={"account": checked})
     assert "badge-money" in owner_client.get(url(mturk)).text
 
 

@@ -13,8 +13,8 @@ from campaigns.contracts.account import PlatformUnsureError, PostingState
 from campaigns.models import Campaign, Hit
 from crowd.models import Posting, Wave
 from crowd.services import account, publishing
-from crowd.services.account import Pace
-from crowd.services.publishing import publish_wave, resume_wave, stop_wave, take_up_waves
+from crowd.services.account import RateLimitedCalls
+from crowd.services.publishing import enqueue_unfinished_waves, publish_wave, resume_wave, stop_wave
 from crowd.services.syncing.polling import list_due, sync_campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
@@ -185,15 +185,15 @@ def test_what_is_left_is_taken_up_again_after_a_while_by_one_job(owner: User, ma
     market.at = unsure_at("prepare")
     publish(wave)
 
-    take_up_waves()
+    enqueue_unfinished_waves()
     assert Job.objects.count() == 1  # the first has not ended
     ended = timezone.now()
     Job.objects.update(status=Job.Status.SUCCEEDED, finished_at=ended)
-    take_up_waves()
+    enqueue_unfinished_waves()
     assert Job.objects.count() == 1  # it has just ended
     Job.objects.update(finished_at=ended - timedelta(seconds=publishing.REST_S + 1))
     for _ in range(2):
-        take_up_waves()
+        enqueue_unfinished_waves()
 
     assert list(Job.objects.filter(status="queued").values_list("kind", "args")) == [
         ("crowd.publish", {"wave": wave.pk})
@@ -361,7 +361,7 @@ def test_hundreds_of_hits_are_published_exactly_once_with_faults_interrupted_and
     assert campaign.hits.filter(is_offered=True).count() == 300
 
 
-# --- Pace
+# --- RateLimitedCalls
 
 
 class Clock:
@@ -400,10 +400,10 @@ def failing(clock: Clock, *errors: Exception) -> Callable[[], str]:
 
 
 def test_calls_keep_to_the_rate(clock: Clock) -> None:
-    pace = Pace()
+    calls = RateLimitedCalls()
 
     for _ in range(3):
-        pace.call(failing(clock))
+        calls.call(failing(clock))
 
     assert clock.called_at == [0, 0.25, 0.5]
 
@@ -411,13 +411,13 @@ def test_calls_keep_to_the_rate(clock: Clock) -> None:
 def test_pauses_after_faults_become_longer_and_are_as_long_as_the_platform_asks(clock: Clock) -> None:
     errors = PlatformUnsureError("?"), PlatformUnsureError("?"), PlatformUnsureError("?", retry_after_s=9)
 
-    assert Pace().call(failing(clock, *errors)) == "done"
+    assert RateLimitedCalls().call(failing(clock, *errors)) == "done"
 
     assert clock.called_at == [0, 1, 3, 12]
 
 
 def test_a_platform_that_asks_for_a_long_pause_is_not_waited_for(clock: Clock) -> None:
     with pytest.raises(PlatformUnsureError):
-        Pace().call(failing(clock, PlatformUnsureError("?", retry_after_s=600)))
+        RateLimitedCalls().call(failing(clock, PlatformUnsureError("?", retry_after_s=600)))
 
     assert clock.called_at == [0]

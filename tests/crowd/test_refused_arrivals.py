@@ -20,7 +20,7 @@ from annotation.services.assignments import expire_leases, return_assignment
 from annotation.tokens import token_of
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
-from crowd.services.account import remember
+from crowd.services.account import store_account_data
 from evalsite.accounts.models import User
 from simulators.prolific import ProlificApi
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items
@@ -205,7 +205,7 @@ class Secure:
         self.api: ProlificApi = make_api()
         campaign.platform_settings = {"secure_url": "yes"}
         campaign.save()
-        remember(campaign=campaign, memory={"jwks": self.api.people.jwks(), "site_url": SITE})
+        store_account_data(campaign=campaign, data={"jwks": self.api.people.jwks(), "site_url": SITE})
         path = reverse("rate:welcome", args=[campaign.public_id])
         url = f"{SITE}{path}?{get_platform('prolific').arrival_query(campaign.ref, None)}"
         study = self.api.studies.create(

@@ -16,11 +16,11 @@ from crowd.services.syncing import polling
 from crowd.services.syncing.discrepancies import GRACE, dismiss_trouble, refresh_troubles
 from crowd.services.syncing.polling import (
     ask_for_sync,
+    enqueue_due_syncs,
     free_places,
     list_due,
     note_events,
     sync_campaign,
-    take_up_syncs,
 )
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
@@ -458,15 +458,15 @@ def test_a_posting_that_the_platform_refuses_to_show_does_not_stop_the_rest(mark
 
 def test_campaigns_that_are_due_get_one_job_each(campaign: Campaign) -> None:
     for _ in range(2):
-        take_up_syncs()
+        enqueue_due_syncs()
     syncs = Job.objects.filter(kind="crowd.sync")
     assert [job.args for job in syncs] == [{"campaign": campaign.pk}]
 
     syncs.update(status="failed", error_code="no_keys", finished_at=timezone.now())
-    take_up_syncs()
+    enqueue_due_syncs()
     assert syncs.count() == 1
     syncs.update(finished_at=timezone.now() - polling.REST)
-    take_up_syncs()
+    enqueue_due_syncs()
     assert syncs.count() == 2
 
 

@@ -15,7 +15,7 @@ from annotation.models import Worker
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission, Wave
 from crowd.queries.publishing import list_ended_early
-from crowd.services.account import remember
+from crowd.services.account import store_account_data
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from tests.campaigns.cast import add_member, make_campaign
@@ -42,7 +42,7 @@ def campaign(owner: User, colleague: User) -> Campaign:
 def check(campaign: Campaign, balance: str, *, is_sandbox: bool = True) -> None:
     at = timezone.now().isoformat()
     found = {"name": "Olu", "balance": balance, "currency": "USD", "is_sandbox": is_sandbox, "at": at, "by": ""}
-    remember(campaign=campaign, memory={"account": found})
+    store_account_data(campaign=campaign, data={"account": found})
 
 
 def preview(client: Client, campaign: Campaign, n_hits: int | None = None) -> Any:

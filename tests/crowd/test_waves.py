@@ -16,7 +16,8 @@ from campaigns.models import Campaign
 from crowd.models import Posting, Wave
 from crowd.queries.account import is_stale
 from crowd.queries.publishing import get_wave_of, hits_of, list_waves, preview_wave, terms_of, unpublished_hits
-from crowd.services.account import Pace, check_account, prepare_account
+from crowd.services import account as account_service
+from crowd.services.account import RateLimitedCalls, check_account, prepare_account
 from crowd.services.publishing import resume_wave, stop_wave
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
@@ -68,7 +69,7 @@ def test_the_cost_is_that_of_the_preview(owner: User, platform: str) -> None:
     preview = preview_wave(campaign=campaign, n_hits=2)
     wave = plan(campaign, owner, 2, max_cost=preview.cost.total)
 
-    assert preview.numbers == [1, 2]
+    assert [hit.number for hit in preview.hits] == [1, 2]
     assert wave.max_cost == preview.cost.total == Decimal("3.84")  # 4 places of 0.80 and a fifth of that
 
 
@@ -227,20 +228,21 @@ class Marking(MemoryAccount):
 
 
 @pytest.mark.parametrize(("n_answers", "n_calls"), [(2, 3), (3, 3)])
-def test_each_step_of_preparing_is_paced_and_remembered(
+def test_each_step_of_preparing_is_rate_limited_and_stored(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch, n_answers: int, n_calls: int
 ) -> None:
-    paced = []
-    monkeypatch.setattr(Pace, "call", lambda pace, call: paced.append(call) or call())
+    counted = []
+    monkeypatch.setattr(RateLimitedCalls, "call", lambda calls, call: counted.append(call) or call())
     account, terms = Marking(n_answers), terms_of(campaign, SITE)
+    monkeypatch.setattr(account_service, "open_account", lambda campaign: account)
 
     if n_answers < 3:
         with pytest.raises(PlatformUnsureError):
-            prepare_account(account, campaign, terms, Pace())
+            prepare_account(campaign, terms, RateLimitedCalls())
     else:
-        prepare_account(account, campaign, terms, Pace())
+        prepare_account(campaign, terms, RateLimitedCalls())
 
-    assert len(paced) == n_calls
+    assert len(counted) == n_calls
     campaign.refresh_from_db()
     assert campaign.platform_memory["n_marked"] == n_answers
     assert is_stale(campaign) == (n_answers < 3)

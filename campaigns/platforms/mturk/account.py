@@ -61,6 +61,8 @@ class MTurkAccount(CrowdAccount):
     @sensitive_variables()
     def __init__(self, campaign: CampaignRef, keys: Keys, *, is_sandbox: bool) -> None:
         self._campaign, self._options = campaign, campaign.settings
+        self._queue_url = text_of(self._options, "sqs_queue_url")
+        self._lifetime_days = number_of(self._options, "lifetime_days") or 1
         self._keys = keys
         self._is_sandbox = is_sandbox
         self._mturk = Service("mturk", keys, is_sandbox=is_sandbox)
@@ -202,10 +204,6 @@ class MTurkAccount(CrowdAccount):
     def _lifetime(self) -> timedelta:
         return timedelta(days=number_of(self._options, "lifetime_days") or 1)
 
-    @property
-    def _lifetime_days(self) -> int:
-        return number_of(self._options, "lifetime_days") or 1
-
     # --- What all HITs of a campaign share
 
     def _required(self, terms: Terms) -> list[dict[str, Any]]:
@@ -229,7 +227,7 @@ class MTurkAccount(CrowdAccount):
             Title=text_of(options, "title") or terms.title,
             Description=text_of(options, "description") or terms.description,
             Keywords=text_of(options, "keywords"),
-            Reward=_money(terms.reward),
+            Reward=str(terms.reward.quantize(_CENT)),
             AssignmentDurationInSeconds=(number_of(options, "assignment_minutes") or terms.minutes) * _MINUTE_S,
             AutoApprovalDelayInSeconds=(number_of(options, "auto_approval_days") or 0) * _DAY_S,
             QualificationRequirements=required,
@@ -340,7 +338,7 @@ class MTurkAccount(CrowdAccount):
                 "send_bonus",
                 WorkerId=bonus.worker_key,
                 AssignmentId=bonus.submission_id,
-                BonusAmount=_money(bonus.amount),
+                BonusAmount=str(bonus.amount.quantize(_CENT)),
                 Reason=f"{bonus.message}\n\n{reference}".strip(),
                 UniqueRequestToken=draft_id,
             )
@@ -425,10 +423,6 @@ class MTurkAccount(CrowdAccount):
                 Entries=[{"Id": str(n), "ReceiptHandle": receipt} for n, receipt in enumerate(batch)],
             )
 
-    @property
-    def _queue_url(self) -> str:
-        return text_of(self._options, "sqs_queue_url")
-
     @cached_property
     def _queues(self) -> Service:
         return Service("sqs", self._keys, is_sandbox=self._is_sandbox)
@@ -468,11 +462,6 @@ def external_question(url: str) -> str:
         f"<ExternalURL>{escape(url)}</ExternalURL><FrameHeight>{_FILLS_WINDOW}</FrameHeight>"
         "</ExternalQuestion>"
     )
-
-
-def _money(amount: Decimal) -> str:
-    """Return an amount as Amazon wants it: a text with two decimals."""
-    return str(amount.quantize(_CENT))
 
 
 def _part(answer: dict[str, Any], *names: str) -> Any:

@@ -15,7 +15,7 @@ from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission
 from crowd.queries.payments import OPEN
 from crowd.queries.publishing import list_stops
-from crowd.services.account import FIRST_PAUSE_S, ask_for
+from crowd.services.account import FIRST_PAUSE_S, enqueue_once
 from evalsite.accounts.models import User
 from evalsite.jobs.timing import LEASE_S
 from evalsite.lib.errors import DomainError
@@ -88,7 +88,7 @@ def place_orders(*, campaign: Campaign, orders: Iterable[Order]) -> list[Order]:
     """Write orders down and have them carried out once that is committed; the caller has locked what they are about."""
     placed = Order.objects.bulk_create(orders)
     if placed:
-        ask_for(CARRY_OUT, campaign.pk)
+        enqueue_once(CARRY_OUT, campaign.pk)
     return placed
 
 
@@ -124,7 +124,7 @@ def hurry_orders(*, campaign: Campaign) -> int:
     """Have the orders tried at once that wait because of an error; return how many."""
     waiting = Order.objects.filter(campaign=campaign, state__in=OPEN).exclude(last_error="")
     if n := waiting.update(try_at=None):
-        ask_for(CARRY_OUT, campaign.pk)
+        enqueue_once(CARRY_OUT, campaign.pk)
     return n
 
 
@@ -138,4 +138,4 @@ def list_due(now: datetime | None = None) -> set[int]:
 def enqueue_due_orders() -> None:
     """Have orders carried out that are due: first ones whose job was lost, and those to be tried again."""
     for campaign_id in list_due():
-        ask_for(CARRY_OUT, campaign_id)
+        enqueue_once(CARRY_OUT, campaign_id)

@@ -33,7 +33,7 @@ from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission
 from crowd.queries.payments import OPEN
 from crowd.queries.publishing import list_stops
-from crowd.services.account import Pace, open_account
+from crowd.services.account import RateLimitedCalls, open_account
 from crowd.services.payments.orders import (
     LONGEST_ERROR,
     LONGEST_PAUSE_S,
@@ -78,26 +78,26 @@ def carry_out_orders(ctx: JobContext, campaign_id: int) -> None:
         later = timezone.now() + timedelta(seconds=LONGEST_PAUSE_S)
         _open_orders(campaign).update(try_at=later, last_error=error.message[:LONGEST_ERROR])
         raise
-    pace = Pace()
-    _go_through(ctx, campaign, account, pace)
+    calls = RateLimitedCalls()
+    _go_through(ctx, campaign, account, calls)
     for _ in range(ROUNDS - 1):
         wait_s = _next_in_s(campaign)
         if wait_s is None or wait_s > LONGEST_WAIT_S:
             return
         time.sleep(wait_s)
-        _go_through(ctx, campaign, account, pace)
+        _go_through(ctx, campaign, account, calls)
 
 
-def _go_through(ctx: JobContext, campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
+def _go_through(ctx: JobContext, campaign: Campaign, account: CrowdAccount, calls: RateLimitedCalls) -> None:
     """Try every open order once; many of one kind by one call, where the platform has such calls."""
-    approve_in_bulk(campaign, account, pace)
-    pay_in_bulk(campaign, account, pace)
+    approve_in_bulk(campaign, account, calls)
+    pay_in_bulk(campaign, account, calls)
     total = _open_orders(campaign).count()
     held: set[tuple[str, int]] = set()
     for n, order in enumerate(_in_order(campaign)):
         ctx.progress(n, max(total, n + 1), "Telling the platform")
         subject = _subject_of(order)
-        if subject in held or not pace.call(partial(_carry_out, account, order)):
+        if subject in held or not calls.call(partial(_carry_out, account, order)):
             held.add(subject)
 
 
@@ -290,7 +290,7 @@ def _postpone(orders: Sequence[Order], error: PlatformUnsureError) -> None:
         try_later(order, error)
 
 
-def approve_in_bulk(campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
+def approve_in_bulk(campaign: Campaign, account: CrowdAccount, calls: RateLimitedCalls) -> None:
     """Ask for the approval of untried submissions, and note which of those asked for are approved by now."""
     if account.approvals_at_once < _FEWEST:
         return
@@ -299,7 +299,7 @@ def approve_in_bulk(campaign: Campaign, account: CrowdAccount, pace: Pace) -> No
     waiting: list[Order] = []
     for some in _parts(list(untried.exclude(Exists(rejected))), account.approvals_at_once):
         if len(some) >= _FEWEST:
-            waiting += pace.call(partial(_ask_to_approve, account, _claimed(some)))
+            waiting += calls.call(partial(_ask_to_approve, account, _claimed(some)))
     known = [order.pk for order in waiting]
     is_due = Q(try_at=None) | Q(try_at__lte=timezone.now())
     asked = Order.objects.filter(is_due, campaign=campaign, kind=Kind.APPROVE, state=State.SENDING)
@@ -307,7 +307,7 @@ def approve_in_bulk(campaign: Campaign, account: CrowdAccount, pace: Pace) -> No
     waiting += _claimed(before.order_by("pk"))
     waiting.sort(key=_posting_id_of)
     for _, some_waiting in groupby(waiting, key=_posting_id_of):
-        pace.call(partial(_note_approved, account, list(some_waiting)))
+        calls.call(partial(_note_approved, account, list(some_waiting)))
 
 
 def _posting_id_of(order: Order) -> str:
@@ -352,7 +352,7 @@ def _note_approved(account: CrowdAccount, orders: list[Order]) -> None:
             _release([order])
 
 
-def pay_in_bulk(campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
+def pay_in_bulk(campaign: Campaign, account: CrowdAccount, calls: RateLimitedCalls) -> None:
     """Pay untried bonuses, those of one posting together; who has had one of the same amount is paid by itself."""
     if account.bonuses_at_once < _FEWEST:
         return
@@ -363,7 +363,7 @@ def pay_in_bulk(campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
     for _, of_posting in groupby(untried, key=_posting_id_of):
         for some in _parts(list(of_posting), account.bonuses_at_once):
             if len(some) >= _FEWEST:
-                pace.call(partial(_pay_together, account, some))
+                calls.call(partial(_pay_together, account, some))
 
 
 def _pay_together(account: CrowdAccount, untried: Sequence[Order]) -> None:

@@ -29,7 +29,15 @@ from campaigns.models import Campaign, Hit
 from crowd.models import Order, Posting, SeenNotification, Submission, Wave
 from crowd.queries.account import is_prepared, is_stale
 from crowd.queries.publishing import UNPUBLISHED, terms_of
-from crowd.services.account import GIVE_UP_AFTER, SYNC, Pace, ask_for, forget_prepared, open_account, prepare_account
+from crowd.services.account import (
+    GIVE_UP_AFTER,
+    SYNC,
+    RateLimitedCalls,
+    enqueue_once,
+    forget_prepared,
+    open_account,
+    prepare_account,
+)
 from crowd.services.syncing.discrepancies import ENDED, HANDED_IN, refresh_troubles, settle_rejections
 from crowd.services.syncing.replacing import replace_failed
 from evalsite.jobs.handlers import JobContext
@@ -69,16 +77,16 @@ def ask_for_sync(*, campaign: Campaign) -> None:
     """Have all postings of a campaign looked at as soon as possible, but for those that are deleted."""
     postings = Posting.objects.filter(campaign=campaign).exclude(state__in=(*UNPUBLISHED, Posting.State.GONE))
     postings.update(look_at=timezone.now())
-    ask_for(SYNC, campaign.pk)
+    enqueue_once(SYNC, campaign.pk)
 
 
-def take_up_syncs() -> None:
+def enqueue_due_syncs() -> None:
     """Enqueue the jobs of campaigns with postings that are due, but for those whose account could not be opened."""
     failed_at = timezone.now() - REST
     for campaign_id in list_due().order_by().values_list("campaign", flat=True).distinct():
         failed = Job.objects.filter(kind=SYNC, args__campaign=campaign_id, status=Job.Status.FAILED)
         if not failed.exclude(error_code="lost").filter(finished_at__gt=failed_at).exists():
-            ask_for(SYNC, campaign_id)
+            enqueue_once(SYNC, campaign_id)
 
 
 def sync_campaign(ctx: JobContext, campaign_id: int) -> None:
@@ -87,30 +95,30 @@ def sync_campaign(ctx: JobContext, campaign_id: int) -> None:
     What the platform does not answer is left for later. Raises DomainError if the account cannot be opened.
     """
     campaign = Campaign.objects.get(pk=campaign_id)
-    account, pace = open_account(campaign), Pace()
+    account, calls = open_account(campaign), RateLimitedCalls()
     ctx.progress(0, 0, "Reading notifications")
-    account = _refreshed(campaign, account, pace)
-    _read_events(campaign, account, pace)
-    _look_around(ctx, campaign, account, pace)
+    account = _refreshed(campaign, account, calls)
+    _read_events(campaign, account, calls)
+    _look_around(ctx, campaign, account, calls)
     refresh_troubles(campaign)
     replace_failed(campaign=campaign)
-    _end_notifications(campaign, account, pace)
+    _end_notifications(campaign, account, calls)
 
 
-def _refreshed(campaign: Campaign, account: CrowdAccount, pace: Pace) -> CrowdAccount:
-    """Have what the account wants remembered brought up to date once a day."""
+def _refreshed(campaign: Campaign, account: CrowdAccount, calls: RateLimitedCalls) -> CrowdAccount:
+    """Bring up to date once a day what is stored of the account; return the account."""
     wave = campaign.waves.order_by("-number").first()
     open_ones = Posting.objects.filter(campaign=campaign, state__in=(Posting.State.OPEN, Posting.State.PAUSED))
     if wave is None or not is_stale(campaign) or not open_ones.exists():
         return account
     try:
-        return prepare_account(account, campaign, terms_of(campaign, wave.site_url), pace)
+        return prepare_account(campaign, terms_of(campaign, wave.site_url), calls)
     except (PlatformUnsureError, PlatformRefusedError) as error:
         logger.warning("the account of campaign %d could not be refreshed: %s", campaign.pk, error)
         return account
 
 
-def _end_notifications(campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
+def _end_notifications(campaign: Campaign, account: CrowdAccount, calls: RateLimitedCalls) -> None:
     """Ask for no more notifications once nothing is awaited; what prepares the account again asks for them anew."""
     wave = campaign.waves.order_by("-number").first()
     is_over = not Posting.objects.filter(
@@ -119,19 +127,19 @@ def _end_notifications(campaign: Campaign, account: CrowdAccount, pace: Pace) ->
     if wave is None or not is_over or not is_prepared(campaign):
         return
     try:
-        pace.call(lambda: account.unsubscribe(terms_of(campaign, wave.site_url).hook_url))
+        calls.call(lambda: account.unsubscribe(terms_of(campaign, wave.site_url).hook_url))
     except (PlatformUnsureError, PlatformRefusedError) as error:
         logger.warning("notifications of campaign %d could not be ended: %s", campaign.pk, error)
     else:
         forget_prepared(campaign)
 
 
-def _look_around(ctx: JobContext, campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
+def _look_around(ctx: JobContext, campaign: Campaign, account: CrowdAccount, calls: RateLimitedCalls) -> None:
     due, n_unsure = list(list_due().filter(campaign=campaign).order_by("look_at", "pk")), 0
     for n, posting in enumerate(due):
         ctx.progress(n, len(due), "Looking at the platform")
         try:
-            pace.call(lambda posting=posting: sync_posting(posting, account))  # type: ignore[misc]
+            calls.call(lambda posting=posting: sync_posting(posting, account))  # type: ignore[misc]
         except PlatformUnsureError as error:
             n_unsure += 1
             _put_off(posting, SOON, str(error))
@@ -149,15 +157,15 @@ def _put_off(posting: Posting, pause: timedelta, problem: str) -> None:
     Posting.objects.filter(pk=posting.pk).update(look_at=timezone.now() + pause, last_error=problem[:_LONGEST_ERROR])
 
 
-def _read_events(campaign: Campaign, account: CrowdAccount, pace: Pace) -> None:
+def _read_events(campaign: Campaign, account: CrowdAccount, calls: RateLimitedCalls) -> None:
     """Empty the queue: what is told is stored first, then taken from it."""
     try:
         for _ in range(_MOST_ROUNDS):
-            events = pace.call(account.events)
+            events = calls.call(account.events)
             if not events:
                 return
             note_events(campaign, events)
-            pace.call(lambda events=events: account.acknowledge(events))  # type: ignore[misc]
+            calls.call(lambda events=events: account.acknowledge(events))  # type: ignore[misc]
     except (PlatformUnsureError, PlatformRefusedError) as error:
         logger.warning("the queue of campaign %d could not be read; its postings are looked at: %s", campaign.pk, error)
 
