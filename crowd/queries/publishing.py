@@ -73,7 +73,7 @@ def preview_wave(*, campaign: Campaign, n_hits: int | None) -> WavePreview:
     platform = get_platform(campaign.platform)
     if not platform.has_account:
         raise DomainError("no_account", f"On {platform.title} nothing is published: launch the campaign instead.")
-    left = unpublished_hits(campaign).only("pk", "number", "n_places_left")
+    left = unpublished_hits(campaign).only("campaign", "number", "n_places_left")
     hits = list(left if n_hits is None else left[: max(n_hits, 0)])
     if not hits:
         raise DomainError("nothing_left", "There are no HITs left to publish.")

@@ -57,12 +57,7 @@ def _show_plan(
     asked = form.cleaned_data["n_hits"] if form.is_bound and form.is_valid() else None
     n_hits = form["n_hits"].initial if not form.is_bound else asked
     site_url = (settings.SITE_URL or request.build_absolute_uri("/")).rstrip("/")
-    context = plan_page(
-        campaign,
-        n_hits=n_hits or 0,
-        n_left=n_left,
-        site_url=(settings.SITE_URL or request.build_absolute_uri("/")).rstrip("/"),
-    )
+    context = plan_page(campaign, n_hits=n_hits or 0, n_left=n_left, site_url=site_url)
     shown = {"token": uuid4(), "n_hits": n_hits, "max_cost": context["max_cost"]}
     context |= {"wave_form": form, "publish_form": PublishForm(initial=shown, auto_id=False), "refused": refused}
     is_bad = refused or (form.is_bound and not form.is_valid())
