@@ -14,7 +14,7 @@ from analysis.ratings.scales import words as scale_words
 from analysis.settings import KINDS, LONGEST_NAME, LONGEST_STATEMENT, AnalysisSettings
 from analysis.words import UNITS, WORKER_TESTS
 from campaigns.contracts.protocol import CriterionSpec
-from evalsite.uploads import SizedFileField
+from evalsite.web import SizedFileField
 
 WORKER_TEST_CHOICES = [(slug, f"{test.name}: {test.meaning}") for slug, test in WORKER_TESTS.items()]
 UNIT_CHOICES = [(slug, f"{name}: {meaning}") for slug, (name, meaning) in UNITS.items()]

@@ -10,6 +10,6 @@ os.environ.setdefault("DATABASE_POOL", "16")  # this process has threads
 application = get_asgi_application()
 
 if settings.JOBS_IN_PROCESS:
-    from evalsite.jobs.in_process import start_worker
+    from evalsite.jobs.workers import start_worker
 
     start_worker()

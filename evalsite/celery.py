@@ -1,7 +1,7 @@
 """The Celery app: it carries job ids to workers; the jobs themselves live in the database.
 
 With Redis, `celery -A evalsite worker` and `celery -A evalsite beat` run beside the web process.
-Without, `evalsite.jobs.in_process` does the work of both in threads of the web process.
+Without, `evalsite.jobs.workers` does the work of both in threads of the web process.
 """
 
 import os

@@ -78,7 +78,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "evalsite.accounts.middleware.SignInMiddleware",
+    "evalsite.accounts.requests.SignInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -96,7 +96,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "evalsite.context.version",
+                "evalsite.web.version",
             ],
         },
     },
@@ -172,7 +172,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 
 # --- Caches. `default` holds what can be computed again, in the memory of each process. Counters of rate limits, and
-# what tells the clients of open links apart, are shared by the processes where there is Redis; a request waits for it
+# what distinguishes the clients of open links, are shared by the processes where there is Redis; a request waits for it
 # at most that long.
 CACHES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "default"},
@@ -201,7 +201,7 @@ FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = PRIVATE_FILE, PRIVA
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
-        "BACKEND": "evalsite.static.ManifestStaticStorage",
+        "BACKEND": "evalsite.web.ManifestStaticStorage",
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
@@ -210,7 +210,7 @@ MAX_UPLOAD_MB = env_int("MAX_UPLOAD_MB", 100)
 # Characters of a text that workers are shown; longer ones are refused at the import. campaigns/importing has the cost.
 LONGEST_TEXT = env_int("LONGEST_TEXT", 20_000)
 FILE_UPLOAD_HANDLERS = [
-    "evalsite.uploads.SizeLimit",
+    "evalsite.web.SizeLimit",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
@@ -244,7 +244,7 @@ EVALSITE_CONNECTORS = [
 ]
 
 # --- Chats
-# Hosts (or host:port, *.domain, or * for every public host) that chatbots may be asked at. A private address is
+# Hosts (or host:port, *.domain, or * for every public host) at which chatbots may be called. A private address is
 # refused unless its host is named here as it is.
 CHATBOT_HOSTS = env_list("CHATBOT_HOSTS", ["api.openai.com"])
 # Classes that the connector “Python class” may use, by dotted path.

@@ -13,7 +13,7 @@ from campaigns.forms.partial import PartialForm
 from campaigns.models import LONGEST_NAME, Chatbot
 from campaigns.services.chatbots import OPERATIONAL
 from evalsite.lib.errors import DomainError
-from evalsite.uploads import SizedFileField
+from evalsite.web import SizedFileField
 
 _OPTION, _SECRET = "option_", "secret_"
 # A statement is the topic of an ice-breaker chat, which has its limit.

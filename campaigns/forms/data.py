@@ -17,7 +17,7 @@ from campaigns.importing.layout import (
     FileLayout,
     default_label,
 )
-from evalsite.uploads import SizedFileField
+from evalsite.web import SizedFileField
 
 
 class UploadForm(forms.Form):

@@ -1,4 +1,4 @@
-"""How often passwords may be tried and mails asked for: by client address, by account, and by known browser.
+"""How often passwords may be tried and mails requested: by client address, by account, and by known browser.
 
 Delays grow with wrong passwords and stay within an hour. Who tries passwords from one address cannot keep an account's
 owner from signing in at another; and a browser in which its owner has signed in before, or has chosen a new password by
@@ -41,7 +41,7 @@ _RESETS = [Limit("reset-address", 20, _HOUR_S), Limit("reset-account", 5, _HOUR_
 
 
 class SignInAttempt:
-    """One attempt to sign in: counted before the password is looked at, so that parallel attempts are no way around."""
+    """One attempt to sign in: counted before the password is checked, so that parallel attempts are no way around."""
 
     def __init__(self, request: HttpRequest, email: str, now: datetime) -> None:
         self.now, self.email = now, email
@@ -54,7 +54,7 @@ class SignInAttempt:
             self.shared = [(limit, address) for limit in _BY_ADDRESS] + [(limit, account) for limit in _BY_ACCOUNT]
 
     def count(self) -> Decision:
-        """Count it, and return whether the password may be looked at."""
+        """Count it, and return whether the password may be checked."""
         return count_use(*self.shared, *self.own, now=self.now)
 
     def succeed(self, response: HttpResponse) -> None:
@@ -65,7 +65,7 @@ class SignInAttempt:
 
 
 def remember_browser(response: HttpResponse, email: str) -> None:
-    """Let the browser that gets this response sign in to the account whatever happens at other addresses."""
+    """Let the browser that gets this response sign in to the account even if other addresses fail."""
     response.set_signed_cookie(
         _COOKIE,
         secrets.token_urlsafe(16),
@@ -84,7 +84,7 @@ def limits_of_user(user_id: int) -> Counted:
 
 
 def count_reset(request: HttpRequest, email: str, now: datetime) -> Decision:
-    """Count a mail asked for, whether or not an account has the address; return whether it may be sent."""
+    """Count a mail that is requested, whether or not an account has the address; return whether it may be sent."""
     values = (client_address(request), _account(email))
     return count_use(*zip(_RESETS, values, strict=True), now=now)
 

@@ -27,7 +27,7 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
     def get_by_natural_key(self, username: str | None) -> "User":
-        """Return the user who signs in with this address, in whatever case they typed it."""
+        """Return the user who signs in with this address, in upper or lower case."""
         if username and len(username) > LONGEST_ADDRESS:  # SQLite compares no text of over 50,000 bytes
             raise self.model.DoesNotExist
         return self.get(email__iexact=username)

@@ -87,7 +87,7 @@ class AskForReset(views.PasswordResetView):
         return render(request, "accounts/notice.html", context, status=200 if request.method == "GET" else 503)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Mail the link, unless too many were asked for."""
+        """Mail the link, unless too many were requested."""
         decision = count_reset(request, request.POST.get("email", ""), timezone.now())
         if not decision.is_allowed:
             return refuse(request, decision, is_reset=True)

@@ -30,7 +30,7 @@ class Progress(NamedTuple):
 
 
 class JobContext:
-    """What a handler may tell of its job. `JobContext()` has no job behind it: for unit tests of handlers."""
+    """What a handler reports of its job. `JobContext()` has no job behind it: for unit tests of handlers."""
 
     def __init__(self, hold_lease: Callable[[], None] = lambda: None) -> None:
         self.reported = Progress()

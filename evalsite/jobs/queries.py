@@ -26,7 +26,7 @@ def get_job_for(user: User, job_id: UUID) -> Job:
 
 
 def is_any_worker_alive(now: datetime | None = None) -> bool:
-    """Tell whether a worker was seen in the last half minute."""
+    """Return whether a worker was seen in the last half minute."""
     since = (now or timezone.now()) - timedelta(seconds=SILENCE_S)
     return WorkerHeartbeat.objects.filter(last_seen_at__gte=since).exists()
 

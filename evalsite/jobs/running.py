@@ -16,8 +16,7 @@ from django.utils import timezone
 
 from evalsite.jobs.handlers import JobContext, LeaseLostError, Progress, get_handler
 from evalsite.jobs.models import Job
-from evalsite.jobs.ticker import Ticker
-from evalsite.jobs.timing import BACKOFF_S, LEASE_S, PROGRESS_S
+from evalsite.jobs.timing import BACKOFF_S, LEASE_S, PROGRESS_S, Ticker
 from evalsite.lib.errors import DomainError
 
 logger = logging.getLogger(__name__)

@@ -59,7 +59,7 @@ def retry_job(job: Job) -> Job:
 
 
 def hand_over(job_id: UUID) -> bool:
-    """Tell the workers of a job, twice if need be; return whether the broker took the message."""
+    """Send a job's id to the workers, twice if need be; return whether the broker took the message."""
     try:
         current_app.send_task("jobs.run", args=[str(job_id)], retry=False)
     except (BrokerError, OSError) as error:

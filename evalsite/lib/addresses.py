@@ -1,4 +1,4 @@
-"""Which hosts a client may be sent to, and which addresses are public. Looking names up is left to others."""
+"""Which hosts a client may be sent to, and which addresses are public. Names are resolved by the callers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

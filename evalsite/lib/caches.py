@@ -47,7 +47,7 @@ class ByteCache(Generic[P, R]):
 
 
 def byte_cache(max_bytes: int, size_of: Callable[..., int]) -> Callable[[Callable[P, R]], ByteCache[P, R]]:
-    """Keep a function's results, those asked for last, of at most `max_bytes` together, for all threads.
+    """Keep a function's results, those used last, of at most `max_bytes` together, for all threads.
 
     `size_of(result, *args)` counts the bytes of a result and of what it is kept under; one over the bound is not kept.
     Errors are not kept. Arguments are hashable.
@@ -65,7 +65,7 @@ _FileKey = tuple[str, int, int]
 
 
 class FileCache(Generic[R]):
-    """Makes something of a file and keeps it for the files that were asked for last, until they change.
+    """Makes something of a file and keeps it for the files that were used last, until they change.
 
     It keeps the last one, and as many before it as are no larger than `max_size` together, by `size_of`. Threads that
     ask for the same file at once wait for one of them. What `make` raises is raised each time.

@@ -46,21 +46,21 @@ class Guard:
         self._allowed = AllowList(entries)
 
     def check(self, host: str, port: int) -> None:
-        """Raise NotAllowedError if a host is not allowed; names are not looked up."""
+        """Raise NotAllowedError if a host is not allowed; names are not resolved."""
         reach = self._allowed.reach_of(host, port)
         if reach == "none":
             raise NotAllowedError(
-                f"Chatbots may not be asked at {host}. The admin has to add {host}, or {host}:{port}, to CHATBOT_HOSTS."
+                f"Chatbots may not be called at {host}. The admin must add {host}, or {host}:{port}, to CHATBOT_HOSTS."
             )
         if reach == "public" and _is_address(host) and not is_public(host):
             raise _not_public(host)
 
     def addresses_of(self, host: str, port: int) -> list[str]:
-        """Look a host up and return its addresses; raise NotAllowedError unless every one of them is allowed."""
+        """Resolve a host and return its addresses; raise NotAllowedError unless every one of them is allowed."""
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
-            raise httpcore.ConnectError(f"the name {host} leads nowhere") from None
+            raise httpcore.ConnectError(f"the name {host} cannot be resolved") from None
         addresses = list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
         if self._allowed.reach_of(host, port) != "any" and not all(map(is_public, addresses)):
             raise _not_public(host)
@@ -81,7 +81,7 @@ def _is_address(host: str) -> bool:
 class ConnectionPools:
     """Connections that are used one after the other, the latest first, each in a pool of its own.
 
-    A pool looks at all of its connections for each request, which with hundreds of them costs more than the request.
+    A pool checks all of its connections for each request, which with hundreds of them costs more than the request.
     """
 
     def __init__(self, guard: Guard, context: ssl.SSLContext, n_most: int) -> None:
@@ -160,7 +160,7 @@ class _Connection:
 
 
 class _Backend(httpcore.NetworkBackend):
-    """Connects to the addresses that were checked: a name is not looked up a second time."""
+    """Connects to the addresses that were checked: a name is not resolved a second time."""
 
     def __init__(self, guard: Guard, connection: _Connection) -> None:
         self._guard = guard

@@ -1,4 +1,4 @@
-"""Secrets at rest: encrypted with a key made of SECRET_KEY, so that a copy of the database alone does not tell them."""
+"""Secrets at rest: encrypted with a key made of SECRET_KEY, so that a copy of the database alone does not show them."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The only door to the network: one host, bounded answers, and no proxies or passwords from the environment.
+"""The only way to the network: one host, bounded answers, and no proxies or passwords from the environment.
 
 Callers import the client's types and errors from here too; import-linter keeps `httpx` out of every other module.
 """
@@ -58,7 +58,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class RefusedError(RequestError):
-    """The door stays shut: another host, or an answer that is too large or compressed unasked. No retry mends it."""
+    """Refused here: another host, or an answer that is too large or compressed. No retry helps."""
 
 
 class HostRefusedError(RefusedError):
@@ -83,13 +83,13 @@ def open_client(
     for a connection. Redirects are followed, on this host. Proxies and passwords of the environment are not used.
     `transport` takes the place of the network.
 
-    Raises ValueError if `base_url` is no address. The client raises `RequestError` for whatever goes wrong on the way.
+    Raises ValueError if `base_url` is no address. The client raises `RequestError` for every failure of a request.
     """
     origin = _parse(base_url)
     limits = Limits(max_connections=max_connections, max_keepalive_connections=max_connections)
     return Client(
         base_url=origin,
-        transport=_Door(transport or _network(limits), origin, max_bytes),
+        transport=_OneHost(transport or _network(limits), origin, max_bytes),
         timeout=Timeout(timeout_s, connect=min(timeout_s, CONNECT_S)),
         follow_redirects=True,
         max_redirects=_MAX_REDIRECTS,
@@ -104,12 +104,12 @@ def open_guarded_client(
     """Return a client for an address that somebody else has chosen, if the admin allows its host.
 
     `allowed` names hosts: `host`, `host:port`, `*.example.org`, or `*` for every public host. A host that is matched by
-    a star only must have public addresses only; one that is named as it is may have any. Names are looked up once for
+    a star only must have public addresses only; one that is named as it is may have any. Names are resolved once for
     each connection, which goes to an address that was checked. Threads may share the client; it keeps no cookies, and
     trusts the certificates of SSL_CERT_FILE or, without it, the usual ones.
 
     Raises ValueError if `base_url` is no address, HostRefusedError if its host is not allowed. The client raises
-    HostRefusedError too, for a name that leads elsewhere and for redirects to another host.
+    HostRefusedError too, for a name that resolves to other addresses and for redirects to another host.
     """
     origin = _parse(base_url)
     if origin.userinfo:
@@ -129,7 +129,7 @@ def post_within(
 ) -> Iterator[Response]:
     """Send a body and yield the answer, whose own body is still to be read.
 
-    All of it ends with the deadline, however slowly the server sends, but for the time that looking up its name takes.
+    All of it ends with the deadline, however slowly the server sends, but for the time that resolving its name takes.
     Only guarded clients know deadlines. Raises `RequestError`, here and while the body is read.
     """
     left_s = deadline.left_s
@@ -164,7 +164,7 @@ def _parse(base_url: str) -> URL:
     return url
 
 
-class _Door(BaseTransport):
+class _OneHost(BaseTransport):
     """Lets requests to one origin out and answers of bounded size in. Redirects come through here too."""
 
     def __init__(self, inner: BaseTransport, origin: URL, max_bytes: int) -> None:
@@ -229,7 +229,7 @@ class _Guarded(BaseTransport):
                     extensions=request.extensions,
                 )
             )
-        # One client serves many chats: a cookie would tell the server of one what belongs to another.
+        # One client serves many chats: a cookie would send to the server of one what belongs to another.
         headers = [(name, value) for name, value in answer.headers if name.lower() != b"set-cookie"]
         return Response(answer.status, headers=headers, stream=_Body(answer, close, request))
 

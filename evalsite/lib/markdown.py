@@ -23,7 +23,7 @@ _FIRST_LEVEL = 3
 
 
 def render_markdown(text: str) -> SafeString:
-    """Return CommonMark as HTML, its headings below those of a page; what is not allowed stands there as text."""
+    """Return CommonMark as HTML, its headings below those of a page; what is not allowed is shown as text."""
     markdown = _parser()
     tokens = markdown.parse(text)
     for token in tokens:

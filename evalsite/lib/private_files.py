@@ -12,7 +12,7 @@ PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 def make_private(path: Path) -> None:
     """Take every right to an existing file or folder from group and others.
 
-    Leave what belongs to another user, and what stands where rights cannot be set: read-only, or on a share.
+    Leave what belongs to another user, and files whose rights cannot be set: read-only ones, or those on a share.
     """
     with suppress(OSError):
         mode = path.stat().st_mode & 0o777

@@ -67,7 +67,7 @@ def test_a_file_is_not_taken(assignment: Assignment, client: Client, monkeypatch
     def keep(*args: object, **options: object) -> None:
         raise AssertionError("nobody's file is kept")
 
-    monkeypatch.setattr("evalsite.uploads.SizeLimit.new_file", keep)
+    monkeypatch.setattr("evalsite.web.SizeLimit.new_file", keep)
     file = SimpleUploadedFile("large.bin", b"x" * 100_000)
     page = client.post(url("hit", assignment), {"position": "1", "file": file})
     assert page.status_code == 422

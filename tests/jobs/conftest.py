@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsite.jobs import in_process, running
-from evalsite.jobs.in_process import InProcessWorker
+from evalsite.jobs import running, workers
+from evalsite.jobs.workers import InProcessWorker
 from tests.jobs.example import tasks as tasks  # registers the example handlers
 from tests.jobs.processes import Site
 
@@ -21,7 +21,7 @@ def notes(tmp_path: Path) -> Path:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten back-off and sweeps; name it before `worker`, whose sweeper else comes too late for a test."""
     monkeypatch.setattr(running, "BACKOFF_S", 0.2)
-    monkeypatch.setattr(in_process, "SWEEP_S", 0.1)
+    monkeypatch.setattr(workers, "SWEEP_S", 0.1)
 
 
 @pytest.fixture

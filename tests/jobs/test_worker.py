@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from django.db import transaction
 
-from evalsite.jobs.in_process import InProcessWorker
 from evalsite.jobs.models import Job, WorkerHeartbeat
 from evalsite.jobs.queries import is_any_worker_alive
 from evalsite.jobs.services import enqueue
-from evalsite.jobs.ticker import Ticker
+from evalsite.jobs.timing import Ticker
+from evalsite.jobs.workers import InProcessWorker
 from tests.services import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

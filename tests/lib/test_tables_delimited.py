@@ -333,7 +333,7 @@ def test_labels_are_the_same_however_blocks_fall(write, monkeypatch: pytest.Monk
     rng = np.random.default_rng(7)
     names = [f"w{code}" for code in rng.integers(0, 50, 4000)]
     path = write("worker,score\n" + "".join(f"{name},1\n" for name in names))
-    monkeypatch.setattr(delimited.faults, "BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 1 << 10)
     table = read_columns(path, ["worker"])
     assert cells(table.text["worker"]) == names
     assert len(table.text["worker"].labels) == len(set(names))

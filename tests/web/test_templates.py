@@ -10,7 +10,7 @@ from django.core.paginator import Paginator
 from django.template.loader import render_to_string
 from django.test import Client, RequestFactory
 
-from evalsite.static import ManifestStaticStorage
+from evalsite.web import ManifestStaticStorage
 
 STATIC = Path(settings.BASE_DIR) / "static"
 pytestmark = pytest.mark.urls("tests.web.gallery")

@@ -13,7 +13,7 @@ from evalsite.lib.tables.table import Floats, TextColumn, add_bad_numbers, cell_
 
 @dataclass(frozen=True)
 class ArrowNumbers:
-    """Numbers as Arrow read them: `is_missing` tells an empty cell from one that says NaN; None if no
+    """Numbers as Arrow read them: `is_missing` is true for an empty cell, not for one that says NaN; None if no
     cell is empty."""
 
     values: Floats

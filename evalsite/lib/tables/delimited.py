@@ -1,6 +1,10 @@
-"""CSV, TSV and their cousins: fast when the file is right, exact about lines when it is not."""
+"""CSV, TSV and their cousins: fast when the file is right, exact about lines when it is not.
+
+Arrow reads the file; where something is wrong, a slow second reading says which lines, and where a record starts.
+"""
 
 import csv
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -10,21 +14,37 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import IO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from evalsite.lib.tables import delimited_faults as faults
 from evalsite.lib.tables.arrow_columns import ArrowNumbers, arrow_numbers, arrow_text
-from evalsite.lib.tables.errors import CellProblems, TableError, whole_file_error
+from evalsite.lib.tables.errors import MAX_SHOWN, CellProblems, Problem, TableError, whole_file_error
 from evalsite.lib.tables.formats import Source
-from evalsite.lib.tables.header import check_names, find_columns, no_rows
-from evalsite.lib.tables.table import Progress, Table, TextColumn, numbers_of, text_column
+from evalsite.lib.tables.table import (
+    Progress,
+    Table,
+    TextColumn,
+    check_names,
+    find_columns,
+    no_rows,
+    numbers_of,
+    text_column,
+)
 
 _CHUNK = 1 << 20
 _DELIMITERS = "\t;,|"
+BLOCK_BYTES = 1 << 22
+"""Longest record that the fast reader takes."""
+
+csv.field_size_limit(BLOCK_BYTES)
+
+_UNDECODED = re.compile("[\udc80-\udcff\ufffd]")
+_ENCODINGS = {"utf-8": "UTF-8", "utf-16": "UTF-16", "windows-1252": "Windows-1252"}
+_END = "\x1eend of file\x1e"
 
 
 @dataclass(frozen=True)
@@ -46,11 +66,11 @@ def read_header(source: Source) -> Header:
     line = "\n"
     with source.open_text() as handle:
         while line and not line.strip("\r\n"):
-            line = handle.readline(faults.BLOCK_BYTES)
+            line = handle.readline(BLOCK_BYTES)
     if not line:
         raise whole_file_error(source.file, "empty_file", "the file holds only blank lines. Export it again.")
     delimiter = max(_DELIMITERS, key=partial(_n_cells, line))
-    record = next(faults.records(source, delimiter))
+    record = next(records(source, delimiter))
     header = Header(delimiter, [cell.strip() for cell in record.cells], record.last_line)
     check_names(source.file, header.names)
     return header
@@ -59,7 +79,7 @@ def read_header(source: Source) -> Header:
 def preview(source: Source, n_rows: int) -> tuple[str, list[str], list[list[str]]]:
     """Return format, columns and the first rows, reading no further."""
     header = read_header(source)
-    rows = [record.cells for record in islice(faults.records(source, header.delimiter), 1, n_rows + 1)]
+    rows = [record.cells for record in islice(records(source, header.delimiter), 1, n_rows + 1)]
     shown = [[cell.encode("utf-8", "replace").decode() for cell in cells] for cells in rows]
     return header.format, header.names, shown
 
@@ -75,7 +95,7 @@ def read(
     file."""
     header = read_header(source)
     places = find_columns(source.file, header.names, columns)
-    if next(islice(faults.records(source, header.delimiter), 1, 2), None) is None:
+    if next(islice(records(source, header.delimiter), 1, 2), None) is None:
         raise no_rows(source.file)
     arrow, are_numbers = _read_arrow(source, header, places, numeric, on_progress)
     text = {name: arrow_text(arrow[name]) for name in columns if name not in are_numbers}
@@ -117,7 +137,7 @@ def _read_arrow(
     except (pa.ArrowException, UnicodeError) as error:
         raise _malformed(source, header, str(error)) from None
     # An odd number of quotation marks may be one that is never closed and has swallowed the rest of the file.
-    fault = faults.structure_error(source, header.delimiter, header.names) if n_quotes % 2 else None
+    fault = structure_error(source, header.delimiter, header.names) if n_quotes % 2 else None
     if fault is not None:
         raise fault
     return columns, numeric
@@ -143,7 +163,7 @@ def _read_handle(handle: pa.OSFile, header: Header, places: dict[str, int], nume
     return arrow_csv.read_csv(
         handle,
         arrow_csv.ReadOptions(
-            block_size=faults.BLOCK_BYTES,
+            block_size=BLOCK_BYTES,
             column_names=[str(place) for place in range(len(header.names))],
             skip_rows=header.n_lines,
         ),
@@ -158,7 +178,7 @@ def _read_handle(handle: pa.OSFile, header: Header, places: dict[str, int], nume
 
 
 def _report(work: Callable[[], pa.Table], handle: pa.OSFile, n_bytes: int, on_progress: Progress) -> pa.Table:
-    # Arrow reads on its own threads; progress is told on the caller's, which may own a database connection.
+    # Arrow reads on its own threads; progress is reported on the caller's, which may own a database connection.
     with ThreadPoolExecutor(1) as pool:
         result = pool.submit(work)
         while wait([result], timeout=0.25).not_done:
@@ -195,7 +215,7 @@ def _n_cells(line: str, delimiter: str) -> int:
 
 
 def _malformed(source: Source, header: Header, reason: str) -> TableError:
-    found = faults.structure_error(source, header.delimiter, header.names)
+    found = structure_error(source, header.delimiter, header.names)
     return found or whole_file_error(
         source.file,
         "malformed",
@@ -214,11 +234,145 @@ def _rows_to_keep(
     candidates = np.flatnonzero(np.logical_and.reduce(masks))
     if not candidates.size:
         return None
-    blank = faults.blank_rows(source, header.delimiter, set(candidates.tolist()))
+    blank = blank_rows(source, header.delimiter, set(candidates.tolist()))
     if len(blank) == masks[0].size:
         raise no_rows(source.file)
     return np.delete(np.arange(masks[0].size), blank) if blank else None
 
 
 def _locate(source: Source, delimiter: str, keep: NDArray[np.int64] | None, rows: Sequence[int]) -> list[int]:
-    return faults.row_numbers(source, delimiter, rows if keep is None else keep[list(rows)].tolist())
+    return row_numbers(source, delimiter, rows if keep is None else keep[list(rows)].tolist())
+
+
+# --- What is wrong, and on which line
+
+
+class Record(NamedTuple):
+    """One row of the file and the lines that it takes up, counted from 1."""
+
+    first_line: int
+    last_line: int
+    cells: list[str]
+
+
+def records(source: Source, delimiter: str, *, to_end: bool = False) -> Iterator[Record]:
+    """Yield every record, the header included and blank lines left out.
+
+    `to_end` adds a last record that only a closed file ends with: if it is not [END], a quotation mark was
+    never closed. Raises TableError for a line or cell of more than 4 MiB.
+    """
+    start = 1
+    with source.open_text() as handle:
+        reader = csv.reader(_lines(handle, source.file, to_end), delimiter=delimiter)
+        try:
+            for cells in reader:
+                if cells:
+                    yield Record(start, reader.line_num, cells)
+                start = reader.line_num + 1
+        except csv.Error:
+            raise TableError(source.file, [_long_cell(start)]) from None
+
+
+def row_numbers(source: Source, delimiter: str, rows: Sequence[int]) -> list[int]:
+    """Return the line on which each data row starts; `rows` ascend and count from 0, the header left out."""
+    wanted = iter(rows)
+    lines: list[int] = []
+    row = next(wanted, None)
+    for index, record in enumerate(records(source, delimiter), start=-1):
+        while row == index:
+            lines.append(record.first_line)
+            row = next(wanted, None)
+        if row is None:
+            break
+    return lines
+
+
+def blank_rows(source: Source, delimiter: str, candidates: set[int]) -> list[int]:
+    """Return which of the candidate data rows hold no text in any column."""
+    return [
+        index
+        for index, record in enumerate(records(source, delimiter), start=-1)
+        if index in candidates and not any(cell.strip() for cell in record.cells)
+    ]
+
+
+def structure_error(source: Source, delimiter: str, names: Sequence[str]) -> TableError | None:
+    """Return every record with too many or too few cells, text that is not UTF-8 or an open quotation
+    mark; else None."""
+    problems: list[Problem] = []
+    n_found = 0
+    last = Record(1, 1, [])
+    try:
+        for last in records(source, delimiter, to_end=True):
+            if last.cells == [_END]:
+                break
+            for problem in _faults(last.first_line, last.cells, names, source.encoding):
+                n_found += 1
+                if len(problems) < MAX_SHOWN:
+                    problems.append(problem)
+    except TableError as error:
+        problems += error.problems
+        n_found += 1
+    else:
+        if last.cells != [_END]:
+            # The open quotation mark explains whatever else looks wrong with that record.
+            n_found -= sum(problem.row == last.first_line for problem in problems)
+            problems = [problem for problem in problems if problem.row != last.first_line]
+            problems.append(_open_quote(last.first_line))
+            n_found += 1
+    return TableError(source.file, problems, n_found - len(problems)) if problems else None
+
+
+def _faults(line: int, cells: list[str], names: Sequence[str], encoding: str) -> Iterator[Problem]:
+    if len(cells) != len(names):
+        amount = "too many" if len(cells) > len(names) else "too few"
+        yield Problem(
+            line,
+            None,
+            f"the row has {len(cells)} cells, the header has {len(names)}: {amount}. Put quotation marks "
+            "around cells that "
+            "hold the delimiter, or add the missing delimiters.",
+            "ragged_row",
+        )
+    for column, cell in zip(names, cells, strict=False):
+        if _UNDECODED.search(cell):
+            shown = _UNDECODED.sub("\ufffd", cell)[:40]
+            yield Problem(
+                line,
+                column,
+                f"“{shown}” is not {_ENCODINGS[encoding]}: the file mixes encodings or has another one. Save the file "
+                "as UTF-8.",
+                "encoding",
+            )
+
+
+def _open_quote(line: int) -> Problem:
+    return Problem(
+        line,
+        None,
+        "a quotation mark is opened in this row and never closed, so that the rest of the file is one "
+        "cell. Close it, or "
+        'write a quotation mark inside a cell twice: "".',
+        "open_quote",
+    )
+
+
+def _long_cell(line: int) -> Problem:
+    return Problem(
+        line,
+        None,
+        "a cell of this row has more than 4 MB. Probably a quotation mark is opened and never closed: close it.",
+        "open_quote",
+    )
+
+
+def _lines(handle: IO[str], file: str, to_end: bool) -> Iterator[str]:
+    # A file without line ends would otherwise be read into memory whole.
+    while line := handle.readline(BLOCK_BYTES):
+        if len(line) == BLOCK_BYTES and not line.endswith(("\n", "\r")):
+            raise whole_file_error(
+                file, "long_line", "a line has more than 4 MB. Write one record on each line, with line ends."
+            )
+        yield line
+    if to_end:
+        yield _END

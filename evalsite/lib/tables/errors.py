@@ -1,4 +1,4 @@
-"""What is wrong with a table: every problem names its row and column and says how to mend it."""
+"""What is wrong with a table: every problem names its row and column and says how to fix it."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Problem:
 
     `row` is the row as a person sees it: the line of a text file on which the record starts, the row number
     of a spreadsheet; the header is row 1. None where the whole file is meant. `message` says what is wrong
-    and how to mend it; `code` is stable.
+    and how to fix it; `code` is stable.
     """
 
     row: int | None

@@ -12,13 +12,15 @@ from openpyxl.utils.datetime import from_excel
 
 from evalsite.lib.tables.errors import CellProblems, shorten, whole_file_error
 from evalsite.lib.tables.formats import Source
-from evalsite.lib.tables.header import check_names, find_columns, no_rows
 from evalsite.lib.tables.table import (
     Progress,
     Table,
     TableWarning,
     TextBuilder,
     cell_text,
+    check_names,
+    find_columns,
+    no_rows,
     numbers_of,
 )
 from evalsite.lib.tables.workbook import MAX_CELL, Workbook, open_workbook

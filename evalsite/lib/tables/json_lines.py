@@ -10,8 +10,16 @@ import numpy as np
 
 from evalsite.lib.tables.errors import MAX_SHOWN, CellProblems, Problem, TableError, shorten, whole_file_error
 from evalsite.lib.tables.formats import Source
-from evalsite.lib.tables.header import check_names, find_columns, no_rows
-from evalsite.lib.tables.table import Progress, Table, TextBuilder, cell_text, numbers_of
+from evalsite.lib.tables.table import (
+    Progress,
+    Table,
+    TextBuilder,
+    cell_text,
+    check_names,
+    find_columns,
+    no_rows,
+    numbers_of,
+)
 
 _MAX_LINE = 1 << 24
 _PREVIEWED = 1 << 22
@@ -171,7 +179,7 @@ def _checked(number: int, n_read: int, text: str, record: object) -> _Line:
     """Return the line of an object; one with two cells of one name, or of anything else, is bad."""
     if not isinstance(record, dict):
         return _Line(number, n_read, None, "the line is not an object")
-    # Most files have none, and looking for a second brace is cheaper than looking at every cell.
+    # Most files have none, and searching for a second brace is cheaper than checking every cell.
     has_objects = text.count("{") > 1 and any(isinstance(cell, dict) for cell in record.values())
     line = _Line(number, n_read, record, "", has_objects)
     if has_objects:

@@ -1,4 +1,4 @@
-"""Parquet, whose footer tells what reading it will cost."""
+"""Parquet, whose footer says how large the file becomes when it is read."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -9,8 +9,18 @@ from pyarrow import parquet
 from evalsite.lib.tables.arrow_columns import arrow_numbers, arrow_text
 from evalsite.lib.tables.errors import CellProblems, Problem, TableError, shorten, whole_file_error
 from evalsite.lib.tables.formats import Source
-from evalsite.lib.tables.header import check_names, find_columns, no_rows
-from evalsite.lib.tables.table import Floats, Progress, Table, TextBuilder, TextColumn, cell_text, numbers_of
+from evalsite.lib.tables.table import (
+    Floats,
+    Progress,
+    Table,
+    TextBuilder,
+    TextColumn,
+    cell_text,
+    check_names,
+    find_columns,
+    no_rows,
+    numbers_of,
+)
 
 MAX_ROWS = 50_000_000
 MAX_INFLATED_BYTES = 4 << 30
@@ -122,10 +132,10 @@ def _refuse_nested(source: Source, schema: pa.Schema, places: dict[str, int], li
         name for name, kind in types.items() if pa.types.is_nested(kind) and not (name in lists and _is_list(kind))
     ]
     if nested:
-        mend = "Write one value in each cell: text or a number."
+        fix = "Write one value in each cell: text or a number."
         raise TableError(
             source.file,
-            [Problem(1, name, f"the column holds lists or records. {mend}", "nested") for name in nested],
+            [Problem(1, name, f"the column holds lists or records. {fix}", "nested") for name in nested],
         )
 
 

@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from evalsite.lib.tables.encodings import WINDOWS_1252, NotUtf8Error, windows_lines
 from evalsite.lib.tables.errors import CellProblems, TableError
-from evalsite.lib.tables.formats import Format, Source, open_source
+from evalsite.lib.tables.formats import WINDOWS_1252, Format, NotUtf8Error, Source, open_source, windows_lines
 from evalsite.lib.tables.table import Progress, Table, refuse_unstorable
 
 # Of the others every cell is one value.
@@ -73,13 +72,13 @@ def read_columns(
 
     Parameters
     ----------
-    path : path of the file; its content, not its name, tells what it is.
+    path : path of the file; what it is follows from its content, not from its name.
     columns : names of the wanted columns.
     name : what the person calls the file; the path's last part by default.
     numeric : those of `columns` that hold numbers; the others come as text.
     on_progress : called now and then, on the caller's thread, with the share read, 0–1.
-    blank : those of `numeric` in which an empty cell is NaN; elsewhere it is a bad cell.
-    lists : those of `columns` in which a list is read as its JSON text; elsewhere it is a bad cell.
+    blank : those of `numeric` in which an empty cell is NaN; in the others it is a bad cell.
+    lists : those of `columns` in which a list is read as its JSON text; in the others it is a bad cell.
     max_bytes : a larger file is refused; None: no limit.
     encoding : that of a text file without a mark; UTF-8 by default.
     problems : gathers bad cells for the caller to raise with its own; by default they are raised here.
@@ -87,7 +86,7 @@ def read_columns(
     Raises
     ------
     TableError
-        For everything that can be wrong with a file, with row, column and mend.
+        For everything that can be wrong with a file, with row, column and how to fix it.
     NotUtf8Error
         For a CSV file that is not UTF-8 and may be Windows-1252: one problem, and some lines read so.
     """

@@ -1,4 +1,4 @@
-"""Columns of a table as codes and labels, whatever file they came from."""
+"""Columns of a table as codes and labels, whatever file they came from; their names: none twice, none missing."""
 
 import datetime
 import math
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from evalsite.lib.tables.errors import CellProblems, shorten
+from evalsite.lib.tables.errors import CellProblems, Problem, TableError, listing, shorten
 from evalsite.lib.tables.writing import restore
 
 Floats = NDArray[np.float64]
@@ -20,7 +20,10 @@ Progress = Callable[[float], None]
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+# NUL and halves of surrogate pairs: no database stores them.
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+_MAX_COLUMNS = 16_384
+_PLAIN_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,56 @@ class Table:
     def row_numbers(self, rows: Sequence[int]) -> list[int]:
         """Return the row numbers that a person sees for data rows counted from 0, in ascending order."""
         return self.locate(rows)
+
+
+def check_names(file: str, names: Sequence[str]) -> None:
+    """Raise TableError if the header is blank, a name occurs twice or a name is not text."""
+    if not any(names):
+        raise TableError(
+            file, [Problem(1, None, "the header is blank. Write the columns' names into row 1.", "no_header")]
+        )
+    if len(names) > _MAX_COLUMNS:
+        message = (
+            f"there are {len(names):,} columns, and at most {_MAX_COLUMNS:,} are read. Leave out what is no rating."
+        )
+        raise TableError(file, [Problem(1, None, message, "too_many_columns")])
+    problems = []
+    places: dict[str, int] = {}
+    for place, name in enumerate(names, start=1):
+        if name and (first := places.setdefault(name, place)) != place:
+            message = f"columns {first} and {place} have the same name. Rename or delete one of them."
+            problems.append(Problem(1, name, message, "duplicate_column"))
+        if _NOT_STORABLE.search(name):
+            shown = _NOT_STORABLE.sub("\ufffd", name)
+            message = "the name holds bytes that are no text. Save the file as UTF-8, or type the name again."
+            problems.append(Problem(1, shown, message, "encoding"))
+    if problems:
+        raise TableError(file, problems)
+
+
+def find_columns(file: str, names: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:
+    """Return the place, from 0, of each wanted column; raise TableError that lists the columns there are."""
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise TableError(file, [missing_column(name, names) for name in missing])
+    return {name: names.index(name) for name in wanted}
+
+
+def no_rows(file: str) -> TableError:
+    """Return the error of a file with nothing below its header."""
+    return TableError(file, [Problem(1, None, "there are no rows below the header. Export the file again.", "no_rows")])
+
+
+def missing_column(name: str, names: Sequence[str]) -> Problem:
+    """Return the problem of a column that is not there."""
+    there = listing(name for name in names if name)
+    if any(_PLAIN_NUMBER.fullmatch(name) for name in names):
+        fix = f"Row 1 looks like data ({there}): write the columns' names above it."
+    elif len(names) == 1:
+        fix = f"The only column is {there}: separate columns by a comma, a semicolon or a tab."
+    else:
+        fix = f"The columns are {there}: rename one of them or choose which one is meant."
+    return Problem(1, name, f"there is no column “{name}”. {fix}", "missing_column")
 
 
 class TextBuilder:
@@ -137,7 +190,7 @@ def add_bad_numbers(
 
 
 def bad_number_message(text: str) -> str:
-    """Say why `text` is not a number and how to mend it."""
+    """Say why `text` is not a number and how to fix it."""
     if not text:
         return "the cell is empty. Write a number, or delete the row."
     said = f"“{shorten(text)}” is not a number."

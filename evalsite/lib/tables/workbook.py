@@ -197,7 +197,7 @@ class TextParts:
 def open_workbook(source: Source) -> Iterator[Workbook]:
     """Open a workbook whose directory promises a bearable size.
 
-    Whatever turns out to be broken while it is open becomes a TableError. `zipfile` never inflates a part
+    Anything that proves to be broken while it is open becomes a TableError. `zipfile` never inflates a part
     beyond the size that the directory promises, so a lying directory ends as a broken file.
     """
     try:

@@ -1,10 +1,25 @@
-"""Keeping a huge upload from filling the disk, and telling who sent it."""
+"""What all pages of the site share: their version, the names of static files, the limit of uploads."""
 
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler
+from django.http import HttpRequest
+from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+from evalsite import __version__
+
+
+def version(request: HttpRequest) -> dict[str, str]:
+    """Return the version of evalsite."""
+    return {"evalsite_version": __version__}
+
+
+class ManifestStaticStorage(CompressedManifestStaticFilesStorage):
+    """Content-hashed names, also inside `import` lines of JavaScript modules."""
+
+    support_js_module_import_aggregation = True
 
 
 class SizeLimit(FileUploadHandler):
