@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dj_database_url
 import pytest
 from django.conf import settings
 from django.core.cache import caches
@@ -15,7 +16,7 @@ from hypothesis import settings as hypothesis_settings
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from evalsite.accounts.models import User
-from tests import services
+from tests import databases, services
 
 # Tests assert results, not times: a busy machine may take longer than the five seconds that a browser test waits for.
 expect.set_options(timeout=20_000)
@@ -31,7 +32,6 @@ _LONG = (
     "test_browser_engines",
     "test_browser_campaigns",
     "test_browser_platforms",
-    "test_on_postgresql",
     "test_exactly_once_platforms",
     "test_exactly_once_orders",
     "test_resilience_rating",
@@ -47,12 +47,52 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.stem not in _LONG)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what is marked with databases, and uses one, on each of them."""
+    mark = metafunc.definition.get_closest_marker("databases")
+    is_stored = "db" in metafunc.fixturenames or metafunc.definition.get_closest_marker("django_db")
+    if mark and (is_stored or "transactional_db" in metafunc.fixturenames):
+        metafunc.parametrize("database", mark.args, indirect=True, scope="session")
+
+
+# --- The databases
+
+
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+def session_folder(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A folder that the processes of the session share."""
+    folder = tmp_path_factory.getbasetemp()
+    return folder if worker_id == "master" else folder.parent
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_test_environment: None, django_db_blocker: Any, session_folder: Path) -> Iterator[None]:
     """Use a file for SQLite, as in production: threads that share one in memory never wait for a lock."""
-    database = settings.DATABASES["default"]
-    if database["ENGINE"].endswith("sqlite3"):
-        database.setdefault("TEST", {})["NAME"] = str(settings.DATA_DIR / "test.sqlite3")
+    path = settings.DATA_DIR / "test.sqlite3"
+    with django_db_blocker.unblock():
+        databases.sqlite_copy(session_folder, path)
+        with databases.using_database({**settings.DATABASES["default"], "NAME": str(path)}):
+            yield
+
+
+@pytest.fixture(scope="session")
+def postgres_database(postgres_url: str, django_db_blocker: Any, session_folder: Path, worker_id: str) -> str:
+    """The URL of this process's own database on PostgreSQL."""
+    with django_db_blocker.unblock():
+        return databases.postgres_copy(postgres_url, session_folder, f"test_{worker_id}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The database that Django uses: SQLite, but for tests that are marked with others."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        yield
+        return
+    request.getfixturevalue("django_db_setup")
+    blocker = request.getfixturevalue("django_db_blocker")
+    own = dj_database_url.parse(request.getfixturevalue("postgres_database"), conn_max_age=60)
+    with blocker.unblock(), databases.using_database(own):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -142,8 +182,8 @@ def _signed_in(user: User) -> Client:
 
 
 @pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    with services.running_postgres() as url:
+def postgres_url(session_folder: Path) -> Iterator[str]:
+    with databases.shared(session_folder / "postgres_url", services.running_postgres) as url:
         yield url
 
 

@@ -156,10 +156,10 @@ def _display_in(log: Path) -> str:
     return f":{numbers[0]}" if numbers else ""
 
 
-def new_database(server_url: str, name: str) -> str:
-    """Create an empty database on the PostgreSQL server; return its URL."""
+def new_database(server_url: str, name: str, template: str = "template1") -> str:
+    """Create a database on the PostgreSQL server, empty or a copy of another; return its URL."""
     with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     return f"{server_url.rpartition('/')[0]}/{name}"
 
 

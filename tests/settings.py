@@ -8,6 +8,9 @@ import tempfile
 _folder, _pid = tempfile.mkdtemp(prefix="evalsite-tests-"), os.getpid()
 os.environ["EVALSITE_DATA"] = _folder
 os.environ.setdefault("SECRET_KEY", "tests sign with this, and nothing real does")
+os.environ.pop("DATABASE_URL", None)
+# Processes that tests start inherit it: a test kills them, and cuts no power.
+os.environ["SQLITE_SYNCHRONOUS"] = "NORMAL"
 
 from evalsite.settings import *  # noqa: F403
 from evalsite.settings import STORAGES

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 
 ROOT = Path(__file__).parents[1]
 POSTGRES = "postgres://somebody@127.0.0.1:1/nowhere?application_name=evalsite"
@@ -16,21 +15,26 @@ POSTGRES = "postgres://somebody@127.0.0.1:1/nowhere?application_name=evalsite"
 
 def database_of(folder: Path, program: str, **environment: str) -> dict[str, Any]:
     """Return the database's settings as a process sees them that begins with these lines."""
-    show = (
-        "import json; from django.conf import settings; print(json.dumps(settings.DATABASES['default'], default=str))"
+    settings = seen_by(
+        folder, f"{program}; from django.conf import settings", "settings.DATABASES['default']", **environment
     )
+    assert isinstance(settings, dict)
+    return settings
+
+
+def seen_by(folder: Path, program: str, expression: str, **environment: str) -> Any:
+    """Return what an expression gives in a process that begins with these lines."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("DATABASE_", "DJANGO_"))}
     own = {"DJANGO_SETTINGS_MODULE": "evalsite.settings", "EVALSITE_DATA": str(folder), "JOBS_IN_PROCESS": "0"}
     done = subprocess.run(
-        [sys.executable, "-c", f"{program}; {show}"],
+        [sys.executable, "-c", f"{program}; import json; print(json.dumps({expression}, default=str))"],
         cwd=ROOT,
         env=inherited | own | environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("program", ["import evalsite.wsgi", "import evalsite.asgi"])
@@ -63,13 +67,12 @@ def test_sqlite_has_its_own_options_and_no_pool(tmp_path: Path, named: bool) -> 
     assert database["CONN_MAX_AGE"] == 0
 
 
-@pytest.mark.django_db
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="a setting of SQLite")
-def test_sqlite_acknowledges_what_is_on_the_disk() -> None:
+def test_sqlite_acknowledges_what_is_on_the_disk(tmp_path: Path) -> None:
     """2 is FULL: SQLite's documentation of `PRAGMA synchronous`."""
-    with connection.cursor() as cursor:
-        assert cursor.execute("PRAGMA synchronous").fetchone() == (2,)
-        assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    names = ("synchronous", "journal_mode")
+    ask = f"[connection.cursor().execute('PRAGMA ' + name).fetchone()[0] for name in {names}]"
+    program = "import evalsite.wsgi; from django.db import connection"
+    assert seen_by(tmp_path, program, ask, DATABASE_URL="", SQLITE_SYNCHRONOUS="") == [2, "wal"]
 
 
 @pytest.mark.parametrize(("level", "pragma"), [("", "FULL"), ("full", "FULL"), ("NORMAL", "NORMAL")])

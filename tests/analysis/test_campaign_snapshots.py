@@ -26,6 +26,8 @@ from tests.analysis.conftest import kept_files
 from tests.annotation.cast import build, launch, make_worker, rate_hit
 from tests.campaigns.cast import add_member, make_campaign
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 State = Assignment.State
 
 

@@ -13,6 +13,8 @@ from analysis.services.runs import change_run
 from analysis.settings import custom_settings
 from tests.analysis.conftest import finish, ratings_csv
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 
 def page_of(run: AnalysisRun, query: str = "") -> str:
     return reverse("analysis:run", args=[run.pk]) + query

@@ -12,6 +12,8 @@ from analysis.presenters.changes import settings_changes
 from analysis.settings import custom_settings
 from tests.analysis.conftest import kept_files, ratings_csv
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 UPLOAD = "/analysis/new/"
 
 

@@ -22,7 +22,7 @@ from evalsite.lib.errors import DomainError
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items
 
 State = Assignment.State
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
 
 
 def start(campaign: Campaign, worker: str | None = "ann", **choices: bool) -> Assignment:

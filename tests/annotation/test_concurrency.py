@@ -32,7 +32,7 @@ from tests.annotation.open_campaigns import open_campaign, places_left, rate_ite
 from tests.annotation.test_worker_pages import answers, form_of, welcome_url
 from tests.services import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases("sqlite", "postgresql")]
 State = Assignment.State
 N_WORKERS = 12
 
@@ -193,7 +193,7 @@ def test_in_a_storm_of_all_requests_none_fails(owner: User, settings: dict) -> N
     assert all(each.ratings.count() == each.n_rated for each in campaign.assignments.all())
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one write at a time")
+@pytest.mark.databases("postgresql")  # SQLite lets one write at a time
 def test_clients_that_prefer_other_hits_never_wait_for_each_other_in_a_circle(owner: User) -> None:
     campaign = open_campaign(owner, n_hits=2)
     first, second = campaign.hits.all()
@@ -236,7 +236,10 @@ def test_clients_that_prefer_other_hits_never_wait_for_each_other_in_a_circle(ow
 def _n_waiting() -> int:
     """Return how many transactions wait for a lock."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
+        cursor.execute(
+            "SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
+            " WHERE NOT granted AND datname = current_database()"
+        )
         return cursor.fetchone()[0]
 
 

@@ -35,6 +35,8 @@ from evalsite.lib.tables.writing import write_csv
 from tests.annotation.cast import build, launch, make_worker, rate, rate_hit
 from tests.campaigns.cast import add_member, make_campaign
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 FILES = ["ratings.csv", "ratings.jsonl", "ratings.parquet", "assignments.csv", "items.csv", "events.jsonl"]
 State = Assignment.State
 

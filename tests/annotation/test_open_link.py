@@ -28,7 +28,7 @@ from tests.annotation.test_worker_pages import answers, form_of, url, welcome_ur
 from tests.lib.test_rate_limits import redis_cache
 from tests.services import free_port
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
 State = Assignment.State
 ATTACKER, HONEST, LAB = "192.0.2.66", "198.51.100.7", "203.0.113.30"
 N_RATERS = 30

@@ -24,7 +24,7 @@ from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 from tests.annotation.open_campaigns import open_campaign, rate_items
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
 State = Assignment.State
 FAR_OFF = timezone.now() + timedelta(days=2)
 

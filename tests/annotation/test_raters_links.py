@@ -19,6 +19,8 @@ from evalsite.lib.errors import DomainError
 from tests.annotation.cast import build, launch, make_worker, rate_hit
 from tests.campaigns.cast import add_member, make_campaign
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 
 @pytest.fixture
 def campaign(owner: User) -> Campaign:

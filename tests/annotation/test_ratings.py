@@ -15,7 +15,7 @@ from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from tests.annotation.open_campaigns import open_campaign, rate_items, scores_for
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
 
 
 @pytest.fixture

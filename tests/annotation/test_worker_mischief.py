@@ -14,7 +14,7 @@ from annotation.tokens import token_of
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, rate_items
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
 
 
 @pytest.fixture

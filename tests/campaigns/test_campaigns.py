@@ -15,6 +15,8 @@ from campaigns.services.lifecycle import launch_campaign
 from evalsite.lib.errors import DomainError
 from tests.campaigns.cast import add_member, add_outputs, make_campaign
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 LIST, NEW = "/campaigns/", "/campaigns/new/"
 
 

@@ -17,6 +17,8 @@ from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from tests.campaigns.cast import SYSTEMS, add_outputs, make_campaign
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 
 def post(client: Client, name: str, campaign: Campaign, **sent: object):
     return client.post(reverse(f"campaigns:{name}", args=[campaign.public_id]), sent)

@@ -9,6 +9,8 @@ from django.urls import reverse
 from campaigns.models import Campaign
 from tests.campaigns.cast import make_campaign
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 WHOLE = {
     "name": "Spring questions",
     "is_accessible": "false",

@@ -21,6 +21,8 @@ from evalsite.jobs.handlers import JobContext, LeaseLostError
 from evalsite.lib.errors import DomainError
 from tests.crowd.paying import REASON, THANKS, Bank, open_orders, paid_campaign, submissions_of
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 
 @pytest.fixture
 def campaign(owner: User) -> Campaign:

@@ -16,6 +16,8 @@ from evalsite.lib.encryption import encrypt_secrets
 from evalsite.lib.errors import DomainError
 from tests.crowd.paying import REASON, THANKS, paid_campaign, submissions_of
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 State = Submission.State
 
 

@@ -23,6 +23,8 @@ from evalsite.lib.tables.writing import restore
 from tests.campaigns.cast import add_member
 from tests.crowd.rated import decided, rated_campaign, submissions_of, url_of
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 Kind = Order.Kind
 
 

@@ -29,7 +29,7 @@ from tests.annotation.open_campaigns import places_left, rate_items
 from tests.crowd.accounts import PLATFORMS, Market, unsure_at
 from tests.crowd.campaigns import accepted, arrive, finish, handed_in, look, posting_of, published
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
+pytestmark = [pytest.mark.databases("sqlite", "postgresql"), pytest.mark.django_db, pytest.mark.usefixtures("market")]
 EACH, FOR_ALL = PLATFORMS
 State = Assignment.State
 

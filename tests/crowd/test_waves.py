@@ -25,7 +25,7 @@ from evalsite.lib.errors import DomainError
 from tests.crowd.accounts import PLATFORMS, Market, MemoryAccount
 from tests.crowd.campaigns import SITE, make_crowd_campaign, plan, publish
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
+pytestmark = [pytest.mark.databases("sqlite", "postgresql"), pytest.mark.django_db, pytest.mark.usefixtures("market")]
 
 
 @pytest.fixture

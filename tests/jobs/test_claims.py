@@ -15,7 +15,7 @@ from evalsite.jobs.models import Job
 from evalsite.jobs.running import claim_job
 from evalsite.jobs.services import sweep_jobs
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases("sqlite", "postgresql")]
 N_WORKERS = 6
 
 

@@ -18,7 +18,7 @@ from evalsite.jobs.services import enqueue, sweep_jobs
 from tests.jobs.example.tasks import count
 from tests.services import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases("sqlite", "postgresql")]
 
 
 def run(kind: str, notes: Path, **args: object) -> Job:

@@ -13,7 +13,7 @@ from evalsite.jobs.services import record_heartbeat, retry_job, sweep_jobs
 from evalsite.jobs.tasks import sweep
 from evalsite.lib.errors import DomainError
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
 NOW = timezone.now()
 
 

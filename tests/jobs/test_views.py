@@ -14,6 +14,8 @@ from evalsite.jobs.models import Job, WorkerHeartbeat
 from evalsite.jobs.queries import job_state
 from evalsite.jobs.services import record_heartbeat
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 
 @pytest.fixture
 def running_job(owner: User) -> Job:

@@ -15,7 +15,7 @@ from evalsite.jobs.timing import Ticker
 from evalsite.jobs.workers import InProcessWorker
 from tests.services import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases("sqlite", "postgresql")]
 
 
 def wait_for(job: Job, status: str) -> Job:

@@ -30,6 +30,8 @@ from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.annotation.chat.talks import EARNEST, GREETINGS, change_topic, hold_chat, take_hit
 from tests.campaigns.cast import add_member, make_campaign
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 State = Conversation.State
 FILES = ["transcripts.jsonl", "dialogues.csv"]
 ALL = "?states=all"

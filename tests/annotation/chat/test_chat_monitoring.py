@@ -32,6 +32,8 @@ from tests.annotation.chat.talks import (
 from tests.annotation.chat.watching import PAGES, chat_page, page_of, stats_in
 from tests.campaigns.cast import add_member, make_campaign
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 State = Conversation.State
 
 

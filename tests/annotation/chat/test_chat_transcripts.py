@@ -14,6 +14,8 @@ from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.annotation.chat.talks import EARNEST, REPLIES, change_topic, fail, hold_chat, take_hit
 from tests.annotation.chat.watching import PAGES, chat_page, page_of
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 # --- Transcripts
 
 

@@ -26,7 +26,7 @@ from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from tests.annotation.chat.chat_campaigns import PERSONA, open_live_campaign
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
 State = Conversation.State
 
 

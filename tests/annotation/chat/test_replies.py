@@ -70,7 +70,7 @@ def later(seconds: float) -> None:
         chat.save()
 
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
 
 
 def test_a_reply_comes_and_is_asked_for_once(chat: Conversation) -> None:

@@ -22,6 +22,8 @@ from tests.campaigns.data.files import (
     url,
 )
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 # --- What is wrong is named, and nothing is half imported
 
 

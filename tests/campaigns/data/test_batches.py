@@ -18,6 +18,8 @@ from tests.campaigns.data.files import (
     url,
 )
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 # --- Appraise
 
 

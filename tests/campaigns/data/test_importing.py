@@ -26,6 +26,8 @@ from tests.campaigns.data.files import (
     url,
 )
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 # --- From a file to the campaign
 
 

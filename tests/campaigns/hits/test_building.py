@@ -19,7 +19,7 @@ from tests.campaigns.hits.built import (
     rows_of,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
 
 
 # --- As a job

@@ -17,7 +17,7 @@ from tests.campaigns.hits.built import (
     rows_of,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
 
 
 # --- The mixes of METHOD §2

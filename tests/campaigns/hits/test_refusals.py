@@ -14,7 +14,7 @@ from tests.campaigns.hits.built import (
     refused,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
 
 
 # --- Refused, with the numbers

@@ -1,0 +1,90 @@
+"""Databases of tests: migrated once a session, and copied for each process of the tests and each installation."""
+
+import fcntl
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+
+from tests.services import new_database
+
+
+def once(path: Path, make: Callable[[Path], object]) -> Path:
+    """Return `path`: the first process of the session that asks for it makes it, the others wait."""
+    with path.with_name(f"{path.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            draft = path.with_name(f"{path.name}.draft")
+            make(draft)
+            draft.rename(path)
+    return path
+
+
+@contextmanager
+def shared(path: Path, start: Callable[[], Any]) -> Iterator[str]:
+    """Yield what the context manager `start` yields; processes of the session share it by the file `path`.
+
+    The process that started it ends it when no other uses it any more.
+    """
+    with path.with_name(f"{path.name}.lock").open("w") as starting, path.open("a+") as users, ExitStack() as stack:
+        fcntl.flock(starting, fcntl.LOCK_EX)
+        fcntl.flock(users, fcntl.LOCK_SH)
+        is_mine = not path.read_text()
+        if is_mine:
+            path.write_text(stack.enter_context(start()))
+        fcntl.flock(starting, fcntl.LOCK_UN)
+        yield path.read_text()
+        if is_mine:
+            fcntl.flock(users, fcntl.LOCK_EX)
+            path.write_text("")
+
+
+@contextmanager
+def using_database(settings_: dict[str, Any]) -> Iterator[None]:
+    """Let Django's connection be one to this database, also in threads that start in the block."""
+    before = settings.DATABASES["default"]
+    connections["default"].close()
+    del connections["default"]
+    settings.DATABASES["default"] = settings_
+    connections.configure_settings(settings.DATABASES)
+    try:
+        yield
+    finally:
+        connections["default"].close()
+        del connections["default"]
+        settings.DATABASES["default"] = before
+
+
+def sqlite_copy(folder: Path, to: Path) -> None:
+    """Copy the session's migrated SQLite database."""
+    shutil.copy(once(folder / "template.sqlite3", _migrate_sqlite), to)
+
+
+def _migrate_sqlite(path: Path) -> None:
+    with using_database({**settings.DATABASES["default"], "NAME": str(path)}):
+        _migrate()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")  # one file
+
+
+def postgres_copy(server_url: str, folder: Path, name: str) -> str:
+    """Copy the migrated database of the session's PostgreSQL; return the copy's URL."""
+
+    def migrate(done: Path) -> None:
+        with using_database(dj_database_url.parse(new_database(server_url, "template"))):
+            _migrate()
+        done.touch()
+
+    once(folder / "postgres_template", migrate)
+    return new_database(server_url, name, template="template")
+
+
+def _migrate() -> None:
+    call_command("migrate", verbosity=0, interactive=False, run_syncdb=True)
