@@ -10,13 +10,18 @@ from typing import Any
 import dj_database_url
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import Permission
+from django.contrib.contenttypes.models import ContentType
 from django.core.cache import caches
-from django.test import Client
+from django.core.management.color import no_style
+from django.db import connection
+from django.test import Client, TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from evalsite.accounts.models import User
 from tests import databases, services
+from tests.jobs.processes import make_installation
 
 # Tests assert results, not times: a busy machine may take longer than the five seconds that a browser test waits for.
 expect.set_options(timeout=20_000)
@@ -93,6 +98,27 @@ def database(request: pytest.FixtureRequest) -> Iterator[None]:
     own = dj_database_url.parse(request.getfixturevalue("postgres_database"), conn_max_age=60)
     with blocker.unblock(), databases.using_database(own):
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def emptied_tables() -> Iterator[None]:
+    """After a test that commits, keep what Django makes of the models: content types and permissions."""
+
+    def empty_tables(_: TransactionTestCase) -> None:
+        tables = set(connection.introspection.django_table_names(only_existing=True, include_views=False))
+        tables -= {ContentType._meta.db_table, Permission._meta.db_table}
+        connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), sorted(tables)))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", empty_tables)
+        yield
+
+
+@pytest.fixture(scope="session")
+def installation(django_db_setup: None, django_db_blocker: Any, session_folder: Path) -> Path:
+    """The data folder of an installation of one researcher, to be copied."""
+    with django_db_blocker.unblock():
+        return make_installation(session_folder)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,15 +11,15 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 POSTGRES = "postgres://somebody@127.0.0.1:1/nowhere?application_name=evalsite"
+# The settings alone are read much sooner.
+NO_MODELS = "from django.core import asgi, wsgi; asgi.get_asgi_application = wsgi.get_wsgi_application = lambda: None"
 
 
 def database_of(folder: Path, program: str, **environment: str) -> dict[str, Any]:
     """Return the database's settings as a process sees them that begins with these lines."""
-    settings = seen_by(
-        folder, f"{program}; from django.conf import settings", "settings.DATABASES['default']", **environment
-    )
-    assert isinstance(settings, dict)
-    return settings
+    program = f"{program}; from django.conf import settings"
+    found: dict[str, Any] = seen_by(folder, program, "settings.DATABASES['default']", **environment)
+    return found
 
 
 def seen_by(folder: Path, program: str, expression: str, **environment: str) -> Any:
@@ -39,11 +39,12 @@ def seen_by(folder: Path, program: str, expression: str, **environment: str) -> 
 
 @pytest.mark.parametrize("program", ["import evalsite.wsgi", "import evalsite.asgi"])
 def test_threads_of_a_web_process_share_connections(tmp_path: Path, program: str) -> None:
-    database = database_of(tmp_path, program, DATABASE_URL=POSTGRES)
+    database = database_of(tmp_path, program, DATABASE_URL=POSTGRES)  # with the models
     assert database["OPTIONS"]["pool"]["max_size"] == 16
     assert database["OPTIONS"]["application_name"] == "evalsite"
     assert (database["CONN_MAX_AGE"], database["CONN_HEALTH_CHECKS"]) == (0, True)
-    assert database_of(tmp_path, program, DATABASE_URL=POSTGRES, DATABASE_POOL="5")["OPTIONS"]["pool"]["max_size"] == 5
+    database = database_of(tmp_path, f"{NO_MODELS}; {program}", DATABASE_URL=POSTGRES, DATABASE_POOL="5")
+    assert database["OPTIONS"]["pool"]["max_size"] == 5
 
 
 @pytest.mark.parametrize("program", ["import evalsite.celery", "import evalsite.settings"])
@@ -54,7 +55,7 @@ def test_workers_and_commands_keep_connections_of_their_own(tmp_path: Path, prog
 
 
 def test_a_web_process_may_do_without_a_pool(tmp_path: Path) -> None:
-    database = database_of(tmp_path, "import evalsite.wsgi", DATABASE_URL=POSTGRES, DATABASE_POOL="0")
+    database = database_of(tmp_path, f"{NO_MODELS}; import evalsite.wsgi", DATABASE_URL=POSTGRES, DATABASE_POOL="0")
     assert "pool" not in database["OPTIONS"]
     assert database["CONN_MAX_AGE"] == 60
 
@@ -62,7 +63,7 @@ def test_a_web_process_may_do_without_a_pool(tmp_path: Path) -> None:
 @pytest.mark.parametrize("named", [False, True])
 def test_sqlite_has_its_own_options_and_no_pool(tmp_path: Path, named: bool) -> None:
     url = f"sqlite:///{tmp_path / 'mine.sqlite3'}" if named else ""
-    database = database_of(tmp_path, "import evalsite.wsgi", DATABASE_URL=url)
+    database = database_of(tmp_path, f"{NO_MODELS}; import evalsite.wsgi", DATABASE_URL=url)
     assert database["OPTIONS"].keys() == {"transaction_mode", "timeout", "factory", "init_command"}
     assert database["CONN_MAX_AGE"] == 0
 
@@ -71,13 +72,13 @@ def test_sqlite_acknowledges_what_is_on_the_disk(tmp_path: Path) -> None:
     """2 is FULL: SQLite's documentation of `PRAGMA synchronous`."""
     names = ("synchronous", "journal_mode")
     ask = f"[connection.cursor().execute('PRAGMA ' + name).fetchone()[0] for name in {names}]"
-    program = "import evalsite.wsgi; from django.db import connection"
+    program = f"{NO_MODELS}; import evalsite.wsgi; from django.db import connection"
     assert seen_by(tmp_path, program, ask, DATABASE_URL="", SQLITE_SYNCHRONOUS="") == [2, "wal"]
 
 
 @pytest.mark.parametrize(("level", "pragma"), [("", "FULL"), ("full", "FULL"), ("NORMAL", "NORMAL")])
 def test_how_often_sqlite_waits_for_the_disk_is_a_setting(tmp_path: Path, level: str, pragma: str) -> None:
-    database = database_of(tmp_path, "import evalsite.wsgi", SQLITE_SYNCHRONOUS=level)
+    database = database_of(tmp_path, f"{NO_MODELS}; import evalsite.wsgi", SQLITE_SYNCHRONOUS=level)
     assert f"PRAGMA synchronous={pragma};" in database["OPTIONS"]["init_command"]
 
 

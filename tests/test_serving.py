@@ -37,12 +37,12 @@ SIGNATURE = "x2Y-Zp0qUoU3Jt_1hXQxq0n4sZ5w8k1vB7cD9eFgHiJ"
 
 
 @pytest.fixture
-def served(tmp_path: Path, transactional_db: None) -> Iterator[Server]:
+def served(tmp_path: Path, installation: Path, transactional_db: None) -> Iterator[Server]:
     """The command of the image, on another port."""
     [command] = re.findall(r"^CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
     program, *options = json.loads(command)
     assert program == "gunicorn"
-    with running_server(tmp_path, options=options, JOBS_IN_PROCESS="0") as server:
+    with running_server(tmp_path, installation / "static", options=options, JOBS_IN_PROCESS="0") as server:
         wait_until(lambda: "Listening at" in server.log(), 60, "the server listens")
         yield server
 

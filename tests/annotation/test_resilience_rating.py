@@ -23,8 +23,8 @@ PATIENCE_S = 90
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with running_server(tmp_path) as server:
+def server(tmp_path: Path, installation: Path) -> Iterator[Server]:
+    with running_server(tmp_path, installation / "static") as server:
         yield server
 
 

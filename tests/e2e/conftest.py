@@ -13,26 +13,21 @@ from django.test.testcases import LiveServerThread
 from playwright.sync_api import Browser, Locator, Page, Response, expect
 
 from campaigns.platforms.link.plugin import Link
-from tests.jobs.processes import Site
+from tests.jobs.processes import EMAIL, PASSWORD, Site
 from tests.services import free_port, wait_until
 
-EMAIL, PASSWORD = "olu@example.org", "a-long-password"
 START_S, RESULT_MS = 120, 120_000
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A fresh installation on SQLite that one researcher may sign in to."""
-    user = {"DJANGO_SUPERUSER_EMAIL": EMAIL, "DJANGO_SUPERUSER_PASSWORD": PASSWORD, "DJANGO_SUPERUSER_NAME": "Olu"}
-    with Site(tmp_path_factory.mktemp("site"), DJANGO_SETTINGS_MODULE="evalsite.settings", **user) as site:
-        site.manage("migrate", "--verbosity", "0")
-        site.manage("collectstatic", "--noinput", "--verbosity", "0")
-        site.manage("createsuperuser", "--noinput")
-        yield site
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory, installation: Path) -> Iterator[Site]:
+    """An installation on SQLite that one researcher may sign in to."""
+    with Site(tmp_path_factory.mktemp("site"), DJANGO_SETTINGS_MODULE="evalsite.settings") as site:
+        yield site.install(installation)
         assert "Traceback" not in site.log()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address(site: Site) -> str:
     """The address at which the installation is served."""
     port = free_port()

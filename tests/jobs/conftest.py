@@ -34,8 +34,7 @@ def worker(transactional_db: None) -> Iterator[InProcessWorker]:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+def site(tmp_path: Path, installation: Path) -> Iterator[Site]:
     """A fresh installation on SQLite whose processes a test can start and kill."""
     with Site(tmp_path) as site:
-        site.manage("migrate")
-        yield site
+        yield site.install(installation)

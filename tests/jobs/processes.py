@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -12,8 +13,25 @@ from typing import Any, Self
 
 import psycopg
 
+from tests.databases import once, sqlite_copy
+
 ROOT = Path(__file__).parents[2]
 TIMING = {"JOBS_LEASE_S": "2", "JOBS_SWEEP_S": "1", "JOBS_BACKOFF_S": "1", "JOBS_HEARTBEAT_S": "1"}
+EMAIL, PASSWORD = "olu@example.org", "a-long-password"
+
+
+def make_installation(session_folder: Path) -> Path:
+    """Return the data folder of an installation of one researcher, made once a session: copy it, start none in it."""
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        sqlite_copy(session_folder, folder / "db.sqlite3")
+        user = {"DJANGO_SUPERUSER_EMAIL": EMAIL, "DJANGO_SUPERUSER_PASSWORD": PASSWORD, "DJANGO_SUPERUSER_NAME": "Olu"}
+        with Site(folder, DJANGO_SETTINGS_MODULE="evalsite.settings", **user) as site:
+            site.manage("collectstatic", "--noinput", "--verbosity", "0")
+            site.manage("createsuperuser", "--noinput")
+
+    return once(session_folder / "installation", make)
 
 
 class Site:
@@ -42,6 +60,12 @@ class Site:
     def __exit__(self, *error: object) -> None:
         for process in self._processes:
             self.kill(process)
+
+    def install(self, installation: Path) -> Self:
+        """Begin with a copy of another installation's database and with its static files."""
+        shutil.copy(installation / "db.sqlite3", self.folder)
+        (self.folder / "static").symlink_to(installation / "static")
+        return self
 
     def manage(self, *arguments: str) -> str:
         """Run a management command; return what it printed."""

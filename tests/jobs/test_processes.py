@@ -20,12 +20,13 @@ def web(server: str) -> list[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
-    """The environment that names a fresh database."""
+def environment(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    """The environment that names a fresh database, unless it is SQLite."""
     if request.param == "sqlite":
         return {}
+    request.getfixturevalue("postgres_database")  # of whose template this one is a copy
     server = request.getfixturevalue("postgres_url")
-    return {"DATABASE_URL": new_database(server, tmp_path.name)}
+    return {"DATABASE_URL": new_database(server, tmp_path.name, template="template")}
 
 
 @pytest.mark.parametrize("server", ["gunicorn", "runserver"])
@@ -57,9 +58,11 @@ def test_a_management_command_starts_no_worker(site: Site) -> None:
     assert not site.has_live_worker()
 
 
-def test_a_worker_on_redis_runs_the_job(tmp_path: Path, redis_url: str, database: dict[str, str]) -> None:
-    with Site(tmp_path, REDIS_URL=redis_url, **database) as site:
-        site.manage("migrate")
+def test_a_worker_on_redis_runs_the_job(
+    tmp_path: Path, installation: Path, redis_url: str, environment: dict[str, str]
+) -> None:
+    with Site(tmp_path, REDIS_URL=redis_url, **environment) as site:
+        site.install(installation)
         site.start(*WORKER)
         wait_until(site.has_live_worker, 20, "the worker says that it lives")
         site.enqueue("example.count")
@@ -67,10 +70,10 @@ def test_a_worker_on_redis_runs_the_job(tmp_path: Path, redis_url: str, database
         assert site.noted() == ["start", "end"]
 
 
-def test_a_job_asked_for_while_redis_is_down_runs_later(tmp_path: Path) -> None:
+def test_a_job_asked_for_while_redis_is_down_runs_later(tmp_path: Path, installation: Path) -> None:
     port = free_port()
     with Site(tmp_path, REDIS_URL=f"redis://127.0.0.1:{port}/0") as site:
-        site.manage("migrate")
+        site.install(installation)
         site.enqueue("example.count")
         assert site.has_ended("queued", attempts=0)
 

@@ -27,8 +27,8 @@ PATIENCE_S = 120
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with running_server(tmp_path, n_threads=40, CHATBOT_CLASSES=BOT) as server:
+def server(tmp_path: Path, installation: Path) -> Iterator[Server]:
+    with running_server(tmp_path, installation / "static", n_threads=40, CHATBOT_CLASSES=BOT) as server:
         yield server
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from simulators.ledger import Ledger
 from simulators.running import KEY_ID, SECRET_KEY, TOKEN
 from simulators.tls import Certificate, self_signed
-from tests.e2e.conftest import EMAIL, PASSWORD, START_S, sign_in
+from tests.e2e.conftest import START_S, sign_in
 from tests.jobs.processes import Site
 from tests.services import CHROMIUM_ARGS, free_port, wait_until
 
@@ -52,14 +52,11 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, certificate: Certificate) -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory, certificate: Certificate, installation: Path) -> Iterator[Site]:
     """A fresh installation that knows the simulators, and one researcher."""
     port, simulators = free_port(), _two_ports()
     names = [f"https://{host}:{simulators + place}" for host in ("127.0.0.1", "localhost") for place in range(2)]
     environment = {
-        "DJANGO_SUPERUSER_EMAIL": EMAIL,
-        "DJANGO_SUPERUSER_PASSWORD": PASSWORD,
-        "DJANGO_SUPERUSER_NAME": "Olu",
         "SITE_URL": f"https://localhost:{port}",
         "MTURK_SANDBOX_URL": f"https://127.0.0.1:{simulators}",
         "PROLIFIC_URL": f"https://127.0.0.1:{simulators + 1}",
@@ -67,10 +64,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, certificate: Certificate) -> 
         "SSL_CERT_FILE": str(certificate.cert),
     }
     with Site(tmp_path_factory.mktemp("site"), DJANGO_SETTINGS_MODULE="evalsite.settings", **environment) as site:
-        site.manage("migrate", "--verbosity", "0")
-        site.manage("collectstatic", "--noinput", "--verbosity", "0")
-        site.manage("createsuperuser", "--noinput")
-        yield site
+        yield site.install(installation)
         assert "Traceback" not in site.log()
         # The simulators tell what to start the site with.
         log = [line for line in site.log().splitlines() if not line.startswith(("MTURK_", "PROLIFIC_"))]
