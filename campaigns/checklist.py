@@ -1,7 +1,7 @@
 """What a campaign still lacks before it can be launched."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,7 +9,7 @@ from django.conf import settings
 
 from campaigns.connectors import get_connector
 from campaigns.contracts.chat import ChatRules
-from campaigns.contracts.option import Option
+from campaigns.contracts.options import Choice, Option
 from campaigns.contracts.protocol import find_blanks
 from campaigns.design.worker_test import Compared, smallest_p_value
 from campaigns.hit_queries import compared_in_hit
@@ -335,8 +335,9 @@ def _platform(campaign: Campaign, contents: Contents) -> Step:
     proposed = proposed_settings(campaign, contents)
     settings = {**campaign.platform_settings, **proposed}
     words = [
-        f"{option.label}: {_value(option, settings)}{', as proposed' if option.name in proposed else ''}."
-        for option in platform.options
+        f"{option.label}: {_value(option, settings.get(name, option.default))}"
+        f"{', as proposed' if name in proposed else ''}."
+        for name, option in platform.options.plain().items()
     ]
     remark = platform.remark(settings) if contents.n_hits else ""  # before, nothing could be proposed
     return Step(
@@ -344,7 +345,8 @@ def _platform(campaign: Campaign, contents: Contents) -> Step:
     )
 
 
-def _value(option: Option, settings: Mapping[str, Any]) -> str:
+def _value(option: Option, value: Any) -> str:
     """Return the chosen value of a platform's option in words."""
-    value = settings.get(option.name, option.default)
-    return "no limit" if value is None else str(dict(option.choices).get(str(value), value))
+    if value is None:
+        return "no limit"
+    return str(option.labels().get(str(value), value)) if isinstance(option, Choice) else str(value)

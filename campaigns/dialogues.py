@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.contracts.chat import Speaker, Utterance
-from campaigns.contracts.connector import ConnectorError, Setup
 from campaigns.design.words import segment, unit_of
 from evalsite.lib.caches import FileCache, byte_cache
 from evalsite.lib.errors import DomainError
@@ -270,17 +269,6 @@ def check_dialogues(path: Path, *, name: str) -> None:
         _read(path)
     except BadDialoguesError as error:
         raise BadDialoguesError(name, error.problems, error.n_more) from None
-
-
-def dialogues_for(setup: Setup) -> Path:
-    """Return the file from which a chatbot is to speak, which can be read; raise ConnectorError `misconfigured`."""
-    if setup.dialogues is None:
-        raise ConnectorError("misconfigured", "The chatbot needs a file of dialogues.", is_passing=False)
-    try:
-        read_dialogues(setup.dialogues)
-    except DomainError as error:
-        raise ConnectorError("misconfigured", error.message, is_passing=False) from error
-    return setup.dialogues
 
 
 class _Dialogue(NamedTuple):

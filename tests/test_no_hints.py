@@ -93,7 +93,8 @@ def test_what_platforms_show_before_a_worker_accepts(owner: User) -> None:
         terms = terms_of(make_campaign(owner, protocol), "https://rate.example.org")
         assert hints_in(f"{terms.title}. {terms.description}") == []
     shown = {"title", "description", "keywords"}
-    defaults = [str(option.default) for each in list_platforms() for option in each.options if option.name in shown]
+    options = [item for each in list_platforms() for item in each.options.named().items()]
+    defaults = [str(option.default) for name, option in options if name in shown]
     assert len(defaults) == 5
     assert hints_in(" ".join(defaults)) == []
 
@@ -230,7 +231,7 @@ SOURCES = [
     ROOT / "campaigns/blocks.py",
     ROOT / "campaigns/dialogues.py",
     ROOT / "campaigns/platforms/link/plugin.py",
-    ROOT / "campaigns/platforms/mturk/sharing.py",
+    ROOT / "campaigns/platforms/mturk/account.py",
     ROOT / "crowd/queries/publishing.py",
 ]
 

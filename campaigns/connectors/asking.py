@@ -13,8 +13,9 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.core.exceptions import ValidationError
+
 from campaigns.contracts.connector import ConnectorError, Setup
-from evalsite.lib.errors import DomainError
 from evalsite.lib.http import (
     ConnectError,
     ConnectTimeout,
@@ -61,21 +62,17 @@ def posting(
         raise _fault(error, deadline) from None
 
 
-def check_address(label: str, address: Any) -> None:
-    """Raise DomainError `bad_option` if an address cannot be meant as one; an empty one is not set yet."""
-    if not address:
-        return
+def check_address(address: str) -> None:
+    """Raise ValidationError if an address cannot be meant as one."""
     try:
-        parts = urlsplit(str(address))
+        parts = urlsplit(address)
         is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_whole = False
     if not is_whole:
-        raise DomainError("bad_option", f"{label}: this begins with http:// or https:// and names a host.")
+        raise ValidationError("It begins with http:// or https:// and names a host.")
     if parts.username is not None or parts.password is not None:
-        raise DomainError(
-            "bad_option", f"{label}: no user name or password belongs here; there is a field for the key."
-        )
+        raise ValidationError("No user name or password belongs here; there is a field for the key.")
 
 
 def read_json(response: Response) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from campaigns.contracts.chat import Utterance
-from campaigns.contracts.option import Option
+from campaigns.contracts.options import Address, OptionsForm
 from evalsite.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Connector(ABC):
     slug: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
-    options: ClassVar[tuple[Option, ...]] = ()
+    options: ClassVar[type[OptionsForm]] = OptionsForm
     is_remote: ClassVar[bool] = False
     wants_dialogues: ClassVar[bool] = False
     is_for_worker_test: ClassVar[bool] = False
@@ -109,15 +109,19 @@ class Connector(ABC):
         self.setup = setup
 
     def value_of(self, name: str) -> Any:
-        """Return the value of an option that is no secret: as it was set, else its default."""
-        defaults = {option.name: option.default for option in self.options}
-        return self.setup.settings.get(name, defaults[name])
+        """Return what an option means that is no secret; raise ConnectorError `misconfigured`."""
+        try:
+            return self.options.value_of(self.setup.settings, name)
+        except DomainError as error:
+            raise ConnectorError("misconfigured", error.message, is_passing=False) from None
 
     @classmethod
     def hosts_of(cls, settings: Mapping[str, Any]) -> list[tuple[str, str, int]]:
         """Return scheme, host and port of each address among the settings; what is no address is left out."""
         found = []
-        for value in (settings.get(option.name) for option in cls.options if option.kind == "address"):
+        for value in (
+            settings.get(name) for name, option in cls.options.plain().items() if isinstance(option, Address)
+        ):
             try:
                 parts = urlsplit(str(value or "").strip())
                 if parts.hostname:
@@ -134,8 +138,3 @@ class Connector(ABC):
     @abstractmethod
     def reply(self, request: Request) -> Reply:
         """Return the chatbot's next turn; raise ConnectorError."""
-
-    @classmethod
-    def check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the settings as they are stored; raise DomainError `bad_option` if they cannot be meant."""
-        return settings

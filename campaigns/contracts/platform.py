@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from campaigns.contracts.account import CrowdAccount, Event
-from campaigns.contracts.option import Option
+from campaigns.contracts.options import OptionsForm
 from evalsite.lib.errors import DomainError
 
 
@@ -69,7 +69,7 @@ class CrowdPlatform(ABC):
     slug: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
-    options: ClassVar[tuple[Option, ...]] = ()
+    options: ClassVar[type[OptionsForm]] = OptionsForm
     has_account: ClassVar[bool] = False
     """Whether campaigns are published and paid there, by its account."""
     posts_each_hit: ClassVar[bool] = True
@@ -125,7 +125,7 @@ class CrowdPlatform(ABC):
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the options as they are kept; raise DomainError `bad_option` for a value that cannot work."""
-        return settings
+        return cls.options.check(settings)
 
     @classmethod
     def propose(cls, settings: Mapping[str, Any], *, n_places: int, hits_per_worker: int | None) -> Mapping[str, Any]:

@@ -1,18 +1,18 @@
 """Chatbots: a new one, its settings, its secrets, its dialogues, a test."""
 
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 
 from campaigns.contracts.connector import Connector
-from campaigns.forms.instructions import MarkdownField
-from campaigns.forms.options import option_field
 from campaigns.forms.partial import PartialForm
 from campaigns.models import LONGEST_NAME, Chatbot
 from campaigns.services.chatbots import OPERATIONAL
 from evalsite.lib.errors import DomainError
+from evalsite.lib.fields import MarkdownField
 from evalsite.web import SizedFileField
 
 _OPTION, _SECRET = "option_", "secret_"
@@ -105,16 +105,15 @@ class ChatbotForm(PartialForm):
     def __init__(
         self, chatbot: Chatbot, connector: type[Connector] | None, data: Mapping[str, Any] | None = None
     ) -> None:
-        options = [option for option in connector.options if not option.is_secret] if connector else []
+        options = connector.options.plain() if connector else {}
         initial = {name: getattr(chatbot, name) for name in (*_OF_PERSONA, *_LIMITS, *_PRICES)}
         initial |= {"name": chatbot.system.name, "family": chatbot.system.family}
         initial |= {name: _plain(initial[name]) for name in _PRICES}
         initial["persona"] = "\n".join(chatbot.persona)
-        initial |= {_OPTION + each.name: chatbot.settings.get(each.name, each.default) for each in options}
+        initial |= {_OPTION + name: chatbot.settings.get(name, each.default) for name, each in options.items()}
         super().__init__(data, initial=initial)
-        for option in options:
-            self.fields[_OPTION + option.name] = option_field(option, least=0)
-        self._operational = OPERATIONAL | {_OPTION + option.name for option in options if option.is_operational}
+        self.fields |= {_OPTION + name: deepcopy(option) for name, option in options.items()}
+        self._operational = OPERATIONAL | {_OPTION + name for name, each in options.items() if each.is_operational}
         if chatbot.system.is_degraded:  # it is of no family, says anything, and runs here
             for name in ("family", *_OF_PERSONA, *_PRICES):
                 del self.fields[name]
@@ -169,10 +168,8 @@ class NewChatbotForm(forms.Form):
         super().__init__(data, initial={"name": connector.slug} if is_degraded else None)
         if is_degraded:
             del self.fields["family"]
-        for option in connector.options:
-            field = option_field(option, least=0)
-            field.initial = None if option.is_secret else option.default
-            self.fields[(_SECRET if option.is_secret else _OPTION) + option.name] = field
+        for name, option in connector.options.named().items():
+            self.fields[(_SECRET if option.is_secret else _OPTION) + name] = deepcopy(option)
 
     def values(self) -> dict[str, Any]:
         """Return what was sent as `add_chatbot` takes it."""
@@ -187,10 +184,8 @@ class SecretsForm(forms.Form):
 
     def __init__(self, connector: type[Connector] | None, data: Any = None) -> None:
         super().__init__(data)
-        for option in connector.options if connector else ():
-            if option.is_secret:
-                field = self.fields[_SECRET + option.name] = option_field(option)
-                field.required = field.widget.is_required = False
+        secrets = connector.options.secrets() if connector else {}
+        self.fields |= {_SECRET + name: deepcopy(option) for name, option in secrets.items()}
 
     def secrets(self) -> dict[str, str]:
         """Return the secrets that were entered, by the name of the option."""

@@ -1,22 +1,13 @@
 """What workers read before they rate."""
 
-from typing import Any
-
 from django import forms
 
 from campaigns.forms.partial import PartialForm
 from campaigns.models import LONGEST_NAME
 from campaigns.services.campaigns import CHANGEABLE_AFTER_LAUNCH
+from evalsite.lib.fields import MarkdownField
 
 _LONGEST = 50_000
-
-
-class MarkdownField(forms.CharField):
-    """A text in Markdown; its lines end in one way, whoever sends it."""
-
-    def to_python(self, value: Any) -> str:
-        """Return the text with the line ends of a text, not of a form."""
-        return (super().to_python(value) or "").replace("\r\n", "\n")
 
 
 class InstructionsForm(PartialForm):

@@ -106,16 +106,15 @@ def chatbot_page(campaign: Campaign, chatbot: Chatbot) -> dict[str, Any]:
     """Return what the page of one chatbot shows apart from its forms. No query."""
     connector = connector_class(chatbot)
     known = secrets_set(chatbot)
-    options = connector.options if connector else ()
+    secrets = connector.options.secrets() if connector else {}
     return campaign_context(campaign, "chatbots") | {
         "chatbot": chatbot,
         "connector": connector_shown(connector),
         "row": _row(chatbot),
         "test": test_shown(chatbot),
         "secrets": [
-            {"name": option.name, "label": option.label, "is_set": bool(known and option.name in known)}
-            for option in options
-            if option.is_secret
+            {"name": name, "label": option.label, "is_set": bool(known and name in known)}
+            for name, option in secrets.items()
         ],
         "is_unreadable": known is None,
         "dialogues": chatbot.dialogues.name.rpartition("/")[2] if chatbot.dialogues.name else "",

@@ -49,7 +49,7 @@ def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UU
         alpha=preset.alpha,
         # What has no default is not set: its platform may propose a value once there are HITs.
         platform_settings={
-            option.name: option.default for option in get_platform("link").options if option.default is not None
+            name: default for name, default in get_platform("link").options.defaults().items() if default is not None
         },
     )
     Membership.objects.create(campaign=campaign, user=owner, role=Membership.Role.OWNER)
@@ -134,7 +134,7 @@ def change_campaign(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campai
     changed = {name for name, value in wanted.items() if getattr(locked, name) != value}
     if locked.is_launched:
         chosen = {name for name, value in options.items() if locked.platform_settings.get(name) != value}
-        operational = {option.name for option in get_platform(locked.platform).options if option.is_operational}
+        operational = get_platform(locked.platform).options.operational()
         if changed - {"platform_settings"} - CHANGEABLE_AFTER_LAUNCH or chosen - operational:
             raise frozen()
     for name in changed:

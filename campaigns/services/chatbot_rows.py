@@ -25,8 +25,7 @@ def store_chatbot(
     Options that are left out have their defaults. Raises DomainError `unknown_connector` or `bad_option`.
     """
     found = get_connector(connector)
-    defaults = {option.name: option.default for option in found.options if not option.is_secret}
-    checked = dict(found.check(defaults | dict(settings or {})))
+    checked = found.options.check(found.options.defaults() | dict(settings or {}))
     system = System.objects.create(campaign=campaign, name=name, family=family, is_degraded=is_degraded)
     source, _ = Source.objects.get_or_create(campaign=campaign, name=CHAT)
     Output.objects.create(source=source, system=system, text="")

@@ -92,7 +92,7 @@ def change_chatbot(*, campaign: Campaign, chatbot: Chatbot, changes: Mapping[str
     if "settings" in own:
         connector = get_connector(found.connector)
         options = {name for name, value in own["settings"].items() if found.settings.get(name) != value}
-        own["settings"] = dict(connector.check({**found.settings, **own["settings"]}))
+        own["settings"] = connector.options.check({**found.settings, **own["settings"]})
         if connector.hosts_of(own["settings"]) != connector.hosts_of(found.settings):
             own["secrets"] = ""  # whoever may change the address could read them there
     own = {name: value for name, value in own.items() if getattr(found, name) != value}
@@ -117,8 +117,7 @@ def _split(changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _may_change(chatbot: Chatbot, names: set[str]) -> bool:
     """Tell whether these options may change after the launch."""
-    operational = {option.name for option in get_connector(chatbot.connector).options if option.is_operational}
-    return names <= operational
+    return names <= get_connector(chatbot.connector).options.operational()
 
 
 def _lock(campaign: Campaign, chatbot: Chatbot) -> tuple[Campaign, Chatbot]:
@@ -148,8 +147,7 @@ def change_secrets(*, campaign: Campaign, chatbot: Chatbot, secrets: Mapping[str
     Raises DomainError `bad_option` for an option that is none of the connector's secrets.
     """
     _, found = _lock(campaign, chatbot)
-    known = {option.name for option in get_connector(found.connector).options if option.is_secret}
-    if unknown := secrets.keys() - known:
+    if unknown := secrets.keys() - get_connector(found.connector).options.secrets().keys():
         raise DomainError("bad_option", f"This connector has no secret called “{min(unknown)}”.")
     kept = {**(_decrypted(found) or {}), **secrets}
     _store(

@@ -1,12 +1,12 @@
 """Keys of an account at a crowd platform: entered, never shown again."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from django import forms
 
-from campaigns.contracts.option import Option
-from campaigns.forms.options import option_field
+from campaigns.contracts.options import Option
 
 _KEY = "key_"
 
@@ -14,11 +14,9 @@ _KEY = "key_"
 class KeysForm(forms.Form):
     """The keys of a platform. One that is left empty stays as it is."""
 
-    def __init__(self, options: Iterable[Option], data: Any = None) -> None:
+    def __init__(self, options: Mapping[str, Option], data: Any = None) -> None:
         super().__init__(data)
-        for option in options:
-            field = self.fields[_KEY + option.name] = option_field(option)
-            field.required = field.widget.is_required = False
+        self.fields |= {_KEY + name: deepcopy(option) for name, option in options.items()}
 
     def entered(self) -> dict[str, str]:
         """Return the keys that were entered, by the name of the option."""

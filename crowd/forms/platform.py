@@ -1,12 +1,12 @@
 """Which crowd platform, and its options but for its keys."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from django import forms
 
-from campaigns.contracts.option import Option
-from campaigns.forms.options import option_field
+from campaigns.contracts.options import Choice, Option
 from campaigns.forms.partial import PartialForm
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform, list_platforms
@@ -24,18 +24,17 @@ class PlatformForm(PartialForm):
 
     def __init__(self, campaign: Campaign, data: Mapping[str, Any] | None = None) -> None:
         chosen = get_platform(campaign.platform)
-        options = [option for option in chosen.options if not option.is_secret]
+        options = chosen.options.plain()
         proposed = proposed_settings(campaign)
         settings = {**campaign.platform_settings, **proposed}
-        initial = {_OPTION + each.name: _value(each, settings) for each in options}
+        initial = {_OPTION + name: _value(each, settings.get(name, each.default)) for name, each in options.items()}
         super().__init__(data, initial={"platform": campaign.platform} | initial)
         field = self.fields["platform"]
         field.choices = [(each.slug, each.title) for each in list_platforms()]  # type: ignore[attr-defined]
-        for option in options:
-            self.fields[_OPTION + option.name] = option_field(option)
+        self.fields |= {_OPTION + name: deepcopy(option) for name, option in options.items()}
         for name in proposed:
             self.fields[_OPTION + name].help_text = f"{_PROPOSED} {self.fields[_OPTION + name].help_text}"
-        self._operational = {_OPTION + each.name for each in options if each.is_operational}
+        self._operational = {_OPTION + name for name in chosen.options.operational()}
 
     def full_clean(self) -> None:
         """Judge what was sent only: what a platform still lacks is told before anything is published."""
@@ -69,7 +68,6 @@ class PlatformForm(PartialForm):
         self.freeze(name for name in self.fields if name not in self._operational)
 
 
-def _value(option: Option, settings: Mapping[str, Any]) -> Any:
+def _value(option: Option, value: Any) -> Any:
     """Return what is set; another platform may have had an option of this name with other choices."""
-    value = settings.get(option.name, option.default)
-    return option.default if option.choices and value not in dict(option.choices) else value
+    return option.default if isinstance(option, Choice) and value not in option.labels() else value

@@ -37,12 +37,12 @@ def account_shown(campaign: Campaign) -> dict[str, Any]:
     known, of_site = keys_set(campaign), keys_of_site(campaign)
     keys = [
         {
-            "name": option.name,
+            "name": name,
             "label": option.label,
-            "is_set": bool(known and option.name in known),
-            "is_of_site": option.name in of_site,
+            "is_set": bool(known and name in known),
+            "is_of_site": name in of_site,
         }
-        for option in key_options(campaign)
+        for name, option in key_options(campaign).items()
     ]
     return {
         "account": {

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
 from annotation.models import Worker
-from campaigns.contracts.option import Option
+from campaigns.contracts.options import Option
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from crowd.models import Order
@@ -61,9 +61,9 @@ def last_check(campaign: Campaign) -> LastCheck:
     )
 
 
-def key_options(campaign: Campaign) -> list[Option]:
-    """Return the keys that the campaign's platform asks for."""
-    return [option for option in get_platform(campaign.platform).options if option.is_secret]
+def key_options(campaign: Campaign) -> dict[str, Option]:
+    """Return the keys that the campaign's platform asks for, by name."""
+    return get_platform(campaign.platform).options.secrets()
 
 
 @sensitive_variables()
@@ -76,7 +76,7 @@ def keys_set(campaign: Campaign) -> frozenset[str] | None:
 def keys_of_site(campaign: Campaign) -> frozenset[str]:
     """Return the names of the keys that this installation has, for campaigns without their own."""
     platform = get_platform(campaign.platform)
-    names = (option.name for option in platform.options if option.is_secret)
+    names = platform.options.secrets()
     return frozenset(name for name in names if getattr(settings, f"{platform.slug}_{name}".upper(), ""))
 
 
@@ -115,9 +115,9 @@ def _account_of(campaign: Campaign) -> tuple[str, list[object]] | None:
     except DomainError:
         return None
     values: list[object] = []
-    for option in get_platform(campaign.platform).options:
+    for name, option in get_platform(campaign.platform).options.named().items():
         if option.is_secret:
-            values.append(keys.get(option.name))
-        elif option.name in _OF_ACCOUNT:
-            values.append(campaign.platform_settings.get(option.name) or option.default)
+            values.append(keys.get(name))
+        elif name in _OF_ACCOUNT:
+            values.append(campaign.platform_settings.get(name) or option.default)
     return campaign.platform, values

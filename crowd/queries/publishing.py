@@ -14,7 +14,6 @@ from django.urls import reverse
 
 from annotation.models import Worker
 from campaigns.contracts.account import Terms
-from campaigns.contracts.option import OptionReader
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
 from crowd.models import Order, Posting, Submission, Wave
@@ -132,13 +131,12 @@ def terms_of(campaign: Campaign, site_url: str) -> Terms:
 
 def option_of(campaign: Campaign, name: str) -> Any:
     """Return an option of the campaign's platform as it is set, or else its default; None if it has no such option."""
-    return OptionReader(get_platform(campaign.platform).options).value_of(campaign.platform_settings, name)
+    return get_platform(campaign.platform).options.value_of(campaign.platform_settings, name)
 
 
 def is_on(campaign: Campaign, name: str) -> bool:
     """Return whether an option of yes or no is on, as a form or a file may have stored it."""
-    value = OptionReader(get_platform(campaign.platform).options).value_of(campaign.platform_settings, name)
-    return str(value).strip().lower() in {"true", "1", "yes", "on"}
+    return bool(option_of(campaign, name))
 
 
 def _earlier_workers(campaign: Campaign) -> frozenset[str]:

@@ -162,7 +162,7 @@ def change_keys(*, campaign: Campaign, keys: Mapping[str, str | None]) -> None:
     platform.
     """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    names = {option.name for option in key_options(locked)}
+    names = key_options(locked).keys()
     if unknown := keys.keys() - names:
         raise DomainError("bad_option", f"This platform has no key called “{min(unknown)}”.")
     before = {name: value for name, value in (_decrypted(locked) or {}).items() if name in names}

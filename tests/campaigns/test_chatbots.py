@@ -122,7 +122,7 @@ def test_adding_a_chatbot_through_its_connectors_form(owner_client: Client, read
         ({"name": "Amber"}, "name"),
         ({"option_model": ""}, "option_model"),
         ({"option_max_tokens": "many"}, "option_max_tokens"),
-        ({"option_base_url": "no address"}, "__all__"),
+        ({"option_base_url": "no address"}, "option_base_url"),
     ],
 )
 def test_a_chatbot_that_cannot_be(owner_client: Client, live: Campaign, wrong: dict[str, str], field: str) -> None:

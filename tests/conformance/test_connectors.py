@@ -14,6 +14,7 @@ from pytest_django import Settings
 
 from campaigns.connectors import get_connector, list_connectors
 from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request, Setup
+from campaigns.contracts.options import Choice, LongText, Number, OptionsForm
 from evalsite.lib.errors import DomainError
 from simulators.chat_completions import ChatServer
 from tests.campaigns.connectors.dialogue_files import EXAMPLE
@@ -57,11 +58,11 @@ def server() -> Iterator[ChatServer]:
 
 
 def defaults_of(connector: type[Connector]) -> dict[str, Any]:
-    return {option.name: option.default for option in connector.options if not option.is_secret}
+    return connector.options.defaults()
 
 
 def secrets_of(connector: type[Connector]) -> dict[str, str]:
-    return {option.name: SECRET for option in connector.options if option.is_secret}
+    return dict.fromkeys(connector.options.secrets(), SECRET)
 
 
 def setup_of(connector: type[Connector], server: ChatServer, **settings: Any) -> Setup:
@@ -102,16 +103,14 @@ def test_it_says_what_it_is(connector: type[Connector]) -> None:
 
 @every_connector
 def test_its_options_make_a_form(connector: type[Connector]) -> None:
-    names = [option.name for option in connector.options]
-    assert len(names) == len(set(names))
-    for option in connector.options:
-        assert option.name.isidentifier()
+    assert isinstance(connector.options(), OptionsForm)
+    for name, option in connector.options.named().items():
         assert option.label
-        if option.choices:
-            assert option.default in dict(option.choices), f"{option.name} begins with something else than its choices"
+        if isinstance(option, Choice):
+            assert option.default in option.labels(), f"{name} begins with something else than its choices"
         elif option.is_secret:
-            assert option.default in (None, ""), f"{option.name} is a secret that everybody knows"
-        elif option.kind == "number":
+            assert option.default in (None, ""), f"{name} is a secret that everybody knows"
+        elif isinstance(option, Number):
             assert option.default is None or isinstance(option.default, int)
         else:
             assert isinstance(option.default, str)
@@ -119,9 +118,9 @@ def test_its_options_make_a_form(connector: type[Connector]) -> None:
 
 @every_connector
 def test_its_defaults_are_what_it_checks_and_can_be_stored(connector: type[Connector]) -> None:
-    checked = dict(connector.check(defaults_of(connector)))
+    checked = dict(connector.options.check(defaults_of(connector)))
     assert json.loads(json.dumps(checked)) == checked
-    assert dict(connector.check(checked)) == checked
+    assert dict(connector.options.check(checked)) == checked
 
 
 @every_connector
@@ -131,7 +130,8 @@ def test_no_default_holds_the_topic(connector: type[Connector], server: ChatServ
     if not connector.topic_placeholder:
         return
     assert not connector.takes_topic(defaults)
-    long = next(option.name for option in connector.options if option.kind == "long_text" and option.default)
+    options = connector.options.plain().items()
+    long = next(name for name, option in options if isinstance(option, LongText) and option.default)
     with_place = {long: json.dumps({"text": f"{{{{text}}}} on {connector.topic_placeholder}"})}
     assert connector.takes_topic(defaults | with_place)
 
@@ -148,11 +148,9 @@ def test_what_it_sends_follows_from_whether_it_takes_the_topic(connector: type[C
 @every_connector
 @pytest.mark.parametrize("value", ["", "\0", "{", "[]", "null", "../../etc/passwd", "x" * 5000, "0"])
 def test_whatever_is_entered_is_taken_or_refused_as_an_option(connector: type[Connector], value: str) -> None:
-    for option in connector.options:
-        if option.kind == "number" and not option.choices:
-            continue  # its form field sends numbers only
+    for name in connector.options.plain():
         try:
-            connector.check(defaults_of(connector) | {option.name: value})
+            connector.options.check(defaults_of(connector) | {name: value})
         except DomainError as error:
             assert error.code == "bad_option"
             assert error.message

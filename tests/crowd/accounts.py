@@ -27,7 +27,7 @@ from campaigns.contracts.account import (
     SubmissionState,
     Terms,
 )
-from campaigns.contracts.option import Option
+from campaigns.contracts.options import Number, OptionsForm, Switch
 from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform, Handover, Place
 from evalsite.lib.errors import DomainError
 from evalsite.lib.plugins import Registry
@@ -164,6 +164,12 @@ class MemoryAccount(CrowdAccount):
     )
 
 
+class EachHitOptions(OptionsForm):
+    replace_failed = Switch()
+    exclude_earlier_runs = Switch()
+    budget_cap = Number()
+
+
 class EachHit(CrowdPlatform):
     """Publishes each HIT; tells of assignments once they are submitted, as Mechanical Turk does."""
 
@@ -171,7 +177,7 @@ class EachHit(CrowdPlatform):
     title = "Each HIT"
     summary = "For tests."
     has_account = True
-    options = (Option("replace_failed", "Replace", default="no"), Option("exclude_earlier_runs", "", default="no"))
+    options = EachHitOptions
 
     def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:
         return Arrival(params["worker"])

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from campaigns.connectors.degraded.replies import replies_of
+from campaigns.connectors.dialogues import dialogues_for
 from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request
 from campaigns.design.errors import DesignError
-from campaigns.dialogues import dialogues_for
 
 
 class Degraded(Connector):

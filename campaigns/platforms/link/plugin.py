@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import urlencode
 
 from django.core.signing import BadSignature, Signer
 
-from campaigns.contracts.option import Option
+from campaigns.contracts.options import Choice, Number, OptionsForm
 from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform
 from evalsite.lib.errors import DomainError
 
@@ -16,27 +16,29 @@ _RESERVE = 2
 """How many times the workers that a design needs are proposed as the cap: some leave after an item or a HIT."""
 
 
+class Options(OptionsForm):
+    """Who may follow the link, and how many."""
+
+    access = Choice(
+        label="Who may take part",
+        choices=((OPEN, "Anybody with the link"), (PERSONAL, "Only raters with a personal link")),
+        initial=OPEN,
+    )
+    max_workers = Number(
+        label="At most this many workers",
+        help_text="Twice as many as the HITs need leaves room for those who stop early. Empty: no limit.",
+        min_value=1,
+        is_operational=True,
+    )
+
+
 class Link(CrowdPlatform):
     """An open link whose workers are counted, or a personal link for each invited rater."""
 
     slug = "link"
     title = "Link"
     summary = "Send raters a link: one for everybody, or one for each of them. No account needed."
-    options: ClassVar[tuple[Option, ...]] = (
-        Option(
-            "access",
-            "Who may take part",
-            choices=((OPEN, "Anybody with the link"), (PERSONAL, "Only raters with a personal link")),
-            default=OPEN,
-        ),
-        Option(
-            "max_workers",
-            "At most this many workers",
-            help="Twice as many as the HITs need leaves room for those who stop early. Empty: no limit.",
-            default=None,
-            is_operational=True,
-        ),
-    )
+    options = Options
 
     def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:
         """Return the rater whose name is signed in the link, or somebody new where the link is open."""

@@ -35,7 +35,7 @@ from campaigns.platforms.mturk.client import (
     is_name_taken,
     is_token_used,
 )
-from campaigns.platforms.mturk.options import never_had, number_of, requirements, text_of
+from campaigns.platforms.mturk.options import never_had, requirements, value_of
 from campaigns.platforms.mturk.polling import EVENT_TYPES, STATUSES, VERSION, read_message, read_posting
 
 CURRENCY = "USD"
@@ -61,8 +61,8 @@ class MTurkAccount(CrowdAccount):
     @sensitive_variables()
     def __init__(self, campaign: CampaignRef, keys: Keys, *, is_sandbox: bool) -> None:
         self._campaign, self._options = campaign, campaign.settings
-        self._queue_url = text_of(self._options, "sqs_queue_url")
-        self._lifetime_days = number_of(self._options, "lifetime_days") or 1
+        self._queue_url = value_of(self._options, "sqs_queue_url")
+        self._lifetime_days = value_of(self._options, "lifetime_days") or 1
         self._keys = keys
         self._is_sandbox = is_sandbox
         self._mturk = Service("mturk", keys, is_sandbox=is_sandbox)
@@ -202,7 +202,7 @@ class MTurkAccount(CrowdAccount):
 
     @property
     def _lifetime(self) -> timedelta:
-        return timedelta(days=number_of(self._options, "lifetime_days") or 1)
+        return timedelta(days=value_of(self._options, "lifetime_days") or 1)
 
     # --- What all HITs of a campaign share
 
@@ -224,12 +224,12 @@ class MTurkAccount(CrowdAccount):
         options = self._options
         answer = self._mturk.call(
             "create_hit_type",
-            Title=text_of(options, "title") or terms.title,
-            Description=text_of(options, "description") or terms.description,
-            Keywords=text_of(options, "keywords"),
+            Title=value_of(options, "title") or terms.title,
+            Description=value_of(options, "description") or terms.description,
+            Keywords=value_of(options, "keywords"),
             Reward=str(terms.reward.quantize(_CENT)),
-            AssignmentDurationInSeconds=(number_of(options, "assignment_minutes") or terms.minutes) * _MINUTE_S,
-            AutoApprovalDelayInSeconds=(number_of(options, "auto_approval_days") or 0) * _DAY_S,
+            AssignmentDurationInSeconds=(value_of(options, "assignment_minutes") or terms.minutes) * _MINUTE_S,
+            AutoApprovalDelayInSeconds=(value_of(options, "auto_approval_days") or 0) * _DAY_S,
             QualificationRequirements=required,
         )
         if not (hit_type := answer.get("HITTypeId")):

@@ -5,147 +5,135 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from campaigns.contracts.option import Option, OptionReader
+from campaigns.contracts.options import Choice, LongText, Number, OptionsForm, Secret, Switch, Text
 from evalsite.lib.errors import DomainError
 
 SANDBOX, PRODUCTION = "sandbox", "production"
-YES, NO = "yes", "no"
-_NO_OR_YES = ((NO, "no"), (YES, "yes"))
 
-OPTIONS: tuple[Option, ...] = (
-    Option(
-        "access_key_id",
-        "Access key ID",
-        help="Of the IAM user that AWS has made for your Mechanical Turk account. Empty: the key of this installation.",
-        kind="secret",
+
+class Options(OptionsForm):
+    """What a HIT type has, who may work, and where it is published."""
+
+    is_empty_default = True
+
+    access_key_id = Secret(
+        label="Access key ID",
+        help_text="Of the IAM user that AWS has made for your Mechanical Turk account. Empty: the key of this "
+        "installation.",
         is_operational=True,
-    ),
-    Option("secret_access_key", "Secret access key", help="Of the same IAM user.", kind="secret", is_operational=True),
-    Option(
-        "mode",
-        "Marketplace",
-        help="In the sandbox nothing is paid and only people whom you send there come: try everything there first. "
+    )
+    secret_access_key = Secret(label="Secret access key", help_text="Of the same IAM user.", is_operational=True)
+    mode = Choice(
+        label="Marketplace",
+        help_text="In the sandbox nothing is paid and only people whom you send there come: try everything "
+        "there first. "
         "What was published in one is not in the other, so a campaign stays where it began.",
         choices=((SANDBOX, "sandbox: a rehearsal, nobody is paid"), (PRODUCTION, "production: real workers and money")),
-        default=SANDBOX,
-    ),
-    Option(
-        "title",
-        "Title",
-        help="What workers see in the list of HITs. Empty: a neutral sentence.",
-        default="",
-        kind="text",
-    ),
-    Option(
-        "description",
-        "Description",
-        help="One or two sentences on what there is to do and how long it takes; workers read them before they accept. "
+        initial=SANDBOX,
+    )
+    title = Text(
+        label="Title", help_text="What workers see in the list of HITs. Empty: a neutral sentence.", max_length=128
+    )
+    description = LongText(
+        label="Description",
+        help_text="One or two sentences on what there is to do and how long it takes; workers read them before "
+        "they accept. "
         "Empty: two neutral sentences.",
-        default="",
-        kind="long_text",
-    ),
-    Option(
-        "keywords",
-        "Keywords",
-        help="Separated by commas; workers search by them.",
-        default="rating, language, text, evaluation",
-        kind="text",
-    ),
-    Option(
-        "assignment_minutes",
-        "Minutes for one HIT, at most",
-        help="After so many a HIT that was accepted and not submitted is offered to somebody else, and its work is "
+        max_length=2000,
+    )
+    keywords = Text(
+        label="Keywords",
+        help_text="Separated by commas; workers search by them.",
+        initial="rating, language, text, evaluation",
+        max_length=1000,
+    )
+    assignment_minutes = Number(
+        label="Minutes for one HIT, at most",
+        help_text="After so many a HIT that was accepted and not submitted is offered to somebody else, and its "
+        "work is "
         "lost: allow three or four times what it takes.",
-        default=120,
-        is_required=True,
-    ),
-    Option(
-        "lifetime_days",
-        "Days on offer",
-        help="So long a HIT waits for workers; it can be prolonged. At most 365.",
-        default=7,
-        is_required=True,
+        initial=120,
+        required=True,
+        min_value=1,
+        max_value=525_600,
+    )
+    lifetime_days = Number(
+        label="Days on offer",
+        help_text="So long a HIT waits for workers; it can be prolonged. At most 365.",
+        initial=7,
+        required=True,
         is_operational=True,
-    ),
-    Option(
-        "auto_approval_days",
-        "Days until work is approved by itself",
-        help="If you decide nothing, Amazon pays after so many days. At most 30; workers like few.",
-        default=7,
-        is_required=True,
+        min_value=1,
+        max_value=365,
+    )
+    auto_approval_days = Number(
+        label="Days until work is approved by itself",
+        help_text="If you decide nothing, Amazon pays after so many days. At most 30; workers like few.",
+        initial=7,
+        required=True,
         is_operational=True,
-    ),
-    Option(
-        "countries",
-        "Countries",
-        help="Two-letter codes separated by commas, such as US, GB, AU. Empty: workers from everywhere.",
-        default="",
-        kind="text",
-    ),
-    Option(
-        "min_approval_percent",
-        "Approved work, at least (%)",
-        help="Of all that a worker has submitted to anybody. Empty: any. In the sandbox leave it empty.",
-        default=None,
-    ),
-    Option(
-        "min_approved",
-        "Approved HITs, at least",
-        help="How many a worker must have behind them. Empty: any. In the sandbox leave it empty.",
-        default=None,
-    ),
-    Option(
-        "qualifications",
-        "Further qualifications",
-        help="One a line: the id of the qualification type, a comparator, and values, such as "
+        min_value=0,
+        max_value=30,
+    )
+    countries = Text(
+        label="Countries",
+        help_text="Two-letter codes separated by commas, such as US, GB, AU. Empty: workers from everywhere.",
+    )
+    min_approval_percent = Number(
+        label="Approved work, at least (%)",
+        help_text="Of all that a worker has submitted to anybody. Empty: any. In the sandbox leave it empty.",
+        min_value=0,
+        max_value=100,
+    )
+    min_approved = Number(
+        label="Approved HITs, at least",
+        help_text="How many a worker must have behind them. Empty: any. In the sandbox leave it empty.",
+        min_value=0,
+        max_value=10_000_000,
+    )
+    qualifications = LongText(
+        label="Further qualifications",
+        help_text="One a line: the id of the qualification type, a comparator, and values, such as "
         "“2F1QJWKUDD8XADTFD2Q0G6UTO95ALH Exists” (Masters; in the sandbox 2ARFPLSP75KLA8M8DH1HTEQVJT3SY6), or, with "
         "an id of your own, “… >= 80” or “… In 1, 2”. Amazon asks more for premium ones, which the preview of the "
         "cost does not know.",
-        default="",
-        kind="long_text",
-    ),
-    Option(
-        "exclude_earlier_runs",
-        "Only workers who were in no earlier run",
-        help="Workers of the runs that this one repeats get a qualification of yours, and whoever has it does not see "
+    )
+    exclude_earlier_runs = Switch(
+        label="Only workers who were in no earlier run",
+        help_text="Workers of the runs that this one repeats get a qualification of yours, and whoever has it "
+        "does not see "
         "these HITs.",
-        choices=_NO_OR_YES,
-        default=YES,
-    ),
-    Option(
-        "replace_failed",
-        "Replace workers who fail the worker test",
-        help="Offers the HIT once more for each of them, at your cost; they are paid as well. "
+        initial="yes",
+    )
+    replace_failed = Switch(
+        label="Replace workers who fail the worker test",
+        help_text="Offers the HIT once more for each of them, at your cost; they are paid as well. "
         "Amazon lets a HIT that began with fewer than 10 places have 9 at most.",
-        choices=_NO_OR_YES,
-        default=NO,
         is_operational=True,
-    ),
-    Option(
-        "budget_cap",
-        "Spend at most (USD)",
-        help="On the places of this campaign, rewards and fees, without bonuses: beyond it, or without it, nobody is "
+    )
+    budget_cap = Number(
+        label="Spend at most (USD)",
+        help_text="On the places of this campaign, rewards and fees, without bonuses: beyond it, or without it, "
+        "nobody is "
         "replaced.",
-        default=None,
         is_operational=True,
-    ),
-    Option(
-        "sqs_queue_url",
-        "Queue for notifications",
-        help="The address of an Amazon SQS queue in us-east-1 that only this campaign uses and that Mechanical Turk "
+        min_value=0,
+        max_value=100_000_000,
+    )
+    sqs_queue_url = Text(
+        label="Queue for notifications",
+        help_text="The address of an Amazon SQS queue in us-east-1 that only this campaign uses and that "
+        "Mechanical Turk "
         "may send to. With it, returned HITs are known at once. Empty: the site asks every few minutes.",
-        default="",
-        kind="text",
         is_operational=True,
-    ),
-)
+    )
+
 
 MIN_FEE = Decimal("0.01")
 CODE = "code"
 """The field of `externalSubmit` with the completion code."""
 
-_reader = OptionReader(OPTIONS)
-value_of, text_of, number_of = _reader.value_of, _reader.text_of, _reader.number_of
+value_of = Options.value_of
 
 
 # --- Who may work
@@ -187,7 +175,7 @@ _INTEGER = re.compile(r"[0-9]{1,9}", re.ASCII)
 def requirements(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the qualification requirements of a HIT type; raise DomainError `bad_option` in plain words."""
     found = []
-    countries = list(dict.fromkeys(_split(text_of(settings, "countries").upper())))
+    countries = list(dict.fromkeys(_split(value_of(settings, "countries").upper())))
     for code in countries:
         if not re.fullmatch("[A-Z]{2}", code):
             raise _bad("Countries", f"“{code}” is no two-letter code of a country, such as US or GB")
@@ -195,14 +183,14 @@ def requirements(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
         raise _bad("Countries", f"there are {len(countries)}, and Amazon takes {_MOST_PLACES}")
     if countries:
         found.append(_requirement(_LOCALE, "In", LocaleValues=[{"Country": code} for code in countries]))
-    percent, n_approved = number_of(settings, "min_approval_percent"), number_of(settings, "min_approved")
+    percent, n_approved = value_of(settings, "min_approval_percent"), value_of(settings, "min_approved")
     if percent is not None:
         if not 0 <= percent <= 100:
             raise _bad("Approved work", f"{percent} is no percentage")
         found.append(_requirement(_PERCENT_APPROVED, "GreaterThanOrEqualTo", IntegerValues=[percent]))
     if n_approved is not None:
         found.append(_requirement(_N_APPROVED, "GreaterThanOrEqualTo", IntegerValues=[n_approved]))
-    for number, line in enumerate(text_of(settings, "qualifications").splitlines(), 1):
+    for number, line in enumerate(value_of(settings, "qualifications").splitlines(), 1):
         if line.strip():
             found.append(_custom(line.strip(), f"Further qualifications, line {number}"))
     if len(found) >= _MOST_REQUIREMENTS:  # one is left for the workers of earlier runs
@@ -212,7 +200,7 @@ def requirements(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def asks_for_masters(settings: Mapping[str, Any]) -> bool:
     """Return whether only Masters may work."""
-    lines = text_of(settings, "qualifications").splitlines()
+    lines = value_of(settings, "qualifications").splitlines()
     return any(line.split()[0] in _MASTERS for line in lines if line.strip())
 
 

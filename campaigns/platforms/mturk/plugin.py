@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings as site
@@ -11,17 +11,14 @@ from django.core.signing import BadSignature, Signer
 from django.views.decorators.debug import sensitive_variables
 
 from campaigns.contracts.account import CrowdAccount
-from campaigns.contracts.option import Option
 from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform, Handover, Place
 from campaigns.platforms.mturk.options import (
     CODE,
     MIN_FEE,
-    OPTIONS,
     PRODUCTION,
+    Options,
     asks_for_masters,
-    number_of,
     requirements,
-    text_of,
     value_of,
 )
 from evalsite.lib.errors import DomainError
@@ -32,19 +29,10 @@ _ID = re.compile(r"[A-Z0-9]{20,64}", re.ASCII)
 _HIT_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _RATE, _MORE_FOR_MANY, _MORE_FOR_MASTERS = Decimal("0.20"), Decimal("0.20"), Decimal("0.05")
 _MANY_PLACES = 10
-# What each number may be, and what it is called.
-_BOUNDS = {
-    "assignment_minutes": (1, 525_600, "Minutes for one HIT"),
-    "lifetime_days": (1, 365, "Days on offer"),
-    "auto_approval_days": (0, 30, "Days until work is approved by itself"),
-    "min_approved": (0, 10_000_000, "Approved HITs"),
-    "budget_cap": (0, 100_000_000, "Spend at most"),
-}
 # Workers see HITs in a frame of worker.mturk.com or of the sandbox. `turkSubmitTo` is www.mturk.com, which sends the
 # form on to worker.mturk.com: browsers that check each redirect want both among the targets of forms.
 AMAZON = ("https://worker.mturk.com", "https://workersandbox.mturk.com", "https://www.mturk.com")
 _PORTS = {"http": 80, "https": 443}
-_LONGEST = {"title": (128, "Title"), "description": (2000, "Description"), "keywords": (1000, "Keywords")}
 
 
 class MTurk(CrowdPlatform):
@@ -53,7 +41,7 @@ class MTurk(CrowdPlatform):
     slug = "mturk"
     title = "Amazon Mechanical Turk"
     summary = "Each HIT is published as a HIT of Mechanical Turk; first in its sandbox, where nothing is paid."
-    options: ClassVar[tuple[Option, ...]] = OPTIONS
+    options = Options
     has_account = True
 
     @property
@@ -70,15 +58,8 @@ class MTurk(CrowdPlatform):
     def check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the options; raise DomainError `bad_option` for a value that Amazon would refuse."""
         requirements(settings)
-        for name, (least, most, label) in _BOUNDS.items():
-            number = number_of(settings, name)
-            if number is not None and not least <= number <= most:
-                raise DomainError("bad_option", f"{label}: a number from {least} to {most}, not {number}.")
-        for name, (most, label) in _LONGEST.items():
-            if len(text_of(settings, name)) > most:
-                raise DomainError("bad_option", f"{label}: at most {most} characters.")
-        _check_queue(text_of(settings, "sqs_queue_url"))
-        return settings
+        _check_queue(value_of(settings, "sqs_queue_url"))
+        return super().check(settings)
 
     def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:
         """Return the worker and their assignment on Mechanical Turk, or a preview.

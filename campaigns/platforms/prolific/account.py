@@ -35,7 +35,7 @@ from campaigns.contracts.account import (
 from campaigns.contracts.platform import CampaignRef
 from campaigns.platforms.prolific import secured, studies, workspace
 from campaigns.platforms.prolific.client import PlatformBusyError, ProlificClient
-from campaigns.platforms.prolific.options import is_secure, text_of
+from campaigns.platforms.prolific.options import value_of
 from campaigns.platforms.prolific.states import posting_state, submission_state
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class ProlificAccount(CrowdAccount):
     def __init__(self, campaign: CampaignRef, token: str) -> None:
         self._campaign = campaign
         self._client = ProlificClient(token)
-        self._workspace = workspace.Workspace(self._client, text_of(campaign.settings, "workspace"))
+        self._workspace = workspace.Workspace(self._client, value_of(campaign.settings, "workspace"))
         self._just_drafted: set[str] = set()
 
     def check(self) -> AccountState:
@@ -89,7 +89,7 @@ class ProlificAccount(CrowdAccount):
 
     def _keys(self) -> dict[str, Any]:
         """Return the keys of signed arrivals, nothing if they are not used, or known and cannot be fetched now."""
-        if not is_secure(self._campaign.settings):
+        if not value_of(self._campaign.settings, "secure_url"):
             return {}
         try:
             return {secured.KEYS: self._client.get("/.well-known/study/jwks.json")}
@@ -120,7 +120,7 @@ class ProlificAccount(CrowdAccount):
         """Return the study of the posting's token, made as a draft if there is none yet."""
         if found := studies.find(self._client, posting.token):
             return found
-        project = self._workspace.project(text_of(self._campaign.settings, "project"))
+        project = self._workspace.project(value_of(self._campaign.settings, "project"))
         blocked = self._left_out(posting.terms)
         body = studies.body_of(self._client, self._campaign, posting, project=project, blocked=blocked)
         return str(self._client.create("/api/v1/studies/", body)["id"])

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import urlencode
 
 from django.conf import settings as site
@@ -11,23 +11,16 @@ from django.core.signing import BadSignature, Signer
 from django.views.decorators.debug import sensitive_variables
 
 from campaigns.contracts.account import CrowdAccount, Event
-from campaigns.contracts.option import Option
 from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform, Handover, Place
 from campaigns.platforms.prolific import hooks, secured
 from campaigns.platforms.prolific.account import ProlificAccount
 from campaigns.platforms.prolific.codes import completion_code
-from campaigns.platforms.prolific.options import OPTIONS, is_secure, number_of, percent_of
+from campaigns.platforms.prolific.options import Options, value_of
 from evalsite.lib.errors import DomainError
 
 _IDS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 _ID = re.compile(r"[0-9a-f]{24}", re.ASCII)
 _CENT = Decimal("0.01")
-_BOUNDS = {
-    "maximum_minutes": (1, 1440, "Minutes for one HIT"),
-    "min_approval_percent": (0, 100, "Approved work"),
-    "min_approved": (0, 10_000, "Approved submissions"),
-    "budget_cap": (0, 100_000_000, "Spend at most"),
-}
 
 
 class Prolific(CrowdPlatform):
@@ -36,7 +29,7 @@ class Prolific(CrowdPlatform):
     slug = "prolific"
     title = "Prolific"
     summary = "Each wave of HITs is published as a study of Prolific."
-    options: ClassVar[tuple[Option, ...]] = OPTIONS
+    options = Options
     has_account = True
     posts_each_hit = False
     deletes_postings = False
@@ -64,17 +57,6 @@ class Prolific(CrowdPlatform):
         ("OTHER", "Something else"),
     )
 
-    @classmethod
-    def check(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the options; raise DomainError `bad_option` for a value that cannot work."""
-        for name, (least, most, label) in _BOUNDS.items():
-            number = number_of(settings, name)
-            if number is not None and not least <= number <= most:
-                raise DomainError("bad_option", f"{label}: a number from {least} to {most}, not {number}.")
-        percent_of(settings, "fee_percent")
-        percent_of(settings, "vat_percent")
-        return settings
-
     def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:
         """Return the participant and their submission on Prolific, or a preview.
 
@@ -91,7 +73,7 @@ class Prolific(CrowdPlatform):
             return Arrival(is_preview=True)
         if not all(map(_ID.fullmatch, ids)):
             raise _bad_link("Prolific has not said who you are. Open the study from your list on Prolific.")
-        if is_secure(campaign.settings):
+        if value_of(campaign.settings, "secure_url"):
             secured.check_arrival(campaign, params, dict(zip(_IDS, ids, strict=True)))
         participant, study, session = ids
         return Arrival(participant, place=Place(session, data={"posting": study}))
@@ -110,8 +92,8 @@ class Prolific(CrowdPlatform):
 
     def fee(self, campaign: CampaignRef, amount: Decimal, *, n_places: int, is_bonus: bool = False) -> Decimal:
         """Return the percentage that is set, of a reward or a bonus alike, with the tax on it."""
-        fee = amount * percent_of(campaign.settings, "fee_percent") / 100
-        tax = fee * percent_of(campaign.settings, "vat_percent") / 100
+        fee = amount * value_of(campaign.settings, "fee_percent") / 100
+        tax = fee * value_of(campaign.settings, "vat_percent") / 100
         return (fee + tax).quantize(_CENT, ROUND_HALF_UP)
 
     @sensitive_variables()

@@ -10,7 +10,7 @@ from campaigns.contracts.account import PlatformRefusedError, PostingSpec
 from campaigns.contracts.platform import CampaignRef
 from campaigns.platforms.prolific.client import ProlificClient
 from campaigns.platforms.prolific.codes import completion_code
-from campaigns.platforms.prolific.options import countries_of, devices_of, is_secure, number_of
+from campaigns.platforms.prolific.options import countries_of, devices_of, value_of
 
 _COUNTRY = "current-country-of-residence"
 
@@ -48,7 +48,7 @@ def body_of(
         "description": linebreaks(terms.description, autoescape=True),  # Prolific shows it as HTML
         "external_study_url": posting.url,
         "prolific_id_option": "url_parameters",
-        "is_external_study_url_secure": is_secure(options),
+        "is_external_study_url_secure": value_of(options, "secure_url"),
         "completion_codes": [
             {
                 "code": completion_code(campaign.public_id),
@@ -62,7 +62,7 @@ def body_of(
         "device_compatibility": devices_of(options),
         "filters": _filters(client, options, blocked),
     }
-    if minutes := number_of(options, "maximum_minutes"):
+    if minutes := value_of(options, "maximum_minutes"):
         body["maximum_allowed_time"] = minutes
     return body
 
@@ -71,9 +71,9 @@ def _filters(client: ProlificClient, options: Mapping[str, Any], blocked: Sequen
     filters: list[dict[str, Any]] = []
     if countries := countries_of(options):
         filters.append({"filter_id": _COUNTRY, "selected_values": _country_ids(client, countries)})
-    if percent := number_of(options, "min_approval_percent"):
+    if percent := value_of(options, "min_approval_percent"):
         filters.append({"filter_id": "approval_rate", "selected_range": {"lower": percent, "upper": 100}})
-    if approved := number_of(options, "min_approved"):
+    if approved := value_of(options, "min_approved"):
         filters.append({"filter_id": "approval_numbers", "selected_range": {"lower": approved}})
     if blocked:
         filters.append({"filter_id": "participant_group_blocklist", "selected_values": list(blocked)})

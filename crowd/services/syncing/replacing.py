@@ -16,6 +16,7 @@ from crowd.models import Order, Posting, Submission, Wave
 from crowd.queries.publishing import Cost, cost_of_places, is_on, list_stops, option_of
 from crowd.services.payments.orders import place_orders
 from crowd.services.syncing.discrepancies import HANDED_IN
+from evalsite.lib.errors import DomainError
 
 _FAILED = "failed"
 _REJECTED = Submission.State.REJECTED
@@ -44,7 +45,7 @@ def _cap_of(campaign: Campaign) -> Decimal:
     """Return the budget cap; without one that can be read, nothing is spent: who replaces may fail, too, for ever."""
     try:
         return Decimal(str(option_of(campaign, "budget_cap")))
-    except InvalidOperation:
+    except (DomainError, InvalidOperation):
         return _NOTHING
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from campaigns.connectors.dialogues import dialogues_for
 from campaigns.contracts.connector import ConnectorError, Setup
-from campaigns.dialogues import BadDialoguesError, check_dialogues, dialogues_for, read_dialogues
+from campaigns.dialogues import BadDialoguesError, check_dialogues, read_dialogues
 from evalsite.lib.caches import FileCache
 from examples.dialogue.make_dialogues import turns_of
 from tests.campaigns.connectors.dialogue_files import EXAMPLE, write_dialogues

@@ -15,7 +15,7 @@ from simulators.chat_completions import ChatServer
 from tests.campaigns.connectors.talking import make_request, make_setup
 
 SECRET = "Bearer 0123456789abcdef"
-DEFAULTS = {option.name: option.default for option in HttpJson.options if not option.is_secret}
+DEFAULTS = HttpJson.options.defaults()
 
 
 def connect(server: ChatServer, **settings: Any) -> HttpJson:
@@ -156,14 +156,14 @@ def test_what_was_stored_and_cannot_be_meant_is_a_lasting_error(server: ChatServ
     ("wrong", "where"),
     [
         ({"template": '{"a": "{{text}}",\n "b" 2}'}, "line 2, column 6"),
-        ({"template": ""}, "line 1"),
+        ({"template": ""}, "Request"),
         ({"template": '{"a": NaN, "b": "{{text}}"}'}, "NaN"),
         ({"template": "[" * 100_000}, "nested too deeply"),
         ({"template": '{"a": ["{{txt}}"]}'}, "{{txt}}"),
         ({"template": '{"a": "{{topic}}"}'}, "{{text}} or {{turns}}"),
         ({"turn": '{"role": "{{role}}"}'}, "A turn"),
         ({"turn": '{"text": "{{turns}}"}'}, "{{turns}}"),
-        ({"reply_path": ""}, "step 1"),
+        ({"reply_path": ""}, "Where the reply stands"),
         ({"reply_path": "a..b"}, "step 2"),
         ({"reply_path": "a. b"}, "step 2"),
         ({"reply_path": "a."}, "step 2"),
@@ -174,9 +174,9 @@ def test_what_was_stored_and_cannot_be_meant_is_a_lasting_error(server: ChatServ
     ],
 )
 def test_the_check_says_where_something_cannot_be_meant(wrong: dict[str, str], where: str) -> None:
-    assert HttpJson.check(DEFAULTS) == DEFAULTS
+    assert HttpJson.options.check(DEFAULTS) == DEFAULTS
     with pytest.raises(DomainError) as refused:
-        HttpJson.check(DEFAULTS | wrong)
+        HttpJson.options.check(DEFAULTS | wrong)
     assert refused.value.code == "bad_option"
     assert where in refused.value.message
 

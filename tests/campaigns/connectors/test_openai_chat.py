@@ -105,10 +105,10 @@ def test_a_prompt_is_filled_in_and_its_empty_lines_go(topic: str, persona: tuple
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(wrong: dict[str, str]) -> None:
-    defaults = {option.name: option.default for option in OpenAIChat.options if not option.is_secret}
-    assert OpenAIChat.check(defaults) == defaults
+    defaults = OpenAIChat.options.defaults()
+    assert OpenAIChat.options.check(defaults) == defaults
     with pytest.raises(DomainError) as refused:
-        OpenAIChat.check(defaults | wrong)
+        OpenAIChat.options.check(defaults | wrong)
     assert refused.value.code == "bad_option"
     assert "secret" not in refused.value.message
 

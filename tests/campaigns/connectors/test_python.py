@@ -115,18 +115,19 @@ def test_what_is_no_text_is_a_bad_reply(what: Any) -> None:
 
 
 def test_the_classes_to_choose_from_are_the_admins_as_they_are_now(settings: Settings) -> None:
-    assert [path for path, _ in PythonClass.options[0].choices] == settings.CHATBOT_CLASSES
+    option = PythonClass.options.named()["class_path"]
+    assert list(option.labels()) == settings.CHATBOT_CLASSES
     settings.CHATBOT_CLASSES = []
-    assert [path for path, _ in PythonClass.options[0].choices] == [""]
-    assert connect("Polite").options[0].default == ""
+    assert list(option.labels()) == [""]
+    assert option.default == ""
 
 
 @pytest.mark.parametrize(
     "wrong", [{"class_path": "os.system"}, {"arguments": "{"}, {"arguments": "[1]"}, {"arguments": "{'a': 1}"}]
 )
 def test_options_that_cannot_be_meant_are_refused(wrong: dict[str, str]) -> None:
-    defaults = {option.name: option.default for option in PythonClass.options}
-    assert PythonClass.check(defaults) == defaults
+    defaults = PythonClass.options.defaults()
+    assert PythonClass.options.check(defaults) == defaults
     with pytest.raises(DomainError) as refused:
-        PythonClass.check(defaults | wrong)
+        PythonClass.options.check(defaults | wrong)
     assert refused.value.code == "bad_option"

@@ -142,13 +142,14 @@ def test_an_input_of_signs_only_gets_a_reply(small: Path) -> None:
 )
 def test_settings_that_cannot_be_meant_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(DomainError) as caught:
-        Retrieval.check(settings)
+        Retrieval.options.check(settings)
     assert caught.value.code == "bad_option"
 
 
 def test_settings_left_empty_are_the_defaults() -> None:
-    defaults = {option.name: option.default for option in Retrieval.options}
-    assert Retrieval.check({}) == Retrieval.check({"n_candidates": None, "min_similarity": ""}) == defaults
+    defaults, empty = Retrieval.options.defaults(), {"n_candidates": None, "min_similarity": ""}
+    assert {name: Retrieval.options.value_of(empty, name) for name in empty} == defaults
+    assert {name: Retrieval.options.value_of({}, name) for name in empty} == defaults
 
 
 def test_without_a_file_it_is_misconfigured() -> None:

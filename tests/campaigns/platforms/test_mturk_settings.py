@@ -91,7 +91,7 @@ def test_what_amazon_would_refuse_is_named_at_once(wishes: dict[str, Any], named
 
 
 def test_the_defaults_and_a_queue_of_amazons_are_fine() -> None:
-    MTurk.check({option.name: option.default for option in MTurk.options})
+    MTurk.check(MTurk.options.defaults())
     MTurk.check({"sqs_queue_url": "https://sqs.us-east-1.amazonaws.com/123456789012/q"})
 
 
@@ -152,5 +152,5 @@ def test_what_no_key_has_is_refused() -> None:
 
 
 def test_keys_are_secrets_that_may_change_after_the_launch() -> None:
-    secrets = {option.name: option.is_operational for option in MTurk.options if option.is_secret}
+    secrets = {name: option.is_operational for name, option in MTurk.options.secrets().items()}
     assert secrets == {"access_key_id": True, "secret_access_key": True}

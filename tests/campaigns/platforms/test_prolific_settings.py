@@ -36,7 +36,7 @@ def test_an_option_that_cannot_work_is_refused(options: dict[str, Any]) -> None:
 
 def test_the_options_of_a_new_campaign_are_good() -> None:
     assert PLATFORM.check({}) == {}
-    assert PLATFORM.check({option.name: option.default for option in PLATFORM.options})
+    assert PLATFORM.check(PLATFORM.options.defaults())
 
 
 @pytest.mark.parametrize(
