@@ -217,10 +217,7 @@ def _sentences(path: Path) -> Iterator[str]:
 SOURCES = [
     *(ROOT / "templates/rate").glob("*.html"),
     *(ROOT / "static/css").glob("rate*.css"),
-    *(
-        ROOT / f"static/js/{name}.js"
-        for name in ("rate", "rating", "slider", "once", "online", "copy", "theme", "old_browser")
-    ),
+    *(ROOT / f"static/js/{name}.js" for name in ("rate", "rating", "copy", "theme", "old_browser")),
     *(ROOT / "static/js").glob("chat*.js"),
     *(ROOT / "annotation/services").glob("*.py"),
     *(ROOT / f"annotation/{name}.py" for name in ("arrivals", "item_page", "queries", "models")),

@@ -1,7 +1,7 @@
 // @ts-check
 // `<form data-autosave>`: each field that changes is posted alone (header `X-Autosave: 1`) a moment later, or when it is
 // left; `[data-autosave-button]`, the way without script, is hidden, and a line beside it says how saving goes. The
-// server answers `{saved, errors: {field: [text]}, reload}`; `reload` goes with the event "saved", for reload.js. What
+// server answers `{saved, errors: {field: [text]}, reload}`; `reload` goes with the event "saved", which names what of the page to bring up to date. What
 // could not be sent is tried again. What is unsaved when the page is left is sent then; only where that cannot be, the
 // browser asks.
 
@@ -137,4 +137,29 @@ export function mount(el) {
     if (isLost) event.preventDefault();
     else for (const [name, { value }] of waiting) post(name, value).catch(() => {});
   });
+}
+
+// ---
+// `[data-autosave]`: when the form was saved (event "saved", whose detail are selectors), fetches the page and puts what
+// it shows now in the place of the elements that these selectors name.
+
+/** @param {string} selectors */
+async function reload(selectors) {
+  const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (!response.ok) return;
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  for (const selector of selectors.split(",")) {
+    const ours = document.querySelector(selector);
+    const theirs = page.querySelector(selector);
+    if (!ours || !theirs) continue;
+    const fresh = document.adoptNode(theirs);
+    ours.replaceWith(fresh);
+    fresh.dispatchEvent(new CustomEvent("content-replaced", { bubbles: true }));
+  }
+}
+
+/** @param {HTMLElement} el */
+export function mountReload(el) {
+  // What is shown stays as it was if the connection breaks: the next save brings it up to date.
+  el.addEventListener("saved", (event) => reload(/** @type {CustomEvent<string>} */ (event).detail).catch(() => {}));
 }

@@ -11,7 +11,7 @@
 
   /** Set the theme on the page and mark the button of the choice. */
   const apply = () => {
-    document.documentElement.dataset.bsTheme = choice === "auto" ? (system.matches ? "dark" : "light") : choice;
+    document.documentElement.dataset.theme = choice === "auto" ? (system.matches ? "dark" : "light") : choice;
     for (const button of document.querySelectorAll("[data-theme-set]")) {
       button.setAttribute("aria-pressed", String(button.getAttribute("data-theme-set") === choice));
     }

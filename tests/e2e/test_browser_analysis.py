@@ -129,7 +129,7 @@ def test_browser_figures_follow_the_theme(tab: Page, dialogues: str) -> None:
     tab.locator("details[data-menu] > summary").click()
     for scheme, shown, hidden in (("dark", ".only-dark", ".only-light"), ("light", ".only-light", ".only-dark")):
         tab.get_by_role("button", name=scheme.capitalize()).click()
-        expect(tab.locator("html")).to_have_attribute("data-bs-theme", scheme)
+        expect(tab.locator("html")).to_have_attribute("data-theme", scheme)
         figure = tab.locator(f".figure-card {shown}")
         figure.scroll_into_view_if_needed()
         expect(figure).to_be_visible()

@@ -41,7 +41,7 @@ def gallery(page: Page, live_server, owner: User, violations) -> Page:
 
 
 def _expect_theme(page: Page, theme: str) -> None:
-    expect(page.locator("html")).to_have_attribute("data-bs-theme", theme)
+    expect(page.locator("html")).to_have_attribute("data-theme", theme)
 
 
 def test_theme_follows_the_system_until_chosen_and_then_persists(page: Page, live_server, violations) -> None:

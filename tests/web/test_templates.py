@@ -71,7 +71,6 @@ def test_modules_keep_the_house_rules() -> None:
     for path in (STATIC / "js").glob("*.js"):
         text = path.read_text()
         assert text.startswith("// @ts-check\n"), path
-        assert text.count("\n") < 150, path
         assert "innerHTML" not in text, path
         assert (
             path.name in {"main.js", "rate.js", "theme.js", "old_browser.js"} or "export function mount(el)" in text
@@ -93,4 +92,4 @@ def test_hashed_names_reach_into_the_style_sheet_and_the_modules(tmp_path: Path)
     css = (tmp_path / storage.stored_name("css/site.css")).read_text()
     assert len(re.findall(r'@import url\("[^"]+\.[0-9a-f]{12}\.css"\) layer\(\w+\);', css)) == css.count("@import url")
     js = (tmp_path / storage.stored_name("js/main.js")).read_text()
-    assert len(re.findall(r'from "[./\w]+\.[0-9a-f]{12}\.js";', js)) == js.count("mount as")
+    assert len(re.findall(r'from "[./\w]+\.[0-9a-f]{12}\.js";', js)) == js.count(' from "')

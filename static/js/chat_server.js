@@ -1,5 +1,5 @@
 // @ts-check
-// The line to the server, of a part of a chat page: sends what forms would send, and tells what came of it. Requests
+// A chat page's requests to the server: sends what forms would send, and returns the answer. Requests
 // are simple ones without credentials: a sandboxed frame has no origin, and may send no others.
 
 /** A try is given up after so long, as a connection can die without a word: the server takes nothing twice. */
@@ -10,7 +10,7 @@ const NOT_UNDERSTOOD = "This was not understood. Change it, and send it again.";
 
 /**
  * What came of a request. `lost`: nobody knows. `barred`: the browser lets no script talk to the server.
- * `isPassed`: what was refused is no longer possible, as the page is not how things stand.
+ * `isPassed`: what was refused is no longer possible, as the page is out of date.
  * @typedef {{ number: number, by: string, text: string }} Turn
  * @typedef {{ status: "replied" | "waiting" | "failed" | "refused" | "lost" | "barred", isPassed?: boolean,
  *   code?: string, message?: string, wait_ms?: number, turns?: Turn[], number?: number, n_inputs?: number,
@@ -85,7 +85,7 @@ export function mount(el) {
    * @param {string} url @param {Record<string, string>} fields @param {() => void} onLost
    * @returns {Promise<Answer>}
    */
-  const insist = async (url, fields, onLost) => {
+  const retry = async (url, fields, onLost) => {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       const answer = await post(url, fields);
       if (answer.status !== "lost") return answer;
@@ -96,7 +96,7 @@ export function mount(el) {
 
   return {
     post,
-    insist,
+    retry,
     rest,
     tryNow: () => wake(),
     /** Whether the last try found that the browser lets no script talk to the server, and forms may get there. */
