@@ -1,13 +1,10 @@
 """Watching the chats of a live campaign, and reading what was said."""
 
-from uuid import UUID
-
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_GET
 
 from annotation.chat.flags import FEWEST_INPUTS, FLAGS
 from annotation.chat.forms import ChatFilter
@@ -22,28 +19,27 @@ from annotation.chat.transcripts import (
     only_flagged,
 )
 from annotation.models import Conversation
+from annotation.views.monitoring import has_chats
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
-from campaigns.queries import get_campaign_for, list_chatbots
+from campaigns.queries import list_chatbots
+from campaigns.views.access import campaign_view, render_form
 from evalsite.accounts.requests import SignedInRequest
 
 _CHATS_PER_PAGE, _RUNNING_SHOWN = 30, 20
-_BAD_FILTER = 422
 
 
-@require_GET
-def chats(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET", check=has_chats)
+def chats(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show the chats that go on, and how each chatbot does."""
-    campaign = _live_campaign(request, public_id)
     found = get_chats_now(campaign, timezone.now(), n_running=_RUNNING_SHOWN)
     context = campaign_context(campaign, "chats") | {"chats": found, "n_timed": CHATS_TIMED}
     return render(request, "monitoring/chats.html", context)
 
 
-@require_GET
-def transcripts(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET", check=has_chats)
+def transcripts(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """List the chats that match, newest first."""
-    campaign = _live_campaign(request, public_id)
     form = ChatFilter(request.GET, list_chatbots(campaign))
     is_valid = form.is_valid()
     found = _matching(campaign, form) if is_valid else list_chats(campaign).none()
@@ -55,7 +51,7 @@ def transcripts(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "n_newest": CHATS_FLAGGED,
         "rows": describe_chats(campaign, page, search=form.cleaned_data["search"] if is_valid else ""),
     }
-    return render(request, "monitoring/transcripts.html", context, status=200 if is_valid else _BAD_FILTER)
+    return render_form(request, "monitoring/transcripts.html", context, is_refused=not is_valid)
 
 
 def _matching(campaign: Campaign, form: ChatFilter) -> QuerySet[Conversation]:
@@ -67,19 +63,17 @@ def _matching(campaign: Campaign, form: ChatFilter) -> QuerySet[Conversation]:
     return only_flagged(found, flag) if flag else found
 
 
-@require_GET
-def chat(request: SignedInRequest, public_id: UUID, chat_id: int) -> HttpResponse:
+@campaign_view("GET", check=has_chats)
+def chat(request: SignedInRequest, campaign: Campaign, chat_id: int) -> HttpResponse:
     """Show one chat, turn by turn."""
-    campaign = _live_campaign(request, public_id)
     found = get_transcript(campaign, chat_id, timezone.now())
     context = campaign_context(campaign, "chats") | {"transcript": found, "chat": found.chat}
     return render(request, "monitoring/transcript.html", context)
 
 
-@require_GET
-def chat_flags(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET", check=has_chats)
+def chat_flags(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show what raises flags, and whose chats have any."""
-    campaign = _live_campaign(request, public_id)
     context = campaign_context(campaign, "chats") | {
         "flags": list(FLAGS.values()),
         "workers": count_worker_flags(campaign),
@@ -87,10 +81,3 @@ def chat_flags(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "fewest_inputs": FEWEST_INPUTS,
     }
     return render(request, "monitoring/chat_flags.html", context)
-
-
-def _live_campaign(request: SignedInRequest, public_id: UUID) -> Campaign:
-    campaign = get_campaign_for(request.user, public_id)
-    if not campaign.is_live:
-        raise Http404("This campaign has no chats.")
-    return campaign

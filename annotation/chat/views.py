@@ -24,10 +24,9 @@ from annotation.models import Assignment, Conversation, Turn
 from annotation.queries import assignment_id_of, get_assignment
 from annotation.templatetags.rating import messages_sent
 from annotation.views.framed import View, data, for_workers, is_script, see_other
-from annotation.views.pages import UNPROCESSABLE, show_next, url_of
-from evalsite.lib.errors import DomainError
+from annotation.views.pages import show_next, url_of
+from evalsite.lib.errors import CONFLICT, UNPROCESSABLE, DomainError
 
-_CONFLICT = 409
 # What another window, or a request sent twice, has done already.
 _PASSED = {"not_next", "not_next_turn", "chat_ended", "awaits_reply", "no_chat", "returned", "not_active"}
 _NOT_ACTIVE = DomainError("not_active", "You do not have this HIT any more. What you said is kept.")
@@ -163,7 +162,7 @@ def _describe(
 
 
 def _refuse(request: HttpRequest, token: str, error: DomainError, draft: Mapping[str, str]) -> HttpResponse:
-    status = _CONFLICT if error.code in _PASSED else UNPROCESSABLE
+    status = CONFLICT if error.code in _PASSED else UNPROCESSABLE
     assignment = get_assignment(token)
     if is_script(request):
         content = {"status": "refused", "code": error.code, "message": error.message}

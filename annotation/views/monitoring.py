@@ -2,7 +2,6 @@
 
 import io
 from typing import TypeVar
-from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -14,7 +13,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.downloads import Choice, count_rows, find_download
 from annotation.exports import ALL_STATES, FINISHED
@@ -34,27 +32,32 @@ from annotation.services.assignments import release_assignment
 from annotation.services.invitations import invite_raters
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
-from campaigns.queries import Role, get_campaign_for, has_role
+from campaigns.queries import Role, has_role
+from campaigns.views.access import back_to, campaign_view, render_form
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.writing import write_csv
 from evalsite.lib.words import counted
 
 _ROWS_PER_PAGE, _TEXTS_PER_PAGE = 50, 30
-_UNPROCESSABLE = 422
 _STATES = {"finished": FINISHED, "all": ALL_STATES}
 _IDS = {"hashed": False, "real": True}
 R = TypeVar("R", HttpResponse, StreamingHttpResponse)
+
+
+def has_chats(request: SignedInRequest, campaign: Campaign) -> None:
+    """Check that workers chat with the campaign's systems; raise Http404."""
+    if not campaign.is_live:
+        raise Http404("This campaign has no chats.")
 
 
 def _page(request: SignedInRequest, found: QuerySet, per_page: int = _ROWS_PER_PAGE) -> Page:
     return Paginator(found, per_page).get_page(request.GET.get("page"))
 
 
-@require_GET
-def progress(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET")
+def progress(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show progress by HIT and by system, and how long work takes."""
-    campaign = get_campaign_for(request.user, public_id)
     page = _page(request, list_hits(campaign))
     context = campaign_context(campaign, "progress") | {
         "progress": get_progress(campaign, timezone.now()),
@@ -64,10 +67,9 @@ def progress(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     return render(request, "monitoring/progress.html", context)
 
 
-@require_GET
-def assignments(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET")
+def assignments(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """List the assignments that match, newest first."""
-    campaign = get_campaign_for(request.user, public_id)
     form = AssignmentFilter(request.GET, with_names=has_role(campaign, Role.EDITOR))
     is_valid = form.is_valid()
     page = _page(
@@ -79,30 +81,25 @@ def assignments(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "page_obj": page,
         "rows": describe_assignments(campaign, page),
     }
-    return render(request, "monitoring/assignments.html", context, status=200 if is_valid else _UNPROCESSABLE)
+    return render_form(request, "monitoring/assignments.html", context, is_refused=not is_valid)
 
 
-@require_POST
-def release(request: SignedInRequest, public_id: UUID, assignment_id: int) -> HttpResponse:
+@campaign_view("POST", refused=back_to("monitoring:assignments"))
+def release(request: SignedInRequest, campaign: Campaign, assignment_id: int) -> HttpResponse:
     """Free the place of an active assignment."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
     assignment = get_assignment_of(campaign, assignment_id)
-    try:
-        released = release_assignment(assignment=assignment)
-        if released.state == released.State.FINISHED:
-            text = f"All items of HIT {assignment.hit.number} were rated, so it counts as finished."
-        else:
-            text = f"The place in HIT {assignment.hit.number} is free again. What was rated is kept."
-        messages.success(request, text)
-    except DomainError as error:
-        messages.error(request, error.message)
+    released = release_assignment(assignment=assignment)
+    if released.state == released.State.FINISHED:
+        text = f"All items of HIT {assignment.hit.number} were rated, so it counts as finished."
+    else:
+        text = f"The place in HIT {assignment.hit.number} is free again. What was rated is kept."
+    messages.success(request, text)
     return redirect("monitoring:assignments", campaign.public_id)
 
 
-@require_GET
-def feedback(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET")
+def feedback(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """List what workers wrote at the end of their HITs, newest first."""
-    campaign = get_campaign_for(request.user, public_id)
     form = FeedbackFilter(request.GET)
     is_valid = form.is_valid()
     search = form.cleaned_data["search"] if is_valid else ""
@@ -114,17 +111,16 @@ def feedback(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "page_obj": page,
         "texts": describe_assignments(campaign, page),
     }
-    return render(request, "monitoring/feedback.html", context, status=200 if is_valid else _UNPROCESSABLE)
+    return render_form(request, "monitoring/feedback.html", context, is_refused=not is_valid)
 
 
 # --- Raters
 
 
-@require_http_methods(["GET", "POST"])
-def raters(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET", "POST")
+def raters(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show the open link, or invited raters with their links; invite more."""
     is_sent = request.method == "POST"
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR if is_sent else Role.VIEWER)
     form = RatersForm(request.POST if is_sent else None)
     if is_sent and form.is_valid():
         names = form.cleaned_data["names"]
@@ -142,7 +138,7 @@ def raters(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         "page_obj": page,
         "raters": raters_of(campaign, list(page)),
     }
-    return render(request, "monitoring/raters.html", context, status=_UNPROCESSABLE if is_sent else 200)
+    return render_form(request, "monitoring/raters.html", context)
 
 
 def _invited(n_new: int, n_known: int) -> str:
@@ -152,10 +148,9 @@ def _invited(n_new: int, n_known: int) -> str:
     return f"{counted(n_new, 'rater')} now {'has' if n_new == 1 else 'have'} a link.{known}"
 
 
-@require_GET
-def raters_csv(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET", to_read=Role.EDITOR)
+def raters_csv(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Send the names and links of all invited raters, to be mailed."""
-    campaign = get_campaign_for(request.user, public_id, Role.EDITOR)
     url = _arrival_url(request, campaign)
     stream = io.StringIO(newline="")
     links = links_of(campaign, list(list_invitations(campaign)))
@@ -172,18 +167,16 @@ def _arrival_url(request: SignedInRequest, campaign: Campaign) -> str:
 # --- Files
 
 
-@require_GET
-def export(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET")
+def export(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """List what can be downloaded."""
-    campaign = get_campaign_for(request.user, public_id)
     context = campaign_context(campaign, "progress") | {"files": count_rows(campaign, timezone.now())}
     return render(request, "monitoring/export.html", context)
 
 
-@require_GET
-def export_file(request: SignedInRequest, public_id: UUID, name: str) -> StreamingHttpResponse:
+@campaign_view("GET")
+def export_file(request: SignedInRequest, campaign: Campaign, name: str) -> StreamingHttpResponse:
     """Send one of the files as it is made; workers by their own ids only to an owner who asks (`?ids=real`)."""
-    campaign = get_campaign_for(request.user, public_id)
     download = find_download(campaign, name)
     states, ids = request.GET.get("states", "finished"), request.GET.get("ids", "hashed")
     if download is None or states not in _STATES or ids not in _IDS:

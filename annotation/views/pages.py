@@ -22,7 +22,6 @@ from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 
 State = Assignment.State
-UNPROCESSABLE = 422
 LONGEST_FEEDBACK = 10_000
 # The addresses of the forms of a chat's pages, and of the page itself.
 _CHAT_FORMS = ("hit", "topic", "say", "reply", "change", "end", "leave")

@@ -1,12 +1,10 @@
 """What workers will see, shown to the members of a campaign. Nothing is saved."""
 
 from typing import Any
-from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from annotation.chat.queries import ChatPage
 from annotation.item_page import make_item_page
@@ -14,7 +12,6 @@ from annotation.monitoring import get_access
 from annotation.previews import (
     EXAMPLE_CHAT,
     PreviewBar,
-    PreviewItem,
     example_opening,
     first_hit,
     get_preview_item,
@@ -22,19 +19,19 @@ from annotation.previews import (
 from annotation.queries import criteria_of
 from annotation.text_images import draw, find_image, stems
 from annotation.views.framed import describe_hit, describe_study
+from annotation.views.monitoring import has_chats
 from annotation.views.pages import LONGEST_FEEDBACK, chat_context
 from campaigns.contracts.platform import Handover
 from campaigns.models import Campaign
-from campaigns.queries import get_campaign_for
+from campaigns.views.access import campaign_view
 from evalsite.accounts.requests import SignedInRequest
 
 _stem_of = stems("preview")
 
 
-@require_safe
-def preview(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET", "HEAD")
+def preview(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show the instructions as a worker meets them."""
-    campaign = get_campaign_for(request.user, public_id)
     hit = first_hit(campaign)
     context = describe_hit(campaign, campaign.hit_size) | {
         "can_start": hit is not None,
@@ -45,10 +42,9 @@ def preview(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     return _show(request, campaign, "rate/welcome.html", context)
 
 
-@require_safe
-def preview_item(request: SignedInRequest, public_id: UUID, hit: int, position: int) -> HttpResponse:
+@campaign_view("GET", "HEAD")
+def preview_item(request: SignedInRequest, campaign: Campaign, hit: int, position: int) -> HttpResponse:
     """Show one item as a worker meets it."""
-    campaign = get_campaign_for(request.user, public_id)
     found = get_preview_item(campaign, hit, position)
     page = make_item_page(
         campaign,
@@ -80,10 +76,10 @@ def _begin_url(campaign: Campaign, hit: int, position: int) -> str:
     return reverse(f"monitoring:{name}", args=[campaign.public_id, hit, position])
 
 
-@require_safe
-def preview_topic(request: SignedInRequest, public_id: UUID, hit: int, position: int) -> HttpResponse:
+@campaign_view("GET", "HEAD", check=has_chats)
+def preview_topic(request: SignedInRequest, campaign: Campaign, hit: int, position: int) -> HttpResponse:
     """Show the page on which a chat begins."""
-    campaign, found = _get_chat(request, public_id, hit, position)
+    found = get_preview_item(campaign, hit, position)
     chat_url = reverse("monitoring:preview_chat", args=[campaign.public_id, hit, position])
     context = chat_context(campaign, position, found.n_items) | {
         "statement": example_opening(campaign).statement,
@@ -93,10 +89,10 @@ def preview_topic(request: SignedInRequest, public_id: UUID, hit: int, position:
     return _show(request, campaign, "rate/topic.html", context)
 
 
-@require_safe
-def preview_chat(request: SignedInRequest, public_id: UUID, hit: int, position: int) -> HttpResponse:
+@campaign_view("GET", "HEAD", check=has_chats)
+def preview_chat(request: SignedInRequest, campaign: Campaign, hit: int, position: int) -> HttpResponse:
     """Show a chat, an example, as it is when some messages were sent."""
-    campaign, found = _get_chat(request, public_id, hit, position)
+    found = get_preview_item(campaign, hit, position)
     rating_url = reverse("monitoring:preview_item", args=[campaign.public_id, hit, position])
     context = chat_context(campaign, position, found.n_items) | {
         "chat": ChatPage(campaign.chat_rules, example_opening(campaign).topic, EXAMPLE_CHAT),
@@ -107,18 +103,9 @@ def preview_chat(request: SignedInRequest, public_id: UUID, hit: int, position: 
     return _show(request, campaign, "rate/chat.html", context)
 
 
-def _get_chat(request: SignedInRequest, public_id: UUID, hit: int, position: int) -> tuple[Campaign, PreviewItem]:
-    """Return a live campaign and one of its items; raise Http404."""
-    campaign = get_campaign_for(request.user, public_id)
-    if not campaign.is_live:
-        raise Http404("There are no chats.")
-    return campaign, get_preview_item(campaign, hit, position)
-
-
-@require_safe
-def preview_image(request: SignedInRequest, public_id: UUID, hit: int, position: int, name: str) -> HttpResponse:
+@campaign_view("GET", "HEAD")
+def preview_image(request: SignedInRequest, campaign: Campaign, hit: int, position: int, name: str) -> HttpResponse:
     """Send an image of an item."""
-    campaign = get_campaign_for(request.user, public_id)
     found = find_image([get_preview_item(campaign, hit, position).item], campaign, _stem_of, name)
     if found is None:
         raise Http404("There is no such image.")
@@ -127,10 +114,9 @@ def preview_image(request: SignedInRequest, public_id: UUID, hit: int, position:
     return response
 
 
-@require_safe
-def preview_end(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+@campaign_view("GET", "HEAD")
+def preview_end(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show the page for feedback, or the one with the completion code once it was sent."""
-    campaign = get_campaign_for(request.user, public_id)
     is_sent = "feedback" in request.GET
     context = {
         "is_live": campaign.is_live,

@@ -16,11 +16,11 @@ from annotation.services.ratings import save_item
 from annotation.templatetags.rating import period
 from annotation.text_images import draw, find_image, stems_in
 from annotation.views.framed import describe_hit, for_workers, page, protect, see_other, stop_page
-from annotation.views.pages import LONGEST_FEEDBACK, UNPROCESSABLE, place_of, show_next, url_of
+from annotation.views.pages import LONGEST_FEEDBACK, place_of, show_next, url_of
 from campaigns.contracts.platform import Arrival
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
-from evalsite.lib.errors import DomainError
+from evalsite.lib.errors import CONFLICT, UNPROCESSABLE, DomainError
 from evalsite.lib.rate_limits import Limit, client_address, count_use
 
 State = Assignment.State
@@ -115,7 +115,7 @@ def hit(request: HttpRequest, token: str) -> HttpResponse:
     except DomainError as error:
         if error.code not in ("not_next", "bad_scores", "chat_open"):
             raise
-        status = UNPROCESSABLE if error.code == "bad_scores" else 409
+        status = UNPROCESSABLE if error.code == "bad_scores" else CONFLICT
         return show_next(get_assignment(token), notice=error.message, is_error=True, status=status)
     is_new = assignment.n_rated == sent.position and assignment.seen_at >= began
     if is_new and sent.wants_redirect:
