@@ -16,22 +16,25 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"][
 
 
 def copy_sources(to):
+    """Copy the sources, and what the type checker remembers of them, if anything."""
     for name in ("evalsite", "campaigns", "annotation", "analysis", "crowd", "simulators", "benchmarks"):
         shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__", "*.?tf"))
     for name in ("pyproject.toml", "manage.py"):
         shutil.copy(ROOT / name, to / name)
+    if (ROOT / ".mypy_cache").exists():
+        shutil.copytree(ROOT / ".mypy_cache", to / ".mypy_cache")
     return to
 
 
-@pytest.fixture
-def checkout(tmp_path):
-    """A copy of the sources that a test may spoil."""
-    return copy_sources(tmp_path)
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A copy of the sources that each test spoils in a file of its own."""
+    return copy_sources(tmp_path_factory.mktemp("spoilt"))
 
 
-def passes(checkout, *command):
+def passes(folder, *command, **options):
     tool = [str(TOOLS / command[0]), *command[1:]]
-    return subprocess.run(tool, cwd=checkout, capture_output=True).returncode == 0
+    return subprocess.run(tool, cwd=folder, capture_output=True, text=True, **options).returncode == 0
 
 
 # The beginning of a contract's name, a module, and what it must not import.
@@ -109,22 +112,22 @@ def test_every_import_contract_has_a_violation():
     assert all(any(each["name"].startswith(contract) for contract in seeded) for each in CONTRACTS)
 
 
-def test_import_contracts_hold_as_the_sources_are(checkout):
-    assert passes(checkout, "lint-imports", "--no-cache")
+def test_import_contracts_hold_as_the_sources_are():
+    assert passes(ROOT, "lint-imports", "--no-cache")
 
 
-@pytest.mark.parametrize("violation", ["print('debugging')", "def Undocumented():\n    return 1", "import os, sys"])
-def test_the_linter_refuses_bad_code(checkout, violation):
-    assert passes(checkout, "ruff", "check", "--no-cache", "analysis/stats")
-    with (checkout / "analysis/stats/scores.py").open("a") as source:
-        source.write(f"\n\n{violation}\n")
-    assert not passes(checkout, "ruff", "check", "--no-cache", "analysis/stats")
+@pytest.mark.parametrize("violation", ["", "print('debugging')", "def Undocumented():\n    return 1", "import os, sys"])
+def test_the_linter_refuses_bad_code(violation):
+    name = "analysis/stats/scores.py"
+    source = f"{(ROOT / name).read_text('utf-8')}\n\n{violation}\n" if violation else (ROOT / name).read_text("utf-8")
+    is_good = passes(ROOT, "ruff", "check", "--no-cache", "--stdin-filename", name, "-", input=source)
+    assert is_good == (not violation)
 
 
 def test_the_type_checker_is_strict_in_the_statistics(checkout):
     with (checkout / "analysis/stats/untyped.py").open("w") as source:
         source.write('"""Untyped."""\n\n\ndef double(x):\n    """Double."""\n    return x * 2\n')
-    assert not passes(checkout, "mypy", "--cache-dir", str(checkout / "cache"), "analysis/stats/untyped.py")
+    assert not passes(checkout, "mypy", "analysis/stats/untyped.py")
 
 
 def test_a_model_without_its_migration_is_refused(checkout):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -45,8 +46,16 @@ def snapshot():
     }
 
 
+@pytest.fixture
+def short(monkeypatch):
+    """Let fewer workers come to the campaigns that are not to be finished."""
+    for name, n in (("RUNNING", {"n_hits": 3, "n_left": 1}), ("LIVE", {"n_hits": 3, "n_left": 1, "n_built": 5})):
+        monkeypatch.setattr(examples, name, replace(getattr(examples, name), **n))
+    monkeypatch.setattr(examples, "EXAMPLES", (examples.DRAFT, examples.LIVE, examples.RUNNING, examples.FINISHED))
+
+
 @pytest.mark.django_db(transaction=True)
-def test_the_demo_shows_a_finished_a_running_a_live_and_a_draft_campaign(client):
+def test_the_demo_shows_a_finished_a_running_a_live_and_a_draft_campaign(client, short):
     printed = start_demo()
     user = User.objects.get(email=demo.EMAIL)
     assert reverse("campaigns:list") in printed
@@ -90,12 +99,12 @@ def test_the_demo_shows_a_finished_a_running_a_live_and_a_draft_campaign(client)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_start_that_was_broken_off_is_carried_on(owner, monkeypatch):
-    example = examples.RUNNING
+def test_a_start_that_was_broken_off_is_carried_on(owner, short, monkeypatch):
+    example, launch = examples.RUNNING, examples._launch
     monkeypatch.setattr(examples, "_launch", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         examples.load_example(owner, example, lambda what: None)
-    monkeypatch.undo()
+    monkeypatch.setattr(examples, "_launch", launch)
     campaign = examples.load_example(owner, example, lambda what: None)
     assert owner.campaigns.get() == campaign and campaign.status == Status.RUNNING
 
