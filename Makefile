@@ -5,6 +5,9 @@ HOST ?= 127.0.0.1
 WORKERS ?= auto
 BIN := .venv/bin
 
+# Tests start many processes: each compiles only what the one before has not.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test check lint format clean
 
 demo: .venv/demo
