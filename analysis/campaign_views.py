@@ -20,6 +20,7 @@ from analysis.campaign_queries import (
     settings_of,
 )
 from analysis.live import list_live_workers
+from analysis.methods import sections_of
 from analysis.services.campaigns import request_analysis
 from analysis.words import WORKER_TESTS, worker_test_name
 from campaigns.navigation import campaign_context
@@ -28,6 +29,7 @@ from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
 
 _RUNS_PER_PAGE, _WORKERS_PER_PAGE = 25, 500
+_CHATS_SHOWN = ("opinions", "words")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -62,6 +64,7 @@ def results(request: SignedInRequest, public_id: UUID) -> HttpResponse:
             "stats": presenters.stats_of(latest),
             "ranking": presenters.ranking(latest.report or {}, None),
             "chats": presenters.chats(latest.report or {}),
+            "chat_sections": [s for s in sections_of(latest.report, "chats") if s.slug in _CHATS_SHOWN],
             "original": original,
             "replication": presenters.replication(original, latest) if original else None,
         }

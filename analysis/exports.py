@@ -1,44 +1,111 @@
-"""The one way out: a report as a folder of tables and figures, and as a replication package."""
+"""The one way out: any section as text, CSV, LaTeX and figures, and a report as a folder of them."""
 
+import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from analysis.dialogues.tables import dialogue_tables
-from analysis.tables import (
-    Table,
-    pairs_table,
-    raw_table,
-    replication_table,
-    significance_tables,
-    systems_table,
-    workers_table,
-)
+from analysis.methods import figures_of, tables_of
+from analysis.sections import DARK, LIGHT, Cell, Output, Table
+from evalsite.lib.tables.writing import write_csv
 
 # Below 255 bytes in any script, with what is added to it.
 _LONGEST_NAME = 50
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "α": r"$\alpha$",
+    }
+)
 
 
 def dump_json(document: Any) -> str:
-    """Return JSON as every door of evalsite writes it: the same document gives the same bytes."""
+    """Return JSON as every output of evalsite has it: the same document gives the same bytes."""
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def report_tables(report: dict[str, Any]) -> list[Table]:
-    """Return every table of a report."""
-    tables = [systems_table(report), raw_table(report)]
-    tables += [*significance_tables(report), pairs_table(report), workers_table(report)]
-    tables += dialogue_tables(report)
-    if replication := report.get("replication"):
-        tables.append(replication_table(replication))
-    return tables
+def to_csv(table: Table) -> str:
+    """Return a table as CSV, numbers in full precision."""
+    stream = io.StringIO(newline="")
+    write_csv(stream, [column.name for column in table.columns], table.rows)
+    return stream.getvalue()
+
+
+def to_text(table: Table) -> str:
+    """Return a table in aligned columns, with a line under each cluster, and its caption."""
+    cells = [[column.name for column in table.columns], *_formatted(table, missing="–")]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(table.columns))]
+    is_text = _text_columns(table)
+
+    def line(row: list[str]) -> str:
+        return "  ".join(
+            cell.ljust(width) if left else cell.rjust(width)
+            for cell, width, left in zip(row, widths, is_text, strict=True)
+        ).rstrip()
+
+    rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
+    lines = [line(cells[0]), rule]
+    for k, row in enumerate(cells[1:]):
+        lines += [line(row), rule] if k in table.rules and k + 1 < len(table.rows) else [line(row)]
+    return "\n".join([*lines, table.caption]) + "\n"
+
+
+def to_latex(table: Table) -> str:
+    """Return a table as a LaTeX table for the booktabs package."""
+    columns = "".join("l" if is_text else "r" for is_text in _text_columns(table))
+    lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    lines += [" & ".join(_escape(column.name) for column in table.columns) + r" \\", r"\midrule"]
+    for k, row in enumerate(_formatted(table, missing="--")):
+        lines.append(" & ".join(map(_escape, row)) + r" \\")
+        lines += [r"\midrule"] if k in table.rules and k + 1 < len(table.rows) else []
+    lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{_escape(table.caption)}}}"]
+    label = "".join(c if c.isascii() and (c.isalnum() or c == "-") else "-" for c in table.name)
+    return "\n".join([*lines, rf"\label{{tab:{label}}}", r"\end{table}"]) + "\n"
+
+
+def _text_columns(table: Table) -> list[bool]:
+    return [all(isinstance(row[k], str) for row in table.rows) for k in range(len(table.columns))]
+
+
+def _formatted(table: Table, missing: str) -> list[list[str]]:
+    def text(cell: Cell, decimals: int) -> str:
+        return missing if cell is None else f"{cell:.{decimals}f}" if isinstance(cell, float) else str(cell)
+
+    return [[text(c, column.decimals) for c, column in zip(row, table.columns, strict=True)] for row in table.rows]
+
+
+def _escape(text: str) -> str:
+    """Return text that LaTeX prints as it is; a number's hyphen becomes a minus."""
+    if text.startswith("-") and text[1:].replace(".", "", 1).isdigit():
+        return f"${text}$"
+    return text.translate(_LATEX)
+
+
+def table_files(report: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    """Return file name and content of every table of a report, as CSV and as LaTeX."""
+    return [
+        (f"{file_name(table.name)}{suffix}", content(table))
+        for table in tables_of(report, Output.FILES)
+        for suffix, content in ((".csv", to_csv), (".tex", to_latex))
+    ]
 
 
 def write_report(
     folder: Path,
-    report: dict[str, Any],
+    report: Mapping[str, Any],
     *,
     with_dark: bool = False,
     on_progress: Callable[[str], None] = lambda _: None,
@@ -48,26 +115,23 @@ def write_report(
     With `with_dark`, each figure also comes as an SVG for dark pages. The folder is made; files of the same names are
     replaced.
     """
-    from analysis import figures  # matplotlib takes a second to import
-    from analysis.dialogues.figures import dialogue_figures
+    from analysis.figures import save  # matplotlib takes a second to import
 
     tables_folder, figures_folder = folder / "tables", folder / "figures"
     tables_folder.mkdir(parents=True, exist_ok=True)
     figures_folder.mkdir(parents=True, exist_ok=True)
     on_progress("Writing tables")
     (folder / "report.json").write_text(dump_json(report), encoding="utf-8")
-    for table in report_tables(report):
-        name = file_name(table.name)
-        (tables_folder / f"{name}.csv").write_text(table.to_csv(), encoding="utf-8", newline="")
-        (tables_folder / f"{name}.tex").write_text(table.to_latex(), encoding="utf-8")
+    for name, content in table_files(report):
+        (tables_folder / name).write_text(content, encoding="utf-8", newline="")
     on_progress("Drawing figures")
-    for title, draw in (figures.figures(report) | dialogue_figures(report)).items():
-        name = file_name(title)
-        figure = draw(figures.LIGHT)
+    for figure in figures_of(report):
+        name = file_name(figure.name)
+        drawing = figure.draw(LIGHT)
         for suffix in ("svg", "pdf", "png"):
-            figures.save(figure, figures_folder / f"{name}.{suffix}")
+            save(drawing, figures_folder / f"{name}.{suffix}")
         if with_dark:
-            figures.save(draw(figures.DARK), figures_folder / f"{name}-dark.svg")
+            save(figure.draw(DARK), figures_folder / f"{name}-dark.svg")
 
 
 def file_name(title: str) -> str:

@@ -12,10 +12,10 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from analysis.dialogues.rows import CHAT_COLUMNS, WORK_COLUMNS, cells_of
-from analysis.exports import dump_json, file_name, report_tables
-from analysis.report import Study
+from analysis.exports import dump_json, table_files
 from analysis.settings import KINDS
 from analysis.stats.quality import NO_TEST
+from analysis.study import Study
 from evalsite import __version__
 from evalsite.lib.tables.writing import neutralise, write_csv
 
@@ -64,9 +64,8 @@ def write_package(path: Path, study: Study, document: dict[str, Any], names: Map
             text = io.StringIO(newline="")
             write_csv(text, header, rows)
             package.writestr(name, text.getvalue())
-        for table in report_tables(document):
-            package.writestr(f"tables/{file_name(table.name)}.csv", table.to_csv())
-            package.writestr(f"tables/{file_name(table.name)}.tex", table.to_latex())
+        for name, content in table_files(document):
+            package.writestr(f"tables/{name}", content)
 
 
 def _worker_test(test: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from analysis import presenters
 from analysis.anonymity import anonymise, anonymous_report
 from analysis.campaign_queries import get_standing, settings_of
-from analysis.exports import file_name
+from analysis.exports import file_name, to_csv
 from analysis.forms import (
     ChangeForm,
     CriteriaFormSet,
@@ -29,6 +29,8 @@ from analysis.forms import (
     UploadForm,
     criteria_initial,
 )
+from analysis.methods import sections_of
+from analysis.methods.direct_assessment import workers_table
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import (
     Role,
@@ -62,7 +64,6 @@ from analysis.settings import (
     from_protocol,
 )
 from analysis.stats.quality import NO_TEST
-from analysis.tables import workers_table
 from analysis.words import WORKER_TESTS
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.protocols import list_protocols
@@ -281,10 +282,11 @@ def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
 
 
 def _frame(found: AnalysisRun, page: str) -> dict[str, Any]:
-    """Return what all pages of a finished run share."""
+    """Return what all pages of a finished run share, and the sections of this one."""
     campaign = found.ratings_file.campaign
     standing = get_standing(campaign) if campaign else None
-    return presenters.frame(found, page, newest_run_of(found.ratings_file), standing)
+    frame = presenters.frame(found, page, newest_run_of(found.ratings_file), standing)
+    return frame | {"sections": sections_of(found.report, page)}
 
 
 def _waiting(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
@@ -437,7 +439,7 @@ def workers_csv(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     report = found.report
     if not by_own_ids and found.my_role != Role.VIEWER:  # a viewer's is anonymous already
         report = anonymous_report(report, anonymise([row["worker"] for row in report["worker_table"]]))
-    response = HttpResponse(workers_table(report).to_csv(), content_type="text/csv; charset=utf-8")
+    response = HttpResponse(to_csv(workers_table(report)), content_type="text/csv; charset=utf-8")
     name = _download_name(found, "workers.csv")
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
     return response

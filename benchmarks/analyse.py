@@ -91,8 +91,8 @@ def measure_file(path: str) -> dict[str, float]:
     """Return the seconds of reading a file, of analysing it, and the peak memory."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
     from analysis.ratings.loading import load_ratings
-    from analysis.report import run_study
     from analysis.settings import from_protocol
+    from analysis.study import run_study
 
     settings = from_protocol("mrc-adequacy")
     start = time.perf_counter()

@@ -243,6 +243,11 @@ EVALSITE_CONNECTORS = [
     "campaigns.connectors.degraded.plugin.Degraded",
 ]
 
+EVALSITE_METHODS = [
+    "analysis.methods.direct_assessment.DirectAssessment",
+    "analysis.methods.dialogue.Dialogue",
+]
+
 # --- Chats
 # Hosts (or host:port, *.domain, or * for every public host) at which chatbots may be called. A private address is
 # refused unless its host is named here as it is.

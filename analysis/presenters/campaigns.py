@@ -7,10 +7,10 @@ from django.urls import reverse
 
 from analysis.anonymity import anonymise
 from analysis.live import Conducted, LiveWorker
+from analysis.methods.replication import compare_runs
 from analysis.models import AnalysisRun
-from analysis.presenters.numbers import number, p_text
-from analysis.report import compare_runs
 from analysis.stats.quality import Verdict
+from analysis.templatetags.results import number, p_value, percent, signed
 from analysis.words import verdicts_of
 from campaigns.models import Campaign
 from evalsite.jobs.models import Job
@@ -41,7 +41,7 @@ def replication(original: AnalysisRun, run: AnalysisRun) -> dict[str, Any]:
             for name, values in correlations.items()
         ],
         "same": [
-            {"label": f"Same conclusions at p < {alpha}", "value": "–" if share is None else f"{share:.0%}"}
+            {"label": f"Same conclusions at p < {alpha}", "value": percent(share)}
             for alpha, share in found["same_conclusions"].items()
         ],
     }
@@ -68,19 +68,19 @@ def _live_row(worker: LiveWorker, name: str) -> dict[str, Any]:
         "name": name,
         "verdict": conduct.verdict,
         "p": conduct.p,
-        "p_text": p_text(conduct.p),
+        "p_text": p_value(conduct.p),
         "n_finished": len(worker.finished),
         "n_left": worker.n_left,
         "n_items": conduct.n_items,
         "n_compared": conduct.n_compared,
-        "difference": number(conduct.difference, 1, sign=True),
-        "repeated": _percent(conduct.share_repeated),
+        "difference": signed(conduct.difference, 1),
+        "repeated": percent(conduct.share_repeated),
         "longest_run": conduct.longest_run,
         "sd": number(conduct.sd, 1),
         "reference": number(conduct.reference_mean, 1),
-        "distance": number(conduct.reference_distance, 1, sign=True),
+        "distance": signed(conduct.reference_distance, 1),
         "median_s": number(conduct.median_s, 1),
-        "fast": _percent(conduct.share_fast),
+        "fast": percent(conduct.share_fast),
         "is_active": bool(worker.n_active),
         "seen_at": worker.seen_at,
         "reasons": reasons,
@@ -99,7 +99,3 @@ def _reasons(conduct: Conducted) -> list[str]:
         }.items()
         if is_so
     ]
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.0%}"

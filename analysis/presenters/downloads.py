@@ -7,34 +7,18 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 
 from analysis.exports import file_name
+from analysis.methods import figures_of, tables_of
 from analysis.models import AnalysisRun
+from analysis.sections import Output
 
 _FORMATS = {".csv": "CSV", ".tex": "LaTeX", ".svg": "SVG", ".pdf": "PDF", ".png": "PNG", ".json": "JSON", ".zip": "zip"}
-_TABLES = {
-    "systems": "Ranking: z, interval, raw, criteria",
-    "systems-raw": "Raw means",
-    "pairs": "All pairs: p, corrections, effect size",
-    "chats": "Chats: workers, time, changes of topic",
-    "opinions": "Chats: opinions of topics",
-    "chat-lengths": "Chats: words and characters",
-    "topics": "Chats: most frequent topics",
-    "topic-words": "Chats: words of topics",
-}
-_FIGURES = {
-    "boxes": "Box plots of z per system",
-    "workers": "p of every worker",
-    "topic-words": "Word cloud of topics",
-    "words-per-chat": "Words per chat",
-}
+_WORKERS = "workers"
 
 
 def downloads(run: AnalysisRun, folder: Path, *, names_workers: bool = True) -> list[dict[str, Any]]:
     """Return what can be downloaded, in groups of rows of links; what is missing in the folder is left out."""
-    heatmaps = {
-        f"significance-{comparison['name']}": comparison["name"] for comparison in (run.report or {})["comparisons"]
-    }
-    tables = _TABLES | {name: f"p between systems: {criterion}" for name, criterion in heatmaps.items()}
-    figures = _FIGURES | {name: f"Heatmap: {criterion}" for name, criterion in heatmaps.items()}
+    report = run.report or {}
+    tables = {table.name: table.title for table in tables_of(report, Output.FILES) if table.name != _WORKERS}
     workers = reverse("analysis:workers_csv", args=[run.pk])
     groups: list[dict[str, Any]] = [
         {
@@ -59,7 +43,7 @@ def downloads(run: AnalysisRun, folder: Path, *, names_workers: bool = True) -> 
             "text": "",
             "rows": [
                 _row(run, folder, title, [f"figures/{file_name(name)}{suffix}" for suffix in (".svg", ".pdf", ".png")])
-                for name, title in figures.items()
+                for name, title in ((figure.name, figure.title) for figure in figures_of(report))
             ],
         },
         {

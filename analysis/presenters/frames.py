@@ -7,13 +7,13 @@ from django.urls import reverse
 
 from analysis.anonymity import anonymous_settings
 from analysis.campaign_queries import Standing
+from analysis.methods.dialogue import has_chats
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.presenters.changes import settings_changes
-from analysis.presenters.chats import has_chats
-from analysis.presenters.numbers import number
 from analysis.ratings.scales import FULL
 from analysis.ratings.scales import words as scale_words
 from analysis.stats.quality import NO_TEST
+from analysis.templatetags.results import number, signed
 from analysis.words import protocol_title, worker_test_name
 
 _TABS = {
@@ -151,7 +151,7 @@ def _references(found: dict[str, float | None] | None) -> list[dict[str, str]]:
     """Return the mean of reference items and their distance to ordinary ones; nothing where there is none."""
     if not found or found["mean"] is None:
         return []
-    note = f"{number(found['distance'], 1, sign=True)} to ordinary items"
+    note = f"{signed(found['distance'], 1)} to ordinary items"
     return [{"label": "Reference items, mean", "value": number(found["mean"], 1), "note": note}]
 
 

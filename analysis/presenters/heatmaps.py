@@ -3,7 +3,7 @@
 from typing import Any
 
 from analysis.presenters.changes import ALPHA
-from analysis.presenters.numbers import p_text
+from analysis.templatetags.results import p_value
 
 HEAT_STEPS = (0.1, 0.05, 0.01, 0.001, 0.0001)
 SUPERIORITY_STEPS = (0.5, 0.55, 0.6, 0.65, 0.7)
@@ -51,7 +51,7 @@ def _cell(value: float | None, is_p: bool) -> dict[str, Any]:
     if value is None:
         return {"text": "–", "heat": 0}
     if is_p:
-        return {"text": p_text(value), "heat": heat_of_p(value)}
+        return {"text": p_value(value), "heat": heat_of_p(value)}
     return {"text": f"{value:.3f}".lstrip("0") if value < 1 else "1", "heat": heat_of_superiority(value)}
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from analysis.presenters.numbers import number
-from analysis.tables import N_COUNTS
+from analysis.methods.direct_assessment import n_counts, rules_of, shown_criteria
+from analysis.templatetags.results import number, signed
 
 _SAME = 0.0005  # below what three decimals show
 
@@ -11,8 +11,7 @@ _SAME = 0.0005  # below what three decimals show
 def ranking(report: dict[str, Any], changed: dict[str, Any] | None) -> dict[str, Any]:
     """Return the ranked table: its criteria, none if there is but one, and rows with a rule under each cluster."""
     summary = report["summary"]
-    criteria = [criterion["name"] for criterion in report["settings"]["criteria"]]
-    last_of_cluster = {group[-1] for group in summary["clusters"]}
+    criteria, rules = shown_criteria(report), rules_of(summary)
     rows = []
     for rank, row in enumerate(summary["systems"], start=1):
         is_scored = row["z"] is not None
@@ -27,17 +26,14 @@ def ranking(report: dict[str, Any], changed: dict[str, Any] | None) -> dict[str,
                 "interval": f"{number(low)} to {number(high)}" if low is not None else "–",
                 "low": low,
                 "raw": number(row["raw"], 2),
-                "criteria": [
-                    {"z": number(row["criteria"][name]["z"]), "raw": number(row["criteria"][name]["raw"], 2)}
-                    for name in criteria
-                ],
-                "ends_cluster": is_scored and row["system"] in last_of_cluster and rank < len(summary["systems"]),
+                "criteria": [number(row["criteria"][name]["z"]) for name in criteria],
+                "ends_cluster": is_scored and rank - 1 in rules and rank < len(summary["systems"]),
                 "delta": _delta(changed["systems"][row["system"]]) if changed else None,
             }
         )
     return {
-        "criteria": criteria if len(criteria) > 1 else [],
-        "n_counts": N_COUNTS[summary.get("n_counts", "ratings")],  # results of earlier versions count ratings
+        "criteria": criteria,
+        "n_counts": n_counts(summary),
         "rows": rows,
         "has_scores": any(row["z"] is not None for row in summary["systems"]),
     }
@@ -53,7 +49,7 @@ def _delta(change: dict[str, Any]) -> dict[str, Any]:
     z, rank = change["z"], change["rank"] or 0
     moved = z is not None and abs(z) >= _SAME
     return {
-        "z": "–" if z is None else number(z, sign=True) if moved else "same",
+        "z": "–" if z is None else signed(z) if moved else "same",
         "z_value": z if moved else 0,
         "z_sense": "same" if not moved else "better" if z > 0 else "worse",
         "rank": f"{abs(rank)} {'place' if abs(rank) == 1 else 'places'}" if rank else "",

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from analysis.presenters.numbers import number, p_text
 from analysis.stats.quality import NO_TEST
+from analysis.templatetags.results import number, p_value, signed
 from analysis.words import verdicts_of
 
 EXCLUDED = "excluded"
@@ -52,11 +52,11 @@ def workers_shown(rows: Iterable[dict[str, Any]], refused: dict[str, Any] | None
     return [
         row
         | {
-            "p_text": p_text(row["p"]),
+            "p_text": p_value(row["p"]),
             "mean_text": number(row["mean"], 1),
             "sd_text": number(row["sd"], 1),
             "reference_text": number(row.get("reference_mean"), 1),
-            "distance_text": number(row.get("reference_distance"), 1, sign=True),
+            "distance_text": signed(row.get("reference_distance"), 1),
             "bars": bars(row["histogram"]),
             "counts": ", ".join(map(str, row["histogram"])),
             "refused": refused if refused and refused["worker"] == row["worker"] else None,

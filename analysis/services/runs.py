@@ -19,8 +19,9 @@ from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import scale_of
 from analysis.ratings.loading import load_ratings
 from analysis.ratings.scales import FULL, look_at, unclear_scale
-from analysis.report import report, run_study
+from analysis.report import report
 from analysis.settings import AnalysisSettings, from_json
+from analysis.study import run_study
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.jobs.services import enqueue

@@ -21,10 +21,11 @@ from analysis.dialogues.loading import load_dialogues
 from analysis.dialogues.rows import Chat, LoadedDialogues
 from analysis.models import AnalysisRun
 from analysis.ratings.loading import load_ratings
-from analysis.report import report, run_study
+from analysis.report import report
 from analysis.services.campaigns import analyse_campaign
 from analysis.services.runs import execute_run
 from analysis.settings import from_json
+from analysis.study import run_study
 from annotation.chat.services import (
     change_topic,
     end_conversation,
@@ -220,8 +221,9 @@ def test_chats_of_results_of_an_earlier_version_are_shown(chatted: Campaign, own
         for lengths in group["lengths"].values():
             del lengths["mean"]
     run.save()
-    shown = owner_client.get(reverse("analysis:chats", args=[run.pk])).context["chats"]
-    assert shown["topic_sent"] == "" and "each chat's mean" in shown["per_input"]
+    page = owner_client.get(reverse("analysis:chats", args=[run.pk]))
+    shown = page.context["chats"]
+    assert shown["topic_sent"] == "" and "each chat&#x27;s mean" in page.text
     results = owner_client.get(reverse("analysis:campaign_results", args=[chatted.public_id]))
     assert results.context["chats"]["stats"] == shown["stats"]
 
@@ -336,9 +338,10 @@ def test_the_results_of_a_campaign_show_its_chats(chatted: Campaign, owner_clien
     page = owner_client.get(reverse("analysis:campaign_results", args=[chatted.public_id]))
     assert 'id="chats"' in page.text
     assert reverse("analysis:chats", args=[run.pk]) in page.text
-    assert [row["cells"][0]["percent"] for row in page.context["chats"]["opinions"]] == ["100.00", "0.00", "0.00"]
+    (opinions,) = next(section for section in page.context["chat_sections"] if section.slug == "opinions").tables_shown
+    assert [row[1] for row in opinions.rows] == [100, 0, 0]
     assert "&lt;b&gt;" not in page.text  # the words of a topic have no tags
-    assert '<th scope="row"><bdi>boats</bdi></th>' in page.text
+    assert '<th scope="row" class="cell-words"><bdi>boats</bdi></th>' in page.text
 
 
 def test_the_page_of_chats_shows_topics_as_they_are_counted(chatted: Campaign, owner_client: Client) -> None:
@@ -346,7 +349,7 @@ def test_the_page_of_chats_shows_topics_as_they_are_counted(chatted: Campaign, o
     page = owner_client.get(reverse("analysis:chats", args=[run.pk]))
     assert page.status_code == 200
     assert "&lt;b&gt;boats&lt;/b&gt;" in page.text and "<b>boats" not in page.text
-    assert page.context["chats"]["has_changes"]
+    assert "changes" in [section.slug for section in page.context["sections"]]
     current = [tab["title"] for tab in page.context["tabs"] if tab["current"]]
     assert current == ["Chats"]
 

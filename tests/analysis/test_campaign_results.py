@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from analysis.methods.replication import compare_runs
 from analysis.models import AnalysisRun
-from analysis.report import compare_runs
 from analysis.services.campaigns import analyse_campaign
 from annotation.models import Assignment
 from annotation.simulation.running import door, make_crowd, run_crowd

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from analysis.models import AnalysisRun
 from analysis.presenters.heatmaps import heat_of_p, heat_of_superiority
-from analysis.presenters.numbers import number, p_text
+from analysis.templatetags.results import number, p_value, signed
 
 
 def heat_of(client: Client, run: AnalysisRun, query: str = ""):
@@ -60,10 +60,10 @@ def test_what_was_not_compared_is_not_found(owner_client: Client, done: Analysis
     ],
 )
 def test_p_values_as_papers_print_them(p: float, text: str, heat: int) -> None:
-    assert (p_text(p), heat_of_p(p)) == (text, heat)
+    assert (p_value(p), heat_of_p(p)) == (text, heat)
 
 
 def test_numbers_have_a_true_minus_and_zero_has_none() -> None:
     assert [number(x) for x in (-0.0381, 0.5, -0.0001, None)] == ["−0.038", "0.500", "0.000", "–"]
-    assert number(0.0123, sign=True) == "+0.012"
+    assert signed(0.0123) == "+0.012"
     assert number(52.494, 2) == "52.49"

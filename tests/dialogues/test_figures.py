@@ -5,20 +5,29 @@ from pathlib import Path
 import pytest
 
 from analysis import figures
-from analysis.dialogues.figures import dialogue_figures, draw_cloud
-from analysis.dialogues.summary import CLOUD, LENGTHS
+from analysis.dialogues.cloud import draw_cloud
+from analysis.dialogues.rows import in_order
+from analysis.dialogues.summary import CLOUD, LENGTHS, summarise_dialogues
+from analysis.methods.dialogue import Dialogue
+from analysis.sections import DARK, LIGHT
 
 SCRIPTS = ["music", "الموسيقى", "हिन्दी", "音楽", "กีฬา", "спорт", "rock'n'roll", "w" * 60]
 
 
 def report_of(words=(), histogram=None):
-    empty = {"edges": [], "passed": [], "failed": []}
-    rows = [{"word": word, "n": n} for word, n in words]
-    return {"summary": {"dialogues": {"words": rows, "histogram": histogram or empty}}}
+    found = summarise_dialogues(in_order([], []), {}, {})
+    found["words"] = [{"word": word, "n": n} for word, n in words]
+    found["histogram"] = histogram or found["histogram"]
+    return {"summary": {"dialogues": found}}
+
+
+def drawn(report):
+    """Return what draws each figure of a report, by name."""
+    return {figure.name: figure.draw for section in Dialogue().sections(report) for figure in section.figures}
 
 
 def boxes_of(words):
-    figure = draw_cloud([{"word": word, "n": n} for word, n in words], figures.LIGHT)
+    figure = draw_cloud([{"word": word, "n": n} for word, n in words], LIGHT)
     return [patch.get_path().get_extents() for patch in figure.axes[0].patches]
 
 
@@ -45,34 +54,34 @@ def test_the_more_chats_the_larger() -> None:
 
 
 def test_without_chats_or_with_empty_ones_nothing_is_drawn() -> None:
-    assert dialogue_figures({"summary": {}}) == {}
-    assert dialogue_figures(report_of()) == {}
+    assert drawn({"summary": {}}) == {}
+    assert drawn(report_of()) == {}
 
 
 def test_words_that_no_font_has_are_left_out() -> None:
-    assert list(dialogue_figures(report_of([("𓀀𓀁", 3)]))) == []
-    assert list(dialogue_figures(report_of([("𓀀𓀁", 3), ("food", 1)]))) == [CLOUD]
+    assert list(drawn(report_of([("𓀀𓀁", 3)]))) == []
+    assert list(drawn(report_of([("𓀀𓀁", 3), ("food", 1)]))) == [CLOUD]
 
 
 @pytest.mark.parametrize("failed", [[0, 0], [1, 4]])
 def test_lengths_are_drawn_with_one_group_or_two(failed: list[int], tmp_path: Path) -> None:
     histogram = {"edges": [0, 10], "passed": [2, 3], "failed": failed}
-    drawn = dialogue_figures(report_of(histogram=histogram))
-    assert list(drawn) == [LENGTHS]
-    shown = drawn[LENGTHS](figures.DARK).axes[0]
+    draws = drawn(report_of(histogram=histogram))
+    assert list(draws) == [LENGTHS]
+    shown = draws[LENGTHS](DARK).axes[0]
     assert [patch.get_height() for patch in shown.patches[:2]] == [40, 60]
     assert len(shown.get_legend().get_texts()) == (2 if any(failed) else 1)
 
 
 def test_a_single_bin_is_drawn() -> None:
-    dialogue_figures(report_of(histogram={"edges": [0], "passed": [2], "failed": [1]}))[LENGTHS](figures.LIGHT)
+    drawn(report_of(histogram={"edges": [0], "passed": [2], "failed": [1]}))[LENGTHS](LIGHT)
 
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf"])
 def test_the_same_words_give_the_same_bytes_without_a_font(tmp_path: Path, suffix: str) -> None:
     words = [{"word": word, "n": 9 - k} for k, word in enumerate(SCRIPTS)]
     for name in ("first", "second"):
-        figures.save(draw_cloud(words, figures.LIGHT), tmp_path / f"{name}.{suffix}")
+        figures.save(draw_cloud(words, LIGHT), tmp_path / f"{name}.{suffix}")
     first = (tmp_path / f"first.{suffix}").read_bytes()
     assert first == (tmp_path / f"second.{suffix}").read_bytes()
     assert b"<text" not in first and b"font-family" not in first

@@ -4,13 +4,11 @@ import json
 
 import pytest
 
-from analysis.dialogues.figures import dialogue_figures
 from analysis.dialogues.rows import Chat, Work, in_order
 from analysis.dialogues.summary import N_TOPICS, N_WORDS, summarise_dialogues
-from analysis.dialogues.tables import dialogue_tables
-from analysis.exports import dump_json
-from analysis.figures import LIGHT
-from analysis.presenters.chats import chats
+from analysis.exports import dump_json, to_csv, to_latex
+from analysis.methods.dialogue import Dialogue, whose
+from analysis.sections import LIGHT
 
 GROUP_OF = {"pia": "passed", "pam": "passed", "fay": "failed"}
 SYSTEMS = {"A": False, "B": False, "zero": True}
@@ -56,12 +54,13 @@ def test_without_a_worker_test_there_are_all_workers_only() -> None:
     assert {row["word"]: row["n"] for row in found["words"]} == {"food": 2, "rain": 1}
     assert sum(found["histogram"]["all"]) == 3
     assert found["notices"] == []
-    report = {"summary": {"dialogues": found}}
-    assert all(table.to_csv() and table.to_latex() for table in dialogue_tables(report))
-    for draw in dialogue_figures(report).values():
-        draw(LIGHT)
-    shown = chats(report)
-    assert shown and shown["groups"] == ["all"] and shown["whose"] == "all workers"
+    sections = Dialogue().sections({"summary": {"dialogues": found}})
+    tables = {table.name: table for section in sections for table in section.tables_shown}
+    assert all(to_csv(table) and to_latex(table) for section in sections for table in section.tables)
+    for figure in (figure for section in sections for figure in section.figures):
+        figure.draw(LIGHT)
+    assert [column.name for column in tables["topics"].columns] == ["Topic", "all"]
+    assert whose(found) == "all workers"
 
 
 @pytest.mark.parametrize("more", [{"system": "zero"}, {"kind": "degraded"}])

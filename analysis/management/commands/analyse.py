@@ -9,19 +9,20 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.dialogues.loading import load_dialogues
 from analysis.dialogues.rows import LoadedDialogues
-from analysis.dialogues.tables import chats_table, lengths_table, opinions_table, topics_table
-from analysis.exports import dump_json, write_report
+from analysis.exports import dump_json, to_latex, to_text, write_report
+from analysis.methods import tables_of
+from analysis.methods.replication import compare_runs
 from analysis.ratings.loading import load_ratings
 from analysis.ratings.scales import FULL, SCALE_CODES, look_at, unclear_scale
-from analysis.report import Study, compare_runs, explain, report, run_study, summarise
+from analysis.report import explain, report, summarise
+from analysis.sections import Output
 from analysis.settings import AnalysisSettings, load_settings
 from analysis.stats.quality import NO_TEST, PRESETS
 from analysis.stats.scores import Unit
-from analysis.tables import raw_table, replication_table, systems_table
+from analysis.study import Study, run_study
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, TableError, if_windows
 
-_N_TOPICS = 10
 _SCALE_HINT = (
     "The option for it is --scale LOW HIGH, for instance --scale 1 5, or --scale 0 100 for scores as they are."
 )
@@ -112,16 +113,12 @@ class Command(BaseCommand):
         if not wants_tables or document is None:
             self.stdout.write(dump_json(summary | extra), ending="")
             return
-        tables = [systems_table(document)] + ([raw_table(document)] if len(study.settings.criteria) > 1 else [])
-        tables += [replication_table(replication)] if replication else []
-        if dialogues:
-            tables += [chats_table(dialogues), opinions_table(dialogues), lengths_table(dialogues)]
-            tables += [topics_table(dialogues, _N_TOPICS)]
+        tables = tables_of(document, Output.TERMINAL)
         if options["format"] == "latex":
-            self.stdout.write("\n".join(table.to_latex() for table in tables), ending="")
+            self.stdout.write("\n".join(map(to_latex, tables)), ending="")
             return
         self.stdout.write(f"{_workers_in_words(study, document['summary']['workers'])}\n")
-        self.stdout.write("\n".join(table.to_text() + f"{table.caption}\n" for table in tables), ending="")
+        self.stdout.write("\n".join(map(to_text, tables)), ending="")
 
 
 def _workers_in_words(study: Study, workers: dict[str, int]) -> str:

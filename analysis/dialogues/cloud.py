@@ -1,18 +1,13 @@
-"""The figures of chats: words of topics as a cloud, words per chat. Imports matplotlib, as `analysis.figures` does."""
+"""Words as a cloud."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
-from matplotlib.patches import PathPatch
-from matplotlib.textpath import TextPath
-from matplotlib.transforms import Affine2D
+from analysis.sections import Theme
 
-from analysis.dialogues.summary import ALL, CLOUD, FAILED, LENGTHS, PASSED
-from analysis.dialogues.topics import can_draw
-from analysis.figures import Theme, canvas
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _WIDTH, _HEIGHT = 7.5, 4.2  # inches
 _POINTS = 72
@@ -20,56 +15,6 @@ _LARGEST, _SMALLEST = 54.0, 8.0
 _LONGEST_WORD = 30
 _GAP = 3.0  # points between two words
 _TURN, _STEP = 0.35, 1.1  # of the spiral: radians and points a step
-
-
-def dialogue_figures(report: dict[str, Any]) -> dict[str, Callable[[Theme], Figure]]:
-    """Return what draws each figure of a report's chats, by file name; none where there is nothing to draw."""
-    found = report["summary"].get("dialogues")
-    if not found:
-        return {}
-    words = [row for row in found["words"] if can_draw(row["word"])]
-    drawn: dict[str, Callable[[Theme], Figure]] = {}
-    if words:
-        drawn[CLOUD] = lambda theme: draw_cloud(words, theme)
-    if found["histogram"]["edges"]:
-        drawn[LENGTHS] = lambda theme: draw_lengths(found["histogram"], theme)
-    return drawn
-
-
-def draw_lengths(histogram: dict[str, Any], theme: Theme) -> Figure:
-    """Draw the distribution of words per chat: bars of passed workers, an outline of failed ones, as shares.
-
-    Without a worker test: bars of all.
-    """
-    edges = histogram["edges"]
-    width = edges[1] - edges[0] if len(edges) > 1 else 1
-    figure, axes = canvas(theme, width=_WIDTH, height=3.2)
-    group = PASSED if PASSED in histogram else ALL
-    counts, n_failed = histogram[group], histogram.get(FAILED, [])
-    shares, failed = _shares(counts), _shares(n_failed)
-    if n := sum(counts):
-        axes.bar(
-            edges,
-            shares,
-            width=width,
-            align="edge",
-            color=theme.accent,
-            alpha=0.55,
-            edgecolor=theme.ink,
-            linewidth=0.5,
-            label=f"{group} ({n:,} chats)",
-        )
-    if n := sum(n_failed):
-        axes.stairs(failed, [*edges, edges[-1] + width], color=theme.warn, linewidth=1.8, label=f"failed ({n:,} chats)")
-    axes.set(xlabel=f"words of the worker in a chat ({edges[-1]:,} and more: last bin)", ylabel="chats, %")
-    if any(shares + failed):
-        axes.legend(frameon=False, labelcolor=theme.ink, reverse=True)
-    return figure
-
-
-def _shares(counts: Sequence[int]) -> list[float]:
-    n = sum(counts)
-    return [100 * count / n if n else 0.0 for count in counts]
 
 
 class _Box(NamedTuple):
@@ -89,9 +34,14 @@ class _Box(NamedTuple):
         )
 
 
-def draw_cloud(words: list[dict[str, Any]], theme: Theme) -> Figure:
+def draw_cloud(words: Sequence[Mapping[str, Any]], theme: Theme) -> "Figure":
     """Draw words, the larger the more chats have them in their topics; nothing is drawn by chance."""
-    figure, axes = canvas(theme, width=_WIDTH, height=_HEIGHT)
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.patches import PathPatch
+    from matplotlib.textpath import TextPath
+    from matplotlib.transforms import Affine2D
+
+    figure, axes = theme.canvas(width=_WIDTH, height=_HEIGHT)
     width, height = _WIDTH * _POINTS, _HEIGHT * _POINTS
     paths = [TextPath((0, 0), _shown(row["word"]), size=1, prop=FontProperties()) for row in words]
     counts = [row["n"] for row in words]

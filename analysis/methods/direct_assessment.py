@@ -1,0 +1,467 @@
+"""Direct assessment: ranking, significance and workers, from scores of single outputs (METHOD §3–§5)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.methods.base import Method
+from analysis.methods.replication import replication_section
+from analysis.sections import Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.stats.conduct import References
+from analysis.stats.quality import NO_TEST, Verdict
+from analysis.stats.significance import Intervals, PairwiseTests, adjust, bootstrap_means, cluster
+from analysis.study import Study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+N_COUNTS = {"outputs": "rated outputs, repeats included", "ratings": "ratings, one a criterion"}
+"""What n of a system counts, in words."""
+CLUSTER_ALPHA = 0.05
+N_BOOTSTRAP = 1000
+HISTOGRAM_BINS = 10
+HEAT_ALPHA = 0.1
+# What the comparison over all criteria is called, where no criterion has the name itself.
+_OVERALL = ("overall", "all criteria", "mean of all criteria")
+_LABEL_LENGTH = 24
+_IN_FILES = Output.FILES
+_IN_PRINT = Output.FILES | Output.TERMINAL
+Report = Mapping[str, Any]
+
+
+class DirectAssessment(Method):
+    """Workers are tested, scores standardised per worker, systems ranked and compared in pairs."""
+
+    slug = "direct_assessment"
+
+    def summarise(self, study: Study) -> dict[str, Any]:
+        """Return counts, systems, p-values and clusters; `scale` only if it is known which scale the scores are on.
+
+        Undefined numbers are None; so is `references` where no reference item was rated. Where no worker test is
+        applied, nobody passed, failed or is untested.
+        """
+        analysis, settings = study.analysis, study.settings
+        order = study.order
+        names = [study.loaded.systems[code] for code in order]
+        verdicts = analysis.workers.verdict
+        return {
+            "protocol": settings.protocol,
+            "unit": settings.unit,
+            "n_counts": settings.n_counts,
+            "worker_test": {"preset": settings.preset, "alpha": settings.alpha},
+            "workers": {
+                "total": int(verdicts.size),
+                "passed": int(np.count_nonzero(verdicts == Verdict.PASSED)),
+                "failed": int(np.count_nonzero(verdicts == Verdict.FAILED)),
+                "untested": int(np.count_nonzero(verdicts == Verdict.UNTESTED)),
+            },
+            "references": _references(analysis.references),
+            "systems": [_system(study, code) for code in order],
+            "significance": {"order": names, "p": _square(analysis.tests.p_value, order)},
+            "clusters": [
+                [study.loaded.systems[code] for code in group]
+                for group in cluster(order, analysis.tests.p_value, CLUSTER_ALPHA)
+            ],
+            **({"scale": list(settings.scale)} if settings.scale else {}),
+        }
+
+    def detail(self, study: Study) -> dict[str, Any]:
+        """Return `intervals` (95 % bootstrap, per system); `comparisons` (overall first, then each of several criteria:
+        p, Holm, BH, superiority); `boxes` (five numbers of z per system); `worker_table`.
+        """
+        analysis, order = study.analysis, study.order
+        taken = {name.casefold() for name in study.settings.criterion_names if len(study.settings.criteria) > 1}
+        overall = next(name for name in _OVERALL if name not in taken)
+        tests = [(overall, analysis.tests)]
+        if len(study.settings.criteria) > 1:
+            tests += zip(study.settings.criterion_names, analysis.criterion_tests, strict=True)
+        observations = analysis.observations
+        intervals = bootstrap_means(
+            observations.overall_z,
+            observations.system,
+            study.ratings.n_systems,
+            n_samples=N_BOOTSTRAP,
+            rng=np.random.default_rng(20160501),
+        )
+        return {
+            "intervals": _intervals(study, intervals),
+            "comparisons": [_comparison(study, name, pairwise, order) for name, pairwise in tests],
+            "boxes": [_box(study, code) for code in order],
+            "worker_table": _worker_table(study),
+        }
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return ranking, raw means, distribution of z, significance, workers, and agreement with an original run."""
+        return [
+            Section("ranking", "Ranking", tables=[systems_table(report)]),
+            Section("raw", "Raw means", tables=_raw_tables(report)),
+            _significance(report),
+            *_workers(report),
+            _boxes(report),
+            *replication_section(report),
+        ]
+
+
+# --- What is computed
+
+
+def _references(found: References) -> dict[str, Any] | None:
+    """Return how the workers who count rate reference items, and how far above ordinary ones."""
+    if not found.n_ratings.any():
+        return None
+    return {"mean": _number(found.overall_mean), "distance": _number(found.overall_distance)}
+
+
+def _system(study: Study, code: int) -> dict[str, Any]:
+    scores = study.analysis.systems
+    counts = {"ratings": int(scores.n_ratings[code]), "outputs": int(scores.n_outputs[code])}
+    return {
+        "system": study.loaded.systems[code],
+        "n": counts[study.settings.n_counts],
+        "n_outputs": counts["outputs"],
+        "n_ratings": counts["ratings"],
+        "z": _number(scores.z[code]),
+        "raw": _number(scores.raw[code]),
+        "criteria": {
+            name: {"z": _number(scores.criterion_z[code, k]), "raw": _number(scores.criterion_raw[code, k])}
+            for k, name in enumerate(study.settings.criterion_names)
+        },
+    }
+
+
+def _comparison(study: Study, name: str, tests: PairwiseTests, order: list[int]) -> dict[str, Any]:
+    own = tests.p_value[np.ix_(order, order)]
+    return {
+        "name": name,
+        "order": [study.loaded.systems[code] for code in order],
+        "p": _matrix(own),
+        "holm": _matrix(adjust(own, "holm")),
+        "bh": _matrix(adjust(own, "fdr_bh")),
+        "superiority": _square(tests.superiority, order),
+    }
+
+
+def _intervals(study: Study, intervals: Intervals) -> dict[str, list[float | None]]:
+    return {
+        study.loaded.systems[code]: [_number(intervals.low[code]), _number(intervals.high[code])]
+        for code in study.order
+    }
+
+
+def _box(study: Study, code: int) -> dict[str, Any]:
+    """Return the 5th, 25th, 50th, 75th and 95th percentile of a system's item-level z."""
+    observations = study.analysis.observations
+    z = observations.overall_z[observations.system == code]
+    z = z[~np.isnan(z)]
+    points = np.percentile(z, [5, 25, 50, 75, 95]).tolist() if z.size else [None] * 5
+    return {"system": study.loaded.systems[code], "n": int(z.size), "percentiles": points}
+
+
+def _worker_table(study: Study) -> list[dict[str, Any]]:
+    """Return a row a worker: p, verdict, numbers, and a histogram of the scores before reversal."""
+    loaded, analysis, ratings = study.loaded, study.analysis, study.ratings
+    shape = ratings.scores.shape
+    is_rated = ~np.isnan(ratings.scores)
+    worker = np.broadcast_to(ratings.worker[:, None], shape)[is_rated]
+    bins = np.minimum(ratings.scores[is_rated] * (HISTOGRAM_BINS / 100), HISTOGRAM_BINS - 1).astype(np.int64)
+    counts = np.bincount(worker.astype(np.int64) * HISTOGRAM_BINS + bins, minlength=ratings.n_workers * HISTOGRAM_BINS)
+    histogram = counts.reshape(-1, HISTOGRAM_BINS)
+    pairs = np.unique(np.stack([ratings.worker, ratings.assignment], axis=1), axis=0)
+    n_assignments = np.bincount(pairs[:, 0], minlength=ratings.n_workers)
+    return [
+        {
+            "worker": name,
+            "p": _number(analysis.workers.p_value[code]),
+            "verdict": Verdict(int(analysis.workers.verdict[code])).name.lower(),
+            "excluded": study.settings.excluded.get(name),
+            "n_ratings": int(histogram[code].sum()),
+            "n_assignments": int(n_assignments[code]),
+            "n_compared": int(analysis.workers.n_compared[code]),
+            "mean": _number(analysis.standardisation.mean[code]),
+            "sd": _number(analysis.standardisation.sd[code]),
+            "reference_mean": _number(analysis.references.mean[code]),
+            "reference_distance": _number(analysis.references.distance[code]),
+            "histogram": histogram[code].tolist(),
+        }
+        for code, name in enumerate(loaded.workers)
+    ]
+
+
+def _square(matrix: NDArray[np.float64], order: Sequence[int]) -> list[list[float | None]]:
+    return _matrix(matrix[np.ix_(order, order)])
+
+
+def _matrix(matrix: NDArray[np.float64]) -> list[list[float | None]]:
+    return [[_number(value) for value in row] for row in matrix]
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+# --- What is shown
+
+
+def systems_table(report: Report) -> Table:
+    """Return the ranked table of z: counts, overall with its 95 % interval and raw mean, each of several criteria."""
+    summary = report["summary"]
+    criteria = shown_criteria(report)
+    rows = [
+        [row["system"], *_counts(row), row["z"], *report["intervals"][row["system"]], row["raw"]]
+        + [row["criteria"][name]["z"] for name in criteria]
+        for row in summary["systems"]
+    ]
+    test = summary["worker_test"]
+    kept = f"Workers kept by {test['preset']} at α = {test['alpha']:g}"
+    if test["preset"] == NO_TEST:
+        kept = "No worker test was applied: every worker counts"
+    caption = (
+        f"Systems by mean z. {kept}; a rule stands under a system that beats every system below it (p < 0.05); low and "
+        f"high bound a 95 % bootstrap interval. n counts {n_counts(summary)}."
+    )
+    columns = [*_COUNTED, Column("z"), Column("low"), Column("high"), Column("raw", 2), *map(Column, criteria)]
+    title = "Ranking: z, interval, raw, criteria"
+    return Table("systems", title, caption, columns, rows, rules_of(summary), _IN_PRINT)
+
+
+def n_counts(summary: Mapping[str, Any]) -> str:
+    """Return what n of a system counts, in words; results of earlier versions count ratings."""
+    return N_COUNTS[summary.get("n_counts", "ratings")]
+
+
+def _raw_tables(report: Report) -> list[Table]:
+    """Return the ranking with raw means, negative criteria reversed: for files; for the page, of several criteria."""
+    summary, criteria = report["summary"], shown_criteria(report)
+    rules = rules_of(summary)
+
+    def scores(row: Mapping[str, Any]) -> list[Cell]:
+        return [row["raw"], *(row["criteria"][name]["raw"] for name in criteria)]
+
+    written = Table(
+        "systems-raw",
+        "Raw means",
+        "Raw means, 0–100, of the same systems; negative criteria are reversed.",
+        [*_COUNTED, Column("raw", 2), *(Column(name, 2) for name in criteria)],
+        [[row["system"], *_counts(row), *scores(row)] for row in summary["systems"]],
+        rules,
+        _IN_PRINT if criteria else _IN_FILES,
+    )
+    shown = Table(
+        "systems-raw",
+        "Raw means",
+        "Mean scores, 0 to 100, of the same ratings, in the order of z; negative criteria are reversed, so that higher "
+        "is better everywhere.",
+        [
+            Column("System"),
+            Column("n", hint=n_counts(summary)),
+            Column("Overall", 2),
+            *(Column(c, 2) for c in criteria),
+        ],
+        [[row["system"], row["n"], *scores(row)] for row in summary["systems"]],
+        rules,
+        Output.PAGE,
+    )
+    return [written, shown] if criteria else [written]
+
+
+_COUNTED = [Column("system"), Column("n"), Column("outputs"), Column("ratings")]
+
+
+def _counts(row: Mapping[str, Any]) -> list[int | None]:
+    """Return n of a system, and both counts that it may be; earlier versions did not keep them."""
+    return [row["n"], row.get("n_outputs"), row.get("n_ratings")]
+
+
+def shown_criteria(report: Report) -> list[str]:
+    """Return the criteria that say more than the overall score: none of a single one."""
+    names = [criterion["name"] for criterion in report["settings"]["criteria"]]
+    return names if len(names) > 1 else []
+
+
+def rules_of(summary: Mapping[str, Any]) -> frozenset[int]:
+    """Return the rows that end a cluster."""
+    return frozenset((np.cumsum([len(group) for group in summary["clusters"]]) - 1).tolist())
+
+
+def _significance(report: Report) -> Section:
+    comparisons = report["comparisons"]
+    tables = [
+        Table(
+            f"significance-{comparison['name']}",
+            f"p between systems: {comparison['name']}",
+            f"One-sided rank-sum p, row beats column: {comparison['name']}.",
+            [Column("system"), *(Column(name, 4, is_p=True) for name in comparison["order"])],
+            [[name, *row] for name, row in zip(comparison["order"], comparison["p"], strict=True)],
+            output=_IN_FILES,
+        )
+        for comparison in comparisons
+    ]
+    figures = [
+        Figure(
+            f"significance-{comparison['name']}",
+            f"Heatmap: {comparison['name']}",
+            partial(draw_significance, comparison),
+            f"Heatmap of p between systems: {comparison['name']}.",
+        )
+        for comparison in comparisons
+    ]
+    return Section("significance", "Significance", "", [*tables, _pairs_table(report)], figures, page="significance")
+
+
+def _pairs_table(report: Report) -> Table:
+    """Return every tested pair with p, its corrections and the effect size, one a row."""
+    rows: list[list[Cell]] = [
+        [comparison["name"], first, second, *(comparison[key][i][j] for key in ("p", "holm", "bh", "superiority"))]
+        for comparison in report["comparisons"]
+        for i, first in enumerate(comparison["order"])
+        for j, second in enumerate(comparison["order"])
+        if i != j
+    ]
+    columns = [Column("criterion"), Column("row"), Column("column")]
+    columns += [*(Column(name, 4, is_p=True) for name in ("p", "p Holm", "p BH")), Column("P(row > column)")]
+    caption = "One-sided rank-sum tests that row beats column, with Holm's and Benjamini–Hochberg's corrections."
+    return Table("pairs", "All pairs: p, corrections, effect size", caption, columns, rows, output=_IN_FILES)
+
+
+def _workers(report: Report) -> list[Section]:
+    has_test = report["summary"]["worker_test"]["preset"] != NO_TEST
+    figure = Figure(
+        "workers",
+        "p of every worker",
+        partial(draw_workers, report),
+        "Every tested worker's p in rising order, with the line that divides passed from failed.",
+        "Workers below the line passed. Workers who failed are left out of the results; pay is another matter.",
+    )
+    return [
+        Section("workers", "Workers", tables=[workers_table(report)], page="workers"),
+        *([Section("p-values", "p of every worker", figures=[figure], page="workers")] if has_test else []),
+    ]
+
+
+def workers_table(report: Report) -> Table:
+    """Return the workers: p, verdict and what it rests on."""
+    references = report["summary"].get("references")
+    columns = [Column("worker"), Column("verdict"), Column("p", 4, is_p=True), Column("assignments"), Column("ratings")]
+    columns += [Column("compared"), Column("mean", 1), Column("sd", 1)]
+    columns += [Column("reference mean", 1), Column("reference distance", 1)] if references else []
+    keys = ["worker", "verdict", "p", "n_assignments", "n_ratings", "n_compared", "mean", "sd"]
+    keys += ["reference_mean", "reference_distance"] if references else []
+    rows = [[*(row[key] for key in keys), row["excluded"] or ""] for row in report["worker_table"]]
+    caption = "Workers and the worker test."
+    if report["summary"]["worker_test"]["preset"] == NO_TEST:
+        caption = "Workers. No worker test was applied: every worker counts."
+    if references and references["mean"] is not None:
+        caption += f" Reference items of workers who count: mean {references['mean']:.1f}"
+        caption += "." if references["distance"] is None else f", {references['distance']:+.1f} to ordinary items."
+    return Table("workers", "Workers by hash", caption, [*columns, Column("excluded")], rows, output=_IN_FILES)
+
+
+def _boxes(report: Report) -> Section:
+    figure = Figure(
+        "boxes",
+        "Box plots of z per system",
+        partial(draw_boxes, report),
+        "Box plots of the z scores of each system's items, in rank order.",
+        "z of single items. Box: middle half, with the median; whiskers: 5 % and 95 %.",
+    )
+    has_scores = any(row["z"] is not None for row in report["summary"]["systems"])
+    return Section("boxes", "Distribution of z", figures=[figure], page="run" if has_scores else "")
+
+
+# --- Figures
+
+
+def draw_boxes(report: Report, theme: Theme) -> "Drawing":
+    """Draw the distribution of item-level z per system: quartiles, and whiskers at 5 and 95 %."""
+    boxes = [box for box in report["boxes"] if box["n"]]
+    figure, axes = theme.canvas(width=7.5, height=1.1 + 0.34 * max(len(boxes), 1))
+    statistics = [
+        {
+            "whislo": p[0],
+            "q1": p[1],
+            "med": p[2],
+            "q3": p[3],
+            "whishi": p[4],
+            "label": _label(box["system"]),
+            "fliers": [],
+        }
+        for box in reversed(boxes)
+        for p in [box["percentiles"]]
+    ]
+    if statistics:
+        line = {"color": theme.ink, "linewidth": 1}
+        axes.bxp(
+            statistics,
+            orientation="horizontal",
+            showfliers=False,
+            patch_artist=True,
+            widths=0.56,
+            boxprops={"facecolor": theme.accent, "edgecolor": theme.ink, "alpha": 0.55},
+            medianprops={"color": theme.ink, "linewidth": 2},
+            whiskerprops=line,
+            capprops=line,
+        )
+    axes.axvline(0, color=theme.faint, linewidth=1, zorder=0)
+    axes.set_xlabel("z of items (box: quartiles; whiskers: 5 % and 95 %)")
+    return figure
+
+
+def draw_workers(report: Report, theme: Theme) -> "Drawing":
+    """Draw every tested worker's p-value in rising order, with the line that divides passed from failed."""
+    alpha = report["summary"]["worker_test"]["alpha"]
+    tested = sorted(row["p"] for row in report["worker_table"] if row["p"] is not None)
+    figure, axes = theme.canvas(width=7.5, height=3.2)
+    n_passed = sum(p < alpha for p in tested)
+    axes.scatter(range(1, n_passed + 1), tested[:n_passed], s=9, color=theme.accent, label=f"{n_passed} passed")
+    axes.scatter(
+        range(n_passed + 1, len(tested) + 1),
+        tested[n_passed:],
+        s=12,
+        marker="x",
+        linewidths=1,
+        color=theme.warn,
+        label=f"{len(tested) - n_passed} failed",
+    )
+    axes.axhline(alpha, color=theme.ink, linewidth=1, linestyle="--")
+    axes.annotate(f"α = {alpha:g}", (1, alpha), xytext=(0, 4), textcoords="offset points", color=theme.ink)
+    axes.set(xlabel="workers, most careful first", ylabel="p of the worker test", ylim=(-0.02, 1.02))
+    if tested:
+        axes.legend(frameon=False, labelcolor=theme.ink, loc="upper left")
+    return figure
+
+
+def draw_significance(comparison: Report, theme: Theme) -> "Drawing":
+    """Draw the heatmap of p-values: coloured where the row beats the column at p < 0.1, the darker the surer."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    order = comparison["order"]
+    side = 1.8 + 0.36 * max(len(order), 2)
+    figure, axes = theme.canvas(width=side + 0.6, height=side)
+    colours = LinearSegmentedColormap.from_list("heat", [theme.accent, theme.paper], bad=theme.paper)
+    matrix = [[float("nan") if p is None or p >= HEAT_ALPHA else p for p in row] for row in comparison["p"]]
+    if order:
+        image = axes.imshow(matrix, cmap=colours, vmin=0, vmax=HEAT_ALPHA * 1.15)
+        bar = figure.colorbar(image, ax=axes, shrink=0.7, ticks=[0, 0.05, HEAT_ALPHA])
+        bar.ax.set_ylim(0, HEAT_ALPHA)
+        bar.ax.tick_params(colors=theme.ink)
+        bar.outline.set_edgecolor(theme.faint)
+        bar.set_label("p, row beats column", color=theme.ink)
+    labels = [_label(name) for name in order]
+    axes.set_xticks(range(len(order)), labels, rotation=90)
+    axes.set_yticks(range(len(order)), labels)
+    axes.set_xticks([k - 0.5 for k in range(len(order) + 1)], minor=True)
+    axes.set_yticks([k - 0.5 for k in range(len(order) + 1)], minor=True)
+    axes.grid(which="minor", color=theme.faint, linewidth=0.6)
+    axes.tick_params(which="minor", length=0)
+    axes.set_title(_label(comparison["name"]), color=theme.ink)
+    return figure
+
+
+def _label(name: str) -> str:
+    """Return a name short enough to leave room for the figure, and without mathematics."""
+    short = name if len(name) <= _LABEL_LENGTH else f"{name[: _LABEL_LENGTH - 1]}…"
+    return short.replace("$", r"\$")

@@ -1,0 +1,76 @@
+"""How far a run agrees with the one that it replicates."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.sections import Column, Output, Section, Table
+from analysis.stats.correlation import correlate, share_same_conclusions
+
+CONCLUSION_ALPHAS = (0.1, 0.05)
+
+
+def compare_runs(original: dict[str, Any], replication: dict[str, Any]) -> dict[str, Any]:
+    """Return how far a replication agrees with the original run, over the systems that both rate; of two summaries.
+
+    `systems` lists them as the original ranks them; correlations that are undefined are None.
+    """
+    first = {row["system"]: row for row in original["systems"]}
+    second = {row["system"]: row for row in replication["systems"]}
+    common = [name for name in first if name in second]
+    criteria = [criterion["criteria"] for criterion in (*first.values(), *second.values())]
+    shared = [name for name in (criteria[0] if criteria else ()) if all(name in each for each in criteria)]
+
+    def correlation(criterion: str | None = None) -> dict[str, float | None]:
+        mine, theirs = ([_z(rows[name], criterion) for name in common] for rows in (first, second))
+        found = correlate(_floats(mine), _floats(theirs))
+        return {name: _number(value) for name, value in asdict(found).items()}
+
+    p_original, p_replication = (_p_between(common, each["significance"]) for each in (original, replication))
+    return {
+        "systems": common,
+        "overall": correlation(),
+        "criteria": {name: correlation(name) for name in shared},
+        "same_conclusions": {
+            f"{alpha:g}": _number(share_same_conclusions(p_original, p_replication, range(len(common)), alpha))
+            for alpha in CONCLUSION_ALPHAS
+        },
+    }
+
+
+def _z(row: dict[str, Any], criterion: str | None) -> float | None:
+    score: float | None = row["z"] if criterion is None else row["criteria"][criterion]["z"]
+    return score
+
+
+def _p_between(systems: Sequence[str], significance: dict[str, Any]) -> NDArray[np.float64]:
+    """Return the p-values of these systems, in their order, NaN where a pair was not tested."""
+    places = [significance["order"].index(name) for name in systems]
+    return _floats(significance["p"][i][j] for i in places for j in places).reshape(len(systems), len(systems))
+
+
+def _floats(values: Iterable[float | None]) -> NDArray[np.float64]:
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def replication_section(report: Mapping[str, Any]) -> list[Section]:
+    """Return the correlations of two runs' system scores, if the report has what `compare_runs` returns."""
+    found = report.get("replication")
+    if not found:
+        return []
+    rows = [["overall", *found["overall"].values()]]
+    rows += [[name, *values.values()] for name, values in found["criteria"].items()]
+    shares = ", ".join(
+        f"{share:.0%} at p < {alpha}" for alpha, share in found["same_conclusions"].items() if share is not None
+    )
+    caption = f"Agreement of two runs over {len(found['systems'])} systems; same conclusions: {shares or 'none'}."
+    columns = [Column("criterion"), Column("r"), Column("rho"), Column("tau")]
+    table = Table("replication", "Agreement of two runs", caption, columns, rows, output=Output.FILES | Output.TERMINAL)
+    return [Section("replication", "Replication", tables=[table])]

@@ -1,0 +1,51 @@
+"""One set of ratings, how it is analysed and what comes out, in arrays."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.dialogues.rows import LoadedDialogues
+from analysis.ratings.loading import LoadedRatings
+from analysis.ratings.scales import FULL
+from analysis.settings import AnalysisSettings
+from analysis.stats.pipeline import Analysis, Progress, analyse
+from analysis.stats.ratings import Ratings
+from analysis.stats.scores import rescale
+
+
+@dataclass(frozen=True)
+class Study:
+    """One set of ratings, how it was analysed and what came out; of chats, the chats as well.
+
+    `loaded` has the scores as they were given, `ratings` on 0–100.
+    """
+
+    loaded: LoadedRatings
+    ratings: Ratings
+    settings: AnalysisSettings
+    analysis: Analysis
+    dialogues: LoadedDialogues | None = None
+
+    @property
+    def order(self) -> list[int]:
+        """Codes of the systems that have ordinary items, best first; a chatbot that is all degraded has none."""
+        return [code for code in self.analysis.order if self.has_outputs[code]]
+
+    @property
+    def has_outputs(self) -> NDArray[np.bool_]:
+        """Whether each system has ordinary items, (n_systems,)."""
+        return self.ratings.has_outputs
+
+
+def run_study(
+    loaded: LoadedRatings,
+    settings: AnalysisSettings,
+    on_progress: Progress = lambda _: None,
+    *,
+    dialogues: LoadedDialogues | None = None,
+) -> Study:
+    """Analyse loaded ratings by these settings; `on_progress` gets the name of each stage."""
+    low, high = settings.scale or FULL
+    ratings = replace(loaded.ratings, scores=rescale(loaded.ratings.scores, low, high))
+    return Study(loaded, ratings, settings, analyse(ratings, settings.design(loaded.workers), on_progress), dialogues)

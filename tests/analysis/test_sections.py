@@ -1,0 +1,127 @@
+"""A statistic in one module is on the run's page, in CSV, LaTeX, JSON, figures, the package and the terminal."""
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.conf import settings as django_settings
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from analysis.methods import list_methods, sections_of, tables_of
+from analysis.methods.base import Method
+from analysis.models import AnalysisRun
+from analysis.sections import Column, Figure, Output, Range, Section, Table
+from analysis.study import Study
+from tests.analysis.conftest import ratings_csv
+
+
+class Spread(Method):
+    """How far the scores of each system are apart."""
+
+    slug = "spread"
+
+    def summarise(self, study: Study) -> dict[str, Any]:
+        of_system = [study.ratings.scores[study.ratings.system == code] for code in study.order]
+        spread = [float(np.ptp(scores)) for scores in of_system]
+        return {"spread": dict(zip([study.loaded.systems[code] for code in study.order], spread, strict=True))}
+
+    def sections(self, report: Mapping[str, Any]) -> list[Section]:
+        found = report["summary"].get(self.slug)
+        if not found:
+            return []
+
+        def draw(theme):
+            figure, axes = theme.canvas(width=4, height=2)
+            axes.barh(list(found), list(found.values()), color=theme.accent)
+            return figure
+
+        finding = f"The scores of {max(found, key=found.get)} are spread most."
+        columns = [Column("system"), Column("spread & more", 1)]
+        table = Table("spread", "Spread", "Largest less least score.", columns, [list(row) for row in found.items()])
+        figure = Figure("spread-bars", "Bars of spread", draw, "A bar for each system.")
+        return [Section(self.slug, "Spread of scores", finding, [table], [figure])]
+
+
+@pytest.fixture(autouse=True)
+def with_spread(settings) -> None:
+    settings.EVALSITE_METHODS = [*settings.EVALSITE_METHODS, f"{__name__}.Spread"]
+
+
+@pytest.fixture
+def run(upload, start) -> AnalysisRun:
+    return start(upload(ratings_csv(n_sources=6)))
+
+
+def test_a_section_is_on_the_page_and_in_every_download(run: AnalysisRun, owner_client: Client) -> None:
+    found = run.report["summary"]["spread"]
+    assert list(found) == ["alder", "birch", "cedar"]
+
+    page = owner_client.get(reverse("analysis:run", args=[run.pk])).text
+    assert '<h2 id="spread">Spread of scores</h2>' in page and "are spread most." in page
+    assert "spread &amp; more" in page and f'<td class="num">{found["alder"]:.1f}</td>' in page
+    assert reverse("analysis:run_file", args=[run.pk, "figures/spread-bars.svg"]) in page
+
+    listed = owner_client.get(reverse("analysis:downloads", args=[run.pk])).text
+    folder = Path(django_settings.MEDIA_ROOT) / run.folder
+    for name in (
+        "tables/spread.csv",
+        "tables/spread.tex",
+        *(f"figures/spread-bars.{s}" for s in ("svg", "pdf", "png")),
+    ):
+        assert reverse("analysis:run_file", args=[run.pk, name]) in listed, name
+        assert (folder / name).stat().st_size > 50
+    rows = (folder / "tables/spread.csv").read_text().split()[-3:]
+    assert rows == [f"{name},{value}" for name, value in found.items()]
+    assert rf"alder & {found['alder']:.1f} \\" in (folder / "tables/spread.tex").read_text()
+    assert r"spread \& more" in (folder / "tables/spread.tex").read_text()
+    assert json.loads((folder / "report.json").read_text())["summary"]["spread"] == found
+
+    with zipfile.ZipFile(io.BytesIO((folder / "package.zip").read_bytes())) as package:
+        assert json.loads(package.read("summary.json"))["spread"] == found
+        assert package.read("tables/spread.csv") == (folder / "tables/spread.csv").read_bytes()
+        assert package.read("tables/spread.tex") == (folder / "tables/spread.tex").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("format_", "said"), [("table", "Largest less least"), ("latex", r"spread \& more"), ("json", '"spread": {')]
+)
+def test_a_section_is_printed(tmp_path: Path, format_: str, said: str) -> None:
+    path, out = tmp_path / "ratings.csv", io.StringIO()
+    path.write_bytes(ratings_csv(n_sources=6))
+    call_command("analyse", path, protocol="mrc-adequacy", format=format_, stdout=out, stderr=io.StringIO())
+    assert said in out.getvalue()
+
+
+def test_results_without_the_section_are_shown(run: AnalysisRun, owner_client: Client) -> None:
+    del run.report["summary"]["spread"]
+    run.save()
+    page = owner_client.get(reverse("analysis:run", args=[run.pk]))
+    assert page.status_code == 200 and "Spread of scores" not in page.text
+
+
+def test_todays_results_are_sections_of_two_methods(run: AnalysisRun) -> None:
+    assert [method.slug for method in list_methods()] == ["direct_assessment", "dialogue", "spread"]
+    slugs = [section.slug for section in sections_of(run.report)]
+    assert slugs == ["ranking", "raw", "significance", "workers", "p-values", "boxes", "spread"]
+    names = [table.name for table in tables_of(run.report, Output.FILES)]
+    assert names == ["systems", "systems-raw", "significance-overall", "pairs", "workers", "spread"]
+    assert len(names) == len(set(names))
+
+
+def test_a_page_shows_ranges_p_values_minus_and_dashes(run: AnalysisRun, owner_client: Client, monkeypatch) -> None:
+    columns = [Column("system"), Column("p", 4, is_p=True), Column("z"), Column("range", 1), Column("n")]
+    rows = [["<b>a</b>", 0.0312, -0.5, Range(1.0, 2.0), 1234], ["b", None, None, Range(None, None), None]]
+    odd = Section("odd", "Odd", tables=[Table("odd", "Odd", "All kinds.", columns, rows, frozenset({0}))])
+    monkeypatch.setattr(Spread, "sections", lambda self, report: [odd])
+    page = owner_client.get(reverse("analysis:run", args=[run.pk])).text
+    table = page[page.index("All kinds.") :].split("</table>")[0]
+    assert "&lt;b&gt;a&lt;/b&gt;" in table and 'class="cluster-end"' in table
+    cells = [cell.split("</td>")[0] for cell in table.split('<td class="num">')[1:]]
+    assert cells == [".0312", "−0.500", "1.0–2.0", "1,234", "–", "–", "–", "–"]
