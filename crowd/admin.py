@@ -14,7 +14,7 @@ class WaveAdmin(KeptAdmin):
 
 @admin.register(Posting)
 class PostingAdmin(KeptAdmin):
-    list_display = ["id", "platform_id", "campaign", "wave", "hit", "state", "n_places", "seen_at", "look_at"]
+    list_display = ["id", "platform_id", "campaign", "wave", "hit", "state", "n_places", "seen_at", "poll_at"]
     list_filter = ["state"]
     list_select_related = ["campaign", "wave", "hit"]
     search_fields = ["platform_id", "campaign__name", "campaign__public_id"]
@@ -22,8 +22,8 @@ class PostingAdmin(KeptAdmin):
 
 @admin.register(Submission)
 class SubmissionAdmin(KeptAdmin):
-    list_display = ["id", "platform_id", "campaign", "worker", "assignment_id", "state", "trouble", "submitted_at"]
-    list_filter = ["state", "trouble"]
+    list_display = ["id", "platform_id", "campaign", "worker", "assignment_id", "state", "discrepancy", "submitted_at"]
+    list_filter = ["state", "discrepancy"]
     list_select_related = ["campaign", "worker"]
     search_fields = ["platform_id", "worker__key", "campaign__name", "campaign__public_id"]
 

@@ -1,7 +1,7 @@
 """What was published on a crowd platform, what came of it, and every order given to the platform.
 
-A row is written before the platform is told of it, with the token by which the platform, or we, find it again: after
-a fault or a crash the same row is gone through again. Nothing of this is ever deleted.
+A row is written before the platform is called, with the token by which the platform, or we, find it again: after
+a fault or a crash the same row is tried again. Nothing of this is ever deleted.
 """
 
 import uuid
@@ -13,8 +13,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models import Assignment, Worker
-from campaigns.contracts.account import PostingState as SeenAs
-from campaigns.contracts.account import SubmissionState as SeenState
+from campaigns.contracts.account import PostingState as PostingStateThere
+from campaigns.contracts.account import SubmissionState as StateThere
 from campaigns.models import Campaign, Hit
 
 
@@ -58,11 +58,11 @@ class Posting(models.Model):
 
     class State(models.TextChoices):
         PLANNED = "planned", "To be published"
-        DRAFTED = SeenAs.DRAFT.value, "Draft"
-        OPEN = SeenAs.OPEN.value, "Open"
-        PAUSED = SeenAs.PAUSED.value, "Paused"
-        ENDED = SeenAs.ENDED.value, "Ended"
-        GONE = SeenAs.GONE.value, "Deleted there"
+        DRAFTED = PostingStateThere.DRAFT.value, "Draft"
+        OPEN = PostingStateThere.OPEN.value, "Open"
+        PAUSED = PostingStateThere.PAUSED.value, "Paused"
+        ENDED = PostingStateThere.ENDED.value, "Ended"
+        GONE = PostingStateThere.GONE.value, "Deleted there"
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="postings")
     wave = models.ForeignKey(Wave, on_delete=models.PROTECT, related_name="postings")
@@ -71,8 +71,8 @@ class Posting(models.Model):
     n_places = models.PositiveIntegerField()
     platform_id = models.CharField(max_length=200, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.PLANNED)
-    seen_at = models.DateTimeField("last looked at", null=True, blank=True)
-    look_at = models.DateTimeField("to be looked at, from then on", null=True, blank=True)
+    seen_at = models.DateTimeField("last polled", null=True, blank=True)
+    poll_at = models.DateTimeField("to be polled, from then on", null=True, blank=True)
     last_error = models.CharField(max_length=500, blank=True)
 
     class Meta:
@@ -83,7 +83,7 @@ class Posting(models.Model):
             ),
             models.UniqueConstraint(fields=["wave", "hit"], name="crowd_posting_once"),
         ]
-        indexes = [models.Index(fields=["look_at"], condition=Q(look_at__isnull=False), name="crowd_posting_look")]
+        indexes = [models.Index(fields=["poll_at"], condition=Q(poll_at__isnull=False), name="crowd_posting_poll")]
 
     def __str__(self) -> str:
         return self.platform_id or f"posting {self.pk}"
@@ -110,15 +110,15 @@ class Submission(models.Model):
     """An assignment of the platform, as last seen there, and ours that belongs to it."""
 
     class State(models.TextChoices):
-        ACTIVE = SeenState.ACTIVE.value, "At work"
-        SUBMITTED = SeenState.SUBMITTED.value, "Submitted"
-        APPROVED = SeenState.APPROVED.value, "Approved"
-        REJECTED = SeenState.REJECTED.value, "Rejected"
-        RETURNED = SeenState.RETURNED.value, "Returned"
-        ABANDONED = SeenState.ABANDONED.value, "Abandoned"
+        ACTIVE = StateThere.ACTIVE.value, "At work"
+        SUBMITTED = StateThere.SUBMITTED.value, "Submitted"
+        APPROVED = StateThere.APPROVED.value, "Approved"
+        REJECTED = StateThere.REJECTED.value, "Rejected"
+        RETURNED = StateThere.RETURNED.value, "Returned"
+        ABANDONED = StateThere.ABANDONED.value, "Abandoned"
 
-    class Trouble(models.TextChoices):
-        """What does not fit together; `dismissed_at` once a researcher has settled it."""
+    class Discrepancy(models.TextChoices):
+        """What does not fit together; `dismissed_at` once a researcher has dismissed it."""
 
         NONE = "", "None"
         NOT_FINISHED = "not-finished", "Submitted there, not finished here"
@@ -140,12 +140,12 @@ class Submission(models.Model):
     accepted_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     decided_by_itself_at = models.DateTimeField("approved by the platform then", null=True, blank=True)
-    trouble = models.CharField(max_length=20, choices=Trouble, blank=True)
+    discrepancy = models.CharField(max_length=20, choices=Discrepancy, blank=True)
     dismissed_at = models.DateTimeField(null=True, blank=True)
     dismissed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
-    told = models.JSONField("what the platform told, as it was", default=dict, blank=True)
+    payload = models.JSONField("the platform's answer, as it was", default=dict, blank=True)
     first_seen_at = models.DateTimeField(default=timezone.now)
     seen_at = models.DateTimeField(default=timezone.now)
 
@@ -159,9 +159,9 @@ class Submission(models.Model):
 
 
 class Order(models.Model):
-    """Something the platform is told to do: who wanted it, when, what became of it. The audit trail of a campaign.
+    """Something the platform is to do: who wanted it, when, what became of it. The audit trail of a campaign.
 
-    queued → sending → done | refused. One that stays `sending` after a crash or a fault is gone through again: its
+    queued → sending → done | refused. One that stays `sending` after a crash or a fault is tried again: its
     token and `draft_id` make sure that it has its effect once. `refused` is the platform's last word, and may be
     ordered anew.
     """
@@ -188,7 +188,7 @@ class Order(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="orders")
     kind = models.CharField(max_length=10, choices=Kind)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
-    token = models.UUIDField("request token, stored before the platform is told", unique=True, default=uuid.uuid4)
+    token = models.UUIDField("request token, stored before the platform is called", unique=True, default=uuid.uuid4)
     draft_id = models.CharField(max_length=200, blank=True)
     submission = models.ForeignKey(Submission, null=True, blank=True, on_delete=models.PROTECT, related_name="orders")
     posting = models.ForeignKey(Posting, null=True, blank=True, on_delete=models.PROTECT, related_name="orders")
@@ -197,7 +197,7 @@ class Order(models.Model):
     fee = models.DecimalField("what the platform asks for it", max_digits=10, decimal_places=2, default=Decimal("0.00"))
     currency = models.CharField(max_length=3, blank=True)
     n_places = models.PositiveIntegerField(null=True, blank=True)
-    message = models.TextField("what the worker is told", blank=True)
+    message = models.TextField("message to the worker", blank=True)
     category = models.CharField(max_length=50, blank=True)
     ordered_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -69,10 +69,10 @@ class ProlificSite(Site):
 
     def _study_card(self, study: Mapping[str, Any]) -> str:
         places = study["total_available_places"]
-        told = [("Reward", _money(study)), ("Time", f"{study['estimated_completion_time']} min"), ("Places", places)]
+        payload = [("Reward", _money(study)), ("Time", f"{study['estimated_completion_time']} min"), ("Places", places)]
         return (
             heading(study["name"])
-            + facts(told)
+            + facts(payload)
             + "".join(map(paragraph, _texts_of(study["description"])))
             + acts(button("Take part in this study", "/take", {"study": study["id"]}, is_main=True))
         )

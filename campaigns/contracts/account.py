@@ -104,7 +104,7 @@ class SubmissionState(StrEnum):
 
 
 @dataclass(frozen=True)
-class SubmissionSeen:
+class PolledSubmission:
     """An assignment as the platform tells it. `code` is the completion code that came with it, "" if none did."""
 
     platform_id: str
@@ -114,18 +114,18 @@ class SubmissionSeen:
     accepted_at: datetime | None = None
     submitted_at: datetime | None = None
     decided_by_itself_at: datetime | None = None  # when the platform approves if nobody has decided
-    told: Mapping[str, Any] = field(default_factory=dict)
+    payload: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class PostingSeen:
+class PolledPosting:
     """A posting as the platform tells it.
 
     `n_pending` are the workers who have accepted and not submitted; None: each is among `submissions`.
     """
 
     state: PostingState
-    submissions: tuple[SubmissionSeen, ...] = ()
+    submissions: tuple[PolledSubmission, ...] = ()
     n_pending: int | None = None
 
 
@@ -170,7 +170,7 @@ class Prepared:
     Not `is_done`: there is more to do, by another call.
     """
 
-    memory: Mapping[str, Any] = field(default_factory=dict)
+    stored: Mapping[str, Any] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
     is_done: bool = True
 
@@ -188,12 +188,12 @@ class CrowdAccount(ABC):
     """How many bonuses of one posting `draft_bonuses` takes; 1: the platform has no such call."""
 
     @property
-    def approvals_settle_s(self) -> float:
+    def approvals_take_s(self) -> float:
         """How many seconds later at most submissions are approved that `approve_all` was called for."""
         return 0.0
 
     def approve_all(self, submission_ids: Sequence[str]) -> None:
-        """Ask for the reward of submissions, none of which is rejected; whether they are approved, `look` tells."""
+        """Ask for the reward of submissions, none of which is rejected; whether they are approved, `poll` tells."""
         for each in submission_ids:
             self.approve(each)
 
@@ -230,7 +230,7 @@ class CrowdAccount(ABC):
         """Let workers see a posting."""
 
     @abstractmethod
-    def look(self, posting_id: str) -> PostingSeen:
+    def poll(self, posting_id: str) -> PolledPosting:
         """Return a posting and all its submissions."""
 
     @abstractmethod

@@ -22,7 +22,7 @@ class CampaignRef:
 
     public_id: UUID
     settings: Mapping[str, Any]
-    memory: Mapping[str, Any] = field(default_factory=dict)
+    stored: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -125,13 +125,13 @@ class MessageForm(forms.Form):
         super().__init__(data, initial={"token": uuid.uuid4()})
 
 
-class TroubleFilter(forms.Form):
-    """Which troubles to list."""
+class DiscrepancyFilter(forms.Form):
+    """Which discrepancies to list."""
 
     kind = forms.ChoiceField(
-        label="Trouble",
+        label="Discrepancy",
         required=False,
-        choices=[("", "all"), *(choice for choice in Submission.Trouble.choices if choice[0])],
+        choices=[("", "all"), *(choice for choice in Submission.Discrepancy.choices if choice[0])],
     )
     settled = forms.ChoiceField(
         label="Show", required=False, choices=[("", "those to be settled"), ("1", "those that are settled")]

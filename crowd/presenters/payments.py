@@ -1,4 +1,4 @@
-"""What the payments pages show: assignments with their pay, sums, troubles, orders."""
+"""What the payments pages show: assignments with their pay, sums, discrepancies, orders."""
 
 from collections.abc import Container, Iterable
 from datetime import datetime
@@ -21,7 +21,7 @@ from crowd.queries.payments import OPEN, Row, Totals, Wages
 from crowd.queries.publishing import Cost
 from evalsite.lib.words import counted
 
-_PARTS = (("payments", "Assignments"), ("troubles", "Troubles"), ("orders", "Orders"))
+_PARTS = (("payments", "Assignments"), ("discrepancies", "Discrepancies"), ("orders", "Orders"))
 _S_PER_MIN, _MIN_PER_HOUR = 60, 60
 _CENT, _NOTHING = Decimal("0.01"), Decimal("0.00")
 _DECIDED = (Submission.State.APPROVED, Submission.State.REJECTED)
@@ -36,15 +36,15 @@ _BADGES = {
 }
 
 
-def frame(campaign: Campaign, part: str, n_troubles: int | None = None) -> dict[str, Any]:
+def frame(campaign: Campaign, part: str, n_discrepancies: int | None = None) -> dict[str, Any]:
     """Return what crowd/payments_frame.html needs; `part` names the page of the payments tab that shows."""
     platform = get_platform(campaign.platform)
     parts = [
         {"title": title, "url": reverse(f"crowd:{name}", args=[campaign.public_id]), "current": name == part}
         for name, title in _PARTS
     ]
-    if n_troubles:
-        parts[1]["title"] = f"Troubles ({n_troubles})"
+    if n_discrepancies:
+        parts[1]["title"] = f"Discrepancies ({n_discrepancies})"
     return campaign_context(campaign, "payments") | {
         "parts": parts if platform.has_account else [],
         "platform": platform,
@@ -83,7 +83,7 @@ def row_shown(campaign: Campaign, row: Row, wage: Decimal | None) -> dict[str, A
         "reward": _reward(campaign, row),
         "bonus": _bonuses(row.orders, campaign.currency),
         "decision": _decision(row, with_words=has_role(campaign, Role.EDITOR)),
-        "trouble": submission if submission and is_in_trouble(submission) else None,
+        "discrepancy": submission if submission and has_open_discrepancy(submission) else None,
         "can_tick": bool(submission and submission.state in (Submission.State.SUBMITTED, *_DECIDED)),
     }
 
@@ -96,9 +96,9 @@ def hit_number(assignment: Assignment | None, submission: Submission | None) -> 
     return hit.number if hit else None
 
 
-def is_in_trouble(submission: Submission) -> bool:
-    """Tell whether a trouble waits to be settled."""
-    return bool(submission.trouble) and submission.dismissed_at is None
+def has_open_discrepancy(submission: Submission) -> bool:
+    """Tell whether a discrepancy waits to be settled."""
+    return bool(submission.discrepancy) and submission.dismissed_at is None
 
 
 def _time_shown(campaign: Campaign, assignment: Assignment | None, wage: Decimal | None) -> dict[str, Any] | None:
@@ -249,46 +249,47 @@ def chosen_shown(
             "worker": worker_name(campaign, each.worker),
             "hit": hit_number(each.assignment, each),
             "verdict": verdicts[each.worker_id],
-            "is_in_trouble": is_in_trouble(each),
+            "has_open_discrepancy": has_open_discrepancy(each),
         }
         for each in submissions
     ]
 
 
-# --- Troubles
+# --- Discrepancies
 
+Discrepancy = Submission.Discrepancy
 _EXPLAINED = {
-    Submission.Trouble.NOT_FINISHED: "The worker submitted on the platform before all items were rated here. It may be "
+    Discrepancy.NOT_FINISHED: "The worker submitted on the platform before all items were rated here. It may be "
     "a slip or a page that did not load; it may be an attempt to be paid for nothing. Look at how much was rated, and "
     "ask the worker if in doubt.",
-    Submission.Trouble.NOT_SUBMITTED: "All items were rated here, but the platform has no submission, so it cannot be "
+    Discrepancy.NOT_SUBMITTED: "All items were rated here, but the platform has no submission, so it cannot be "
     "approved there. Often the worker closed the page too early or the time was up. Write to them; where the platform "
     "allows it, pay them by a bonus or another HIT. Their ratings count like all others.",
-    Submission.Trouble.UNKNOWN: "The platform has a submission of somebody who never opened the HIT here. There is no "
+    Discrepancy.UNKNOWN: "The platform has a submission of somebody who never opened the HIT here. There is no "
     "work to pay for, unless the pages did not open for them: ask before you reject.",
-    Submission.Trouble.OTHER_WORKER: "One worker rated here, another one submitted there. The address may have been "
+    Discrepancy.OTHER_WORKER: "One worker rated here, another one submitted there. The address may have been "
     "passed on, or one person has two accounts. Decide whom you believe before anybody is paid.",
-    Submission.Trouble.SURPLUS: "This work was rejected, so its place was offered again, and another worker took it. "
+    Discrepancy.SURPLUS: "This work was rejected, so its place was offered again, and another worker took it. "
     "Now the rejection has been taken back: both count, both are paid, and the HIT has one worker more than you asked "
     "for. To count only one of them, exclude the other in the settings of the analysis.",
-    Submission.Trouble.WRONG_CODE: "The work is finished here, but the completion code that came with the submission "
+    Discrepancy.WRONG_CODE: "The work is finished here, but the completion code that came with the submission "
     "is not the one that was shown. Mostly it was mistyped or copied from another study.",
 }
 
 
-def trouble_shown(campaign: Campaign, submission: Submission) -> dict[str, Any]:
-    """Return a trouble: what is known on both sides, what it means, and what can be done."""
+def discrepancy_shown(campaign: Campaign, submission: Submission) -> dict[str, Any]:
+    """Return a discrepancy: what is known on both sides, what it means, and what can be done."""
     assignment = submission.assignment
     is_undecided = submission.state == Submission.State.SUBMITTED
     return {
         "submission": submission,
-        "title": submission.get_trouble_display(),
-        "text": _EXPLAINED[Submission.Trouble(submission.trouble)],
+        "title": submission.get_discrepancy_display(),
+        "text": _EXPLAINED[Submission.Discrepancy(submission.discrepancy)],
         "sides": sides_shown(campaign, submission),
         "worker": worker_name(campaign, submission.worker),
         "can_decide": is_undecided,
         "can_free": bool(assignment and assignment.state == Assignment.State.ACTIVE),
-        "can_dismiss": is_in_trouble(submission),
+        "can_dismiss": has_open_discrepancy(submission),
     }
 
 

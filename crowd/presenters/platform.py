@@ -12,7 +12,7 @@ from campaigns.presenters.overview import cost_of
 from crowd.models import Order, Posting, Submission
 from crowd.presenters.account import account_shown
 from crowd.presenters.waves import lacks, progress_of, wave_rows
-from crowd.queries.publishing import Standing, list_postings, list_waves, platform_standing, unpublished_hits
+from crowd.queries.publishing import PlatformStatus, get_platform_status, list_postings, list_waves, unpublished_hits
 
 _OPEN, _PAUSED = Posting.State.OPEN, Posting.State.PAUSED
 _STOP = (
@@ -39,7 +39,7 @@ def platform_page(campaign: Campaign) -> dict[str, Any]:
         context
         | publishing_shown(campaign, context["account"]["balance"])
         | {"rows": wave_rows(waves), "progress": progress_of(campaign, waves)}
-        | (_standing(campaign) if waves else {})
+        | (_status_context(campaign) if waves else {})
     )
 
 
@@ -63,24 +63,24 @@ def publishing_shown(campaign: Campaign, balance: str) -> dict[str, Any]:
     }
 
 
-def _standing(campaign: Campaign) -> dict[str, Any]:
-    standing = platform_standing(campaign)
+def _status_context(campaign: Campaign) -> dict[str, Any]:
+    status = get_platform_status(campaign)
     return {
-        "standing": standing_shown(standing),
+        "status": status_shown(status),
         "seen_at": list_postings(campaign).aggregate(at=Max("seen_at"))["at"],
-        "n_troubles": sum(standing.troubles.values()),
-        "n_ended_early": standing.n_ended_early,
-        "troubles_url": url_of(campaign, "crowd:troubles"),
-        "acts": _acts(standing),
+        "n_discrepancies": sum(status.discrepancies.values()),
+        "n_ended_early": status.n_ended_early,
+        "discrepancies_url": url_of(campaign, "crowd:discrepancies"),
+        "acts": _acts(status),
         "payments_url": url_of(campaign, "crowd:payments"),
     }
 
 
-def standing_shown(standing: Standing) -> list[dict[str, Any]]:
+def status_shown(status: PlatformStatus) -> list[dict[str, Any]]:
     """Return postings and submissions by state, without states that nothing is in."""
     return [
-        {"label": "Postings", "parts": _parts(standing.postings, Posting.State)},
-        {"label": "Submissions", "parts": _parts(standing.submissions, Submission.State)},
+        {"label": "Postings", "parts": _parts(status.postings, Posting.State)},
+        {"label": "Submissions", "parts": _parts(status.submissions, Submission.State)},
     ]
 
 
@@ -88,9 +88,9 @@ def _parts(counts: Mapping[str, int], states: Any) -> list[dict[str, Any]]:
     return [{"n": counts[each], "label": each.label.lower()} for each in states if counts.get(each)]
 
 
-def _acts(standing: Standing) -> list[dict[str, str]]:
+def _acts(status: PlatformStatus) -> list[dict[str, str]]:
     return [
         {"kind": kind, "words": words, "look": look, "question": question}
         for states, kind, words, look, question in _ACTS
-        if any(standing.postings.get(state) for state in states)
+        if any(status.postings.get(state) for state in states)
     ]

@@ -39,11 +39,11 @@ OPEN = (Order.State.QUEUED, Order.State.SENDING)
 
 
 def list_payable(campaign: Campaign) -> QuerySet[Submission]:
-    """Return what is approved in bulk: submitted there, finished here, without open trouble and not decided."""
+    """Return what is approved in bulk: submitted there, finished here, without open discrepancy and not decided."""
     decided = Order.objects.filter(submission=OuterRef("pk"), kind__in=[Order.Kind.APPROVE, Order.Kind.REJECT])
     return Submission.objects.filter(
         ~Exists(decided.exclude(state=Order.State.REFUSED)),
-        Q(trouble="") | Q(dismissed_at__isnull=False),
+        Q(discrepancy="") | Q(dismissed_at__isnull=False),
         campaign=campaign,
         state=Submission.State.SUBMITTED,
         assignment__state=Assignment.State.FINISHED,
@@ -225,9 +225,9 @@ def list_matching(campaign: Campaign, found: QuerySet[Any, Any]) -> list[Submiss
 
 
 def pick_undecided(submissions: Collection[Submission]) -> list[Submission]:
-    """Return those of some submissions that can be approved or rejected, whatever their trouble. One query."""
-    standing = Order.objects.filter(submission__in=submissions, kind__in=[Order.Kind.APPROVE, Order.Kind.REJECT])
-    decided = set(standing.exclude(state=Order.State.REFUSED).values_list("submission", flat=True))
+    """Return those of some submissions that can be approved or rejected, whatever their discrepancy. One query."""
+    orders = Order.objects.filter(submission__in=submissions, kind__in=[Order.Kind.APPROVE, Order.Kind.REJECT])
+    decided = set(orders.exclude(state=Order.State.REFUSED).values_list("submission", flat=True))
     return [each for each in submissions if each.state == Submission.State.SUBMITTED and each.pk not in decided]
 
 
@@ -272,7 +272,7 @@ class Totals:
 
     spent: Spent
     waiting: Cost
-    n_troubles: int
+    n_discrepancies: int
     n_sending: int
     n_rejected: int
     n_refused: int
@@ -284,7 +284,7 @@ def get_totals(campaign: Campaign) -> Totals:
     return Totals(
         spent=spent_on(campaign),
         waiting=cost_of(campaign, list_payable(campaign)),
-        n_troubles=list_troubles(campaign).count(),
+        n_discrepancies=list_discrepancies(campaign).count(),
         n_sending=Order.objects.filter(campaign=campaign, state__in=OPEN).count(),
         n_rejected=rejected.count(),
         n_refused=list_refused(campaign).count(),
@@ -324,11 +324,11 @@ def compare_wages(campaign: Campaign, wage: Decimal) -> Wages:
     return Wages(found["n"], found["n_below"], max(missing, _NOTHING).quantize(_CENT))
 
 
-def list_troubles(campaign: Campaign, *, is_settled: bool = False, kind: str = "") -> QuerySet[Submission]:
+def list_discrepancies(campaign: Campaign, *, is_dismissed: bool = False, kind: str = "") -> QuerySet[Submission]:
     """Return submissions that do not fit what is here, until somebody has settled them, or since; newest first."""
-    found = Submission.objects.filter(campaign=campaign, dismissed_at__isnull=not is_settled).exclude(trouble="")
+    found = Submission.objects.filter(campaign=campaign, dismissed_at__isnull=not is_dismissed).exclude(discrepancy="")
     if kind:
-        found = found.filter(trouble=kind)
+        found = found.filter(discrepancy=kind)
     return _with_all(found).order_by("-first_seen_at", "-pk")
 
 

@@ -166,16 +166,16 @@ UNPUBLISHED = (Posting.State.PLANNED, Posting.State.DRAFTED)
 
 
 @dataclass(frozen=True)
-class Standing:
+class PlatformStatus:
     """How many postings and submissions of a campaign are in each state, all states named.
 
     `n_ended_early`: postings that the platform offers to nobody, any more or for now, though workers are wanted.
-    `troubles` are those that nobody has settled.
+    `discrepancies` are those that nobody has settled.
     """
 
     postings: Mapping[str, int]
     submissions: Mapping[str, int]
-    troubles: Mapping[str, int]
+    discrepancies: Mapping[str, int]
     n_ended_early: int
 
 
@@ -227,14 +227,16 @@ def list_stops(campaign: Campaign) -> QuerySet[Order]:
     return Order.objects.filter(campaign=campaign, kind=Order.Kind.STOP).exclude(state=Order.State.REFUSED)
 
 
-def platform_standing(campaign: Campaign) -> Standing:
+def get_platform_status(campaign: Campaign) -> PlatformStatus:
     """Return how far the campaign is on its platform. Four queries."""
     submissions = Submission.objects.filter(campaign=campaign)
-    troubled = submissions.filter(dismissed_at=None)
-    return Standing(
+    open_discrepancies = submissions.filter(dismissed_at=None)
+    return PlatformStatus(
         postings=_count(Posting.objects.filter(campaign=campaign), "state", Posting.State.values),
         submissions=_count(submissions, "state", Submission.State.values),
-        troubles=_count(troubled, "trouble", [value for value in Submission.Trouble.values if value]),
+        discrepancies=_count(
+            open_discrepancies, "discrepancy", [value for value in Submission.Discrepancy.values if value]
+        ),
         n_ended_early=list_ended_early(campaign).count(),
     )
 

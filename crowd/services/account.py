@@ -96,7 +96,7 @@ def prepare_account(campaign: Campaign, terms: Terms, calls: RateLimitedCalls) -
         prepared = calls.call(lambda: account.prepare(terms))
         is_done = prepared.is_done
         done_at = {PREPARED_AT: timezone.now().isoformat()} if is_done else {}
-        store_account_data(campaign=campaign, data={**prepared.memory, **done_at}, secrets=prepared.secrets)
+        store_account_data(campaign=campaign, data={**prepared.stored, **done_at}, secrets=prepared.secrets)
     return open_account(campaign)
 
 

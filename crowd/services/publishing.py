@@ -215,15 +215,15 @@ def _publish_posting(posting: Posting, account: CrowdAccount, terms: Terms, call
                 Hit.objects.filter(pk__in=hits).update(is_offered=False)
         raise
     drafted = Posting.objects.filter(pk=posting.pk, state__in=UNPUBLISHED)
-    drafted.update(state=Posting.State.OPEN, look_at=timezone.now(), last_error="")
+    drafted.update(state=Posting.State.OPEN, poll_at=timezone.now(), last_error="")
 
 
 def _draft(posting: Posting, account: CrowdAccount, terms: Terms) -> str:
     """Draft a posting. That it may exist on the platform is noted before each try, so that the next one looks for it.
 
-    Notifications may tell of it: it is polled from `look_at` on.
+    Notifications may tell of it: it is polled from `poll_at` on.
     """
-    is_first = Posting.objects.filter(pk=posting.pk, look_at=None).update(look_at=timezone.now())
+    is_first = Posting.objects.filter(pk=posting.pk, poll_at=None).update(poll_at=timezone.now())
     hit_number = posting.hit.number if posting.hit else None
     return account.draft(
         PostingSpec(

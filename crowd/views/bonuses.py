@@ -42,7 +42,7 @@ def bonus(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         if fields.pop("agreed") == cost.total:
             try:
                 n = decisions.give_bonus(campaign=campaign, submissions=workers, user=request.user, **fields)
-                _tell(request, n, "bonus", "bonuses")
+                _update_row(request, n, "bonus", "bonuses")
                 return redirect("crowd:payments", campaign.public_id)
             except DomainError as error:
                 form.add_error(None, error.message)
@@ -70,7 +70,7 @@ def _cost_of_bonuses(campaign: Campaign, amount: Any, n: int) -> Cost:
     return Cost(n, n * amount, n * fee_of_bonus(campaign, amount), campaign.currency)
 
 
-def _tell(request: SignedInRequest, n: int, one: str, many: str) -> None:
+def _update_row(request: SignedInRequest, n: int, one: str, many: str) -> None:
     """Say how many were ordered; none, if the same form has been sent before."""
     if n:
         messages.success(request, f"{n:,} {f'{one} is' if n == 1 else f'{many} are'} being sent.")
@@ -89,7 +89,7 @@ def message(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     if is_sent and form.is_valid() and chosen:
         try:
             n = decisions.notify(campaign=campaign, submissions=chosen, user=request.user, **form.cleaned_data)
-            _tell(request, n, "message", "messages")
+            _update_row(request, n, "message", "messages")
             return redirect("crowd:payments", campaign.public_id)
         except DomainError as error:
             form.add_error(None, error.message)

@@ -59,7 +59,7 @@ def chosen_context(campaign: Campaign, chosen: list[Submission], verdicts: Verdi
         "chosen": rows[:_SHOWN],
         "n_chosen": len(rows),
         "n_not_shown": max(len(rows) - _SHOWN, 0),
-        "n_in_trouble": sum(row["is_in_trouble"] for row in rows),
+        "n_with_discrepancy": sum(row["has_open_discrepancy"] for row in rows),
         "counts": counts,
         "verdicts": ", ".join(f"{n:,} {words[verdict]}" for verdict, n in counts.items()),
         "balance": balance_of(campaign),

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
-from crowd.services.syncing.polling import take_notification
+from crowd.services.syncing.polling import accept_notification
 from evalsite.lib.encryption import decrypt_secrets
 from evalsite.lib.errors import DomainError
 
@@ -41,5 +41,5 @@ def hook(request: HttpRequest, public_id: UUID) -> HttpResponse:
             raise Http404 from None
         logger.warning("a notification for campaign %s was refused: %s", campaign.pk, error.code)
         return HttpResponse(status=403)
-    take_notification(campaign, events, platform.hook_fingerprint(headers, body))
+    accept_notification(campaign, events, platform.hook_fingerprint(headers, body))
     return HttpResponse(status=204)

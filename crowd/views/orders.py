@@ -13,8 +13,8 @@ from campaigns.queries import get_campaign_for
 from crowd.forms.payments import OrderFilter
 from crowd.models import Order
 from crowd.presenters.payments import frame, orders_shown
-from crowd.queries.payments import get_order_of, list_orders, list_refused, list_troubles
-from crowd.services.payments.orders import hurry_orders, order_again
+from crowd.queries.payments import get_order_of, list_discrepancies, list_orders, list_refused
+from crowd.services.payments.orders import order_again, retry_orders_now
 from crowd.views.choosing import campaign_to_pay
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
@@ -35,7 +35,7 @@ def orders(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     refused = list_refused(campaign).filter(pk__in=[order.pk for order in page])
     rows = orders_shown(campaign, page, can_repeat=set(refused.values_list("pk", flat=True)))
     platform = get_platform(campaign.platform)
-    context = frame(campaign, "orders", list_troubles(campaign).count()) | {
+    context = frame(campaign, "orders", list_discrepancies(campaign).count()) | {
         "form": form,
         "is_filtered": bool(form.errors or any(form.cleaned_data.values())),
         "page_obj": page,
@@ -62,6 +62,6 @@ def again(request: SignedInRequest, public_id: UUID, order_id: int) -> HttpRespo
 def hurry(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Have the orders tried at once that wait after an error."""
     campaign = campaign_to_pay(request, public_id)
-    n = hurry_orders(campaign=campaign)
+    n = retry_orders_now(campaign=campaign)
     messages.success(request, f"{counted(n, 'order')} will be tried now." if n else "No order waits after an error.")
     return redirect("crowd:orders", campaign.public_id)

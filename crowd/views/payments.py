@@ -20,6 +20,7 @@ from crowd.payment_export import PAYMENT_COLUMNS, iter_payments
 from crowd.presenters.account import money_words
 from crowd.presenters.payments import (
     cost_words,
+    discrepancy_shown,
     frame,
     link_stats,
     orders_shown,
@@ -28,7 +29,6 @@ from crowd.presenters.payments import (
     rows_shown,
     sides_shown,
     stats_of,
-    trouble_shown,
     wages_in_words,
 )
 from crowd.queries.account import is_blocked
@@ -71,7 +71,7 @@ def payments(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     }
     if has_account:
         totals = get_totals(campaign)
-        context |= frame(campaign, "payments", totals.n_troubles) | {
+        context |= frame(campaign, "payments", totals.n_discrepancies) | {
             "totals": totals,
             "stats": stats_of(campaign, totals),
             "waiting": f"{counted(totals.waiting.n_places, 'assignment')}, {cost_words(totals.waiting)}",
@@ -93,7 +93,7 @@ def submission(request: SignedInRequest, public_id: UUID, submission_id: int) ->
         "wage": money_words(wage, campaign.currency) if wage else "",
         "submission": row.submission,
         "sides": sides_shown(campaign, row.submission),
-        "trouble": trouble_shown(campaign, row.submission) if row.submission.trouble else None,
+        "discrepancy": discrepancy_shown(campaign, row.submission) if row.submission.discrepancy else None,
         "orders": orders_shown(campaign, row.orders),
         "can_decide": row.is_undecided,
         "can_reverse": row.is_reversible,

@@ -17,7 +17,7 @@ from crowd.forms.waves import WaveForm
 from crowd.presenters.platform import platform_page
 from crowd.queries.account import key_options
 from crowd.services.account import change_keys, change_platform, check_account
-from crowd.services.syncing.polling import ask_for_sync
+from crowd.services.syncing.polling import request_sync
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import UNPROCESSABLE, DomainError
 
@@ -73,9 +73,9 @@ def check(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 @campaign_view("POST")
 def sync(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Have a job poll the platform now."""
-    ask_for_sync(campaign=campaign)
+    request_sync(campaign=campaign)
     messages.success(request, "The platform is being polled. Load the page again in a moment.")
-    return redirect(url_of(campaign, "standing"))
+    return redirect(url_of(campaign, "status"))
 
 
 def show_refused(request: SignedInRequest, campaign: Campaign, error: DomainError) -> HttpResponse:

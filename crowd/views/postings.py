@@ -41,7 +41,7 @@ def act(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     named = [get_posting_of(campaign, id)] if id else None
     n = act_on_postings(campaign=campaign, act=act, postings=named, user=request.user)
     messages.success(request, f"Ordered for {counted(n, 'posting')}. The orders are being sent to the platform.")
-    return redirect("crowd:postings", campaign.public_id) if named else redirect(url_of(campaign, "standing"))
+    return redirect("crowd:postings", campaign.public_id) if named else redirect(url_of(campaign, "status"))
 
 
 def _list(request: SignedInRequest, campaign: Campaign, refused: DomainError | None = None) -> HttpResponse:

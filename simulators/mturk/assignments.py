@@ -40,17 +40,17 @@ def get_account_balance(books: Books, request: dict[str, Any]) -> dict[str, Any]
 
 def describe(assignment: dict[str, Any]) -> dict[str, Any]:
     """Return an assignment as the API tells it."""
-    told = {
+    payload = {
         "AssignmentId": assignment["id"],
         "WorkerId": assignment["worker_id"],
         "HITId": assignment["hit_id"],
         "AssignmentStatus": assignment["state"],
         "Answer": assignment["answer"],
     }
-    told |= {name: round(assignment[key], 3) for name, key in _TIMES.items()}
+    payload |= {name: round(assignment[key], 3) for name, key in _TIMES.items()}
     if assignment["state"] in _DECISIONS:
-        told[_DECISIONS[assignment["state"]]] = round(assignment["decided_at"], 3)
-    return told | ({"RequesterFeedback": assignment["feedback"]} if assignment["feedback"] else {})
+        payload[_DECISIONS[assignment["state"]]] = round(assignment["decided_at"], 3)
+    return payload | ({"RequesterFeedback": assignment["feedback"]} if assignment["feedback"] else {})
 
 
 def get_assignment(books: Books, request: dict[str, Any]) -> dict[str, Any]:

@@ -145,7 +145,7 @@ def _create(books: Books, request: dict[str, Any], type_id: str) -> dict[str, An
 
 def describe(hit: dict[str, Any]) -> dict[str, Any]:
     """Return a HIT as the API tells it."""
-    told = {
+    payload = {
         "HITId": hit["id"],
         "HITTypeId": hit["type_id"],
         "HITGroupId": "3" + hit["type_id"][:0:-1],
@@ -161,7 +161,7 @@ def describe(hit: dict[str, Any]) -> dict[str, Any]:
         "NumberOfAssignmentsCompleted": n_in(hit, APPROVED, REJECTED),
         **hit["terms"],
     }
-    return told | ({"RequesterAnnotation": hit["annotation"]} if hit["annotation"] is not None else {})
+    return payload | ({"RequesterAnnotation": hit["annotation"]} if hit["annotation"] is not None else {})
 
 
 def get_hit(books: Books, request: dict[str, Any]) -> dict[str, Any]:

@@ -32,8 +32,8 @@ def _token(start: int, name: str) -> str:
 
 def _start(token: str, name: str) -> int:
     try:
-        told, _, start = base64.urlsafe_b64decode(token.removeprefix("p1:")).decode().partition(":")
-        if told == name and token.startswith("p1:"):
+        payload, _, start = base64.urlsafe_b64decode(token.removeprefix("p1:")).decode().partition(":")
+        if payload == name and token.startswith("p1:"):
             return int(start)
     except (binascii.Error, ValueError):
         pass

@@ -53,14 +53,14 @@ class Queues:
         self._deliver()
         now = self._ledger.now().timestamp()
         hidden = [message["visible_at"] > now for message in self._messages(queue).values()]
-        told = {
+        payload = {
             "ApproximateNumberOfMessages": str(hidden.count(False)),
             "ApproximateNumberOfMessagesNotVisible": str(hidden.count(True)),
             "QueueArn": f"arn:aws:sqs:us-east-1:{ACCOUNT}:{queue}",
             "VisibilityTimeout": str(_VISIBILITY_S),
         }
         asked = request.get("AttributeNames", [])
-        return {"Attributes": {name: value for name, value in told.items() if name in asked or "All" in asked}}
+        return {"Attributes": {name: value for name, value in payload.items() if name in asked or "All" in asked}}
 
     def send(self, request: dict[str, Any], address: str) -> dict[str, Any]:
         """Carry out SendMessage."""
@@ -81,13 +81,13 @@ class Queues:
     def _give(self, id: str, message: dict[str, Any], visible_at: float, request: dict[str, Any]) -> dict[str, Any]:
         message |= {"visible_at": visible_at, "n_received": message["n_received"] + 1}
         self._ledger.put("message", id, message)
-        told = {
+        payload = {
             "SenderId": SENDER,
             "SentTimestamp": str(round(message["sent_at"] * 1000)),
             "ApproximateReceiveCount": str(message["n_received"]),
         }
         asked = {*request.get("AttributeNames", []), *request.get("MessageSystemAttributeNames", [])}
-        attributes = {name: value for name, value in told.items() if name in asked or "All" in asked}
+        attributes = {name: value for name, value in payload.items() if name in asked or "All" in asked}
         given = {
             "MessageId": id,
             "ReceiptHandle": _receipt(id, message["n_received"]),

@@ -70,5 +70,5 @@ class Groups:
 
 
 def _told(group: Mapping[str, Any]) -> dict[str, Any]:
-    told = {name: group[name] for name in ("id", "name", "workspace_id", "is_deleted")}
-    return {**told, "participant_count": len(group["members"])}
+    payload = {name: group[name] for name in ("id", "name", "workspace_id", "is_deleted")}
+    return {**payload, "participant_count": len(group["members"])}

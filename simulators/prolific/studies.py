@@ -284,7 +284,7 @@ class Studies:
 
     def notify(self, event_type: str, study: Mapping[str, Any], resource_id: str, status: str, **more: Any) -> None:
         """Note what the subscribers of a study's workspace are to be told: they all are, of every study in it."""
-        told = {"event_type": event_type, "resource_id": resource_id, "status": status, **more}
+        payload = {"event_type": event_type, "resource_id": resource_id, "status": status, **more}
         at = str(int(self._ledger.now().timestamp()))
-        event = {"told": told, "workspace": self.workspace_of(study), "at": at, "n_tries": 0}
+        event = {"told": payload, "workspace": self.workspace_of(study), "at": at, "n_tries": 0}
         self._ledger.put("notification", new_id(), event)

@@ -19,11 +19,11 @@ from campaigns.contracts.account import (
     Event,
     PlatformRefusedError,
     PlatformUnsureError,
-    PostingSeen,
+    PolledPosting,
+    PolledSubmission,
     PostingSpec,
     PostingState,
     Prepared,
-    SubmissionSeen,
     SubmissionState,
     Terms,
 )
@@ -48,7 +48,7 @@ class Offer:
 
     spec: PostingSpec
     state: PostingState = PostingState.DRAFT
-    submissions: dict[str, SubmissionSeen] = field(default_factory=dict)
+    submissions: dict[str, PolledSubmission] = field(default_factory=dict)
     n_places: int = 0
 
 
@@ -89,7 +89,7 @@ class Market:
     def accept(self, posting_id: str, worker_key: str, id: str = "") -> str:
         """Let a worker accept a place; return the platform's id of it."""
         offer, id = self.offers[posting_id], id or f"{posting_id}-{worker_key}"
-        offer.submissions[id] = SubmissionSeen(id, worker_key, SubmissionState.ACTIVE)
+        offer.submissions[id] = PolledSubmission(id, worker_key, SubmissionState.ACTIVE)
         return id
 
     def change(self, posting_id: str, id: str, state: str, **fields: Any) -> None:
@@ -135,15 +135,15 @@ class MemoryAccount(CrowdAccount):
         market.offers[posting_id].state = PostingState.OPEN
         market.at("after", "publish")
 
-    def look(self, posting_id: str) -> PostingSeen:
-        market.do("look")
+    def poll(self, posting_id: str) -> PolledPosting:
+        market.do("poll")
         offer = market.offers[posting_id]
         submissions = tuple(offer.submissions.values())
         pending = [each for each in submissions if each.state == SubmissionState.ACTIVE]
         hidden = {SubmissionState.ACTIVE, SubmissionState.RETURNED, SubmissionState.ABANDONED}
         listed = submissions if self._lists_active else tuple(each for each in submissions if each.state not in hidden)
-        seen = PostingSeen(offer.state, listed, None if self._lists_active else len(pending))
-        market.at("after", "look")
+        seen = PolledPosting(offer.state, listed, None if self._lists_active else len(pending))
+        market.at("after", "poll")
         return seen
 
     def events(self) -> list[Event]:

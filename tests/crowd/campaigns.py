@@ -11,7 +11,7 @@ from campaigns.models import Campaign
 from crowd.models import Posting, Submission, Wave
 from crowd.services.account import open_account
 from crowd.services.publishing import plan_wave, publish_wave
-from crowd.services.syncing.polling import sync_posting
+from crowd.services.syncing.polling import poll_posting
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from simulators.prolific import WORKSPACE
@@ -72,7 +72,7 @@ def finish(assignment: Assignment) -> Assignment:
 
 def look(posting: Posting) -> list[Submission]:
     """Look at a posting; return its submissions."""
-    sync_posting(posting, open_account(posting.campaign))
+    poll_posting(posting, open_account(posting.campaign))
     posting.refresh_from_db()
     return list(posting.submissions.order_by("pk"))
 

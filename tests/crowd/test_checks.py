@@ -23,8 +23,8 @@ def test_what_the_platform_tells_stays_with_the_campaign(campaign: Campaign, own
     kept = Campaign.objects.get(pk=campaign.pk).platform_memory
     assert kept == campaign.platform_memory
     assert kept["kind"] == "K1"
-    told = {name: kept["account"][name] for name in ("name", "balance", "currency", "is_sandbox", "by")}
-    assert told == {
+    payload = {name: kept["account"][name] for name in ("name", "balance", "currency", "is_sandbox", "by")}
+    assert payload == {
         "name": state.name,
         "balance": "100.00",
         "currency": "USD",

@@ -15,9 +15,9 @@ from campaigns.contracts.account import (
     DraftLapsedError,
     PlatformRefusedError,
     PlatformUnsureError,
-    PostingSeen,
+    PolledPosting,
+    PolledSubmission,
     PostingState,
-    SubmissionSeen,
     SubmissionState,
 )
 from campaigns.models import Campaign
@@ -47,7 +47,7 @@ class BulkBank(Bank):
         self.paid: Counter[str] = Counter()
 
     @property
-    def approvals_settle_s(self) -> float:
+    def approvals_take_s(self) -> float:
         return 0.0 if self.settled else 600.0
 
     def approve_all(self, submission_ids: Sequence[str]) -> None:
@@ -58,15 +58,15 @@ class BulkBank(Bank):
 
         self._do("approve_all", effect)
 
-    def look(self, posting_id: str) -> PostingSeen:
-        def effect() -> PostingSeen:
+    def poll(self, posting_id: str) -> PolledPosting:
+        def effect() -> PolledPosting:
             for id in self.asked:
                 self._once("approved", id)
             self.asked = []
             ids = Submission.objects.filter(posting__platform_id=posting_id).values_list("platform_id", flat=True)
             approved = [id for id in ids if self._states.get(id) == "approved"]
-            seen = [SubmissionSeen(id, "", SubmissionState.APPROVED) for id in approved]
-            return PostingSeen(PostingState.OPEN, tuple(seen))
+            seen = [PolledSubmission(id, "", SubmissionState.APPROVED) for id in approved]
+            return PolledPosting(PostingState.OPEN, tuple(seen))
 
         return self._do("look", effect)
 
@@ -162,7 +162,7 @@ def test_what_is_approved_later_is_seen_later(
 ) -> None:
     monkeypatch.setattr(sending, "ROUNDS", 1)
     decisions.approve(campaign=campaign, user=owner)
-    monkeypatch.setattr(bank, "look", lambda posting_id: PostingSeen(PostingState.OPEN))
+    monkeypatch.setattr(bank, "look", lambda posting_id: PolledPosting(PostingState.OPEN))
     run(campaign)
     assert Counter(Order.objects.values_list("state", flat=True)) == {"sending": 3, "done": 1}
     monkeypatch.undo()

@@ -26,7 +26,7 @@ from campaigns.platforms import get_platform
 from crowd.models import Order, Submission, Wave
 from crowd.queries.payments import list_payable
 from crowd.services.payments import decisions
-from crowd.services.syncing.polling import ask_for_sync
+from crowd.services.syncing.polling import request_sync
 from evalsite.accounts.models import User
 from simulators.desks import MTurkDesk, ProlificDesk
 from simulators.faults import Faults
@@ -125,7 +125,7 @@ def test_each_hit_submission_reward_and_bonus_exists_exactly_once(
         plan(campaign, owner, 4)
         plan(campaign, owner)
         wait_until(lambda: are_published(campaign), PATIENCE_S, "all waves are published")
-    with killing(process, platform, chance, KILLS["syncing"], meanwhile=lambda: ask_for_sync(campaign=campaign)):
+    with killing(process, platform, chance, KILLS["syncing"], meanwhile=lambda: request_sync(campaign=campaign)):
         crowd.join()
         assert crowd.problem is None
         wait_until(lambda: n_payable(campaign) == N_SUBMITTED, PATIENCE_S, "all submissions are stored")
@@ -139,7 +139,7 @@ def test_each_hit_submission_reward_and_bonus_exists_exactly_once(
     assert process.n_kills == sum(KILLS.values())
     assert platform.breaches == []
     faults_were_felt(platform)
-    ask_for_sync(campaign=campaign)
+    request_sync(campaign=campaign)
     wait_until(lambda: states(campaign) == {"approved": N_SUBMITTED}, PATIENCE_S, "all is seen to be approved")
     everything_is_there_once(campaign, platform)
 

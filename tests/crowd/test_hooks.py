@@ -52,8 +52,8 @@ def send(client: Client, public_id: object, body: bytes, *, secret: str = SECRET
 
 
 def is_to_be_looked_at() -> bool:
-    look_at = Posting.objects.get().look_at
-    return look_at is not None and look_at <= timezone.now()
+    poll_at = Posting.objects.get().poll_at
+    return poll_at is not None and poll_at <= timezone.now()
 
 
 def test_a_notification_has_its_posting_looked_at(client: Client, campaign: Campaign) -> None:
@@ -67,7 +67,7 @@ def test_one_that_is_sent_again_a_day_later_counts_if_it_is_new(client: Client, 
     body, at = json.dumps(TOLD).encode(), int(time.time()) - 24 * 3600
     assert send(client, campaign.public_id, body, at=at) == 204
     assert is_to_be_looked_at()
-    Posting.objects.update(look_at=None)
+    Posting.objects.update(poll_at=None)
     assert send(client, campaign.public_id, body, at=at) == 204
     assert not is_to_be_looked_at()
 

@@ -30,7 +30,7 @@ from crowd.services import account
 from crowd.services.account import change_keys, check_account, store_account_data
 from crowd.services.payments import decisions
 from crowd.services.payments.sending import carry_out_orders
-from crowd.services.syncing.polling import ask_for_sync, sync_campaign
+from crowd.services.syncing.polling import request_sync, sync_campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
@@ -144,7 +144,7 @@ def campaign(request: pytest.FixtureRequest, owner: User) -> Campaign:
     submissions = submissions_of(campaign)
     decided(submissions[0], Order.Kind.APPROVE)
     decided(submissions[1], Order.Kind.BONUS, Order.State.REFUSED, last_error="There is no money.")
-    Submission.objects.filter(pk=submissions[2].pk).update(trouble=Submission.Trouble.WRONG_CODE)
+    Submission.objects.filter(pk=submissions[2].pk).update(discrepancy=Submission.Discrepancy.WRONG_CODE)
     return Campaign.objects.get(pk=campaign.pk)
 
 
@@ -237,7 +237,7 @@ def test_no_log_row_or_message_of_the_whole_way_has_a_secret(
         _work(campaign, api, desk)
         faults.rate = 0.3
         for _ in range(4):
-            ask_for_sync(campaign=campaign)
+            request_sync(campaign=campaign)
             sync_campaign(JobContext(), campaign.pk)
         decisions.approve(campaign=campaign, user=owner)
         bonus: dict[str, Any] = {
@@ -338,8 +338,8 @@ def test_the_report_of_a_bug_has_no_secret(
     campaign, reports = _with_keys(owner, broken), []
 
     def report(sender: object, request: HttpRequest, **more: object) -> None:
-        told = ExceptionReporter(request, *sys.exc_info())
-        reports.append(told.get_traceback_html() + told.get_traceback_text())
+        payload = ExceptionReporter(request, *sys.exc_info())
+        reports.append(payload.get_traceback_html() + payload.get_traceback_text())
 
     got_request_exception.connect(report)
     try:

@@ -10,12 +10,12 @@ from campaigns.contracts.account import Event, PostingState, SubmissionState
 from campaigns.models import Campaign
 from crowd.models import Posting, SeenNotification, Submission
 from crowd.services.syncing.polling import (
+    accept_notification,
     forget_notifications,
     free_places,
+    handle_events,
     list_due,
-    note_events,
     sync_campaign,
-    take_notification,
 )
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
@@ -29,14 +29,14 @@ State = Assignment.State
 
 
 def sync(campaign: Campaign) -> None:
-    Posting.objects.filter(campaign=campaign).update(look_at=timezone.now())
+    Posting.objects.filter(campaign=campaign).update(poll_at=timezone.now())
     sync_campaign(JobContext(), campaign.pk)
 
 
 def test_a_notification_has_the_posting_looked_at(posting: Posting) -> None:
     look(posting)
 
-    note_events(posting.campaign, [Event(posting.platform_id), Event("NOSUCH"), Event("")])
+    handle_events(posting.campaign, [Event(posting.platform_id), Event("NOSUCH"), Event("")])
 
     assert posting in list_due()
 
@@ -50,26 +50,26 @@ def test_a_notification_that_names_a_submission_alone_finds_its_posting(
     look(posting)
     if not is_known:
         Submission.objects.all().delete()
-    note_events(posting.campaign, [Event("", id, SubmissionState.SUBMITTED)])
+    handle_events(posting.campaign, [Event("", id, SubmissionState.SUBMITTED)])
     assert posting in list_due()
 
 
 def test_what_is_told_of_studies_of_others_has_nothing_looked_at(posting: Posting) -> None:
     look(posting)
     foreign = [Event("", "NOSUCH", SubmissionState.SUBMITTED), Event("NOSUCH")]
-    assert not take_notification(posting.campaign, foreign, "f1")
+    assert not accept_notification(posting.campaign, foreign, "f1")
     assert posting not in list_due()
     assert not SeenNotification.objects.exists()
 
 
 def test_a_notification_is_taken_once(posting: Posting) -> None:
     look(posting)
-    assert take_notification(posting.campaign, [Event(posting.platform_id)], "f1")
+    assert accept_notification(posting.campaign, [Event(posting.platform_id)], "f1")
     look(posting)
-    assert not take_notification(posting.campaign, [Event(posting.platform_id)], "f1")
+    assert not accept_notification(posting.campaign, [Event(posting.platform_id)], "f1")
     assert posting not in list_due()
     SeenNotification.objects.update(at=timezone.now() - timedelta(days=5))
-    take_notification(posting.campaign, [Event(posting.platform_id)], "f2")
+    accept_notification(posting.campaign, [Event(posting.platform_id)], "f2")
     assert (forget_notifications(), forget_notifications()) == (1, 0)
     assert SeenNotification.objects.get().fingerprint == "f2"
 
@@ -113,7 +113,7 @@ def test_who_is_said_to_have_left_has_left(market: Market, posting: Posting) -> 
     accepted(market, posting, "AOTHER")
 
     for _ in range(2):
-        note_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.RETURNED)])
+        handle_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.RETURNED)])
 
     states = dict(Assignment.objects.values_list("worker__key", "state"))
     assert states == {"AWORKER": State.EXPIRED, "AOTHER": State.ACTIVE}
@@ -127,16 +127,16 @@ def test_who_takes_the_place_again_with_the_same_id_keeps_it(market: Market, own
     id, assignment = accepted(market, posting, "AWORKER")
     assignment.events.update(at=timezone.now() - timedelta(minutes=10))
     returned = Event(posting.platform_id, id, SubmissionState.RETURNED, at=timezone.now() - timedelta(minutes=5))
-    note_events(posting.campaign, [returned])
+    handle_events(posting.campaign, [returned])
     assert places_left(posting.campaign) == [2, 2, 2]
 
     accepted(market, posting, "AWORKER")
     free_places(posting)
-    note_events(posting.campaign, [returned])  # which comes twice
+    handle_events(posting.campaign, [returned])  # which comes twice
     (submission,) = look(posting)
 
     assignment.refresh_from_db()
-    assert (assignment.state, submission.state, submission.told) == (State.ACTIVE, "active", {})
+    assert (assignment.state, submission.state, submission.payload) == (State.ACTIVE, "active", {})
     assert places_left(posting.campaign) == [1, 2, 2]
 
 
@@ -144,7 +144,7 @@ def test_a_notification_of_work_is_not_believed_before_a_look(market: Market, po
     id, _ = accepted(market, posting, "AWORKER")
     look(posting)
 
-    note_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.APPROVED)])
+    handle_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.APPROVED)])
 
     assert Submission.objects.get().state == "active"
 
@@ -153,7 +153,7 @@ def test_an_end_that_is_told_late_does_not_undo_what_was_submitted(market: Marke
     id, _ = handed_in(market, posting, "AWORKER")
     look(posting)
 
-    note_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.ABANDONED)])
+    handle_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.ABANDONED)])
 
     assert look(posting)[0].state == "submitted"
 

@@ -14,7 +14,7 @@ from campaigns.contracts.account import DraftLapsedError, PlatformUnsureError
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission
 from crowd.services.payments import decisions, orders, sending
-from crowd.services.payments.orders import hurry_orders, list_due, order_again
+from crowd.services.payments.orders import list_due, order_again, retry_orders_now
 from crowd.services.payments.sending import carry_out_orders
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext, LeaseLostError
@@ -125,7 +125,7 @@ def test_acts_on_postings_change_their_states(campaign: Campaign, owner: User, b
         decisions.act_on_postings(campaign=campaign, act=act, postings=[posting], user=owner)
         run(campaign)
         posting.refresh_from_db()
-        states.append((posting.state, posting.look_at is not None))
+        states.append((posting.state, posting.poll_at is not None))
     assert states == [("paused", True), ("open", True), ("ended", True), ("gone", False)]
     assert bank.calls == ["pause", "resume", "stop", "delete"]
 
@@ -299,7 +299,7 @@ def test_an_account_that_cannot_be_opened_is_told_at_the_orders(
         run(campaign)
     assert set(Order.objects.values_list("state", "last_error")) == {("queued", "This campaign has no keys.")}
     assert list_due() == set()
-    assert hurry_orders(campaign=campaign) == 4
+    assert retry_orders_now(campaign=campaign) == 4
     assert list_due() == {campaign.pk}
 
 

@@ -18,7 +18,7 @@ from evalsite.accounts.models import User
 from tests.campaigns.cast import add_member, make_campaign
 from tests.crowd.rated import decided, rated_campaign, submissions_of, url_of
 
-PAGES = ["payments", "troubles", "orders"]
+PAGES = ["payments", "discrepancies", "orders"]
 State = Submission.State
 
 
@@ -69,11 +69,11 @@ def test_viewers_see_hashes_for_names_and_nothing_to_press(
 ) -> None:
     add_member(campaign, colleague, "viewer")
     submission, other, *_ = submissions_of(campaign)
-    told = {"last_error": "worker-001 has left.", "message": "Dear worker-001"}
+    payload = {"last_error": "worker-001 has left.", "message": "Dear worker-001"}
     for each in (submission, other):
-        decided(each, Order.Kind.APPROVE, "refused", **told)
-        decided(each, Order.Kind.BONUS, "sending", **told)
-    Submission.objects.filter(pk=submission.pk).update(trouble=Submission.Trouble.WRONG_CODE, code="GUESSED")
+        decided(each, Order.Kind.APPROVE, "refused", **payload)
+        decided(each, Order.Kind.BONUS, "sending", **payload)
+    Submission.objects.filter(pk=submission.pk).update(discrepancy=Submission.Discrepancy.WRONG_CODE, code="GUESSED")
     args = [submission.pk] if name == "submission" else []
 
     page = colleague_client.get(url_of(campaign, name, *args)).text
@@ -338,10 +338,10 @@ def test_the_queries_of_every_page_do_not_grow(owner: User, owner_client: Client
     few, many = rated_campaign(owner, n_hits=2), rated_campaign(owner, n_hits=12, n_workers=6)
     for campaign in (few, many):
         for submission in submissions_of(campaign):
-            Submission.objects.filter(pk=submission.pk).update(trouble=Submission.Trouble.WRONG_CODE)
+            Submission.objects.filter(pk=submission.pk).update(discrepancy=Submission.Discrepancy.WRONG_CODE)
             decided(submission, Order.Kind.BONUS, ordered_by=owner)
             decided(submission, Order.Kind.APPROVE, "refused", ordered_by=owner)
-    for name, most in {"payments": 32, "troubles": 6, "orders": 8}.items():
+    for name, most in {"payments": 32, "discrepancies": 6, "orders": 8}.items():
         with CaptureQueriesContext(connection) as of_few:
             owner_client.get(url_of(few, name))
         with CaptureQueriesContext(connection) as of_many:

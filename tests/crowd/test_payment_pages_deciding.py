@@ -101,9 +101,9 @@ def test_the_sum_that_is_shown_is_the_one_that_is_ordered(campaign: Campaign, ow
     assert sum(order.amount + order.fee for order in Order.objects.all()) == agreed
 
 
-def test_trouble_and_unfinished_work_are_not_approved_in_bulk(campaign: Campaign, owner_client: Client) -> None:
-    troubled, unfinished, *_ = submissions_of(campaign)
-    Submission.objects.filter(pk=troubled.pk).update(trouble=Submission.Trouble.WRONG_CODE)
+def test_discrepancy_and_unfinished_work_are_not_approved_in_bulk(campaign: Campaign, owner_client: Client) -> None:
+    open_discrepancies, unfinished, *_ = submissions_of(campaign)
+    Submission.objects.filter(pk=open_discrepancies.pk).update(discrepancy=Submission.Discrepancy.WRONG_CODE)
     Assignment.objects.filter(pk=unfinished.assignment_id).update(state="returned")
 
     agree(owner_client, campaign)
@@ -162,12 +162,14 @@ def test_decided_work_among_the_ticked_is_left_out_and_said(campaign: Campaign, 
     assert (page.context["n_chosen"], page.context["n_left_out"]) == (1, 1)
 
 
-def test_trouble_that_is_named_by_hand_is_approved_and_settled(
+def test_discrepancy_that_is_named_by_hand_is_approved_and_settled(
     campaign: Campaign, owner: User, owner_client: Client
 ) -> None:
     submission = submissions_of(campaign)[0]
-    Submission.objects.filter(pk=submission.pk).update(trouble=Submission.Trouble.UNKNOWN)
-    assert owner_client.get(url_of(campaign, "approve", query=f"?submission={submission.pk}")).context["n_in_trouble"]
+    Submission.objects.filter(pk=submission.pk).update(discrepancy=Submission.Discrepancy.UNKNOWN)
+    assert owner_client.get(url_of(campaign, "approve", query=f"?submission={submission.pk}")).context[
+        "n_with_discrepancy"
+    ]
 
     assert agree(owner_client, campaign, f"?submission={submission.pk}") == 302
 
@@ -255,9 +257,9 @@ def test_what_is_approved_cannot_be_rejected(campaign: Campaign, owner_client: C
     assert ordered(campaign, Kind.REJECT) == []
 
 
-def test_a_rejected_trouble_is_settled(campaign: Campaign, owner_client: Client) -> None:
+def test_a_rejected_discrepancy_is_settled(campaign: Campaign, owner_client: Client) -> None:
     submission = submissions_of(campaign)[0]
-    Submission.objects.filter(pk=submission.pk).update(trouble=Submission.Trouble.NOT_FINISHED)
+    Submission.objects.filter(pk=submission.pk).update(discrepancy=Submission.Discrepancy.NOT_FINISHED)
     reject(owner_client, campaign, submission)
     submission.refresh_from_db()
     assert submission.dismissed_at

@@ -60,8 +60,8 @@ def test_all_complete_work_is_approved_once_and_written_down(campaign: Campaign,
 
 
 def test_in_bulk_only_work_that_is_complete_here_and_there_is_approved(campaign: Campaign, owner: User) -> None:
-    troubled, unfinished, elsewhere, fine = submissions_of(campaign)
-    set_to(troubled, trouble=Submission.Trouble.WRONG_CODE)
+    open_discrepancies, unfinished, elsewhere, fine = submissions_of(campaign)
+    set_to(open_discrepancies, discrepancy=Submission.Discrepancy.WRONG_CODE)
     Assignment.objects.filter(pk=unfinished.assignment_id).update(state=Assignment.State.RETURNED)
     set_to(elsewhere, assignment=None)
     assert decisions.approve(campaign=campaign, user=owner) == 1
@@ -74,14 +74,14 @@ def test_in_bulk_only_submitted_work_is_approved(campaign: Campaign, owner: User
     assert decisions.approve(campaign=campaign, user=owner) == 0
 
 
-def test_trouble_that_somebody_has_settled_does_not_hold_pay_back(campaign: Campaign, owner: User) -> None:
+def test_discrepancy_that_somebody_has_settled_does_not_hold_pay_back(campaign: Campaign, owner: User) -> None:
     submission = submissions_of(campaign)[0]
-    set_to(submission, trouble=Submission.Trouble.NOT_FINISHED, dismissed_at=submission.seen_at)
+    set_to(submission, discrepancy=Submission.Discrepancy.NOT_FINISHED, dismissed_at=submission.seen_at)
     assert decisions.approve(campaign=campaign, user=owner) == 4
 
 
-def test_troubled_work_is_approved_when_it_is_named(campaign: Campaign, owner: User) -> None:
-    submission = set_to(submissions_of(campaign)[0], trouble=Submission.Trouble.UNKNOWN, assignment=None)
+def test_work_with_a_discrepancy_is_approved_when_it_is_named(campaign: Campaign, owner: User) -> None:
+    submission = set_to(submissions_of(campaign)[0], discrepancy=Submission.Discrepancy.UNKNOWN, assignment=None)
     assert decisions.approve(campaign=campaign, submissions=[submission], user=owner) == 1
     assert decisions.approve(campaign=campaign, submissions=[submission], user=owner) == 0
 
@@ -107,23 +107,23 @@ def test_a_refused_approval_may_be_ordered_anew(campaign: Campaign, owner: User)
     assert decisions.approve(campaign=campaign, user=owner) == 4
 
 
-def test_who_decides_about_work_settles_its_trouble(campaign: Campaign, owner: User) -> None:
+def test_who_decides_about_work_settles_its_discrepancy(campaign: Campaign, owner: User) -> None:
     approved, rejected, *_ = submissions_of(campaign)
     for each in (approved, rejected):
-        set_to(each, trouble=Submission.Trouble.WRONG_CODE)
+        set_to(each, discrepancy=Submission.Discrepancy.WRONG_CODE)
     decisions.approve(campaign=campaign, submissions=[approved], user=owner)
     decisions.reject(campaign=campaign, submission=rejected, message=REASON, user=owner)
     settled = Submission.objects.exclude(dismissed_at=None)
     assert {each.pk: each.dismissed_by for each in settled} == {approved.pk: owner, rejected.pk: owner}
 
 
-def test_nothing_is_decided_unless_its_trouble_is_settled(
+def test_nothing_is_decided_unless_its_discrepancy_is_settled(
     campaign: Campaign, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(**arguments: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(decisions, "settle_troubles", fail)
+    monkeypatch.setattr(decisions, "dismiss_discrepancies", fail)
     submission = submissions_of(campaign)[0]
     with pytest.raises(RuntimeError):
         decisions.approve(campaign=campaign, submissions=[submission], user=owner)
@@ -132,8 +132,10 @@ def test_nothing_is_decided_unless_its_trouble_is_settled(
     assert kinds(campaign) == []
 
 
-def test_what_cannot_be_rejected_stays_in_trouble(campaign: Campaign, owner: User) -> None:
-    submission = set_to(submissions_of(campaign)[0], state=State.ACTIVE, trouble=Submission.Trouble.NOT_SUBMITTED)
+def test_what_cannot_be_rejected_stays_in_discrepancy(campaign: Campaign, owner: User) -> None:
+    submission = set_to(
+        submissions_of(campaign)[0], state=State.ACTIVE, discrepancy=Submission.Discrepancy.NOT_SUBMITTED
+    )
     assert refusal(decisions.reject, campaign=campaign, submission=submission, message=REASON, user=owner)
     assert Submission.objects.get(pk=submission.pk).dismissed_at is None
 

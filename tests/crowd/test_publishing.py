@@ -47,7 +47,7 @@ def test_what_a_wave_holds_is_published_and_offered(
         id: offer.spec.token for id, offer in market.offers.items()
     }
     assert {posting.state for posting in postings} == {"open"}
-    assert all(posting.look_at and posting.look_at <= timezone.now() for posting in postings)
+    assert all(posting.poll_at and posting.poll_at <= timezone.now() for posting in postings)
     assert offered(campaign) == [1, 2]
 
 

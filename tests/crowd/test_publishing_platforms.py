@@ -122,7 +122,7 @@ def take(campaign: Campaign, platform: Platform, number: int = 1) -> tuple[Task,
 
 
 def sync(campaign: Campaign) -> None:
-    Posting.objects.filter(campaign=campaign).update(look_at=timezone.now())
+    Posting.objects.filter(campaign=campaign).update(poll_at=timezone.now())
     sync_campaign(JobContext(), campaign.pk)
 
 
@@ -206,7 +206,7 @@ def test_finished_work_is_found_with_its_assignment(campaign: Campaign, platform
 
     (submission,) = Submission.objects.all()
     assert (submission.platform_id, submission.assignment, submission.state) == (task.id, done, "submitted")
-    assert submission.trouble == ""
+    assert submission.discrepancy == ""
     assert submission.worker.key == platform.worker(1)
 
 
@@ -243,7 +243,7 @@ def test_work_that_is_submitted_and_not_finished_is_found(campaign: Campaign, pl
 
     sync(campaign)
 
-    assert Submission.objects.get().trouble == "not-finished"
+    assert Submission.objects.get().discrepancy == "not-finished"
 
 
 def test_work_of_somebody_who_never_came_is_found(campaign: Campaign, platform: Platform) -> None:
@@ -254,7 +254,7 @@ def test_work_of_somebody_who_never_came_is_found(campaign: Campaign, platform: 
     sync(campaign)
 
     submission = Submission.objects.get()
-    assert (submission.trouble, submission.worker.key) == ("unknown", platform.worker(1))
+    assert (submission.discrepancy, submission.worker.key) == ("unknown", platform.worker(1))
 
 
 def test_whoever_comes_in_the_place_of_rejected_work_on_prolific_gets_the_hit(
@@ -283,11 +283,11 @@ class Interrupting(JobContext):
 
     def __init__(self, wave: Wave, after: int) -> None:
         super().__init__()
-        self.wave, self.after, self.told = wave, after, []
+        self.wave, self.after, self.reports = wave, after, []
 
     def progress(self, done: int, total: int, stage: str = "") -> None:
         super().progress(done, total, stage)
-        self.told.append(self.reported)
+        self.reports.append(self.reported)
         if done == self.after:
             stop_wave(wave=self.wave)
 
@@ -313,7 +313,7 @@ def test_hundreds_of_hits_go_out_within_the_rate_interrupted_and_resumed(
         assert (len(platform.made()), set(platform.made().values())) == (300, {1})
         outcomes = Counter(outcome for _, _, outcome in platform.ledger.calls())
     assert set(outcomes) == {"ok"}
-    done = [told.done for told in job.told + again.told]
+    done = [progress.done for progress in job.reports + again.reports]
     assert done == sorted(done)
-    assert (done[-1], again.told[-1].total) == (300, 300)
+    assert (done[-1], again.reports[-1].total) == (300, 300)
     assert Posting.objects.filter(campaign=campaign, state=Posting.State.OPEN).count() == 300

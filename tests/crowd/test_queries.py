@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from campaigns.models import Campaign
 from crowd.models import Submission
-from crowd.queries.publishing import get_posting_of, list_postings, platform_standing
+from crowd.queries.publishing import get_platform_status, get_posting_of, list_postings
 from evalsite.accounts.models import User
 from tests.crowd.accounts import Market
 from tests.crowd.campaigns import arrive, finish, look, make_crowd_campaign, plan, publish, published
@@ -35,31 +35,31 @@ def campaign(owner: User, market: Market) -> Campaign:
     return campaign
 
 
-def test_the_standing_counts_every_state(campaign: Campaign) -> None:
-    standing = platform_standing(campaign)
+def test_the_status_counts_every_state(campaign: Campaign) -> None:
+    status = get_platform_status(campaign)
 
-    assert {state: n for state, n in standing.postings.items() if n} == {"open": 1, "planned": 1}
-    assert set(standing.postings) == {"planned", "draft", "open", "paused", "ended", "gone"}
-    assert {state: n for state, n in standing.submissions.items() if n} == {"submitted": 2}
-    assert {trouble: n for trouble, n in standing.troubles.items() if n} == {"not-finished": 1}
-    assert standing.n_ended_early == 0
+    assert {state: n for state, n in status.postings.items() if n} == {"open": 1, "planned": 1}
+    assert set(status.postings) == {"planned", "draft", "open", "paused", "ended", "gone"}
+    assert {state: n for state, n in status.submissions.items() if n} == {"submitted": 2}
+    assert {discrepancy: n for discrepancy, n in status.discrepancies.items() if n} == {"not-finished": 1}
+    assert status.n_ended_early == 0
 
 
-def test_a_settled_trouble_is_not_counted(campaign: Campaign) -> None:
+def test_a_settled_discrepancy_is_not_counted(campaign: Campaign) -> None:
     Submission.objects.update(dismissed_at=timezone.now())
 
-    assert not any(platform_standing(campaign).troubles.values())
+    assert not any(get_platform_status(campaign).discrepancies.values())
 
 
-def test_the_standing_takes_four_queries(campaign: Campaign, django_assert_num_queries: Callable[[int], Any]) -> None:
+def test_the_status_takes_four_queries(campaign: Campaign, django_assert_num_queries: Callable[[int], Any]) -> None:
     with django_assert_num_queries(4):
-        platform_standing(campaign)
+        get_platform_status(campaign)
 
 
 def test_nothing_of_another_campaign_is_found(campaign: Campaign, stranger: User) -> None:
     other = make_crowd_campaign(stranger, "for-all")
 
     assert not list_postings(other)
-    assert not any(platform_standing(other).postings.values())
+    assert not any(get_platform_status(other).postings.values())
     with pytest.raises(Http404):
         get_posting_of(other, campaign.postings.first().pk)

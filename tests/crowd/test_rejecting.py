@@ -29,7 +29,7 @@ from tests.crowd.campaigns import accepted, arrive, finish, handed_in, look, pos
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 EACH, FOR_ALL = PLATFORMS
-State, Trouble = Assignment.State, Submission.Trouble
+State, Discrepancy = Assignment.State, Submission.Discrepancy
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_rejected_work_is_kept_and_does_not_count(market: Market, campaign: Camp
     totals = get_totals(campaign, timezone.now())
     assert (totals.n_finished, totals.n_rejected, totals.n_assignments) == (0, 1, 1)
     assert [event.kind for event in assignment.events.order_by("-pk")[:1]] == [Event.Kind.REJECTED]
-    assert Submission.objects.get().trouble == Trouble.NONE
+    assert Submission.objects.get().discrepancy == Discrepancy.NONE
 
 
 @pytest.mark.parametrize(("platform", "free"), [(EACH, 3), (FOR_ALL, 4)])
@@ -91,7 +91,7 @@ def test_a_rejection_that_is_taken_back_takes_its_place_again(market: Market, st
     look(study)
     assignment.refresh_from_db()
     assert (assignment.state, assignment.is_surplus, places_left(study.campaign)) == (State.FINISHED, False, [0])
-    assert Submission.objects.get().trouble == Trouble.NONE
+    assert Submission.objects.get().discrepancy == Discrepancy.NONE
     with pytest.raises(DomainError) as error:
         arrive(study, "AOTHER", "S-OTHER")
     assert error.value.code == "no_work"
@@ -114,17 +114,17 @@ def test_one_that_is_taken_back_after_the_place_was_refilled_is_a_discrepancy(
     finish(other)
 
     first, second = study.submissions.order_by("pk")
-    assert (first.trouble, second.trouble) == (Trouble.SURPLUS, Trouble.NONE)
+    assert (first.discrepancy, second.discrepancy) == (Discrepancy.SURPLUS, Discrepancy.NONE)
     totals = get_totals(study.campaign, timezone.now())
     assert (totals.n_finished, totals.n_left, places_left(study.campaign)) == (2, 0, [0])
-    page = owner_client.get(reverse("crowd:troubles", args=[study.campaign.public_id]))
+    page = owner_client.get(reverse("crowd:discrepancies", args=[study.campaign.public_id]))
     assert "Rejection taken back after another worker got the place" in page.text
     assert "Let it rest" in page.text
     assert ("Reject with a message" in page.text) == (state == "submitted")
     assert not decisions.list_payable(study.campaign).filter(pk=first.pk)
     look(study)
     first.refresh_from_db()
-    assert first.trouble == Trouble.SURPLUS
+    assert first.discrepancy == Discrepancy.SURPLUS
 
 
 def test_the_discrepancy_ends_when_the_other_worker_leaves(market: Market, study: Posting) -> None:
@@ -132,7 +132,7 @@ def test_the_discrepancy_ends_when_the_other_worker_leaves(market: Market, study
     market.change(study.platform_id, other_id, "returned")
     look(study)
     first = study.submissions.order_by("pk")[0]
-    assert (first.trouble, places_left(study.campaign)) == (Trouble.NONE, [0])
+    assert (first.discrepancy, places_left(study.campaign)) == (Discrepancy.NONE, [0])
 
 
 def test_rejected_again_surplus_work_gives_back_no_place(market: Market, study: Posting) -> None:
@@ -141,7 +141,7 @@ def test_rejected_again_surplus_work_gives_back_no_place(market: Market, study: 
     market.change(study.platform_id, first.platform_id, "rejected")
     look(study)
     first.refresh_from_db()
-    assert (first.trouble, places_left(study.campaign)) == (Trouble.NONE, [0])
+    assert (first.discrepancy, places_left(study.campaign)) == (Discrepancy.NONE, [0])
 
 
 def test_a_rejection_that_is_ordered_here_frees_the_place_at_once_and_the_study_is_looked_at(
@@ -151,7 +151,7 @@ def test_a_rejection_that_is_ordered_here_frees_the_place_at_once_and_the_study_
     monkeypatch.setattr(MemoryAccount, "approve", lambda self, id, message="", *, was_rejected=False: None)
     _, assignment = handed_in(market, study, "AWORKER")
     (submission,) = look(study)
-    Posting.objects.update(look_at=None)
+    Posting.objects.update(poll_at=None)
 
     decisions.reject(campaign=study.campaign, submission=submission, message="All answers are the same.", user=owner)
     carry_out_orders(JobContext(), study.campaign_id)

@@ -106,7 +106,7 @@ def test_a_posting_that_ended_because_it_was_full_is_opened_again(owner: User, p
 
 def test_the_platform_is_told_and_then_looked_at(owner: User, platform: str, market: Market) -> None:
     campaign = rated(owner, platform)
-    Posting.objects.update(look_at=None)
+    Posting.objects.update(poll_at=None)
     replace_failed(campaign=campaign)
     carry_out_orders(JobContext(), campaign.pk)
 
@@ -114,8 +114,8 @@ def test_the_platform_is_told_and_then_looked_at(owner: User, platform: str, mar
     assert order.state == Order.State.DONE
     assert order.posting
     assert market.offers[order.posting.platform_id].n_places == order.posting.n_places + 1
-    assert order.posting.look_at
-    assert order.posting in list_due(order.posting.look_at)
+    assert order.posting.poll_at
+    assert order.posting in list_due(order.posting.poll_at)
 
 
 @pytest.mark.parametrize(("cap", "n"), [(None, 0), ("", 0), (6, 1), (5, 0), ("5.99", 0), (0, 0), ("much", 0)])

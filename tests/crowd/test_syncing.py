@@ -7,19 +7,19 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Worker
 from annotation.services.assignments import finish_assignment, return_assignment
-from campaigns.contracts.account import Event, PlatformUnsureError, PostingState, SubmissionSeen, SubmissionState
+from campaigns.contracts.account import Event, PlatformUnsureError, PolledSubmission, PostingState, SubmissionState
 from campaigns.models import Campaign, Hit
 from crowd.models import Order, Posting, Submission
-from crowd.queries.publishing import list_ended_early, platform_standing
+from crowd.queries.publishing import get_platform_status, list_ended_early
 from crowd.services.account import open_account
 from crowd.services.syncing import polling
-from crowd.services.syncing.discrepancies import GRACE, dismiss_trouble, refresh_troubles
+from crowd.services.syncing.discrepancies import GRACE, dismiss_discrepancy, update_discrepancies
 from crowd.services.syncing.polling import (
-    ask_for_sync,
     enqueue_due_syncs,
     free_places,
+    handle_events,
     list_due,
-    note_events,
+    request_sync,
     sync_campaign,
 )
 from evalsite.accounts.models import User
@@ -51,7 +51,7 @@ def test_a_submission_is_stored_once_with_our_assignment(market: Market, posting
     assert [each.platform_id for each in submissions] == [id]
     assert submissions[0].assignment == assignment
     assert submissions[0].worker == Worker.objects.get(platform=posting.campaign.platform, key="AWORKER")
-    assert (submissions[0].state, submissions[0].trouble) == ("submitted", "")
+    assert (submissions[0].state, submissions[0].discrepancy) == ("submitted", "")
     assert submissions[0].code == market.offers[posting.platform_id].submissions[id].code
 
 
@@ -60,7 +60,7 @@ def test_someone_at_work_is_seen_as_such(market: Market, posting: Posting) -> No
 
     (submission,) = look(posting)
 
-    assert (submission.state, submission.assignment, submission.trouble) == ("active", assignment, "")
+    assert (submission.state, submission.assignment, submission.discrepancy) == ("active", assignment, "")
 
 
 def test_a_decision_is_seen_at_a_later_look(market: Market, posting: Posting) -> None:
@@ -106,7 +106,7 @@ def test_work_is_its_workers_though_somebody_came_in_their_name_since(market: Ma
 
     seen = {each.platform_id: each for each in look(posting)}
 
-    assert (seen[id].assignment, seen[id].trouble) == (assignment, "")
+    assert (seen[id].assignment, seen[id].discrepancy) == (assignment, "")
 
 
 # --- Places that become free
@@ -124,7 +124,7 @@ def test_an_id_that_is_given_out_again_is_its_new_workers(market: Market, owner:
     (submission,) = look(posting)
 
     gone.refresh_from_db()
-    assert (submission.worker.key, submission.state, submission.trouble) == ("ASECOND", "active", "")
+    assert (submission.worker.key, submission.state, submission.discrepancy) == ("ASECOND", "active", "")
     assert submission.assignment.worker == submission.worker
     assert (gone.state, gone.platform_id) == (State.EXPIRED, "")
 
@@ -153,7 +153,7 @@ def test_a_worker_who_accepts_again_keeps_the_place(market: Market, owner: User)
     arrive(posting, "AWORKER", "AGAIN")
 
     submissions = {each.platform_id: each.state for each in look(posting)}
-    note_events(posting.campaign, [Event(posting.platform_id, first, SubmissionState.RETURNED)])
+    handle_events(posting.campaign, [Event(posting.platform_id, first, SubmissionState.RETURNED)])
 
     assert submissions["AGAIN"] == "active"
     assignment.refresh_from_db()
@@ -245,12 +245,14 @@ def test_a_worker_who_returns_the_hit_here_keeps_no_place(market: Market, postin
     assert places_left(posting.campaign) == [2, 2]
 
 
-# --- Troubles
+# --- Discrepancies
 
 
-def troubles(campaign: Campaign) -> list[str]:
+def discrepancies(campaign: Campaign) -> list[str]:
     """Those that nobody has settled."""
-    return list(campaign.submissions.filter(dismissed_at=None).exclude(trouble="").values_list("trouble", flat=True))
+    return list(
+        campaign.submissions.filter(dismissed_at=None).exclude(discrepancy="").values_list("discrepancy", flat=True)
+    )
 
 
 def test_work_submitted_there_and_not_finished_here_is_found_until_it_is(market: Market, posting: Posting) -> None:
@@ -258,11 +260,11 @@ def test_work_submitted_there_and_not_finished_here_is_found_until_it_is(market:
     market.change(posting.platform_id, id, "submitted")
 
     look(posting)
-    assert troubles(posting.campaign) == ["not-finished"]
+    assert discrepancies(posting.campaign) == ["not-finished"]
 
     finish(assignment)
-    refresh_troubles(posting.campaign)
-    assert troubles(posting.campaign) == []
+    update_discrepancies(posting.campaign)
+    assert discrepancies(posting.campaign) == []
 
 
 def test_work_finished_here_and_not_submitted_there_is_found_after_a_while(market: Market, posting: Posting) -> None:
@@ -270,15 +272,15 @@ def test_work_finished_here_and_not_submitted_there_is_found_after_a_while(marke
     finish(assignment)
 
     look(posting)
-    assert troubles(posting.campaign) == []
+    assert discrepancies(posting.campaign) == []
     later()
     look(posting)
-    assert troubles(posting.campaign) == ["not-submitted"]
+    assert discrepancies(posting.campaign) == ["not-submitted"]
 
     sent = "C0DE" if posting.hit is None else finish_assignment(assignment_id=assignment.pk).completion_code
     market.change(posting.platform_id, id, "submitted", code=sent)
     look(posting)
-    assert troubles(posting.campaign) == []
+    assert discrepancies(posting.campaign) == []
 
 
 def test_work_finished_here_and_returned_there_is_found(market: Market, posting: Posting) -> None:
@@ -289,7 +291,7 @@ def test_work_finished_here_and_returned_there_is_found(market: Market, posting:
 
     look(posting)
 
-    assert troubles(posting.campaign) == ["not-submitted"]
+    assert discrepancies(posting.campaign) == ["not-submitted"]
 
 
 def test_work_of_somebody_who_never_came_is_found(market: Market, posting: Posting) -> None:
@@ -298,31 +300,31 @@ def test_work_of_somebody_who_never_came_is_found(market: Market, posting: Posti
 
     look(posting)
 
-    assert troubles(posting.campaign) == ["unknown"]
+    assert discrepancies(posting.campaign) == ["unknown"]
 
 
 def test_work_that_another_worker_submits_is_found(market: Market, posting: Posting) -> None:
     id, _ = handed_in(market, posting, "AWORKER")
     submissions = market.offers[posting.platform_id].submissions
-    submissions[id] = SubmissionSeen(id, "ATHIEF", SubmissionState.SUBMITTED, submissions[id].code)
+    submissions[id] = PolledSubmission(id, "ATHIEF", SubmissionState.SUBMITTED, submissions[id].code)
 
     look(posting)
 
-    assert troubles(posting.campaign) == ["other-worker"]
+    assert discrepancies(posting.campaign) == ["other-worker"]
 
 
 def test_work_that_another_worker_submits_is_found_after_looks_at_who_came(market: Market, owner: User) -> None:
     posting = posting_of(published(owner, EACH))
     id, assignment = accepted(market, posting, "AVICTIM")
     submissions = market.offers[posting.platform_id].submissions
-    submissions[id] = SubmissionSeen(id, "AFORGER", SubmissionState.ACTIVE)
+    submissions[id] = PolledSubmission(id, "AFORGER", SubmissionState.ACTIVE)
     assert [each.worker.key for each in look(posting)] == ["AVICTIM"]  # as they say
     finish(assignment)
-    submissions[id] = SubmissionSeen(id, "AFORGER", SubmissionState.SUBMITTED)
+    submissions[id] = PolledSubmission(id, "AFORGER", SubmissionState.SUBMITTED)
 
     (submission,) = look(posting)
 
-    assert (submission.worker.key, submission.trouble) == ("AFORGER", "other-worker")
+    assert (submission.worker.key, submission.discrepancy) == ("AFORGER", "other-worker")
 
 
 def test_another_completion_code_is_found_and_none_is_not(market: Market, posting: Posting) -> None:
@@ -331,8 +333,8 @@ def test_another_completion_code_is_found_and_none_is_not(market: Market, postin
 
     look(posting)
 
-    assert [each.worker.key for each in posting.submissions.filter(trouble="wrong-code")] == ["AWRONG"]
-    assert len(troubles(posting.campaign)) == 1
+    assert [each.worker.key for each in posting.submissions.filter(discrepancy="wrong-code")] == ["AWRONG"]
+    assert len(discrepancies(posting.campaign)) == 1
 
 
 def test_an_assignment_without_the_platforms_id_is_found_by_worker_and_hit(market: Market, owner: User) -> None:
@@ -342,19 +344,21 @@ def test_an_assignment_without_the_platforms_id_is_found_by_worker_and_hit(marke
 
     (submission,) = look(posting)
 
-    assert (submission.assignment, submission.trouble) == (assignment, "")
+    assert (submission.assignment, submission.discrepancy) == (assignment, "")
 
 
-def test_a_settled_trouble_stays_settled_until_it_is_another_one(market: Market, posting: Posting, owner: User) -> None:
+def test_a_settled_discrepancy_stays_settled_until_it_is_another_one(
+    market: Market, posting: Posting, owner: User
+) -> None:
     id, assignment = accepted(market, posting, "AWORKER")
     market.change(posting.platform_id, id, "submitted", code="MADEUP")
-    dismiss_trouble(submission=look(posting)[0], user=owner)
+    dismiss_discrepancy(submission=look(posting)[0], user=owner)
 
     look(posting)
-    assert troubles(posting.campaign) == []
+    assert discrepancies(posting.campaign) == []
     finish(assignment)
     look(posting)
-    assert troubles(posting.campaign) == ["wrong-code"]
+    assert discrepancies(posting.campaign) == ["wrong-code"]
 
 
 # --- When to look
@@ -363,9 +367,9 @@ def test_a_settled_trouble_stays_settled_until_it_is_another_one(market: Market,
 def test_a_posting_at_which_nobody_works_is_looked_at_seldom(posting: Posting) -> None:
     look(posting)
 
-    assert posting.look_at
+    assert posting.poll_at
     assert posting.seen_at
-    assert posting.look_at - posting.seen_at == polling.IDLE
+    assert posting.poll_at - posting.seen_at == polling.IDLE
     assert posting not in list_due(timezone.now() + timedelta(minutes=2))
 
 
@@ -386,25 +390,25 @@ def test_a_posting_is_looked_at_until_it_has_ended_and_all_is_decided(market: Ma
     for _ in range(2):
         look(posting)
     assert posting.state == "ended"
-    assert posting.look_at is not None
+    assert posting.poll_at is not None
 
     market.change(posting.platform_id, id, "approved")
     look(posting)
-    assert posting.look_at is not None  # a change is looked at twice
+    assert posting.poll_at is not None  # a change is looked at twice
     look(posting)
-    assert posting.look_at is None
+    assert posting.poll_at is None
 
 
 @pytest.mark.parametrize("state", [PostingState.ENDED, PostingState.PAUSED])
 def test_a_posting_that_ended_while_workers_are_wanted_shows(market: Market, posting: Posting, state: str) -> None:
-    assert platform_standing(posting.campaign).n_ended_early == 0
+    assert get_platform_status(posting.campaign).n_ended_early == 0
     market.offers[posting.platform_id].state = PostingState(state)
 
     look(posting)
 
     assert list(list_ended_early(posting.campaign)) == [posting]
     Hit.objects.update(n_places_left=0)
-    assert platform_standing(posting.campaign).n_ended_early == 0
+    assert get_platform_status(posting.campaign).n_ended_early == 0
 
 
 def test_who_has_stopped_a_posting_sees_it_ended_where_a_pause_is_all_that_is_told(
@@ -428,7 +432,7 @@ def test_the_job_looks_at_what_is_due_and_no_more(market: Market, owner: User) -
     sync_campaign(JobContext(), campaign.pk)
     assert market.calls.count("look") == 3
 
-    ask_for_sync(campaign=campaign)
+    request_sync(campaign=campaign)
     sync_campaign(JobContext(), campaign.pk)
     assert market.calls.count("look") == 6
 
@@ -474,4 +478,4 @@ def test_what_is_thrown_by_a_look_is_thrown_on(market: Market, posting: Posting)
     market.at = unsure_at("look")
 
     with pytest.raises(PlatformUnsureError):
-        polling.sync_posting(posting, open_account(posting.campaign))
+        polling.poll_posting(posting, open_account(posting.campaign))

@@ -336,12 +336,12 @@ def test_the_page_tells_how_things_stand(owner_client: Client, campaign: Campaig
         platform_id="S1",
         worker=worker,
         state=Submission.State.SUBMITTED,
-        trouble=Submission.Trouble.WRONG_CODE,
+        discrepancy=Submission.Discrepancy.WRONG_CODE,
     )
     context = owner_client.get(url(campaign)).context
-    told = {line["label"]: {part["label"]: part["n"] for part in line["parts"]} for line in context["standing"]}
-    assert told == {"Postings": {"to be published": 1, "open": 2, "paused": 1}, "Submissions": {"submitted": 1}}
-    assert context["n_troubles"] == 1
+    payload = {line["label"]: {part["label"]: part["n"] for part in line["parts"]} for line in context["status"]}
+    assert payload == {"Postings": {"to be published": 1, "open": 2, "paused": 1}, "Submissions": {"submitted": 1}}
+    assert context["n_discrepancies"] == 1
     assert [act["kind"] for act in context["acts"]] == ["pause", "resume", "stop"]
 
 

@@ -33,13 +33,13 @@ def running(folder, *args):
         command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         try:
-            told = []
+            payload = []
             for line in process.stdout:
-                told.append(line.strip())
+                payload.append(line.strip())
                 if "Ctrl-C" in line:
                     break
-            assert told, process.stderr.read()
-            yield process, told
+            assert payload, process.stderr.read()
+            yield process, payload
         finally:
             process.kill()
 
@@ -51,16 +51,16 @@ def fails(client, path):
         return True
 
 
-def environment_of(told):
+def environment_of(payload):
     """Return the settings that were told, as an environment reads them."""
-    return dict(line.split("=", 1) for line in told if not line.startswith("#"))
+    return dict(line.split("=", 1) for line in payload if not line.startswith("#"))
 
 
 def test_both_platforms_are_served_over_tls_with_faults_and_end_with_ctrl_c(tmp_path):
     data = tmp_path / "books"
     options = ("--tls", "--data", str(data), "--faults", "1", "--fault-seed", "7", "--work", "2")
-    with running(tmp_path, *options) as (process, told):
-        settings = environment_of(told)
+    with running(tmp_path, *options) as (process, payload):
+        settings = environment_of(payload)
         turk, prolific = settings["MTURK_SANDBOX_URL"], settings["PROLIFIC_URL"]
         assert {"MTURK_ACCESS_KEY_ID", "MTURK_SECRET_ACCESS_KEY", "PROLIFIC_TOKEN"} <= settings.keys()
         assert settings["SSL_CERT_FILE"] == str(data / "localhost.pem")
@@ -114,11 +114,11 @@ class Told(StringIO):
 @pytest.mark.django_db(transaction=True)
 def test_workers_wait_for_a_study_work_on_a_running_server_and_the_command_ends(owner, live_server, settings):
     campaign = open_campaign(owner, n_hits=2, size=1, platform="prolific", workers_per_hit=1)
-    told = Told()
+    payload = Told()
     arguments = ("crowd_simulator", "prolific", "--port", "0", "--work", "3", "--tasks", "1", "--until-done")
-    command = threading.Thread(target=call_command, args=arguments, kwargs={"stdout": told}, daemon=True)
+    command = threading.Thread(target=call_command, args=arguments, kwargs={"stdout": payload}, daemon=True)
     command.start()
-    given = environment_of(told.wait_for("Ctrl-C"))
+    given = environment_of(payload.wait_for("Ctrl-C"))
     settings.PROLIFIC_URL = given["PROLIFIC_URL"]
     query = get_platform("prolific").arrival_query(campaign.ref, None)
     body = study_body(external_study_url=f"{live_server.url}/rate/c/{campaign.public_id}/?{query}")
@@ -128,5 +128,5 @@ def test_workers_wait_for_a_study_work_on_a_running_server_and_the_command_ends(
         client.post(f"/api/v1/studies/{study}/transition/", json={"action": "PUBLISH"}).raise_for_status()
     command.join(60)
     assert not command.is_alive()
-    assert "Prolific: 2 handed in; 1 workers found nothing; 0 errors" in told.getvalue()
+    assert "Prolific: 2 handed in; 1 workers found nothing; 0 errors" in payload.getvalue()
     assert campaign.assignments.filter(state=Assignment.State.FINISHED).count() == 2

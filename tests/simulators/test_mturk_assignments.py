@@ -24,10 +24,10 @@ def test_a_submission_is_told_with_its_times_and_answers(turk: Turk) -> None:
     assignment_id = turk.api.accept(hit_id, "AWORKER1")
     turk.api.submit(assignment_id, {"assignmentId": assignment_id, "code": "QX7", "note": "<é & ü>\x00"})
 
-    told = turk.requester.get_assignment(AssignmentId=assignment_id)
+    payload = turk.requester.get_assignment(AssignmentId=assignment_id)
 
-    assert told["HIT"]["HITId"] == hit_id
-    assignment = told["Assignment"]
+    assert payload["HIT"]["HITId"] == hit_id
+    assignment = payload["Assignment"]
     assert (assignment["WorkerId"], assignment["AssignmentStatus"]) == ("AWORKER1", "Submitted")
     assert assignment["Deadline"] - assignment["AcceptTime"] == timedelta(seconds=120)
     assert assignment["AutoApprovalTime"] - assignment["SubmitTime"] == timedelta(seconds=300)
@@ -81,9 +81,9 @@ def test_an_approved_assignment_is_paid_once(turk: Turk) -> None:
     turk.requester.approve_assignment(AssignmentId=assignment_id, RequesterFeedback="Well done")
 
     assert turk.funds() == ("999.40", "0.00")
-    told = turk.requester.get_assignment(AssignmentId=assignment_id)["Assignment"]
-    assert (told["AssignmentStatus"], told["RequesterFeedback"]) == ("Approved", "Well done")
-    assert told["ApprovalTime"] >= told["SubmitTime"]
+    payload = turk.requester.get_assignment(AssignmentId=assignment_id)["Assignment"]
+    assert (payload["AssignmentStatus"], payload["RequesterFeedback"]) == ("Approved", "Well done")
+    assert payload["ApprovalTime"] >= payload["SubmitTime"]
     with refused("RequestError", "can be called with a status of: Submitted (", "InvalidAssignmentState"):
         turk.requester.approve_assignment(AssignmentId=assignment_id)
     with refused("RequestError", "can be called with a status of: Submitted,Rejected", "InvalidAssignmentState"):
@@ -105,9 +105,9 @@ def test_a_rejected_assignment_costs_nothing(turk: Turk) -> None:
     turk.requester.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="Empty")
 
     assert turk.funds() == ("1000.00", "0.00")
-    told = turk.requester.get_assignment(AssignmentId=assignment_id)["Assignment"]
-    assert (told["AssignmentStatus"], told["RequesterFeedback"]) == ("Rejected", "Empty")
-    assert "ApprovalTime" not in told
+    payload = turk.requester.get_assignment(AssignmentId=assignment_id)["Assignment"]
+    assert (payload["AssignmentStatus"], payload["RequesterFeedback"]) == ("Rejected", "Empty")
+    assert "ApprovalTime" not in payload
     with refused("RequestError", "can be called with a status of: Submitted"):
         turk.requester.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="Empty")
     assert turk.effects("reject") == [assignment_id]

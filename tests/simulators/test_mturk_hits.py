@@ -36,13 +36,17 @@ def test_a_hit_is_told_as_it_was_made(turk: Turk) -> None:
         HITTypeId=type_id, MaxAssignments=3, LifetimeInSeconds=600, Question=QUESTION, RequesterAnnotation="HIT 7"
     )["HIT"]
 
-    told = turk.requester.get_hit(HITId=made["HITId"])["HIT"]
+    payload = turk.requester.get_hit(HITId=made["HITId"])["HIT"]
 
-    assert told == made
-    assert {name: told[name] for name in TERMS} == TERMS
-    assert (told["HITTypeId"], told["RequesterAnnotation"], told["Question"]) == (type_id, "HIT 7", QUESTION)
-    assert (told["HITStatus"], told["MaxAssignments"], told["NumberOfAssignmentsAvailable"]) == ("Assignable", 3, 3)
-    assert told["Expiration"] - told["CreationTime"] == timedelta(seconds=600)
+    assert payload == made
+    assert {name: payload[name] for name in TERMS} == TERMS
+    assert (payload["HITTypeId"], payload["RequesterAnnotation"], payload["Question"]) == (type_id, "HIT 7", QUESTION)
+    assert (payload["HITStatus"], payload["MaxAssignments"], payload["NumberOfAssignmentsAvailable"]) == (
+        "Assignable",
+        3,
+        3,
+    )
+    assert payload["Expiration"] - payload["CreationTime"] == timedelta(seconds=600)
     assert turk.requester.create_hit_type(**TERMS)["HITTypeId"] == type_id
 
 
@@ -179,10 +183,10 @@ def test_pending_available_and_completed_are_counted(turk: Turk) -> None:
     turk.requester.approve_assignment(AssignmentId=turk.work(hit_id, "AWORKER3"))
     turk.api.return_(turk.api.accept(hit_id, "AWORKER4"))
 
-    told = turk.requester.get_hit(HITId=hit_id)["HIT"]
+    payload = turk.requester.get_hit(HITId=hit_id)["HIT"]
 
     names = ("Pending", "Available", "Completed")
-    assert [told[f"NumberOfAssignments{name}"] for name in names] == [1, 2, 1]
+    assert [payload[f"NumberOfAssignments{name}"] for name in names] == [1, 2, 1]
 
 
 def test_a_hit_expires_by_itself_and_gives_the_money_back(turk: Turk) -> None:

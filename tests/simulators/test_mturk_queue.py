@@ -96,9 +96,9 @@ def test_everything_that_happens_to_hits_is_told(turk: Turk) -> None:
     turk.ledger.pass_time(61)
     turk.requester.delete_hit(HITId=hit_id)
 
-    told = [name for name, _ in events(drain(turk))]
+    payload = [name for name, _ in events(drain(turk))]
 
-    assert told == ["HITCreated", "HITExtended", "HITExpired", "HITReviewable", "HITDisposed"]
+    assert payload == ["HITCreated", "HITExtended", "HITExpired", "HITReviewable", "HITDisposed"]
 
 
 def test_only_what_is_wanted_is_told(turk: Turk) -> None:

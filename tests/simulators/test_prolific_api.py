@@ -51,9 +51,9 @@ def submit(api: ProlificApi, study_id: str, code: str = "ABC") -> str:
 
 def test_without_the_token_nothing_is_told(api: ProlificApi) -> None:
     with Served(api) as served:
-        status, told = Caller(served.url, token="another")("GET", "/api/v1/users/me/")
+        status, payload = Caller(served.url, token="another")("GET", "/api/v1/users/me/")
     assert status == 401
-    assert told["error"]["detail"] == "Invalid token."
+    assert payload["error"]["detail"] == "Invalid token."
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_without_the_token_nothing_is_told(api: ProlificApi) -> None:
     ],
 )
 def test_a_study_with_a_wrong_field_is_refused_by_its_name(call: Caller, changes: dict[str, Any], field: str) -> None:
-    status, told = call("POST", "/api/v1/studies/", study_body(**changes))
+    status, payload = call("POST", "/api/v1/studies/", study_body(**changes))
     assert status == 400
-    assert list(told["error"]["detail"]) == [field]
+    assert list(payload["error"]["detail"]) == [field]
     assert call("GET", "/api/v1/studies/")[1]["results"] == []
 
 
@@ -94,8 +94,8 @@ def test_a_study_is_not_published_without_the_money_for_all_its_places() -> None
     with Served(api) as served:
         call = Caller(served.url)
         _, study = call("POST", "/api/v1/studies/", study_body())
-        status, told = call("POST", f"/api/v1/studies/{study['id']}/transition/", {"action": "PUBLISH"})
-    assert (status, told["error"]["detail"]) == (400, "There are not enough funds in your account.")
+        status, payload = call("POST", f"/api/v1/studies/{study['id']}/transition/", {"action": "PUBLISH"})
+    assert (status, payload["error"]["detail"]) == (400, "There are not enough funds in your account.")
     assert api.ledger.effects("publish") == []
 
 
@@ -204,10 +204,10 @@ def test_a_bonus_is_paid_as_often_as_it_is_asked_for(api: ProlificApi, call: Cal
 def test_submissions_come_in_pages(api: ProlificApi, call: Caller) -> None:
     id = publish(call, total_available_places=25)
     sessions = {submit(api, id) for _ in range(25)}
-    told: list[str] = []
+    payload: list[str] = []
     for page in (1, 2):
-        told += [each["id"] for each in call("GET", f"/api/v1/submissions/?study={id}&page={page}")[1]["results"]]
-    assert (len(told), set(told)) == (25, sessions)
+        payload += [each["id"] for each in call("GET", f"/api/v1/submissions/?study={id}&page={page}")[1]["results"]]
+    assert (len(payload), set(payload)) == (25, sessions)
     assert call("GET", f"/api/v1/submissions/?study={id}&page=3")[0] == 404
     assert call("GET", "/api/v1/submissions/")[0] == 400
 
@@ -236,8 +236,8 @@ def test_without_a_project_the_wallet_of_another_workspace_pays(api: ProlificApi
     call("POST", f"/api/v1/studies/{study['id']}/transition/", {"action": "PUBLISH"})
     assert api.studies.available_balance(WORKSPACE) == 1_000_000
     assert api.studies.available_balance(OTHER_WORKSPACE) == 1_000_000 - 400
-    told = call("GET", f"/api/v1/workspaces/{WORKSPACE}/projects/")[1]
-    assert [each["id"] for each in told["results"]] == [PROJECT, SECOND_PROJECT]
+    payload = call("GET", f"/api/v1/workspaces/{WORKSPACE}/projects/")[1]
+    assert [each["id"] for each in payload["results"]] == [PROJECT, SECOND_PROJECT]
 
 
 def test_one_unknown_participant_keeps_all_out_of_a_group(api: ProlificApi, call: Caller) -> None:
@@ -247,8 +247,8 @@ def test_one_unknown_participant_keeps_all_out_of_a_group(api: ProlificApi, call
     assert call("POST", "/api/v1/participant-groups/", body | {"participant_ids": [known, "a" * 24]})[0] == 400
     path = f"/api/v1/participant-groups/{call('POST', '/api/v1/participant-groups/', body)[1]['id']}/participants/"
     for unknown in ("a" * 24, gone):
-        status, told = call("POST", path, {"participant_ids": [known, unknown]})
-        assert (status, list(told["error"]["detail"])) == (400, ["participant_ids"])
+        status, payload = call("POST", path, {"participant_ids": [known, unknown]})
+        assert (status, list(payload["error"]["detail"])) == (400, ["participant_ids"])
     assert call("GET", f"/api/v1/participant-groups/?workspace_id={WORKSPACE}")[1]["results"][0][
         "participant_count"
     ] == (0)
@@ -281,5 +281,5 @@ def test_a_paid_bonus_is_answered_with_what_is_no_json(api: ProlificApi, call: C
     _, bonus = call(
         "POST", "/api/v1/submissions/bonus-payments/", {"study_id": id, "csv_bonuses": f"{submit(api, id)},0.75"}
     )
-    status, told = call("POST", f"/api/v1/bulk-bonus-payments/{bonus['id']}/pay/")
-    assert (status, told) == (202, "The bonuses will be paid.")
+    status, payload = call("POST", f"/api/v1/bulk-bonus-payments/{bonus['id']}/pay/")
+    assert (status, payload) == (202, "The bonuses will be paid.")

@@ -26,7 +26,7 @@ class Mailbox:
         start_response(self.status, [("Content-Length", "0")])
         return [b""]
 
-    def told(self) -> list[tuple[str, str]]:
+    def payload(self) -> list[tuple[str, str]]:
         """Return the kinds and states that were told, in order."""
         return [(body["event_type"], body["status"]) for body in (json.loads(raw) for _, raw in self.got)]
 
@@ -85,7 +85,7 @@ def test_what_happens_is_sent_once_in_order_and_signed(mailbox: Mailbox, address
         publish_and_submit(api, call)
         assert api.deliver_hooks() == 4
         assert api.deliver_hooks() == 0
-    assert mailbox.told() == EVENTS
+    assert mailbox.payload() == EVENTS
     for headers, body in mailbox.got:
         at = headers["HTTP_X_PROLIFIC_REQUEST_TIMESTAMP"]
         assert headers["HTTP_X_PROLIFIC_REQUEST_SIGNATURE"] == sign(secret, at, body)
@@ -116,8 +116,8 @@ def test_notifications_come_twice_and_late_when_the_faults_say_so(mailbox: Mailb
         confirm_all(api, call)
         publish_and_submit(api, call)
         assert api.deliver_hooks() == 8
-    assert sorted(mailbox.told()) == sorted(EVENTS * 2)
-    assert mailbox.told() != sorted(mailbox.told(), key=EVENTS.index)
+    assert sorted(mailbox.payload()) == sorted(EVENTS * 2)
+    assert mailbox.payload() != sorted(mailbox.payload(), key=EVENTS.index)
 
 
 def test_what_was_not_taken_is_sent_again_three_times_at_most(mailbox: Mailbox, address: str) -> None:
@@ -142,4 +142,4 @@ def test_a_thread_sends_what_happens_meanwhile(mailbox: Mailbox, address: str) -
         confirm_all(api, call)
         with api.delivering(every_s=0.01):
             publish_and_submit(api, call)
-    assert mailbox.told() == EVENTS
+    assert mailbox.payload() == EVENTS

@@ -19,7 +19,7 @@ from campaigns.contracts.account import (
     Event,
     PlatformRefusedError,
     PlatformUnsureError,
-    PostingSeen,
+    PolledPosting,
     PostingSpec,
     PostingState,
     Prepared,
@@ -67,7 +67,7 @@ class MTurkAccount(CrowdAccount):
         self._is_sandbox = is_sandbox
         self._mturk = Service("mturk", keys, is_sandbox=is_sandbox)
         self._stored_as = f"mturk_{'sandbox' if is_sandbox else 'production'}"
-        stored: Mapping[str, Any] = campaign.memory.get(self._stored_as) or {}
+        stored: Mapping[str, Any] = campaign.stored.get(self._stored_as) or {}
         self._worked_before_type = str(stored.get("worked_before_type") or "")
         self._marked = set(stored.get("worked_before") or ())
         self._refused: dict[str, PlatformRefusedError] = {}
@@ -100,7 +100,7 @@ class MTurkAccount(CrowdAccount):
         else:
             self._make_hit_type(terms, required)
         stored = {"worked_before_type": self._worked_before_type, "worked_before": sorted(self._marked)}
-        return Prepared(memory={self._stored_as: stored} if self._worked_before_type else {}, is_done=is_done)
+        return Prepared(stored={self._stored_as: stored} if self._worked_before_type else {}, is_done=is_done)
 
     def unsubscribe(self, hook_url: str) -> None:
         """Do nothing: notifications wait in a queue, which belongs to the campaign."""
@@ -139,7 +139,7 @@ class MTurkAccount(CrowdAccount):
     def publish(self, posting_id: str) -> None:
         """Do nothing: a HIT is on offer since it was made."""
 
-    def look(self, posting_id: str) -> PostingSeen:
+    def poll(self, posting_id: str) -> PolledPosting:
         """Return a HIT and what was submitted; who has accepted and not submitted is only counted."""
         try:
             # First what was submitted: who submits in between is pending no longer, but has finished here.
@@ -157,7 +157,7 @@ class MTurkAccount(CrowdAccount):
         except PlatformRefusedError as error:
             if not is_hit_gone(error):
                 raise
-            return PostingSeen(PostingState.GONE, n_pending=0)
+            return PolledPosting(PostingState.GONE, n_pending=0)
         return read_posting(hit, assignments, datetime.now(UTC))
 
     def add_places(self, posting_id: str, n: int, token: UUID) -> None:
@@ -190,7 +190,7 @@ class MTurkAccount(CrowdAccount):
         try:
             self._mturk.call("delete_hit", HITId=posting_id)
         except PlatformRefusedError:
-            if self.look(posting_id).state != PostingState.GONE:
+            if self.poll(posting_id).state != PostingState.GONE:
                 raise
 
     def _expire(self, posting_id: str, at: datetime) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
 
-from campaigns.contracts.account import Event, PostingSeen, PostingState, SubmissionSeen, SubmissionState
+from campaigns.contracts.account import Event, PolledPosting, PolledSubmission, PostingState, SubmissionState
 from campaigns.platforms.mturk.options import CODE
 
 _MOST_CHARS, _MOST_OF_CODE = 100_000, 200
@@ -20,14 +20,16 @@ STATUSES = {
 }
 
 
-def read_posting(hit: Mapping[str, Any], assignments: Iterable[Mapping[str, Any]], now: datetime) -> PostingSeen:
+def read_posting(hit: Mapping[str, Any], assignments: Iterable[Mapping[str, Any]], now: datetime) -> PolledPosting:
     """Return a HIT with its submitted assignments as they stand.
 
     One whose time is over is paused while it has places that nobody has filled: it can be prolonged. Amazon knows no
     difference between a pause and an end.
     """
     submissions = tuple(map(_submission, assignments))
-    return PostingSeen(_state(hit, len(submissions), now), submissions, int(hit.get("NumberOfAssignmentsPending") or 0))
+    return PolledPosting(
+        _state(hit, len(submissions), now), submissions, int(hit.get("NumberOfAssignmentsPending") or 0)
+    )
 
 
 def _state(hit: Mapping[str, Any], n_submitted: int, now: datetime) -> PostingState:
@@ -42,8 +44,8 @@ def _state(hit: Mapping[str, Any], n_submitted: int, now: datetime) -> PostingSt
     return PostingState.PAUSED if is_over else PostingState.OPEN
 
 
-def _submission(assignment: Mapping[str, Any]) -> SubmissionSeen:
-    return SubmissionSeen(
+def _submission(assignment: Mapping[str, Any]) -> PolledSubmission:
+    return PolledSubmission(
         platform_id=assignment["AssignmentId"],
         worker_key=assignment["WorkerId"],
         state=STATUSES[assignment["AssignmentStatus"]],
@@ -51,7 +53,9 @@ def _submission(assignment: Mapping[str, Any]) -> SubmissionSeen:
         accepted_at=assignment.get("AcceptTime"),
         submitted_at=assignment.get("SubmitTime"),
         decided_by_itself_at=assignment.get("AutoApprovalTime"),
-        told={name: value.isoformat() if isinstance(value, datetime) else value for name, value in assignment.items()},
+        payload={
+            name: value.isoformat() if isinstance(value, datetime) else value for name, value in assignment.items()
+        },
     )
 
 

@@ -24,11 +24,11 @@ from campaigns.contracts.account import (
     Event,
     PlatformRefusedError,
     PlatformUnsureError,
-    PostingSeen,
+    PolledPosting,
+    PolledSubmission,
     PostingSpec,
     PostingState,
     Prepared,
-    SubmissionSeen,
     SubmissionState,
     Terms,
 )
@@ -84,8 +84,8 @@ class ProlificAccount(CrowdAccount):
         if terms.worked_before:
             group = self._workspace.group(self._earlier_runs, create=True)
             self._workspace.add_to_group(group, sorted(terms.worked_before))
-        memory = {secured.SITE: terms.site_url, **self._keys()}
-        return Prepared(memory, self._subscribe(terms.hook_url))
+        stored = {secured.SITE: terms.site_url, **self._keys()}
+        return Prepared(stored, self._subscribe(terms.hook_url))
 
     def _keys(self) -> dict[str, Any]:
         """Return the keys of signed arrivals, nothing if they are not used, or known and cannot be fetched now."""
@@ -94,7 +94,7 @@ class ProlificAccount(CrowdAccount):
         try:
             return {secured.KEYS: self._client.get("/.well-known/study/jwks.json")}
         except (PlatformRefusedError, PlatformUnsureError):
-            if secured.KEYS in self._campaign.memory:
+            if secured.KEYS in self._campaign.stored:
                 return {}
             raise
 
@@ -140,14 +140,14 @@ class ProlificAccount(CrowdAccount):
         """Publish a draft; a study that is published stays as it is."""
         self._move(posting_id, "PUBLISH", {PostingState.DRAFT})
 
-    def look(self, posting_id: str) -> PostingSeen:
+    def poll(self, posting_id: str) -> PolledPosting:
         """Return a study and all its submissions; one that was deleted is gone."""
         study = self._client.find(f"/api/v1/studies/{posting_id}/")
         if study is None:
-            return PostingSeen(PostingState.GONE)
+            return PolledPosting(PostingState.GONE)
         listed = self._client.every("/api/v1/submissions/", has_page_numbers=True, study=posting_id)
-        seen = tuple(each for told in listed if (each := _seen(told)))
-        return PostingSeen(posting_state(str(study["status"])), seen)
+        seen = tuple(each for payload in listed if (each := _seen(payload)))
+        return PolledPosting(posting_state(str(study["status"])), seen)
 
     def add_places(self, posting_id: str, n: int, token: UUID) -> None:
         """Raise the number of places by `n`; the study's internal name keeps the tokens that have done so."""
@@ -193,7 +193,7 @@ class ProlificAccount(CrowdAccount):
     # --- Decisions and messages
 
     @property
-    def approvals_settle_s(self) -> float:
+    def approvals_take_s(self) -> float:
         """How long Prolific may take: a call for many only begins it."""
         return _settled_s()
 
@@ -297,8 +297,8 @@ class ProlificAccount(CrowdAccount):
         raise DraftLapsedError("Prolific has not paid this bonus. It is set up anew.")
 
     def _n_paid(self, bonus: BonusSpec) -> int:
-        told = self._client.get(f"/api/v1/submissions/{bonus.submission_id}/")
-        return sum(Decimal(str(each)) == bonus.amount * 100 for each in told.get("bonus_payments") or [])
+        payload = self._client.get(f"/api/v1/submissions/{bonus.submission_id}/")
+        return sum(Decimal(str(each)) == bonus.amount * 100 for each in payload.get("bonus_payments") or [])
 
     # --- Notifications come by themselves
 
@@ -336,20 +336,20 @@ def _settled_s() -> float:
     return _SETTLED_SIMULATED_S if settings.PROLIFIC_URL else _SETTLED_S
 
 
-def _seen(told: Mapping[str, Any]) -> SubmissionSeen | None:
-    state = submission_state(str(told["status"]))
+def _seen(payload: Mapping[str, Any]) -> PolledSubmission | None:
+    state = submission_state(str(payload["status"]))
     if state is None:
         return None
-    submitted_at = _time(told.get("completed_at"))
-    return SubmissionSeen(
-        platform_id=str(told["id"]),
-        worker_key=str(told["participant_id"]),
+    submitted_at = _time(payload.get("completed_at"))
+    return PolledSubmission(
+        platform_id=str(payload["id"]),
+        worker_key=str(payload["participant_id"]),
         state=state,
-        code=str(told.get("study_code") or ""),
-        accepted_at=_time(told.get("started_at")),
+        code=str(payload.get("study_code") or ""),
+        accepted_at=_time(payload.get("started_at")),
         submitted_at=submitted_at,
         decided_by_itself_at=submitted_at + _REVIEW if submitted_at and state is SubmissionState.SUBMITTED else None,
-        told=dict(told),
+        payload=dict(payload),
     )
 
 

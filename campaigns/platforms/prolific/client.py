@@ -130,13 +130,13 @@ def _content(response: Response) -> Any:
         raise PlatformUnsureError("Prolific's answer cannot be read.") from None
 
 
-def _made(told: Any) -> dict[str, Any]:
+def _made(payload: Any) -> dict[str, Any]:
     """Return what was made, which Prolific answers alone or as a list of one."""
-    if isinstance(told, dict) and (results := told.get("results")):
-        told = results[0]
-    if not isinstance(told, dict) or "id" not in told:
+    if isinstance(payload, dict) and (results := payload.get("results")):
+        payload = results[0]
+    if not isinstance(payload, dict) or "id" not in payload:
         raise PlatformUnsureError("Prolific's answer does not say what was made.")
-    return told
+    return payload
 
 
 def _seconds(value: str) -> float | None:
@@ -146,10 +146,10 @@ def _seconds(value: str) -> float | None:
 def _words(response: Response) -> str:
     """Return Prolific's own words: {"error": {"title": …, "detail": text, list or lists by field}}."""
     try:
-        told = response.json()
+        payload = response.json()
     except ValueError:
-        told = None
-    error = told.get("error", told) if isinstance(told, dict) else None
+        payload = None
+    error = payload.get("error", payload) if isinstance(payload, dict) else None
     detail = (error.get("detail") or error.get("title")) if isinstance(error, dict) else error
     return _flat(detail) or f"status {response.status_code}"
 

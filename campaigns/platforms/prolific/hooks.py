@@ -48,11 +48,11 @@ def read_events(body: bytes) -> list[Event]:
     Of a submission Prolific does not say which study it belongs to.
     """
     try:
-        told = json.loads(body)
+        payload = json.loads(body)
     except ValueError:
         return []
-    if not isinstance(told, dict) or not isinstance(resource := told.get("resource_id"), str):
+    if not isinstance(payload, dict) or not isinstance(resource := payload.get("resource_id"), str):
         return []
-    if told.get("event_type") == "submission.status.change":
-        return [Event("", resource, submission_state(str(told.get("status", ""))))]
-    return [Event(resource)] if str(told.get("event_type", "")).startswith("study.") else []
+    if payload.get("event_type") == "submission.status.change":
+        return [Event("", resource, submission_state(str(payload.get("status", ""))))]
+    return [Event(resource)] if str(payload.get("event_type", "")).startswith("study.") else []

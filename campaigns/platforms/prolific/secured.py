@@ -19,9 +19,9 @@ _REQUIRED = ["exp", "iat", "iss", "aud", "sub"]
 
 def check_arrival(campaign: CampaignRef, params: Mapping[str, str], ids: Mapping[str, str]) -> None:
     """Raise DomainError `bad_link` unless Prolific has signed these ids for this campaign, and not long ago."""
-    claims = _read(params.get("prolific_token", ""), campaign.memory.get(KEYS) or {})
-    told = claims.get("prolific")
-    is_theirs = isinstance(told, Mapping) and all(told.get(name) == value for name, value in ids.items())
+    claims = _read(params.get("prolific_token", ""), campaign.stored.get(KEYS) or {})
+    payload = claims.get("prolific")
+    is_theirs = isinstance(payload, Mapping) and all(payload.get(name) == value for name, value in ids.items())
     if not is_theirs or claims["sub"] != ids["SESSION_ID"] or not _is_for(campaign, claims["aud"]):
         raise _bad_link("This link was made for somebody else or for another study. Open yours on Prolific.")
 
@@ -48,7 +48,7 @@ def _is_for(campaign: CampaignRef, audience: Any) -> bool:
     """Tell whether a token was made for the address of this campaign."""
     if not isinstance(audience, str):
         return False
-    address, own = urlsplit(audience), urlsplit(str(campaign.memory.get(SITE, "")))
+    address, own = urlsplit(audience), urlsplit(str(campaign.stored.get(SITE, "")))
     is_ours = not own.netloc or (address.scheme, address.netloc) == (own.scheme, own.netloc)
     return is_ours and str(campaign.public_id) in address.path.split("/")
 

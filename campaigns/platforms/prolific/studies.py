@@ -81,8 +81,8 @@ def _filters(client: ProlificClient, options: Mapping[str, Any], blocked: Sequen
 
 
 def _country_ids(client: ProlificClient, names: Sequence[str]) -> list[str]:
-    told: list[dict[str, Any]] = client.get("/api/v1/filters/")["results"]
-    choices: dict[Any, Any] = next((each["choices"] for each in told if each["filter_id"] == _COUNTRY), {})
+    payload: list[dict[str, Any]] = client.get("/api/v1/filters/")["results"]
+    choices: dict[Any, Any] = next((each["choices"] for each in payload if each["filter_id"] == _COUNTRY), {})
     ids = {str(name).casefold(): str(id) for id, name in choices.items()}
     if unknown := [name for name in names if name.casefold() not in ids]:
         raise PlatformRefusedError("country", f"Prolific knows no country called “{unknown[0]}”. Write it as it does.")

@@ -59,9 +59,9 @@ class Workspace:
 
     def balance(self) -> tuple[Decimal | None, str]:
         """Return what can be spent, None if it is not told, and the currency."""
-        told = self._client.get(f"/api/v1/workspaces/{self.id}/balance/")
-        available = told.get("available_balance")
-        return None if available is None else Decimal(available) / 100, str(told.get("currency_code") or "")
+        payload = self._client.get(f"/api/v1/workspaces/{self.id}/balance/")
+        available = payload.get("available_balance")
+        return None if available is None else Decimal(available) / 100, str(payload.get("currency_code") or "")
 
     def group(self, name: str, *, create: bool = False) -> str:
         """Return the id of the group of a name, "" if there is none and it is not to be created."""

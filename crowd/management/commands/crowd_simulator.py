@@ -70,7 +70,7 @@ class Command(BaseCommand):
         certificate = self_signed(_folder(options)) if options["tls"] else None
         with interrupted_by_ending(), ExitStack() as stack:
             running = [stack.enter_context(each) for each in _platforms(options, certificate)]
-            self._tell(running, certificate)
+            self._update_row(running, certificate)
             try:
                 if troop:
                     waiting = Waiting.FOR_THE_FIRST if options["until_done"] else Waiting.ALWAYS
@@ -80,7 +80,7 @@ class Command(BaseCommand):
             except KeyboardInterrupt:
                 self.stdout.write("Ended.")
 
-    def _tell(self, running: list[Running], certificate: Certificate | None) -> None:
+    def _update_row(self, running: list[Running], certificate: Certificate | None) -> None:
         self.stdout.write("# Start evalsite with these in its environment:")
         for each in running:
             for name, value in each.environment.items():

@@ -22,7 +22,7 @@ from crowd.queries.account import is_blocked
 from crowd.queries.payments import OPEN, list_payable
 from crowd.queries.publishing import fee_of_bonus, fee_of_reward
 from crowd.services.payments.orders import place_orders
-from crowd.services.syncing.discrepancies import settle_troubles
+from crowd.services.syncing.discrepancies import dismiss_discrepancies
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 
@@ -45,7 +45,7 @@ def approve(
 ) -> int:
     """Order the reward of submissions, by default of all complete work that nobody has decided; return of how many.
 
-    Those that are approved already, or about to be, are passed over. With that, their troubles are settled. Raises
+    Those that are approved already, or about to be, are passed over. With that, their discrepancies are settled. Raises
     DomainError `not_submitted`, `rejected`, `message_too_long` or `other_campaign`.
     """
     message = _clean(message)
@@ -55,7 +55,7 @@ def approve(
         chosen = [each for each in found if each.pk not in orders]  # decided while we waited for the lock
     else:
         chosen = [each for each in found if _is_to_be_approved(each, orders.get(each.pk, []))]
-    settle_troubles(submissions=found, user=user)
+    dismiss_discrepancies(submissions=found, user=user)
     fees = {n: fee_of_reward(campaign, places_per_posting=n) for n in {each.posting.n_places for each in chosen}}
     placed = place_orders(
         campaign=campaign,
@@ -81,7 +81,7 @@ def _is_to_be_approved(submission: Submission, orders: list[Order]) -> bool:
 def reject(*, campaign: Campaign, submission: Submission, message: str, category: str = "", user: User | None) -> Order:
     """Order that a submission is not paid, and tell the worker why; again, return the order that stands.
 
-    With that, its trouble is settled. Raises DomainError `not_submitted`, `approved`, `no_reason`, `no_category`,
+    With that, its discrepancy is settled. Raises DomainError `not_submitted`, `approved`, `no_reason`, `no_category`,
     `message_too_long` or `other_campaign`.
     """
     message = _clean(message)
@@ -96,7 +96,7 @@ def reject(*, campaign: Campaign, submission: Submission, message: str, category
     orders = _decisions([found]).get(found.pk, [])
     if found.state == State.APPROVED or any(order.kind == Kind.APPROVE for order in orders):
         raise DomainError("approved", f"{found} has been approved, which cannot be taken back.")
-    settle_troubles(submissions=[found], user=user)
+    dismiss_discrepancies(submissions=[found], user=user)
     if orders:
         return orders[0]
     _check_submitted(found)
@@ -120,8 +120,8 @@ def reverse_rejection(*, campaign: Campaign, submission: Submission, message: st
     message = _clean(message)
     (found,) = _named(campaign, [submission])
     orders = _decisions([found]).get(found.pk, [])
-    if standing := [order for order in orders if order.kind == Kind.APPROVE]:
-        return standing[0]
+    if ordered := [order for order in orders if order.kind == Kind.APPROVE]:
+        return ordered[0]
     was_rejected = any(order.state == Order.State.DONE for order in orders)
     if found.state != State.REJECTED and not (was_rejected and found.state == State.SUBMITTED):
         raise DomainError("not_rejected", f"{found} is not rejected on the platform.")
@@ -255,8 +255,8 @@ def _check_act(posting: Posting, act: str, *, is_busy: bool, is_kept: bool) -> N
     if is_busy:
         raise DomainError("wrong_state", f"{posting} is about to be changed already. Look again in a moment.")
     if posting.state not in _ACTS[Kind(act)]:
-        told = posting.get_state_display().lower()
-        raise DomainError("wrong_state", f"{posting} is “{told}”: {Kind(act).label.lower()} it is not possible.")
+        state = posting.get_state_display().lower()
+        raise DomainError("wrong_state", f"{posting} is “{state}”: {Kind(act).label.lower()} it is not possible.")
     if is_kept:
         raise DomainError("undecided", f"Decide about all submissions of {posting} before you delete it.")
 
@@ -277,7 +277,7 @@ def _locked(submissions: QuerySet[Submission]) -> list[Submission]:
 
 
 def _decisions(submissions: list[Submission]) -> dict[int, list[Order]]:
-    """Return the standing orders to approve or reject of each submission, once they are locked."""
+    """Return the orders that were not refused to approve or reject of each submission, once they are locked."""
     orders = Order.objects.filter(submission__in=submissions, kind__in=[Kind.APPROVE, Kind.REJECT])
     found: dict[int, list[Order]] = {}
     for order in orders.exclude(state=Order.State.REFUSED).order_by("pk"):
@@ -288,8 +288,8 @@ def _decisions(submissions: list[Submission]) -> dict[int, list[Order]]:
 
 def _check_submitted(submission: Submission) -> None:
     if submission.state != State.SUBMITTED:
-        told = submission.get_state_display().lower()
-        raise DomainError("not_submitted", f"Only submitted work can be decided; {submission} is “{told}”.")
+        state = submission.get_state_display().lower()
+        raise DomainError("not_submitted", f"Only submitted work can be decided; {submission} is “{state}”.")
 
 
 def _about(kind: Order.Kind, submission: Submission, user: User | None, message: str, **fields: Any) -> Order:

@@ -57,7 +57,7 @@ def end_order(order: Order, state: str, error: str = "") -> None:
     """Write down what became of an order, unless another job was first."""
     if state == State.DONE and order.kind == Kind.REJECT:
         # Its place may be open there again. Locked before the submission, as by a look.
-        Posting.objects.filter(submissions=order.submission_id).update(look_at=timezone.now())
+        Posting.objects.filter(submissions=order.submission_id).update(poll_at=timezone.now())
     if order.submission_id:  # locked in the same order as by those who place orders
         Submission.objects.select_for_update(no_key=True).get(pk=order.submission_id)
     ended = Order.objects.filter(pk=order.pk, state=State.SENDING).update(
@@ -68,8 +68,8 @@ def end_order(order: Order, state: str, error: str = "") -> None:
     if order.submission_id and order.kind in SUBMISSION_STATES:
         Submission.objects.filter(pk=order.submission_id).update(state=SUBMISSION_STATES[Kind(order.kind)])
     if order.posting_id and order.kind in _POSTING_STATES:
-        look_at = None if order.kind == Kind.DELETE else timezone.now()
-        Posting.objects.filter(pk=order.posting_id).update(state=_POSTING_STATES[Kind(order.kind)], look_at=look_at)
+        poll_at = None if order.kind == Kind.DELETE else timezone.now()
+        Posting.objects.filter(pk=order.posting_id).update(state=_POSTING_STATES[Kind(order.kind)], poll_at=poll_at)
 
 
 CARRY_OUT = "crowd.orders"
@@ -120,7 +120,7 @@ def order_again(*, order: Order, user: User) -> Order:
 
 
 @transaction.atomic
-def hurry_orders(*, campaign: Campaign) -> int:
+def retry_orders_now(*, campaign: Campaign) -> int:
     """Have the orders tried at once that wait because of an error; return how many."""
     waiting = Order.objects.filter(campaign=campaign, state__in=OPEN).exclude(last_error="")
     if n := waiting.update(try_at=None):

@@ -42,7 +42,7 @@ from crowd.services.payments.orders import (
     end_order,
     try_later,
 )
-from crowd.services.syncing.discrepancies import settle_rejections
+from crowd.services.syncing.discrepancies import apply_rejections
 from evalsite.jobs.handlers import JobContext
 from evalsite.lib.errors import DomainError
 
@@ -79,16 +79,16 @@ def carry_out_orders(ctx: JobContext, campaign_id: int) -> None:
         _open_orders(campaign).update(try_at=later, last_error=error.message[:LONGEST_ERROR])
         raise
     calls = RateLimitedCalls()
-    _go_through(ctx, campaign, account, calls)
+    _send_open_orders(ctx, campaign, account, calls)
     for _ in range(ROUNDS - 1):
         wait_s = _next_in_s(campaign)
         if wait_s is None or wait_s > LONGEST_WAIT_S:
             return
         time.sleep(wait_s)
-        _go_through(ctx, campaign, account, calls)
+        _send_open_orders(ctx, campaign, account, calls)
 
 
-def _go_through(ctx: JobContext, campaign: Campaign, account: CrowdAccount, calls: RateLimitedCalls) -> None:
+def _send_open_orders(ctx: JobContext, campaign: Campaign, account: CrowdAccount, calls: RateLimitedCalls) -> None:
     """Try every open order once; many of one kind by one call, where the platform has such calls."""
     approve_in_bulk(campaign, account, calls)
     pay_in_bulk(campaign, account, calls)
@@ -152,7 +152,7 @@ def _carry_out(account: CrowdAccount, order: Order) -> bool:
     else:
         end_order(order, State.DONE)
         if order.submission and order.kind in SUBMISSION_STATES:
-            settle_rejections(order.campaign, Submission.objects.filter(pk=order.submission.pk))
+            apply_rejections(order.campaign, Submission.objects.filter(pk=order.submission.pk))
     return True
 
 
@@ -161,7 +161,7 @@ def _carry_out(account: CrowdAccount, order: Order) -> bool:
 
 def _approve(account: CrowdAccount, order: Order) -> None:
     submission = _submission_of(order)
-    if order.draft_id and unsettled_s(order, account) > 0:
+    if order.draft_id and remaining_approval_s(order, account) > 0:
         raise _NOT_YET
     rejected = Order.objects.filter(submission=submission, kind=Kind.REJECT, state=State.DONE).exists()
     account.approve(
@@ -239,10 +239,10 @@ _CALLS: dict[str, Callable[[CrowdAccount, Order], None]] = {
 # --- Many by one call
 
 
-def unsettled_s(order: Order, account: CrowdAccount) -> float:
+def remaining_approval_s(order: Order, account: CrowdAccount) -> float:
     """Return for how many seconds an approval that was asked for with others may still be on its way."""
     asked_at = datetime.fromisoformat(order.draft_id)
-    return account.approvals_settle_s - (timezone.now() - asked_at).total_seconds()
+    return account.approvals_take_s - (timezone.now() - asked_at).total_seconds()
 
 
 def bonus_of(order: Order) -> BonusSpec:
@@ -336,7 +336,7 @@ def _ask_to_approve(account: CrowdAccount, orders: list[Order]) -> list[Order]:
 def _note_approved(account: CrowdAccount, orders: list[Order]) -> None:
     """Look at the posting of claimed orders, and end those whose submissions are approved."""
     try:
-        seen = account.look(_posting_id_of(orders[0])).submissions
+        seen = account.poll(_posting_id_of(orders[0])).submissions
     except PlatformUnsureError as error:
         _postpone(orders, error)
         return
@@ -346,7 +346,7 @@ def _note_approved(account: CrowdAccount, orders: list[Order]) -> None:
     for order in orders:
         if order.submission and order.submission.platform_id in approved:
             end_order(order, State.DONE)
-        elif unsettled_s(order, account) > 0:
+        elif remaining_approval_s(order, account) > 0:
             try_later(order, _NOT_YET)
         else:
             _release([order])

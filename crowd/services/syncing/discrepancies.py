@@ -24,14 +24,14 @@ GRACE = timedelta(minutes=15)
 """How long a worker who has finished here may take to submit there."""
 HANDED_IN = (Submission.State.SUBMITTED, Submission.State.APPROVED, Submission.State.REJECTED)
 ENDED = (Submission.State.RETURNED, Submission.State.ABANDONED)
-Trouble = Submission.Trouble
+Discrepancy = Submission.Discrepancy
 _AT_ONCE = 500
 
 
-def refresh_troubles(campaign: Campaign, posting: Posting | None = None, now: datetime | None = None) -> int:
-    """Link submissions to assignments and set their troubles, of a campaign or one posting; return how many changed.
+def update_discrepancies(campaign: Campaign, posting: Posting | None = None, now: datetime | None = None) -> int:
+    """Link submissions of a campaign, or one posting, to assignments; set their discrepancies; return how many changed.
 
-    A trouble that turns into another one is no longer settled.
+    A discrepancy that turns into another one is no longer dismissed.
     """
     now = now or timezone.now()
     submissions = Submission.objects.filter(campaign=campaign).select_related("posting", "assignment")
@@ -49,14 +49,16 @@ def _refresh(campaign: Campaign, submissions: Sequence[Submission], now: datetim
     ours = _assignments_of(campaign, submissions)
     for submission in submissions:
         assignment = ours.get(submission.pk, submission.assignment)
-        trouble = trouble_of(campaign, submission, assignment, now)
-        if assignment == submission.assignment and trouble == submission.trouble:
+        discrepancy = discrepancy_of(campaign, submission, assignment, now)
+        if assignment == submission.assignment and discrepancy == submission.discrepancy:
             continue
-        changes = {"assignment": assignment, "trouble": trouble}
-        if trouble != submission.trouble:
+        changes = {"assignment": assignment, "discrepancy": discrepancy}
+        if discrepancy != submission.discrepancy:
             changes |= {"dismissed_at": None, "dismissed_by": None}
         # What has been changed since it was read is left to the next time.
-        unchanged = Submission.objects.filter(pk=submission.pk, state=submission.state, trouble=submission.trouble)
+        unchanged = Submission.objects.filter(
+            pk=submission.pk, state=submission.state, discrepancy=submission.discrepancy
+        )
         n_changed += unchanged.update(**changes)
     return n_changed
 
@@ -87,30 +89,30 @@ def _assignments_before(campaign: Campaign, platform_ids: set[str]) -> dict[str,
     return {event.data["platform_id"]: event.assignment for event in came.select_related("assignment")}
 
 
-def trouble_of(campaign: Campaign, submission: Submission, assignment: Assignment | None, now: datetime) -> str:
-    """Return the trouble of a submission that belongs to an assignment of ours, or to none."""
+def discrepancy_of(campaign: Campaign, submission: Submission, assignment: Assignment | None, now: datetime) -> str:
+    """Return the discrepancy of a submission that belongs to an assignment of ours, or to none."""
     if submission.state in HANDED_IN:
-        return _trouble_of_work(campaign, submission, assignment)
+        return _discrepancy_of_work(campaign, submission, assignment)
     if assignment is None or assignment.state != Assignment.State.FINISHED or assignment.ended_at is None:
-        return Trouble.NONE
+        return Discrepancy.NONE
     if assignment.platform_id not in ("", submission.platform_id):  # they came again, with another one
-        return Trouble.NONE
-    return Trouble.NOT_SUBMITTED if assignment.ended_at < now - GRACE else Trouble.NONE
+        return Discrepancy.NONE
+    return Discrepancy.NOT_SUBMITTED if assignment.ended_at < now - GRACE else Discrepancy.NONE
 
 
-def _trouble_of_work(campaign: Campaign, submission: Submission, assignment: Assignment | None) -> str:
+def _discrepancy_of_work(campaign: Campaign, submission: Submission, assignment: Assignment | None) -> str:
     if assignment is None:
-        return Trouble.UNKNOWN
+        return Discrepancy.UNKNOWN
     if assignment.worker_id != submission.worker_id:
-        return Trouble.OTHER_WORKER
+        return Discrepancy.OTHER_WORKER
     if assignment.state not in (Assignment.State.FINISHED, Assignment.State.REJECTED):
-        return Trouble.NOT_FINISHED
+        return Discrepancy.NOT_FINISHED
     if assignment.is_surplus:
-        return Trouble.SURPLUS
+        return Discrepancy.SURPLUS
     given = _codes_given(campaign, submission, assignment)
     if submission.code and given and submission.code.strip().upper() not in given:
-        return Trouble.WRONG_CODE
-    return Trouble.NONE
+        return Discrepancy.WRONG_CODE
+    return Discrepancy.NONE
 
 
 def _codes_given(campaign: Campaign, submission: Submission, assignment: Assignment) -> set[str]:
@@ -125,24 +127,24 @@ def _texts_of(handover: Handover) -> list[str]:
     return [handover.code, *handover.fields.values(), *(value for _, value in query)]
 
 
-def dismiss_trouble(*, submission: Submission, user: User) -> None:
-    """Let a trouble rest; again, it stays with who was first. Raises DomainError `no_trouble`."""
-    if not submission.trouble:
-        raise DomainError("no_trouble", f"Nothing is wrong with {submission}.")
-    settle_troubles(submissions=[submission], user=user)
+def dismiss_discrepancy(*, submission: Submission, user: User) -> None:
+    """Dismiss a discrepancy; again, it stays with who was first. Raises DomainError `no_discrepancy`."""
+    if not submission.discrepancy:
+        raise DomainError("no_discrepancy", f"Nothing is wrong with {submission}.")
+    dismiss_discrepancies(submissions=[submission], user=user)
 
 
-def settle_troubles(*, submissions: Iterable[Submission], user: User | None) -> int:
-    """Let the troubles of submissions rest that somebody has decided about by hand; return of how many."""
-    wanted = [submission.pk for submission in submissions if submission.trouble]
-    unsettled = Submission.objects.filter(pk__in=wanted, dismissed_at=None).exclude(trouble="")
+def dismiss_discrepancies(*, submissions: Iterable[Submission], user: User | None) -> int:
+    """Dismiss the discrepancies of submissions that somebody has decided about by hand; return of how many."""
+    wanted = [submission.pk for submission in submissions if submission.discrepancy]
+    unsettled = Submission.objects.filter(pk__in=wanted, dismissed_at=None).exclude(discrepancy="")
     return unsettled.update(dismissed_at=timezone.now(), dismissed_by=user)
 
 
 _NOT_REJECTED = (Submission.State.SUBMITTED, Submission.State.APPROVED)
 
 
-def settle_rejections(campaign: Campaign, submissions: QuerySet[Submission]) -> int:
+def apply_rejections(campaign: Campaign, submissions: QuerySet[Submission]) -> int:
     """Bring the assignments of submissions in line with rejections there, and with those taken back; return how many.
 
     May be repeated. Where the platform gives the place of rejected work to somebody else, so does this site. Work

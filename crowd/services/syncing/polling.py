@@ -21,9 +21,9 @@ from campaigns.contracts.account import (
     Event,
     PlatformRefusedError,
     PlatformUnsureError,
-    PostingSeen,
+    PolledPosting,
+    PolledSubmission,
     PostingState,
-    SubmissionSeen,
 )
 from campaigns.models import Campaign, Hit
 from crowd.models import Order, Posting, SeenNotification, Submission, Wave
@@ -38,7 +38,7 @@ from crowd.services.account import (
     open_account,
     prepare_account,
 )
-from crowd.services.syncing.discrepancies import ENDED, HANDED_IN, refresh_troubles, settle_rejections
+from crowd.services.syncing.discrepancies import ENDED, HANDED_IN, apply_rejections, update_discrepancies
 from crowd.services.syncing.replacing import replace_failed
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
@@ -48,7 +48,7 @@ logger = logging.getLogger(__name__)
 SOON, IDLE, AWAITING = timedelta(seconds=60), timedelta(minutes=30), timedelta(hours=1)
 # How long a worker has given no sign of life of whom it may be said, if somebody has left, that it was they.
 QUIET = timedelta(minutes=10)
-# How much later than told something may have happened, as a platform may tell whole seconds.
+# How much later than stated something may have happened, as a platform may state whole seconds.
 _WHOLE_SECONDS = timedelta(seconds=1)
 # How long a campaign rests whose account could not be opened.
 REST = timedelta(minutes=10)
@@ -56,7 +56,7 @@ _MOST_ROUNDS = 100
 # Longer than any platform takes to send a notification again.
 _REMEMBERED = timedelta(days=4)
 _LONGEST_ERROR, _LONGEST_CODE = 500, 200
-_TOLD = ("state", "worker", "code", "accepted_at", "submitted_at", "decided_by_itself_at", "told", "seen_at")
+_POLLED = ("state", "worker", "code", "accepted_at", "submitted_at", "decided_by_itself_at", "payload", "seen_at")
 State = Submission.State
 
 
@@ -67,16 +67,16 @@ def list_due(now: datetime | None = None) -> QuerySet[Posting]:
     is_busy = Exists(at_work.filter(hit=OuterRef("hit_id"))) | Q(hit=None) & Exists(
         at_work.filter(campaign=OuterRef("campaign_id"))
     )
-    is_due = Q(look_at__lte=now) | Q(look_at__isnull=False, seen_at__lte=now - SOON) & is_busy
+    is_due = Q(poll_at__lte=now) | Q(poll_at__isnull=False, seen_at__lte=now - SOON) & is_busy
     # One whose id is known may be open there, though the wave was interrupted before we knew.
     is_out = ~Q(state__in=UNPUBLISHED) | ~Q(platform_id="") & Q(wave__state=Wave.State.STOPPED)
     return Posting.objects.filter(is_out & is_due)
 
 
-def ask_for_sync(*, campaign: Campaign) -> None:
+def request_sync(*, campaign: Campaign) -> None:
     """Have all postings of a campaign looked at as soon as possible, but for those that are deleted."""
     postings = Posting.objects.filter(campaign=campaign).exclude(state__in=(*UNPUBLISHED, Posting.State.GONE))
-    postings.update(look_at=timezone.now())
+    postings.update(poll_at=timezone.now())
     enqueue_once(SYNC, campaign.pk)
 
 
@@ -90,7 +90,7 @@ def enqueue_due_syncs() -> None:
 
 
 def sync_campaign(ctx: JobContext, campaign_id: int) -> None:
-    """Read the notifications of a campaign, look at its postings that are due, set troubles, replace what failed.
+    """Read the notifications of a campaign, look at its postings that are due, set discrepancies, replace what failed.
 
     What the platform does not answer is left for later. Raises DomainError if the account cannot be opened.
     """
@@ -99,8 +99,8 @@ def sync_campaign(ctx: JobContext, campaign_id: int) -> None:
     ctx.progress(0, 0, "Reading notifications")
     account = _refreshed(campaign, account, calls)
     _read_events(campaign, account, calls)
-    _look_around(ctx, campaign, account, calls)
-    refresh_troubles(campaign)
+    _poll_due_postings(ctx, campaign, account, calls)
+    update_discrepancies(campaign)
     replace_failed(campaign=campaign)
     _end_notifications(campaign, account, calls)
 
@@ -122,7 +122,7 @@ def _end_notifications(campaign: Campaign, account: CrowdAccount, calls: RateLim
     """Ask for no more notifications once nothing is awaited; what prepares the account again asks for them anew."""
     wave = campaign.waves.order_by("-number").first()
     is_over = not Posting.objects.filter(
-        Q(look_at__isnull=False) | Q(state__in=UNPUBLISHED), campaign=campaign
+        Q(poll_at__isnull=False) | Q(state__in=UNPUBLISHED), campaign=campaign
     ).exists()
     if wave is None or not is_over or not is_prepared(campaign):
         return
@@ -134,12 +134,12 @@ def _end_notifications(campaign: Campaign, account: CrowdAccount, calls: RateLim
         forget_prepared(campaign)
 
 
-def _look_around(ctx: JobContext, campaign: Campaign, account: CrowdAccount, calls: RateLimitedCalls) -> None:
-    due, n_unsure = list(list_due().filter(campaign=campaign).order_by("look_at", "pk")), 0
+def _poll_due_postings(ctx: JobContext, campaign: Campaign, account: CrowdAccount, calls: RateLimitedCalls) -> None:
+    due, n_unsure = list(list_due().filter(campaign=campaign).order_by("poll_at", "pk")), 0
     for n, posting in enumerate(due):
         ctx.progress(n, len(due), "Looking at the platform")
         try:
-            calls.call(lambda posting=posting: sync_posting(posting, account))  # type: ignore[misc]
+            calls.call(lambda posting=posting: poll_posting(posting, account))  # type: ignore[misc]
         except PlatformUnsureError as error:
             n_unsure += 1
             _put_off(posting, SOON, str(error))
@@ -154,24 +154,24 @@ def _look_around(ctx: JobContext, campaign: Campaign, account: CrowdAccount, cal
 
 def _put_off(posting: Posting, pause: timedelta, problem: str) -> None:
     logger.warning("posting %d could not be looked at: %s", posting.pk, problem)
-    Posting.objects.filter(pk=posting.pk).update(look_at=timezone.now() + pause, last_error=problem[:_LONGEST_ERROR])
+    Posting.objects.filter(pk=posting.pk).update(poll_at=timezone.now() + pause, last_error=problem[:_LONGEST_ERROR])
 
 
 def _read_events(campaign: Campaign, account: CrowdAccount, calls: RateLimitedCalls) -> None:
-    """Empty the queue: what is told is stored first, then taken from it."""
+    """Empty the queue: events are stored first, then deleted from it."""
     try:
         for _ in range(_MOST_ROUNDS):
             events = calls.call(account.events)
             if not events:
                 return
-            note_events(campaign, events)
+            handle_events(campaign, events)
             calls.call(lambda events=events: account.acknowledge(events))  # type: ignore[misc]
     except (PlatformUnsureError, PlatformRefusedError) as error:
         logger.warning("the queue of campaign %d could not be read; its postings are looked at: %s", campaign.pk, error)
 
 
 @transaction.atomic
-def take_notification(campaign: Campaign, events: Iterable[Event], fingerprint: str) -> bool:
+def accept_notification(campaign: Campaign, events: Iterable[Event], fingerprint: str) -> bool:
     """Note what a notification tells that came by itself; return whether it is new and of this campaign.
 
     A platform may tell of studies of others, and send the same again a day later.
@@ -181,7 +181,7 @@ def take_notification(campaign: Campaign, events: Iterable[Event], fingerprint: 
         return False
     _, is_new = SeenNotification.objects.get_or_create(campaign=campaign, fingerprint=fingerprint)
     if is_new:
-        note_events(campaign, own)
+        handle_events(campaign, own)
     return is_new
 
 
@@ -192,14 +192,14 @@ def forget_notifications() -> int:
     return old.delete()[0] if old.exists() else 0
 
 
-def note_events(campaign: Campaign, events: Iterable[Event]) -> None:
+def handle_events(campaign: Campaign, events: Iterable[Event]) -> None:
     """Have the postings looked at that notifications tell of, and believe them that somebody has left.
 
     Notifications that come twice, late or about what is unknown do no harm. Calls no network.
     """
     for event in events:
         postings = list(_postings_of(campaign, event))
-        Posting.objects.filter(pk__in=[each.pk for each in postings]).update(look_at=timezone.now())
+        Posting.objects.filter(pk__in=[each.pk for each in postings]).update(poll_at=timezone.now())
         if event.submission_id and event.state in ENDED and len(postings) == 1:
             _note_end(postings[0], event.submission_id, event.state, event.at)
             free_places(postings[0])
@@ -230,7 +230,7 @@ def _note_end(posting: Posting, platform_id: str, state: str, at: datetime | Non
     if came and at and _has_come_since(came, at + _WHOLE_SECONDS):
         return
     whose = {"worker_id": came.worker_id, "assignment": came} if came else {}
-    end = {"state": state, "told": {"ended": state}, "seen_at": timezone.now(), **whose}
+    end = {"state": state, "payload": {"ended": state}, "seen_at": timezone.now(), **whose}
     if submissions.exists():
         submissions.exclude(state__in=HANDED_IN).update(**end)
     elif came:  # of whom we know who it was
@@ -242,47 +242,47 @@ def _has_come_since(assignment: Assignment, at: datetime) -> bool:
     return came_at is not None and came_at > at
 
 
-def sync_posting(posting: Posting, account: CrowdAccount) -> None:
+def poll_posting(posting: Posting, account: CrowdAccount) -> None:
     """Look at a posting and store what is seen; free the places of those who have left. May be repeated.
 
     A look that began before one that is stored already changes nothing. Raises PlatformUnsureError or
     PlatformRefusedError.
     """
-    looked_at = timezone.now()
-    seen = account.look(posting.platform_id)
-    if not _store(posting, seen, looked_at):
+    polled_at = timezone.now()
+    seen = account.poll(posting.platform_id)
+    if not _store(posting, seen, polled_at):
         return
-    refresh_troubles(posting.campaign, posting)
+    update_discrepancies(posting.campaign, posting)
     free_places(posting)
-    if settle_rejections(posting.campaign, Submission.objects.filter(posting=posting)):
-        refresh_troubles(posting.campaign, posting)
+    if apply_rejections(posting.campaign, Submission.objects.filter(posting=posting)):
+        update_discrepancies(posting.campaign, posting)
 
 
 @transaction.atomic
-def _store(posting: Posting, seen: PostingSeen, looked_at: datetime) -> bool:
+def _store(posting: Posting, seen: PolledPosting, polled_at: datetime) -> bool:
     """Store what a look has shown; return False if a later look is stored already."""
     locked = Posting.objects.select_for_update(of=("self",), no_key=True).get(pk=posting.pk)
-    if locked.seen_at and locked.seen_at > looked_at:
+    if locked.seen_at and locked.seen_at > polled_at:
         return False
     listed = {each.platform_id: each for each in seen.submissions}
     is_here = Q(posting=locked) | Q(platform_id__in=list(listed))
     rows = Submission.objects.filter(is_here, campaign=locked.campaign_id).select_for_update(no_key=True)
     known = {each.platform_id: each for each in rows}
     before = {each.pk: each.state for each in known.values()}
-    decided = _decided_since(locked, looked_at)
+    decided = _decided_since(locked, polled_at)
     workers = _workers_of(posting.campaign.platform, {each.worker_key for each in listed.values()})
-    for platform_id, told in listed.items():
-        row = known.setdefault(platform_id, _new(locked, platform_id, workers[told.worker_key].pk))
-        if row.pk is None or (row.pk not in decided and row.seen_at <= looked_at):
-            row.worker = workers[told.worker_key]
-            _tell(row, told, looked_at)
+    for platform_id, payload in listed.items():
+        row = known.setdefault(platform_id, _new(locked, platform_id, workers[payload.worker_key].pk))
+        if row.pk is None or (row.pk not in decided and row.seen_at <= polled_at):
+            row.worker = workers[payload.worker_key]
+            _update_row(row, payload, polled_at)
     if seen.n_pending is not None and locked.hit_id:
-        _judge_unlisted(locked, listed, seen.n_pending, known, looked_at)
+        _infer_unlisted(locked, listed, seen.n_pending, known, polled_at)
     seen_rows = list(known.values())
-    Submission.objects.bulk_update([row for row in seen_rows if row.pk and row.seen_at == looked_at], _TOLD)
+    Submission.objects.bulk_update([row for row in seen_rows if row.pk and row.seen_at == polled_at], _POLLED)
     is_news = any(row.state != before.get(row.pk) for row in seen_rows)
     Submission.objects.bulk_create([row for row in seen_rows if row.pk is None])
-    _note_look(locked, seen, seen_rows, looked_at, is_news=is_news)
+    _store_status(locked, seen, seen_rows, polled_at, is_news=is_news)
     return True
 
 
@@ -290,10 +290,10 @@ def _new(posting: Posting, platform_id: str, worker_id: int) -> Submission:
     return Submission(campaign_id=posting.campaign_id, posting=posting, platform_id=platform_id, worker_id=worker_id)
 
 
-def _decided_since(posting: Posting, looked_at: datetime) -> set[int]:
+def _decided_since(posting: Posting, polled_at: datetime) -> set[int]:
     """Return the submissions that we have approved or rejected since a look began: what it shows of them is old."""
     kinds = (Order.Kind.APPROVE, Order.Kind.REJECT)
-    orders = Order.objects.filter(submission__posting=posting, kind__in=kinds, done_at__gte=looked_at)
+    orders = Order.objects.filter(submission__posting=posting, kind__in=kinds, done_at__gte=polled_at)
     return set(orders.filter(state=Order.State.DONE).values_list("submission", flat=True))
 
 
@@ -304,14 +304,14 @@ def _workers_of(platform: str, keys: set[str]) -> dict[str, Worker]:
     return workers
 
 
-def _tell(row: Submission, told: SubmissionSeen, looked_at: datetime) -> None:
-    row.state, row.code = told.state, told.code[:_LONGEST_CODE]
-    row.accepted_at, row.submitted_at = told.accepted_at, told.submitted_at
-    row.decided_by_itself_at, row.told, row.seen_at = told.decided_by_itself_at, dict(told.told), looked_at
+def _update_row(row: Submission, payload: PolledSubmission, polled_at: datetime) -> None:
+    row.state, row.code = payload.state, payload.code[:_LONGEST_CODE]
+    row.accepted_at, row.submitted_at = payload.accepted_at, payload.submitted_at
+    row.decided_by_itself_at, row.payload, row.seen_at = payload.decided_by_itself_at, dict(payload.payload), polled_at
 
 
-def _judge_unlisted(
-    posting: Posting, listed: Collection[str], n_pending: int, known: dict[str, Submission], looked_at: datetime
+def _infer_unlisted(
+    posting: Posting, listed: Collection[str], n_pending: int, known: dict[str, Submission], polled_at: datetime
 ) -> None:
     """Say how those stand who came here with an assignment that the platform does not list before it is submitted."""
     came = Assignment.objects.filter(campaign=posting.campaign_id, hit=posting.hit_id).exclude(platform_id="")
@@ -319,39 +319,39 @@ def _judge_unlisted(
     for platform_id, assignment in ours.items():
         known.setdefault(platform_id, _new(posting, platform_id, assignment.worker_id))
     here = {id: each for id, each in ours.items() if _may_be_at_work(known[id], each)}
-    left = _who_left(here, n_pending, looked_at)
+    left = _who_left(here, n_pending, polled_at)
     for platform_id in here:
         row = known[platform_id]
-        row.state, row.seen_at = (State.ABANDONED if platform_id in left else State.ACTIVE), looked_at
-        row.told, row.worker_id = {}, here[platform_id].worker_id
+        row.state, row.seen_at = (State.ABANDONED if platform_id in left else State.ACTIVE), polled_at
+        row.payload, row.worker_id = {}, here[platform_id].worker_id
     for platform_id, row in known.items():
         if row.state == State.ACTIVE and platform_id not in listed and platform_id not in ours:
-            row.state, row.seen_at = State.RETURNED, looked_at  # its worker has come again with another one
+            row.state, row.seen_at = State.RETURNED, polled_at  # its worker has come again with another one
 
 
 def _may_be_at_work(submission: Submission, assignment: Assignment) -> bool:
     """Return whether a submission is not handed in, nor known to have ended since somebody last came with its id."""
     if submission.state in HANDED_IN:
         return False
-    return "ended" not in submission.told or _has_come_since(assignment, submission.seen_at)
+    return "ended" not in submission.payload or _has_come_since(assignment, submission.seen_at)
 
 
-def _who_left(here: Mapping[str, Assignment], n_pending: int, looked_at: datetime) -> set[str]:
+def _who_left(here: Mapping[str, Assignment], n_pending: int, polled_at: datetime) -> set[str]:
     """Return who of those that came here holds no place there any more, by the platform's count of them.
 
     If nobody does, all have left who came before the look. If some do, as many as are too many have left: those who
     have been quiet for the longest, once they have been for long.
     """
-    before = {id: each for id, each in here.items() if each.seen_at < looked_at}
+    before = {id: each for id, each in here.items() if each.seen_at < polled_at}
     if not n_pending:
         return set(before)
     at_work = [id for id, each in before.items() if each.state == Assignment.State.ACTIVE]
-    quiet = sorted((id for id in at_work if before[id].seen_at < looked_at - QUIET), key=lambda id: before[id].seen_at)
+    quiet = sorted((id for id in at_work if before[id].seen_at < polled_at - QUIET), key=lambda id: before[id].seen_at)
     return set(quiet[: max(len(at_work) - n_pending, 0)])
 
 
-def _note_look(
-    posting: Posting, seen: PostingSeen, rows: Sequence[Submission], looked_at: datetime, *, is_news: bool
+def _store_status(
+    posting: Posting, seen: PolledPosting, rows: Sequence[Submission], polled_at: datetime, *, is_news: bool
 ) -> None:
     """Store how a posting stands, and when to look again; a change is looked at twice, as a platform may lag."""
     states = {row.state for row in rows}
@@ -368,7 +368,7 @@ def _note_look(
     elif state == Posting.State.ENDED:
         pause = AWAITING if State.SUBMITTED in states or _wants_workers(posting) else None
     Posting.objects.filter(pk=posting.pk).update(
-        state=state, seen_at=looked_at, look_at=looked_at + pause if pause else None, last_error=""
+        state=state, seen_at=polled_at, poll_at=polled_at + pause if pause else None, last_error=""
     )
 
 

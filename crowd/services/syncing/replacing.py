@@ -73,7 +73,7 @@ def _replace(campaign: Campaign, due: list[Submission]) -> int:
         assert order.submission_id
         Hit.objects.filter(pk=hit_of[order.submission_id]).update(n_places_left=F("n_places_left") + 1)
     postings = Posting.objects.filter(pk__in={order.posting_id for order in orders})
-    postings.update(look_at=timezone.now() + _LOOK_AFTER)
+    postings.update(poll_at=timezone.now() + _LOOK_AFTER)
     place_orders(campaign=locked, orders=orders)
     return len(orders)
 

@@ -26,8 +26,8 @@ DAY_S = 24 * 3600
 KEYS = Keys("AKIAEXAMPLE012345678", "a-secret/that+nobody/may+read")
 
 
-def ref(settings: Mapping[str, Any] | None = None, memory: Mapping[str, Any] | None = None) -> CampaignRef:
-    return CampaignRef(CAMPAIGN, settings or {}, memory or {})
+def ref(settings: Mapping[str, Any] | None = None, stored: Mapping[str, Any] | None = None) -> CampaignRef:
+    return CampaignRef(CAMPAIGN, settings or {}, stored or {})
 
 
 def arriving(hit_number: int | None = 3, **params: str) -> dict[str, str]:
@@ -65,8 +65,8 @@ def spec(n_places: int = 2, **changes: Any) -> PostingSpec:
     return PostingSpec(**values | changes)
 
 
-def open_account(settings: Mapping[str, Any] | None = None, memory: Mapping[str, Any] | None = None) -> MTurkAccount:
-    return MTurkAccount(ref(settings, memory), KEYS, is_sandbox=True)
+def open_account(settings: Mapping[str, Any] | None = None, stored: Mapping[str, Any] | None = None) -> MTurkAccount:
+    return MTurkAccount(ref(settings, stored), KEYS, is_sandbox=True)
 
 
 def prepared(account: MTurkAccount, wanted: Terms) -> Prepared:

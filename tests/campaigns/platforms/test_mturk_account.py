@@ -82,11 +82,11 @@ def test_a_hit_type_is_made_once_and_has_what_was_set(amazon: Amazon) -> None:
     hit = amazon.ledger.get("hit", open_account(wishes).draft(spec(terms=terms(reward=Decimal("0.50")))))
     assert hit is not None
     assert amazon.n("create-hit-type") == 1
-    told = hit["terms"]
-    assert (told["Title"], told["Description"], told["Keywords"]) == ("My title", terms().description, "a, b")
-    assert (told["Reward"], told["AssignmentDurationInSeconds"]) == ("0.50", 45 * 60)
-    assert told["AutoApprovalDelayInSeconds"] == 3 * DAY_S
-    assert len(told["QualificationRequirements"]) == 2
+    payload = hit["terms"]
+    assert (payload["Title"], payload["Description"], payload["Keywords"]) == ("My title", terms().description, "a, b")
+    assert (payload["Reward"], payload["AssignmentDurationInSeconds"]) == ("0.50", 45 * 60)
+    assert payload["AutoApprovalDelayInSeconds"] == 3 * DAY_S
+    assert len(payload["QualificationRequirements"]) == 2
 
 
 def test_only_dollars_are_paid(amazon: Amazon, account: MTurkAccount) -> None:
@@ -110,17 +110,17 @@ def test_workers_of_earlier_runs_do_not_see_the_hits(amazon: Amazon, account: MT
 
 def test_marked_workers_are_remembered_and_marked_once(amazon: Amazon) -> None:
     first = prepared(open_account(), terms(worked_before=frozenset({WORKER})))
-    again = prepared(open_account(memory=first.memory), terms(worked_before=frozenset({WORKER, OTHER_WORKER})))
+    again = prepared(open_account(stored=first.stored), terms(worked_before=frozenset({WORKER, OTHER_WORKER})))
     assert amazon.n("create-qualification-type") == 1
     assert [effect.target for effect in amazon.ledger.effects("qualify")] == [WORKER, OTHER_WORKER]
-    assert again.memory["mturk_sandbox"]["worked_before"] == [WORKER, OTHER_WORKER]
+    assert again.stored["mturk_sandbox"]["worked_before"] == [WORKER, OTHER_WORKER]
 
 
 def test_each_step_marks_one_worker_and_the_next_account_goes_on_there(amazon: Amazon) -> None:
     wanted = terms(worked_before=frozenset({WORKER, OTHER_WORKER}))
     step = open_account().prepare(wanted)
-    assert (step.is_done, step.memory["mturk_sandbox"]["worked_before"]) == (False, [WORKER])
-    assert prepared(open_account(memory=step.memory), wanted).is_done
+    assert (step.is_done, step.stored["mturk_sandbox"]["worked_before"]) == (False, [WORKER])
+    assert prepared(open_account(stored=step.stored), wanted).is_done
     assert [effect.target for effect in amazon.ledger.effects("qualify")] == [WORKER, OTHER_WORKER]
 
 
@@ -144,7 +144,7 @@ def test_a_hit_shows_the_page_and_has_its_places(amazon: Amazon, account: MTurkA
     hit_id = account.draft(spec(n_places=2, url=url))
     account.publish(hit_id)
     assert amazon.api.preview_url(hit_id).startswith(url)
-    assert account.look(hit_id).state == PostingState.OPEN
+    assert account.poll(hit_id).state == PostingState.OPEN
     assert [offer.n_available for offer in amazon.api.list_hits()] == [2]
 
 
@@ -201,16 +201,16 @@ def test_a_paused_hit_is_taken_by_nobody_until_it_goes_on(amazon: Amazon, accoun
     assignment_id = amazon.api.accept(hit_id, WORKER)
     account.pause(hit_id)
     account.pause(hit_id)
-    assert account.look(hit_id).state == PostingState.PAUSED
+    assert account.poll(hit_id).state == PostingState.PAUSED
     with pytest.raises(WorkerRefusedError):
         amazon.api.accept(hit_id, OTHER_WORKER)
     amazon.api.submit(assignment_id, {"code": "x"})  # who has accepted may go on
-    assert account.look(hit_id).state == PostingState.PAUSED
+    assert account.poll(hit_id).state == PostingState.PAUSED
     account.resume(hit_id)
     account.resume(hit_id)
-    assert account.look(hit_id).state == PostingState.OPEN
+    assert account.poll(hit_id).state == PostingState.OPEN
     amazon.work(hit_id, OTHER_WORKER)
-    assert account.look(hit_id).state == PostingState.ENDED
+    assert account.poll(hit_id).state == PostingState.ENDED
 
 
 def test_a_stopped_and_decided_hit_can_be_deleted_twice(amazon: Amazon, account: MTurkAccount) -> None:
@@ -223,7 +223,7 @@ def test_a_stopped_and_decided_hit_can_be_deleted_twice(amazon: Amazon, account:
     account.delete(hit_id)
     account.delete(hit_id)
     assert amazon.n("delete-hit") == 1
-    assert account.look(hit_id).state == PostingState.GONE
+    assert account.poll(hit_id).state == PostingState.GONE
 
 
 # --- Looking
@@ -235,7 +235,7 @@ def test_what_was_submitted_is_seen_with_its_code_and_who_is_at_work_is_counted(
     hit_id = account.draft(spec(n_places=3))
     assignment_id = amazon.work(hit_id, WORKER, code="CODE-7")
     amazon.api.accept(hit_id, OTHER_WORKER)
-    seen = account.look(hit_id)
+    seen = account.poll(hit_id)
     (submission,) = seen.submissions
     assert (submission.platform_id, submission.worker_key, submission.code) == (assignment_id, WORKER, "CODE-7")
     assert submission.state == SubmissionState.SUBMITTED
@@ -243,7 +243,7 @@ def test_what_was_submitted_is_seen_with_its_code_and_who_is_at_work_is_counted(
     assert submission.submitted_at is not None
     assert submission.decided_by_itself_at is not None
     assert (submission.decided_by_itself_at - submission.submitted_at).days == 7
-    assert submission.told["AssignmentId"] == assignment_id
+    assert submission.payload["AssignmentId"] == assignment_id
     assert (seen.state, seen.n_pending) == (PostingState.OPEN, 1)
 
 
@@ -252,7 +252,7 @@ def test_every_page_and_state_of_assignments_is_seen(amazon: Amazon, account: MT
     submitted = [amazon.work(hit_id, f"A{n:012}") for n in range(103)]
     account.approve(submitted[0])
     account.reject(submitted[1], "The ratings were all the same.")
-    states = {each.platform_id: each.state for each in account.look(hit_id).submissions}
+    states = {each.platform_id: each.state for each in account.poll(hit_id).submissions}
     assert list(states) == submitted
     assert [states[each] for each in submitted[:3]] == [
         SubmissionState.APPROVED,
@@ -262,7 +262,7 @@ def test_every_page_and_state_of_assignments_is_seen(amazon: Amazon, account: MT
 
 
 def test_a_hit_that_is_not_there_is_gone(account: MTurkAccount) -> None:
-    seen = account.look("3NOSUCHHIT0000000000000000")
+    seen = account.poll("3NOSUCHHIT0000000000000000")
     assert (seen.state, seen.submissions, seen.n_pending) == (PostingState.GONE, (), 0)
 
 

@@ -179,8 +179,8 @@ def test_pages_are_read_to_the_last(amazon: Scripted, mturk: Service) -> None:
 def test_no_key_is_in_any_message_or_log(
     amazon: Scripted, mturk: Service, status: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told = f"Credential={KEYS.access_key_id}/us-east-1 {KEYS.secret_access_key}"
-    amazon.will_say(status, refusal(told, "IncompleteSignatureException", ""))
+    payload = f"Credential={KEYS.access_key_id}/us-east-1 {KEYS.secret_access_key}"
+    amazon.will_say(status, refusal(payload, "IncompleteSignatureException", ""))
     with caplog.at_level(logging.DEBUG), pytest.raises((PlatformRefusedError, PlatformUnsureError)) as error:
         pay(mturk)
     said = f"{error.value!s} {error.value!r} {error.value.__cause__} {caplog.text} {mturk!r} {Keys('a-key', 'b-key')!r}"

@@ -21,8 +21,8 @@ def test_events_come_until_they_are_acknowledged(amazon: Amazon) -> None:
     amazon.api.return_(given_back)
     amazon.api.abandon(left)
     events = account.events()
-    told = {(event.posting_id, event.submission_id, event.state) for event in events}
-    assert told == {
+    payload = {(event.posting_id, event.submission_id, event.state) for event in events}
+    assert payload == {
         (hit_id, given_back, None),
         (hit_id, left, None),
         (hit_id, given_back, SubmissionState.RETURNED),

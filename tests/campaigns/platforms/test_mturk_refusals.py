@@ -128,8 +128,8 @@ def test_a_worker_who_is_not_there_any_more_does_not_stop_the_others(account: MT
     refuse(amazon, "associate_qualification_with_worker", "Worker A0GONE does not exist.")
     amazon.add_response("associate_qualification_with_worker", {})
     amazon.add_response("create_hit_type", TYPE)
-    memory = prepared(account, terms(worked_before=frozenset({"A0GONE", WORKER}))).memory
-    assert memory == {"mturk_production": {"worked_before_type": "3MARK", "worked_before": [WORKER]}}
+    stored = prepared(account, terms(worked_before=frozenset({"A0GONE", WORKER}))).stored
+    assert stored == {"mturk_production": {"worked_before_type": "3MARK", "worked_before": [WORKER]}}
 
 
 def test_if_nobody_can_be_marked_nothing_is_published(account: MTurkAccount, amazon: Stubber) -> None:

@@ -135,7 +135,7 @@ def test_a_wave_becomes_one_study_that_participants_see_once_it_is_published(
     study = account.draft(spec())
     person = api.add_participant()
     assert api.open_studies(person) == []
-    assert account.look(study).state is PostingState.DRAFT
+    assert account.poll(study).state is PostingState.DRAFT
     account.publish(study)
     account.publish(study)
     (seen,) = api.open_studies(person)
@@ -185,7 +185,7 @@ def test_without_money_a_study_stays_a_draft(api: ProlificApi, account: CrowdAcc
     study = account.draft(spec(n_places=10_000))
     with pytest.raises(PlatformRefusedError, match="not enough funds"):
         account.publish(study)
-    assert account.look(study).state is PostingState.DRAFT
+    assert account.poll(study).state is PostingState.DRAFT
 
 
 def test_two_drafts_of_one_token_are_one_study_to_everybody(api: ProlificApi, account: CrowdAccount) -> None:
@@ -208,7 +208,7 @@ def test_pause_resume_and_stop_may_be_repeated(api: ProlificApi, account: CrowdA
     ):
         act(study)
         act(study)
-        assert account.look(study).state is state
+        assert account.poll(study).state is state
     assert operations(api, "pause", "start", "stop") == ["pause", "start", "stop"]
 
 
@@ -216,7 +216,7 @@ def test_a_draft_is_deleted_and_a_published_study_is_not(account: CrowdAccount) 
     draft, study = account.draft(spec()), publish(account)
     account.delete(draft)
     account.delete(draft)
-    assert account.look(draft).state is PostingState.GONE
+    assert account.poll(draft).state is PostingState.GONE
     with pytest.raises(PlatformRefusedError, match="cannot be deleted"):
         account.delete(study)
 
@@ -227,7 +227,7 @@ def test_a_look_tells_every_submission(api: ProlificApi, account: CrowdAccount) 
     at_work, returned, late = (api.reserve(study, api.add_participant()) for _ in range(3))
     api.give_back(returned)
     api.time_out(late)
-    seen = account.look(study)
+    seen = account.poll(study)
     assert seen.state is PostingState.OPEN
     assert seen.n_pending is None
     states = {each.platform_id: each.state for each in seen.submissions}
@@ -323,7 +323,7 @@ def test_where_groups_are_refused_a_study_is_published_all_the_same(
 ) -> None:
     monkeypatch.setattr(api.groups, "listed", lambda workspace: refuse(403, "No groups for you."))
     account.prepare(TERMS)
-    assert account.look(publish(account)).state is PostingState.OPEN
+    assert account.poll(publish(account)).state is PostingState.OPEN
 
 
 def test_the_description_is_shown_as_it_was_typed(api: ProlificApi, account: CrowdAccount) -> None:
@@ -351,7 +351,7 @@ def test_a_submission_is_approved_rejected_and_restored(api: ProlificApi, accoun
         account.approve(bad)
     for _ in range(2):
         account.approve(bad, was_rejected=True)
-    assert {each.state for each in account.look(study).submissions} == {SubmissionState.APPROVED}
+    assert {each.state for each in account.poll(study).submissions} == {SubmissionState.APPROVED}
     assert operations(api, "approve", "unreject") == ["approve", "unreject", "approve"]
 
 
@@ -406,7 +406,7 @@ def test_preparing_subscribes_once_and_what_comes_is_read(api: ProlificApi, acco
         study = publish(account)
         session = work(api, study)
         api.deliver_hooks()
-    assert prepared.memory["site_url"] == SITE
+    assert prepared.stored["site_url"] == SITE
     assert len(api.ledger.effects("secret")) == 1
     assert len(api.ledger.effects("subscribe")) == 2
     events = [event for each in got for event in PLATFORM.read_hook(CAMPAIGN, prepared.secrets, *each)]
@@ -422,8 +422,8 @@ def test_subscriptions_that_are_not_used_any_more_are_removed(api: ProlificApi, 
     )
     for url in (moved, other, own, own):
         open_account().prepare(replace(TERMS, hook_url=url))
-    told = Counter(each["target_url"] for each in api.hooks.subscriptions())
-    assert told == {own: 2, other: 2}
+    payload = Counter(each["target_url"] for each in api.hooks.subscriptions())
+    assert payload == {own: 2, other: 2}
     account.unsubscribe(own)
     account.unsubscribe(own)
     assert Counter(each["target_url"] for each in api.hooks.subscriptions()) == {other: 2}
@@ -442,21 +442,21 @@ def test_preparing_does_without_notifications_if_they_fail(
     monkeypatch.setattr(api.hooks, "subscribe", lambda body: refuse(403, "No notifications for you."))
     prepared = account.prepare(replace(TERMS, hook_url="https://evalsite.example/hook/"))
     assert prepared.secrets == {}
-    assert prepared.memory["site_url"] == SITE
+    assert prepared.stored["site_url"] == SITE
 
 
 # --- Signed arrivals
 
 
 def test_the_keys_of_signed_arrivals_are_fetched_only_if_they_are_used(api: ProlificApi, account: CrowdAccount) -> None:
-    assert "jwks" not in account.prepare(TERMS).memory
+    assert "jwks" not in account.prepare(TERMS).stored
     assert "jwks" not in [name for _, name, _ in api.ledger.calls()]
-    assert open_account({"secure_url": "yes"}).prepare(TERMS).memory["jwks"] == api.people.jwks()
+    assert open_account({"secure_url": "yes"}).prepare(TERMS).stored["jwks"] == api.people.jwks()
 
 
 def test_keys_that_are_known_do_without_prolifics_answer(api: ProlificApi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api.people, "jwks", lambda: refuse(403, "Not for you."))
     with pytest.raises(PlatformRefusedError):
         open_account({"secure_url": "yes"}).prepare(TERMS)
-    known = replace(CAMPAIGN, settings={"workspace": WORKSPACE, "secure_url": "yes"}, memory={"jwks": {"keys": []}})
-    assert "jwks" not in PLATFORM.open_account(known, {"token": TOKEN}).prepare(TERMS).memory
+    known = replace(CAMPAIGN, settings={"workspace": WORKSPACE, "secure_url": "yes"}, stored={"jwks": {"keys": []}})
+    assert "jwks" not in PLATFORM.open_account(known, {"token": TOKEN}).prepare(TERMS).stored

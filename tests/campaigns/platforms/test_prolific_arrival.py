@@ -168,4 +168,4 @@ def test_a_token_with_another_claim_is_refused(secure: Secure, changes: dict[str
 
 
 def test_without_prolifics_keys_nobody_is_let_in(secure: Secure) -> None:
-    refused(secure, secure.arrive(), replace(secure.campaign, memory={}))
+    refused(secure, secure.arrive(), replace(secure.campaign, stored={}))

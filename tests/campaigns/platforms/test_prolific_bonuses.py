@@ -201,10 +201,10 @@ def test_approvals_that_are_asked_for_together_are_seen_later(api: ProlificApi, 
     sessions = [work(api, study) for _ in range(3)]
     api._approval_delay_s = 3600.0
     account.approve_all(sessions)
-    assert {each.state for each in account.look(study).submissions} == {SubmissionState.SUBMITTED}
+    assert {each.state for each in account.poll(study).submissions} == {SubmissionState.SUBMITTED}
     api._approval_delay_s = 0.0
     account.approve_all(sessions)
-    assert {each.state for each in account.look(study).submissions} == {SubmissionState.APPROVED}
+    assert {each.state for each in account.poll(study).submissions} == {SubmissionState.APPROVED}
     assert len(api.ledger.effects("approve")) == 3
     with pytest.raises(PlatformRefusedError):
         account.approve_all([*sessions, "a" * 24])

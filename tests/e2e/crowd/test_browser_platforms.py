@@ -74,7 +74,7 @@ def sync(tab: Page, campaign: str, n_submitted: int) -> None:
     """Have the platform looked at, and wait until so many submissions are known."""
     tab.goto(f"{campaign}platform/")
     tab.get_by_role("button", name="Sync now").click()
-    tab.wait_for_url("**/platform/#standing")
+    tab.wait_for_url("**/platform/#status")
 
     def are_known() -> bool:
         tab.goto(f"{campaign}payments/")

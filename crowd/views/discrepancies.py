@@ -10,47 +10,47 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.services.assignments import release_assignment
 from campaigns.queries import get_campaign_for
-from crowd.forms.payments import TroubleFilter
-from crowd.presenters.payments import frame, trouble_shown
-from crowd.queries.payments import get_submission_of, list_troubles
-from crowd.services.syncing.discrepancies import dismiss_trouble
+from crowd.forms.payments import DiscrepancyFilter
+from crowd.presenters.payments import discrepancy_shown, frame
+from crowd.queries.payments import get_submission_of, list_discrepancies
+from crowd.services.syncing.discrepancies import dismiss_discrepancy
 from crowd.views.choosing import campaign_to_pay
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
 
-_TROUBLES_PER_PAGE = 25
+_DISCREPANCIES_PER_PAGE = 25
 _BAD_FILTER = 422
 
 
 @require_GET
-def troubles(request: SignedInRequest, public_id: UUID) -> HttpResponse:
-    """List the troubles that wait to be settled, or those that are."""
+def discrepancies(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+    """List the discrepancies that wait to be settled, or those that are."""
     campaign = get_campaign_for(request.user, public_id)
-    form = TroubleFilter(request.GET)
+    form = DiscrepancyFilter(request.GET)
     is_valid = form.is_valid()
-    is_settled = is_valid and bool(form.cleaned_data["settled"])
-    found = list_troubles(campaign, is_settled=is_settled, kind=form.cleaned_data.get("kind", ""))
-    page = Paginator(found if is_valid else found.none(), _TROUBLES_PER_PAGE).get_page(request.GET.get("page"))
-    context = frame(campaign, "troubles", list_troubles(campaign).count()) | {
+    is_dismissed = is_valid and bool(form.cleaned_data["settled"])
+    found = list_discrepancies(campaign, is_dismissed=is_dismissed, kind=form.cleaned_data.get("kind", ""))
+    page = Paginator(found if is_valid else found.none(), _DISCREPANCIES_PER_PAGE).get_page(request.GET.get("page"))
+    context = frame(campaign, "discrepancies", list_discrepancies(campaign).count()) | {
         "form": form,
-        "is_settled": is_settled,
+        "is_dismissed": is_dismissed,
         "is_filtered": bool(form.errors or form.cleaned_data.get("kind")),
         "page_obj": page,
-        "troubles": [trouble_shown(campaign, each) for each in page],
+        "discrepancies": [discrepancy_shown(campaign, each) for each in page],
     }
-    return render(request, "crowd/troubles.html", context, status=200 if is_valid else _BAD_FILTER)
+    return render(request, "crowd/discrepancies.html", context, status=200 if is_valid else _BAD_FILTER)
 
 
 @require_POST
 def dismiss(request: SignedInRequest, public_id: UUID, submission_id: int) -> HttpResponse:
-    """Let a trouble rest."""
+    """Let a discrepancy rest."""
     campaign = campaign_to_pay(request, public_id)
     try:
-        dismiss_trouble(submission=get_submission_of(campaign, submission_id), user=request.user)
-        messages.success(request, "Settled. It stays in the list of settled troubles.")
+        dismiss_discrepancy(submission=get_submission_of(campaign, submission_id), user=request.user)
+        messages.success(request, "Settled. It stays in the list of settled discrepancies.")
     except DomainError as error:
         messages.error(request, error.message)
-    return redirect("crowd:troubles", campaign.public_id)
+    return redirect("crowd:discrepancies", campaign.public_id)
 
 
 @require_POST
@@ -69,4 +69,4 @@ def free(request: SignedInRequest, public_id: UUID, submission_id: int) -> HttpR
         messages.success(request, text)
     except DomainError as error:
         messages.error(request, error.message)
-    return redirect("crowd:troubles", campaign.public_id)
+    return redirect("crowd:discrepancies", campaign.public_id)

@@ -7,13 +7,13 @@ from django.utils import timezone
 from annotation.models import Assignment
 from campaigns.models import Campaign
 from crowd.models import Order, Submission
-from crowd.services.syncing.discrepancies import settle_troubles
+from crowd.services.syncing.discrepancies import dismiss_discrepancies
 from evalsite.accounts.models import User
 from tests.campaigns.cast import add_member
 from tests.crowd.rated import rated_campaign, submissions_of, url_of
 
-State, Trouble = Submission.State, Submission.Trouble
-KINDS = [kind for kind in Trouble if kind]
+State, Discrepancy = Submission.State, Submission.Discrepancy
+KINDS = [kind for kind in Discrepancy if kind]
 
 
 @pytest.fixture
@@ -21,30 +21,30 @@ def campaign(owner: User) -> Campaign:
     return rated_campaign(owner)
 
 
-def bring_trouble(campaign: Campaign, trouble: str, **fields: object) -> Submission:
-    """Return the first submission of a campaign, in trouble."""
+def bring_discrepancy(campaign: Campaign, discrepancy: str, **fields: object) -> Submission:
+    """Return the first submission of a campaign, in discrepancy."""
     submission = submissions_of(campaign)[0]
-    Submission.objects.filter(pk=submission.pk).update(trouble=trouble, **fields)
+    Submission.objects.filter(pk=submission.pk).update(discrepancy=discrepancy, **fields)
     submission.refresh_from_db()
     return submission
 
 
 def shown(client: Client, campaign: Campaign, query: str = "") -> list[str]:
-    troubles = client.get(url_of(campaign, "troubles", query=query)).context["troubles"]
-    return [each["submission"].trouble for each in troubles]
+    discrepancies = client.get(url_of(campaign, "discrepancies", query=query)).context["discrepancies"]
+    return [each["submission"].discrepancy for each in discrepancies]
 
 
-@pytest.mark.parametrize("trouble", KINDS)
-def test_each_trouble_is_explained_with_what_both_sides_know(
-    campaign: Campaign, owner_client: Client, trouble: Trouble
+@pytest.mark.parametrize("discrepancy", KINDS)
+def test_each_discrepancy_is_explained_with_what_both_sides_know(
+    campaign: Campaign, owner_client: Client, discrepancy: Discrepancy
 ) -> None:
-    submission = bring_trouble(campaign, trouble, code="GUESSED7")
+    submission = bring_discrepancy(campaign, discrepancy, code="GUESSED7")
     campaign.assignments.update(consent_version="0123456789ab", consented_at=timezone.now())
 
-    page = owner_client.get(url_of(campaign, "troubles"))
+    page = owner_client.get(url_of(campaign, "discrepancies"))
 
-    [found] = page.context["troubles"]
-    assert found["title"] == trouble.label
+    [found] = page.context["discrepancies"]
+    assert found["title"] == discrepancy.label
     assert len(found["text"]) > 100
     there, here = ({fact["name"]: fact["value"] for fact in side["facts"]} for side in found["sides"])
     assert submission.assignment
@@ -59,66 +59,71 @@ def test_each_trouble_is_explained_with_what_both_sides_know(
 
 
 def test_somebody_who_never_came_has_no_side_here(campaign: Campaign, owner_client: Client) -> None:
-    bring_trouble(campaign, Trouble.UNKNOWN, assignment=None)
-    assert "Nobody came here with it." in owner_client.get(url_of(campaign, "troubles")).text
+    bring_discrepancy(campaign, Discrepancy.UNKNOWN, assignment=None)
+    assert "Nobody came here with it." in owner_client.get(url_of(campaign, "discrepancies")).text
 
 
 def test_what_was_not_submitted_cannot_be_decided(campaign: Campaign, owner_client: Client) -> None:
-    submission = bring_trouble(campaign, Trouble.NOT_SUBMITTED, state=State.RETURNED)
-    page = owner_client.get(url_of(campaign, "troubles")).text
+    submission = bring_discrepancy(campaign, Discrepancy.NOT_SUBMITTED, state=State.RETURNED)
+    page = owner_client.get(url_of(campaign, "discrepancies")).text
     assert url_of(campaign, "approve", query=f"?submission={submission.pk}") not in page
     assert url_of(campaign, "reject", submission.pk) not in page
     assert url_of(campaign, "message", query=f"?submission={submission.pk}") in page
 
 
-def test_troubles_are_told_on_the_payments_page(campaign: Campaign, owner_client: Client) -> None:
-    bring_trouble(campaign, Trouble.WRONG_CODE)
+def test_discrepancies_are_told_on_the_payments_page(campaign: Campaign, owner_client: Client) -> None:
+    bring_discrepancy(campaign, Discrepancy.WRONG_CODE)
     page = owner_client.get(url_of(campaign, "payments"))
-    assert page.context["totals"].n_troubles == 1
-    assert Trouble.WRONG_CODE.label in page.text
+    assert page.context["totals"].n_discrepancies == 1
+    assert Discrepancy.WRONG_CODE.label in page.text
 
 
 @pytest.mark.parametrize(
     ("query", "found"),
-    [("", [Trouble.UNKNOWN]), ("?kind=unknown", [Trouble.UNKNOWN]), ("?kind=wrong-code", []), ("?settled=1", [])],
+    [
+        ("", [Discrepancy.UNKNOWN]),
+        ("?kind=unknown", [Discrepancy.UNKNOWN]),
+        ("?kind=wrong-code", []),
+        ("?settled=1", []),
+    ],
 )
-def test_troubles_are_filtered(campaign: Campaign, owner_client: Client, query: str, found: list[str]) -> None:
-    bring_trouble(campaign, Trouble.UNKNOWN)
+def test_discrepancies_are_filtered(campaign: Campaign, owner_client: Client, query: str, found: list[str]) -> None:
+    bring_discrepancy(campaign, Discrepancy.UNKNOWN)
     assert shown(owner_client, campaign, query) == found
 
 
 @pytest.mark.parametrize("query", ["?kind=bad-weather", "?settled=2"])
 def test_a_filter_that_cannot_be_is_refused(campaign: Campaign, owner_client: Client, query: str) -> None:
-    assert owner_client.get(url_of(campaign, "troubles", query=query)).status_code == 422
+    assert owner_client.get(url_of(campaign, "discrepancies", query=query)).status_code == 422
 
 
 # --- Ways out
 
 
-def test_a_trouble_is_settled_by_somebody_and_not_forgotten(
+def test_a_discrepancy_is_settled_by_somebody_and_not_forgotten(
     campaign: Campaign, owner: User, owner_client: Client
 ) -> None:
-    submission = bring_trouble(campaign, Trouble.NOT_SUBMITTED)
+    submission = bring_discrepancy(campaign, Discrepancy.NOT_SUBMITTED)
 
     assert owner_client.post(url_of(campaign, "dismiss", submission.pk)).status_code == 302
 
     submission.refresh_from_db()
-    assert (submission.dismissed_by, submission.trouble) == (owner, Trouble.NOT_SUBMITTED)
+    assert (submission.dismissed_by, submission.discrepancy) == (owner, Discrepancy.NOT_SUBMITTED)
     assert shown(owner_client, campaign) == []
-    page = owner_client.get(url_of(campaign, "troubles", query="?settled=1")).text
+    page = owner_client.get(url_of(campaign, "discrepancies", query="?settled=1")).text
     assert "Settled by Olu Owner" in page
     assert not Order.objects.exists()
 
 
 def test_who_settled_it_first_stays(campaign: Campaign, owner: User, owner_client: Client, colleague: User) -> None:
-    submission = bring_trouble(campaign, Trouble.WRONG_CODE)
+    submission = bring_discrepancy(campaign, Discrepancy.WRONG_CODE)
     owner_client.post(url_of(campaign, "dismiss", submission.pk))
-    assert settle_troubles(submissions=[submission], user=colleague) == 0
+    assert dismiss_discrepancies(submissions=[submission], user=colleague) == 0
     submission.refresh_from_db()
     assert submission.dismissed_by == owner
 
 
-def test_without_trouble_nothing_is_settled(campaign: Campaign, owner_client: Client) -> None:
+def test_without_discrepancy_nothing_is_settled(campaign: Campaign, owner_client: Client) -> None:
     submission = submissions_of(campaign)[0]
     page = owner_client.post(url_of(campaign, "dismiss", submission.pk), follow=True)
     assert "message-error" in page.text
@@ -126,19 +131,19 @@ def test_without_trouble_nothing_is_settled(campaign: Campaign, owner_client: Cl
     assert submission.dismissed_at is None
 
 
-def test_settled_trouble_is_paid_with_the_rest(campaign: Campaign, owner_client: Client) -> None:
-    submission = bring_trouble(campaign, Trouble.WRONG_CODE)
+def test_settled_discrepancy_is_paid_with_the_rest(campaign: Campaign, owner_client: Client) -> None:
+    submission = bring_discrepancy(campaign, Discrepancy.WRONG_CODE)
     assert owner_client.get(url_of(campaign, "approve")).context["n_chosen"] == 3
     owner_client.post(url_of(campaign, "dismiss", submission.pk))
     assert owner_client.get(url_of(campaign, "approve")).context["n_chosen"] == 4
 
 
 def test_the_place_of_an_assignment_that_hangs_is_freed(campaign: Campaign, owner_client: Client) -> None:
-    submission = bring_trouble(campaign, Trouble.NOT_FINISHED)
+    submission = bring_discrepancy(campaign, Discrepancy.NOT_FINISHED)
     hit = submission.posting.hit
     assert hit
     Assignment.objects.filter(pk=submission.assignment_id).update(state="active", ended_at=None, n_rated=3)
-    assert url_of(campaign, "free", submission.pk) in owner_client.get(url_of(campaign, "troubles")).text
+    assert url_of(campaign, "free", submission.pk) in owner_client.get(url_of(campaign, "discrepancies")).text
 
     owner_client.post(url_of(campaign, "free", submission.pk))
 
@@ -148,7 +153,7 @@ def test_the_place_of_an_assignment_that_hangs_is_freed(campaign: Campaign, owne
 
 
 def test_a_place_that_nobody_holds_cannot_be_freed(campaign: Campaign, owner_client: Client) -> None:
-    submission = bring_trouble(campaign, Trouble.UNKNOWN, assignment=None)
+    submission = bring_discrepancy(campaign, Discrepancy.UNKNOWN, assignment=None)
     page = owner_client.post(url_of(campaign, "free", submission.pk), follow=True)
     assert "message-error" in page.text
 
@@ -157,7 +162,7 @@ def test_a_place_that_nobody_holds_cannot_be_freed(campaign: Campaign, owner_cli
 def test_only_editors_settle(
     campaign: Campaign, colleague: User, colleague_client: Client, stranger_client: Client, name: str
 ) -> None:
-    submission = bring_trouble(campaign, Trouble.WRONG_CODE)
+    submission = bring_discrepancy(campaign, Discrepancy.WRONG_CODE)
     add_member(campaign, colleague, "viewer")
     assert colleague_client.post(url_of(campaign, name, submission.pk)).status_code == 403
     assert stranger_client.post(url_of(campaign, name, submission.pk)).status_code == 404
