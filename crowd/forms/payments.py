@@ -20,7 +20,7 @@ _CENT = Decimal("0.01")
 class PaymentFilter(forms.Form):
     """Which assignments to list; empty fields do not filter. `wage` only marks.
 
-    Who may not see workers' names does not look for them.
+    Users who may not see workers' names cannot search for them.
     """
 
     here = forms.ChoiceField(
@@ -61,13 +61,13 @@ class RejectForm(forms.Form):
     """Why work is not paid."""
 
     message = forms.CharField(
-        label="What the worker is told",
+        label="Message to the worker",
         max_length=LONGEST_MESSAGE,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="Say what was asked for and what is missing, so that they can answer. They read it as it stands.",
+        help_text="Say what was asked for and what is missing, so that they can answer. They read exactly this text.",
     )
     category = forms.ChoiceField(label="The platform’s category")
-    is_sure = forms.BooleanField(label="I have looked at the work myself, and reject it")
+    is_sure = forms.BooleanField(label="I have checked the work myself, and reject it")
 
     def __init__(
         self, data: Mapping[str, Any] | None, *, categories: Sequence[tuple[str, str]], initial: dict[str, Any]
@@ -80,10 +80,10 @@ class RejectForm(forms.Form):
 
 
 class ReverseForm(forms.Form):
-    """What a worker is told whose rejection is taken back."""
+    """A message to a worker whose rejection is taken back."""
 
     message = forms.CharField(
-        label="What the worker is told",
+        label="Message to the worker",
         required=False,
         max_length=LONGEST_MESSAGE,
         widget=forms.Textarea(attrs={"rows": 3}),
@@ -105,7 +105,7 @@ class BonusForm(forms.Form):
         label="Bonus for each", min_value=_CENT, max_value=HIGHEST_BONUS, max_digits=8, decimal_places=2
     )
     message = forms.CharField(
-        label="What the workers are told", max_length=LONGEST_MESSAGE, widget=forms.Textarea(attrs={"rows": 3})
+        label="Message to the workers", max_length=LONGEST_MESSAGE, widget=forms.Textarea(attrs={"rows": 3})
     )
     token = forms.UUIDField(widget=forms.HiddenInput)
     agreed = forms.DecimalField(widget=forms.HiddenInput, required=False, max_digits=12, decimal_places=2)
@@ -133,9 +133,7 @@ class DiscrepancyFilter(forms.Form):
         required=False,
         choices=[("", "all"), *(choice for choice in Submission.Discrepancy.choices if choice[0])],
     )
-    settled = forms.ChoiceField(
-        label="Show", required=False, choices=[("", "those to be settled"), ("1", "those that are settled")]
-    )
+    dismissed = forms.ChoiceField(label="Show", required=False, choices=[("", "open ones"), ("1", "dismissed ones")])
 
 
 class OrderFilter(forms.Form):

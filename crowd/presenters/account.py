@@ -48,7 +48,7 @@ def account_shown(campaign: Campaign) -> dict[str, Any]:
         "account": {
             "at": found.at,
             "name": found.name,
-            "balance": balance_of(campaign) or ("not told" if found.name else "not checked"),
+            "balance": balance_of(campaign) or ("not known" if found.name else "not checked"),
             "error": found.error,
         },
         "money": _money(found),

@@ -97,7 +97,7 @@ def hit_number(assignment: Assignment | None, submission: Submission | None) -> 
 
 
 def has_open_discrepancy(submission: Submission) -> bool:
-    """Tell whether a discrepancy waits to be settled."""
+    """Tell whether a discrepancy waits to be dismissed."""
     return bool(submission.discrepancy) and submission.dismissed_at is None
 
 
@@ -302,7 +302,7 @@ def sides_shown(campaign: Campaign, submission: Submission) -> list[dict[str, An
         ("Accepted", submission.accepted_at),
         ("Submitted", submission.submitted_at),
         (
-            "Approved by itself",
+            "Approved automatically",
             submission.decided_by_itself_at if submission.state == Submission.State.SUBMITTED else None,
         ),
     ]

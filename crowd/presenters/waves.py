@@ -21,8 +21,8 @@ from evalsite.lib.words import counted
 
 State = Wave.State
 _BADGES = {State.PUBLISHING: "badge-untested", State.STOPPED: "badge-failed", State.PUBLISHED: "badge-ready"}
-_GO_ON = "Mend that, then go on. What is published already is not published again."
-_BY_ITSELF = "It is tried again by itself in a few minutes. What is published already is not published again."
+_GO_ON = "Fix that, then resume. What is published already is not published again."
+_BY_ITSELF = "It is tried again automatically in a few minutes. What is published already is not published again."
 # What workers should earn in an hour, at least, in currencies that platforms pay in.
 FAIR_HOURLY = {"USD": Decimal(12), "GBP": Decimal(9), "EUR": Decimal(11)}
 
@@ -99,7 +99,7 @@ def lacks(campaign: Campaign) -> bool:
 
 
 def _blockers(campaign: Campaign, n_left: int, *, has_keys: bool, is_ready: bool) -> list[dict[str, Any]]:
-    """Return why nothing can be published, and where that is mended."""
+    """Return why nothing can be published, and where that is fixed."""
     platform = get_platform(campaign.platform)
     home = reverse("crowd:platform", args=[campaign.public_id])
     if not platform.has_account:
@@ -107,13 +107,13 @@ def _blockers(campaign: Campaign, n_left: int, *, has_keys: bool, is_ready: bool
         return [_problem(text, url_of(campaign, "monitoring:raters"), "Go to the raters")]
     problems = []
     if not is_ready:
-        text = "The campaign is not ready: the check-list names what is missing."
-        problems.append(_problem(text, url_of(campaign, "campaigns:campaign"), "Go to the check-list"))
+        text = "The campaign is not ready: the checklist names what is missing."
+        problems.append(_problem(text, url_of(campaign, "campaigns:campaign"), "Go to the checklist"))
     elif campaign.is_launched and not campaign.is_open:
         text = f"The campaign is {campaign.status}: whoever came would be given no HIT."
         problems.append(_problem(text, url_of(campaign, "campaigns:campaign"), "Go to the overview"))
     elif not n_left:
-        problems.append(_problem("All HITs are published.", f"{home}#waves", "Look at the waves"))
+        problems.append(_problem("All HITs are published.", f"{home}#waves", "See the waves"))
     try:
         check_wage(campaign)
     except DomainError as error:

@@ -325,7 +325,7 @@ def compare_wages(campaign: Campaign, wage: Decimal) -> Wages:
 
 
 def list_discrepancies(campaign: Campaign, *, is_dismissed: bool = False, kind: str = "") -> QuerySet[Submission]:
-    """Return submissions that do not fit what is here, until somebody has settled them, or since; newest first."""
+    """Return submissions that do not fit what is here, until somebody has dismissed them, or since; newest first."""
     found = Submission.objects.filter(campaign=campaign, dismissed_at__isnull=not is_dismissed).exclude(discrepancy="")
     if kind:
         found = found.filter(discrepancy=kind)

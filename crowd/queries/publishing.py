@@ -170,7 +170,7 @@ class PlatformStatus:
     """How many postings and submissions of a campaign are in each state, all states named.
 
     `n_ended_early`: postings that the platform offers to nobody, any more or for now, though workers are wanted.
-    `discrepancies` are those that nobody has settled.
+    `discrepancies` are those that nobody has dismissed.
     """
 
     postings: Mapping[str, int]

@@ -1,1 +1,1 @@
-"""Pages on which researchers publish, look and pay."""
+"""Pages on which researchers publish, watch and pay."""

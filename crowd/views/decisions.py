@@ -35,7 +35,7 @@ def approve(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Show what is about to be approved and what it costs; sent with that sum, approve it.
 
     By default all complete work, whatever the worker test says; else what the address names or filters, and of that
-    also what is in discrepancy or not complete.
+    also work with a discrepancy or not complete.
     """
     is_sent = request.method == "POST"
     campaign = campaign_to_pay(request, public_id)

@@ -24,11 +24,11 @@ _BAD_FILTER = 422
 
 @require_GET
 def discrepancies(request: SignedInRequest, public_id: UUID) -> HttpResponse:
-    """List the discrepancies that wait to be settled, or those that are."""
+    """List the discrepancies that are open, or those that are dismissed."""
     campaign = get_campaign_for(request.user, public_id)
     form = DiscrepancyFilter(request.GET)
     is_valid = form.is_valid()
-    is_dismissed = is_valid and bool(form.cleaned_data["settled"])
+    is_dismissed = is_valid and bool(form.cleaned_data["dismissed"])
     found = list_discrepancies(campaign, is_dismissed=is_dismissed, kind=form.cleaned_data.get("kind", ""))
     page = Paginator(found if is_valid else found.none(), _DISCREPANCIES_PER_PAGE).get_page(request.GET.get("page"))
     context = frame(campaign, "discrepancies", list_discrepancies(campaign).count()) | {
@@ -43,11 +43,11 @@ def discrepancies(request: SignedInRequest, public_id: UUID) -> HttpResponse:
 
 @require_POST
 def dismiss(request: SignedInRequest, public_id: UUID, submission_id: int) -> HttpResponse:
-    """Let a discrepancy rest."""
+    """Dismiss a discrepancy."""
     campaign = campaign_to_pay(request, public_id)
     try:
         dismiss_discrepancy(submission=get_submission_of(campaign, submission_id), user=request.user)
-        messages.success(request, "Settled. It stays in the list of settled discrepancies.")
+        messages.success(request, "Dismissed. It stays in the list of dismissed discrepancies.")
     except DomainError as error:
         messages.error(request, error.message)
     return redirect("crowd:discrepancies", campaign.public_id)

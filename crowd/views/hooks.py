@@ -1,4 +1,4 @@
-"""Notifications that a crowd platform sends by itself. Nobody signs in here: the signature tells who it is."""
+"""Notifications that a crowd platform sends by itself. Nobody signs in here: the signature identifies the platform."""
 
 import logging
 from uuid import UUID
@@ -26,7 +26,7 @@ _MAX_BYTES = 64 * 1024
 @login_not_required
 @require_POST
 def hook(request: HttpRequest, public_id: UUID) -> HttpResponse:
-    """Take a notification, and have what it names looked at; answer 403 to one that is not the platform's own."""
+    """Accept a notification and have what it names polled; answer 403 to one that is not the platform's own."""
     body = request.read(_MAX_BYTES + 1)
     if len(body) > _MAX_BYTES:
         return HttpResponse(status=413)

@@ -1,4 +1,4 @@
-"""The audit trail: everything that the platform was told, and giving anew what it refused."""
+"""The audit trail: every order to the platform, and giving a refused one again."""
 
 from uuid import UUID
 

@@ -70,8 +70,8 @@ def finish(assignment: Assignment) -> Assignment:
     return finish_assignment(assignment_id=rate_items(assignment).pk)
 
 
-def look(posting: Posting) -> list[Submission]:
-    """Look at a posting; return its submissions."""
+def poll(posting: Posting) -> list[Submission]:
+    """Poll a posting; return its submissions."""
     poll_posting(posting, open_account(posting.campaign))
     posting.refresh_from_db()
     return list(posting.submissions.order_by("pk"))

@@ -201,4 +201,4 @@ class Bank(CrowdAccount):
     def unblock(self, worker_key: str) -> None:
         self._do("unblock", lambda: self._once("free", worker_key))
 
-    check = prepare = unsubscribe = draft = publish = look = events = acknowledge = not_expected
+    check = prepare = unsubscribe = draft = publish = poll = events = acknowledge = not_expected

@@ -1,4 +1,4 @@
-"""What does not fit between the platform and here: shown with both sides, and settled."""
+"""What does not fit between the platform and here: shown with both sides, and dismissed."""
 
 import pytest
 from django.test import Client
@@ -22,7 +22,7 @@ def campaign(owner: User) -> Campaign:
 
 
 def bring_discrepancy(campaign: Campaign, discrepancy: str, **fields: object) -> Submission:
-    """Return the first submission of a campaign, in discrepancy."""
+    """Return the first submission of a campaign, with a discrepancy."""
     submission = submissions_of(campaign)[0]
     Submission.objects.filter(pk=submission.pk).update(discrepancy=discrepancy, **fields)
     submission.refresh_from_db()
@@ -84,7 +84,7 @@ def test_discrepancies_are_told_on_the_payments_page(campaign: Campaign, owner_c
         ("", [Discrepancy.UNKNOWN]),
         ("?kind=unknown", [Discrepancy.UNKNOWN]),
         ("?kind=wrong-code", []),
-        ("?settled=1", []),
+        ("?dismissed=1", []),
     ],
 )
 def test_discrepancies_are_filtered(campaign: Campaign, owner_client: Client, query: str, found: list[str]) -> None:
@@ -92,7 +92,7 @@ def test_discrepancies_are_filtered(campaign: Campaign, owner_client: Client, qu
     assert shown(owner_client, campaign, query) == found
 
 
-@pytest.mark.parametrize("query", ["?kind=bad-weather", "?settled=2"])
+@pytest.mark.parametrize("query", ["?kind=bad-weather", "?dismissed=2"])
 def test_a_filter_that_cannot_be_is_refused(campaign: Campaign, owner_client: Client, query: str) -> None:
     assert owner_client.get(url_of(campaign, "discrepancies", query=query)).status_code == 422
 
@@ -100,7 +100,7 @@ def test_a_filter_that_cannot_be_is_refused(campaign: Campaign, owner_client: Cl
 # --- Ways out
 
 
-def test_a_discrepancy_is_settled_by_somebody_and_not_forgotten(
+def test_a_discrepancy_is_dismissed_by_somebody_and_not_forgotten(
     campaign: Campaign, owner: User, owner_client: Client
 ) -> None:
     submission = bring_discrepancy(campaign, Discrepancy.NOT_SUBMITTED)
@@ -110,12 +110,12 @@ def test_a_discrepancy_is_settled_by_somebody_and_not_forgotten(
     submission.refresh_from_db()
     assert (submission.dismissed_by, submission.discrepancy) == (owner, Discrepancy.NOT_SUBMITTED)
     assert shown(owner_client, campaign) == []
-    page = owner_client.get(url_of(campaign, "discrepancies", query="?settled=1")).text
+    page = owner_client.get(url_of(campaign, "discrepancies", query="?dismissed=1")).text
     assert "Settled by Olu Owner" in page
     assert not Order.objects.exists()
 
 
-def test_who_settled_it_first_stays(campaign: Campaign, owner: User, owner_client: Client, colleague: User) -> None:
+def test_who_dismissed_it_first_stays(campaign: Campaign, owner: User, owner_client: Client, colleague: User) -> None:
     submission = bring_discrepancy(campaign, Discrepancy.WRONG_CODE)
     owner_client.post(url_of(campaign, "dismiss", submission.pk))
     assert dismiss_discrepancies(submissions=[submission], user=colleague) == 0
@@ -123,7 +123,7 @@ def test_who_settled_it_first_stays(campaign: Campaign, owner: User, owner_clien
     assert submission.dismissed_by == owner
 
 
-def test_without_discrepancy_nothing_is_settled(campaign: Campaign, owner_client: Client) -> None:
+def test_without_discrepancy_nothing_is_dismissed(campaign: Campaign, owner_client: Client) -> None:
     submission = submissions_of(campaign)[0]
     page = owner_client.post(url_of(campaign, "dismiss", submission.pk), follow=True)
     assert "message-error" in page.text
@@ -131,7 +131,7 @@ def test_without_discrepancy_nothing_is_settled(campaign: Campaign, owner_client
     assert submission.dismissed_at is None
 
 
-def test_settled_discrepancy_is_paid_with_the_rest(campaign: Campaign, owner_client: Client) -> None:
+def test_dismissed_discrepancy_is_paid_with_the_rest(campaign: Campaign, owner_client: Client) -> None:
     submission = bring_discrepancy(campaign, Discrepancy.WRONG_CODE)
     assert owner_client.get(url_of(campaign, "approve")).context["n_chosen"] == 3
     owner_client.post(url_of(campaign, "dismiss", submission.pk))

@@ -68,7 +68,7 @@ class BulkBank(Bank):
             seen = [PolledSubmission(id, "", SubmissionState.APPROVED) for id in approved]
             return PolledPosting(PostingState.OPEN, tuple(seen))
 
-        return self._do("look", effect)
+        return self._do("poll", effect)
 
     def draft_bonuses(self, bonuses: Sequence[BonusSpec]) -> list[str]:
         def effect() -> list[str]:
@@ -148,7 +148,7 @@ def test_many_orders_take_few_calls(campaign: Campaign, owner: User, bank: BulkB
     check_end(campaign, bank)
     assert Counter(bank.calls) == {
         "approve_all": 1,
-        "look": 1,
+        "poll": 1,
         "approve": 1,
         "draft_bonuses": 1,
         "pay_bonuses": 1,
@@ -162,7 +162,7 @@ def test_what_is_approved_later_is_seen_later(
 ) -> None:
     monkeypatch.setattr(sending, "ROUNDS", 1)
     decisions.approve(campaign=campaign, user=owner)
-    monkeypatch.setattr(bank, "look", lambda posting_id: PolledPosting(PostingState.OPEN))
+    monkeypatch.setattr(bank, "poll", lambda posting_id: PolledPosting(PostingState.OPEN))
     run(campaign)
     assert Counter(Order.objects.values_list("state", flat=True)) == {"sending": 3, "done": 1}
     monkeypatch.undo()

@@ -21,7 +21,7 @@ from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from tests.annotation.open_campaigns import places_left
 from tests.crowd.accounts import PLATFORMS, Market, unsure_at
-from tests.crowd.campaigns import accepted, handed_in, look, posting_of, published
+from tests.crowd.campaigns import accepted, handed_in, poll, posting_of, published
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 EACH = PLATFORMS[0]
@@ -34,7 +34,7 @@ def sync(campaign: Campaign) -> None:
 
 
 def test_a_notification_has_the_posting_looked_at(posting: Posting) -> None:
-    look(posting)
+    poll(posting)
 
     handle_events(posting.campaign, [Event(posting.platform_id), Event("NOSUCH"), Event("")])
 
@@ -47,7 +47,7 @@ def test_a_notification_that_names_a_submission_alone_finds_its_posting(
 ) -> None:
     posting = posting_of(published(owner, PLATFORMS[1]))
     id, _ = accepted(market, posting, "AWORKER")
-    look(posting)
+    poll(posting)
     if not is_known:
         Submission.objects.all().delete()
     handle_events(posting.campaign, [Event("", id, SubmissionState.SUBMITTED)])
@@ -55,7 +55,7 @@ def test_a_notification_that_names_a_submission_alone_finds_its_posting(
 
 
 def test_what_is_told_of_studies_of_others_has_nothing_looked_at(posting: Posting) -> None:
-    look(posting)
+    poll(posting)
     foreign = [Event("", "NOSUCH", SubmissionState.SUBMITTED), Event("NOSUCH")]
     assert not accept_notification(posting.campaign, foreign, "f1")
     assert posting not in list_due()
@@ -63,9 +63,9 @@ def test_what_is_told_of_studies_of_others_has_nothing_looked_at(posting: Postin
 
 
 def test_a_notification_is_taken_once(posting: Posting) -> None:
-    look(posting)
+    poll(posting)
     assert accept_notification(posting.campaign, [Event(posting.platform_id)], "f1")
-    look(posting)
+    poll(posting)
     assert not accept_notification(posting.campaign, [Event(posting.platform_id)], "f1")
     assert posting not in list_due()
     SeenNotification.objects.update(at=timezone.now() - timedelta(days=5))
@@ -119,7 +119,7 @@ def test_who_is_said_to_have_left_has_left(market: Market, posting: Posting) -> 
     assert states == {"AWORKER": State.EXPIRED, "AOTHER": State.ACTIVE}
     assert Submission.objects.get(platform_id=id).state == "returned"
     market.change(posting.platform_id, id, "returned")
-    assert {each.platform_id: each.state for each in look(posting)}[id] == "returned"
+    assert {each.platform_id: each.state for each in poll(posting)}[id] == "returned"
 
 
 def test_who_takes_the_place_again_with_the_same_id_keeps_it(market: Market, owner: User) -> None:
@@ -133,7 +133,7 @@ def test_who_takes_the_place_again_with_the_same_id_keeps_it(market: Market, own
     accepted(market, posting, "AWORKER")
     free_places(posting)
     handle_events(posting.campaign, [returned])  # which comes twice
-    (submission,) = look(posting)
+    (submission,) = poll(posting)
 
     assignment.refresh_from_db()
     assert (assignment.state, submission.state, submission.payload) == (State.ACTIVE, "active", {})
@@ -142,7 +142,7 @@ def test_who_takes_the_place_again_with_the_same_id_keeps_it(market: Market, own
 
 def test_a_notification_of_work_is_not_believed_before_a_look(market: Market, posting: Posting) -> None:
     id, _ = accepted(market, posting, "AWORKER")
-    look(posting)
+    poll(posting)
 
     handle_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.APPROVED)])
 
@@ -151,11 +151,11 @@ def test_a_notification_of_work_is_not_believed_before_a_look(market: Market, po
 
 def test_an_end_that_is_told_late_does_not_undo_what_was_submitted(market: Market, posting: Posting) -> None:
     id, _ = handed_in(market, posting, "AWORKER")
-    look(posting)
+    poll(posting)
 
     handle_events(posting.campaign, [Event(posting.platform_id, id, SubmissionState.ABANDONED)])
 
-    assert look(posting)[0].state == "submitted"
+    assert poll(posting)[0].state == "submitted"
 
 
 def test_the_queue_is_emptied_and_what_it_tells_is_stored_first(market: Market, posting: Posting) -> None:

@@ -162,7 +162,7 @@ def test_decided_work_among_the_ticked_is_left_out_and_said(campaign: Campaign, 
     assert (page.context["n_chosen"], page.context["n_left_out"]) == (1, 1)
 
 
-def test_discrepancy_that_is_named_by_hand_is_approved_and_settled(
+def test_discrepancy_that_is_named_by_hand_is_approved_and_dismissed(
     campaign: Campaign, owner: User, owner_client: Client
 ) -> None:
     submission = submissions_of(campaign)[0]
@@ -257,7 +257,7 @@ def test_what_is_approved_cannot_be_rejected(campaign: Campaign, owner_client: C
     assert ordered(campaign, Kind.REJECT) == []
 
 
-def test_a_rejected_discrepancy_is_settled(campaign: Campaign, owner_client: Client) -> None:
+def test_a_rejected_discrepancy_is_dismissed(campaign: Campaign, owner_client: Client) -> None:
     submission = submissions_of(campaign)[0]
     Submission.objects.filter(pk=submission.pk).update(discrepancy=Submission.Discrepancy.NOT_FINISHED)
     reject(owner_client, campaign, submission)

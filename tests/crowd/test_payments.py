@@ -74,7 +74,7 @@ def test_in_bulk_only_submitted_work_is_approved(campaign: Campaign, owner: User
     assert decisions.approve(campaign=campaign, user=owner) == 0
 
 
-def test_discrepancy_that_somebody_has_settled_does_not_hold_pay_back(campaign: Campaign, owner: User) -> None:
+def test_discrepancy_that_somebody_has_dismissed_does_not_hold_pay_back(campaign: Campaign, owner: User) -> None:
     submission = submissions_of(campaign)[0]
     set_to(submission, discrepancy=Submission.Discrepancy.NOT_FINISHED, dismissed_at=submission.seen_at)
     assert decisions.approve(campaign=campaign, user=owner) == 4
@@ -113,11 +113,11 @@ def test_who_decides_about_work_settles_its_discrepancy(campaign: Campaign, owne
         set_to(each, discrepancy=Submission.Discrepancy.WRONG_CODE)
     decisions.approve(campaign=campaign, submissions=[approved], user=owner)
     decisions.reject(campaign=campaign, submission=rejected, message=REASON, user=owner)
-    settled = Submission.objects.exclude(dismissed_at=None)
-    assert {each.pk: each.dismissed_by for each in settled} == {approved.pk: owner, rejected.pk: owner}
+    dismissed = Submission.objects.exclude(dismissed_at=None)
+    assert {each.pk: each.dismissed_by for each in dismissed} == {approved.pk: owner, rejected.pk: owner}
 
 
-def test_nothing_is_decided_unless_its_discrepancy_is_settled(
+def test_nothing_is_decided_unless_its_discrepancy_is_dismissed(
     campaign: Campaign, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(**arguments: object) -> None:

@@ -21,7 +21,7 @@ from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
 from evalsite.lib.encryption import decrypt_secrets
 from tests.crowd.accounts import PLATFORMS, KilledError, Market, unsure_at, unsure_at_random
-from tests.crowd.campaigns import SITE, accepted, look, make_crowd_campaign, plan, posting_of, publish, published
+from tests.crowd.campaigns import SITE, accepted, make_crowd_campaign, plan, poll, posting_of, publish, published
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 EACH, FOR_ALL = PLATFORMS
@@ -85,7 +85,7 @@ def test_who_worked_in_another_run_may_be_kept_out(
     for campaign, worker in ((first, "AFIRST"), (sibling, "ASIBLING"), (unrelated, "AOTHER")):
         posting = posting_of(campaign)
         accepted(market, posting, worker)
-        look(posting)
+        poll(posting)
     # Whom the platform never named: it may not know such an id.
     start_assignment(campaign=first, worker_key="AMADEUP", consented=True)
 

@@ -12,7 +12,7 @@ from crowd.models import Submission
 from crowd.queries.publishing import get_platform_status, get_posting_of, list_postings
 from evalsite.accounts.models import User
 from tests.crowd.accounts import Market
-from tests.crowd.campaigns import arrive, finish, look, make_crowd_campaign, plan, publish, published
+from tests.crowd.campaigns import arrive, finish, make_crowd_campaign, plan, poll, publish, published
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 
@@ -31,7 +31,7 @@ def campaign(owner: User, market: Market) -> Campaign:
         if worker == "AFIRST":
             finish(assignment)
         market.change(posting.platform_id, id, "submitted")
-    look(posting)
+    poll(posting)
     return campaign
 
 
@@ -45,7 +45,7 @@ def test_the_status_counts_every_state(campaign: Campaign) -> None:
     assert status.n_ended_early == 0
 
 
-def test_a_settled_discrepancy_is_not_counted(campaign: Campaign) -> None:
+def test_a_dismissed_discrepancy_is_not_counted(campaign: Campaign) -> None:
     Submission.objects.update(dismissed_at=timezone.now())
 
     assert not any(get_platform_status(campaign).discrepancies.values())

@@ -25,7 +25,7 @@ from evalsite.jobs.handlers import JobContext
 from evalsite.lib.errors import DomainError
 from tests.annotation.open_campaigns import places_left
 from tests.crowd.accounts import PLATFORMS, Market, MemoryAccount
-from tests.crowd.campaigns import accepted, arrive, finish, handed_in, look, posting_of, published
+from tests.crowd.campaigns import accepted, arrive, finish, handed_in, poll, posting_of, published
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 EACH, FOR_ALL = PLATFORMS
@@ -41,16 +41,16 @@ def study(owner: User, market: Market) -> Posting:
 def rejected(market: Market, posting: Posting, worker: str = "AWORKER") -> tuple[str, Assignment]:
     """Let a worker do everything and be rejected there; return both sides of it once that was seen."""
     id, assignment = handed_in(market, posting, worker)
-    look(posting)
+    poll(posting)
     market.change(posting.platform_id, id, "rejected")
-    look(posting)
+    poll(posting)
     assignment.refresh_from_db()
     return id, assignment
 
 
 def test_rejected_work_is_kept_and_does_not_count(market: Market, campaign: Campaign, posting: Posting) -> None:
     _, assignment = rejected(market, posting)
-    look(posting)
+    poll(posting)
 
     assert assignment.state == State.REJECTED
     assert Rating.objects.filter(assignment=assignment).exists()
@@ -78,9 +78,9 @@ def test_another_worker_gets_the_place(market: Market, study: Posting) -> None:
 def test_rejected_before_all_was_rated_the_place_is_free_too(market: Market, study: Posting) -> None:
     id, assignment = accepted(market, study, "AWORKER")
     market.change(study.platform_id, id, "submitted")
-    look(study)
+    poll(study)
     market.change(study.platform_id, id, "rejected")
-    look(study)
+    poll(study)
     assignment.refresh_from_db()
     assert (assignment.state, places_left(study.campaign)) == (State.EXPIRED, [1])
 
@@ -88,7 +88,7 @@ def test_rejected_before_all_was_rated_the_place_is_free_too(market: Market, stu
 def test_a_rejection_that_is_taken_back_takes_its_place_again(market: Market, study: Posting) -> None:
     id, assignment = rejected(market, study)
     market.change(study.platform_id, id, "submitted")
-    look(study)
+    poll(study)
     assignment.refresh_from_db()
     assert (assignment.state, assignment.is_surplus, places_left(study.campaign)) == (State.FINISHED, False, [0])
     assert Submission.objects.get().discrepancy == Discrepancy.NONE
@@ -102,7 +102,7 @@ def surplus(market: Market, study: Posting, state: str = "submitted") -> tuple[s
     id, _ = rejected(market, study)
     other = accepted(market, study, "AOTHER")
     market.change(study.platform_id, id, state)
-    look(study)
+    poll(study)
     return other
 
 
@@ -122,7 +122,7 @@ def test_one_that_is_taken_back_after_the_place_was_refilled_is_a_discrepancy(
     assert "Let it rest" in page.text
     assert ("Reject with a message" in page.text) == (state == "submitted")
     assert not decisions.list_payable(study.campaign).filter(pk=first.pk)
-    look(study)
+    poll(study)
     first.refresh_from_db()
     assert first.discrepancy == Discrepancy.SURPLUS
 
@@ -130,7 +130,7 @@ def test_one_that_is_taken_back_after_the_place_was_refilled_is_a_discrepancy(
 def test_the_discrepancy_ends_when_the_other_worker_leaves(market: Market, study: Posting) -> None:
     other_id, _ = surplus(market, study)
     market.change(study.platform_id, other_id, "returned")
-    look(study)
+    poll(study)
     first = study.submissions.order_by("pk")[0]
     assert (first.discrepancy, places_left(study.campaign)) == (Discrepancy.NONE, [0])
 
@@ -139,7 +139,7 @@ def test_rejected_again_surplus_work_gives_back_no_place(market: Market, study: 
     surplus(market, study)
     first = study.submissions.order_by("pk")[0]
     market.change(study.platform_id, first.platform_id, "rejected")
-    look(study)
+    poll(study)
     first.refresh_from_db()
     assert (first.discrepancy, places_left(study.campaign)) == (Discrepancy.NONE, [0])
 
@@ -150,7 +150,7 @@ def test_a_rejection_that_is_ordered_here_frees_the_place_at_once_and_the_study_
     monkeypatch.setattr(MemoryAccount, "reject", lambda self, id, message, category="": None)
     monkeypatch.setattr(MemoryAccount, "approve", lambda self, id, message="", *, was_rejected=False: None)
     _, assignment = handed_in(market, study, "AWORKER")
-    (submission,) = look(study)
+    (submission,) = poll(study)
     Posting.objects.update(poll_at=None)
 
     decisions.reject(campaign=study.campaign, submission=submission, message="All answers are the same.", user=owner)
@@ -170,7 +170,7 @@ def test_a_rejection_takes_the_posting_before_the_submission_as_a_look_does(
     """In another order the two would wait for each other on PostgreSQL."""
     monkeypatch.setattr(MemoryAccount, "reject", lambda self, id, message, category="": None)
     handed_in(market, study, "AWORKER")
-    (submission,) = look(study)
+    (submission,) = poll(study)
     decisions.reject(campaign=study.campaign, submission=submission, message="All answers are the same.", user=owner)
 
     with CaptureQueriesContext(connection) as done:
@@ -208,7 +208,7 @@ def test_a_place_that_the_platform_frees_is_not_added_before_the_rejection_is_no
     options = {"replace_failed": "yes", "budget_cap": 100}
     campaign = published(owner, platform, n_hits=1, n_workers=1, platform_settings=options)
     _, assignment = handed_in(market, posting_of(campaign), "AWORKER")
-    look(posting_of(campaign))
+    poll(posting_of(campaign))
     Submission.objects.update(state=Submission.State.REJECTED)
     assert _state(assignment) == State.FINISHED
 
@@ -229,7 +229,7 @@ def _state(assignment: Assignment) -> str:
 def test_work_that_was_rejected_before_is_left_out_at_the_next_look(market: Market, owner: User) -> None:
     study = posting_of(published(owner, FOR_ALL, n_hits=1, n_workers=1))
     id, assignment = handed_in(market, study, "AWORKER")
-    look(study)
+    poll(study)
     latest = MigrationExecutor(connection).loader.graph.leaf_nodes()
     before: list[Any] = [("annotation", "0005_consent"), ("crowd", "0001_initial")]
     try:
@@ -242,5 +242,5 @@ def test_work_that_was_rejected_before_is_left_out_at_the_next_look(market: Mark
         MigrationExecutor(connection).migrate(latest)
     assert (_state(assignment), places_left(study.campaign)) == (State.FINISHED, [0])
     market.change(study.platform_id, id, "rejected")
-    look(study)
+    poll(study)
     assert (_state(assignment), places_left(study.campaign)) == (State.REJECTED, [1])

@@ -27,7 +27,7 @@ from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
 from tests.annotation.open_campaigns import places_left, rate_items
 from tests.crowd.accounts import PLATFORMS, Market, unsure_at
-from tests.crowd.campaigns import accepted, arrive, finish, handed_in, look, posting_of, published
+from tests.crowd.campaigns import accepted, arrive, finish, handed_in, poll, posting_of, published
 
 pytestmark = [pytest.mark.databases("sqlite", "postgresql"), pytest.mark.django_db, pytest.mark.usefixtures("market")]
 EACH, FOR_ALL = PLATFORMS
@@ -46,7 +46,7 @@ def test_a_submission_is_stored_once_with_our_assignment(market: Market, posting
     id, assignment = handed_in(market, posting, "AWORKER")
 
     for _ in range(3):
-        submissions = look(posting)
+        submissions = poll(posting)
 
     assert [each.platform_id for each in submissions] == [id]
     assert submissions[0].assignment == assignment
@@ -58,25 +58,25 @@ def test_a_submission_is_stored_once_with_our_assignment(market: Market, posting
 def test_someone_at_work_is_seen_as_such(market: Market, posting: Posting) -> None:
     _, assignment = accepted(market, posting, "AWORKER")
 
-    (submission,) = look(posting)
+    (submission,) = poll(posting)
 
     assert (submission.state, submission.assignment, submission.discrepancy) == ("active", assignment, "")
 
 
 def test_a_decision_is_seen_at_a_later_look(market: Market, posting: Posting) -> None:
     id, _ = handed_in(market, posting, "AWORKER")
-    look(posting)
+    poll(posting)
     market.change(posting.platform_id, id, "approved")
 
-    assert look(posting)[0].state == "approved"
+    assert poll(posting)[0].state == "approved"
 
 
 def test_a_look_that_began_before_our_decision_does_not_undo_it(market: Market, posting: Posting) -> None:
     handed_in(market, posting, "AWORKER")
-    (submission,) = look(posting)
+    (submission,) = poll(posting)
 
     def decide_meanwhile(when: str, what: str) -> None:
-        if (when, what) == ("after", "look"):
+        if (when, what) == ("after", "poll"):
             kind, done = Order.Kind.APPROVE, Order.State.DONE
             Order.objects.create(
                 campaign=posting.campaign, kind=kind, state=done, submission=submission, done_at=timezone.now()
@@ -84,27 +84,27 @@ def test_a_look_that_began_before_our_decision_does_not_undo_it(market: Market, 
             Submission.objects.update(state="approved")
 
     market.at = decide_meanwhile
-    assert look(posting)[0].state == "approved"
+    assert poll(posting)[0].state == "approved"
 
 
 def test_a_look_that_comes_after_a_later_one_changes_nothing(market: Market, posting: Posting) -> None:
     id, _ = handed_in(market, posting, "AWORKER")
 
     def look_meanwhile(when: str, what: str) -> None:
-        if (when, what) == ("after", "look"):
+        if (when, what) == ("after", "poll"):
             market.at = lambda when, what: None
             market.change(posting.platform_id, id, "rejected")
-            look(posting)
+            poll(posting)
 
     market.at = look_meanwhile
-    assert look(posting)[0].state == "rejected"
+    assert poll(posting)[0].state == "rejected"
 
 
 def test_work_is_its_workers_though_somebody_came_in_their_name_since(market: Market, posting: Posting) -> None:
     id, assignment = handed_in(market, posting, "AWORKER")
     arrive(posting, "AWORKER", "MADEUP0123456789")
 
-    seen = {each.platform_id: each for each in look(posting)}
+    seen = {each.platform_id: each for each in poll(posting)}
 
     assert (seen[id].assignment, seen[id].discrepancy) == (assignment, "")
 
@@ -116,12 +116,12 @@ def test_an_id_that_is_given_out_again_is_its_new_workers(market: Market, owner:
     posting = posting_of(published(owner, EACH, n_hits=1))
     id, gone = accepted(market, posting, "AFIRST")
     market.change(posting.platform_id, id, "returned")
-    look(posting)
+    poll(posting)
     market.accept(posting.platform_id, "ASECOND", id)
     arrive(posting, "ASECOND", id)
 
     assert free_places(posting) == 0
-    (submission,) = look(posting)
+    (submission,) = poll(posting)
 
     gone.refresh_from_db()
     assert (submission.worker.key, submission.state, submission.discrepancy) == ("ASECOND", "active", "")
@@ -138,7 +138,7 @@ def test_the_place_of_a_worker_who_leaves_the_platform_is_free_again(
     market.change(posting.platform_id, id, end)
 
     for _ in range(2):
-        look(posting)
+        poll(posting)
 
     assignment.refresh_from_db()
     assert assignment.state == State.EXPIRED
@@ -152,7 +152,7 @@ def test_a_worker_who_accepts_again_keeps_the_place(market: Market, owner: User)
     market.accept(posting.platform_id, "AWORKER", "AGAIN")
     arrive(posting, "AWORKER", "AGAIN")
 
-    submissions = {each.platform_id: each.state for each in look(posting)}
+    submissions = {each.platform_id: each.state for each in poll(posting)}
     handle_events(posting.campaign, [Event(posting.platform_id, first, SubmissionState.RETURNED)])
 
     assert submissions["AGAIN"] == "active"
@@ -167,12 +167,12 @@ def test_as_long_as_somebody_holds_a_place_there_nobodys_is_taken_here(market: M
     second, _ = accepted(market, posting, "ASECOND")
     market.change(posting.platform_id, first, "returned")
 
-    look(posting)
+    poll(posting)
     gone.refresh_from_db()
     assert gone.state == State.ACTIVE  # it may be either of them
 
     market.change(posting.platform_id, second, "returned")
-    look(posting)
+    poll(posting)
     assert places_left(posting.campaign) == [2, 2]
 
 
@@ -182,12 +182,12 @@ def test_who_has_been_quiet_for_long_is_who_has_left(market: Market, owner: User
     for k, minutes in enumerate((12, 30, 1)):
         seen_at = timezone.now() - timedelta(minutes=minutes)
         Assignment.objects.filter(platform_id=ids[k]).update(seen_at=seen_at)
-    look(posting)
+    poll(posting)
     assert places_left(posting.campaign) == [0]
 
     market.change(posting.platform_id, ids[1], "returned")
     for _ in range(2):
-        look(posting)
+        poll(posting)
 
     assert places_left(posting.campaign) == [1]
     assert Assignment.objects.get(state=State.EXPIRED).platform_id == ids[1]
@@ -195,12 +195,12 @@ def test_who_has_been_quiet_for_long_is_who_has_left(market: Market, owner: User
 
 def test_who_comes_while_a_look_is_on_its_way_keeps_the_place(market: Market, posting: Posting) -> None:
     def come(when: str, what: str) -> None:
-        if (when, what) == ("after", "look"):
+        if (when, what) == ("after", "poll"):
             market.at = lambda when, what: None
             accepted(market, posting, "AWORKER")
 
     market.at = come
-    look(posting)
+    poll(posting)
 
     assert Assignment.objects.get().state == State.ACTIVE
 
@@ -210,7 +210,7 @@ def test_who_has_rated_everything_and_leaves_has_finished(market: Market, postin
     rate_items(assignment)
     market.change(posting.platform_id, id, "abandoned")
 
-    look(posting)
+    poll(posting)
 
     assignment.refresh_from_db()
     assert assignment.state == State.FINISHED
@@ -224,9 +224,9 @@ def test_a_release_that_was_cut_off_is_made_up_for(
     market.change(posting.platform_id, id, "returned")
     with monkeypatch.context() as patch, pytest.raises(RuntimeError):
         patch.setattr(polling, "free_places", _die)
-        look(posting)
+        poll(posting)
 
-    look(posting)
+    poll(posting)
 
     assert places_left(posting.campaign) == [2, 2]
 
@@ -240,7 +240,7 @@ def test_a_worker_who_returns_the_hit_here_keeps_no_place(market: Market, postin
     return_assignment(assignment_id=assignment.pk)
     market.change(posting.platform_id, id, "returned")
 
-    look(posting)
+    poll(posting)
 
     assert places_left(posting.campaign) == [2, 2]
 
@@ -249,7 +249,7 @@ def test_a_worker_who_returns_the_hit_here_keeps_no_place(market: Market, postin
 
 
 def discrepancies(campaign: Campaign) -> list[str]:
-    """Those that nobody has settled."""
+    """Those that nobody has dismissed."""
     return list(
         campaign.submissions.filter(dismissed_at=None).exclude(discrepancy="").values_list("discrepancy", flat=True)
     )
@@ -259,7 +259,7 @@ def test_work_submitted_there_and_not_finished_here_is_found_until_it_is(market:
     id, assignment = accepted(market, posting, "AWORKER")
     market.change(posting.platform_id, id, "submitted")
 
-    look(posting)
+    poll(posting)
     assert discrepancies(posting.campaign) == ["not-finished"]
 
     finish(assignment)
@@ -271,15 +271,15 @@ def test_work_finished_here_and_not_submitted_there_is_found_after_a_while(marke
     id, assignment = accepted(market, posting, "AWORKER")
     finish(assignment)
 
-    look(posting)
+    poll(posting)
     assert discrepancies(posting.campaign) == []
     later()
-    look(posting)
+    poll(posting)
     assert discrepancies(posting.campaign) == ["not-submitted"]
 
     sent = "C0DE" if posting.hit is None else finish_assignment(assignment_id=assignment.pk).completion_code
     market.change(posting.platform_id, id, "submitted", code=sent)
-    look(posting)
+    poll(posting)
     assert discrepancies(posting.campaign) == []
 
 
@@ -289,7 +289,7 @@ def test_work_finished_here_and_returned_there_is_found(market: Market, posting:
     market.change(posting.platform_id, id, "returned")
     later()
 
-    look(posting)
+    poll(posting)
 
     assert discrepancies(posting.campaign) == ["not-submitted"]
 
@@ -298,7 +298,7 @@ def test_work_of_somebody_who_never_came_is_found(market: Market, posting: Posti
     id = market.accept(posting.platform_id, "AGHOST")
     market.change(posting.platform_id, id, "submitted", code="1234")
 
-    look(posting)
+    poll(posting)
 
     assert discrepancies(posting.campaign) == ["unknown"]
 
@@ -308,7 +308,7 @@ def test_work_that_another_worker_submits_is_found(market: Market, posting: Post
     submissions = market.offers[posting.platform_id].submissions
     submissions[id] = PolledSubmission(id, "ATHIEF", SubmissionState.SUBMITTED, submissions[id].code)
 
-    look(posting)
+    poll(posting)
 
     assert discrepancies(posting.campaign) == ["other-worker"]
 
@@ -318,11 +318,11 @@ def test_work_that_another_worker_submits_is_found_after_looks_at_who_came(marke
     id, assignment = accepted(market, posting, "AVICTIM")
     submissions = market.offers[posting.platform_id].submissions
     submissions[id] = PolledSubmission(id, "AFORGER", SubmissionState.ACTIVE)
-    assert [each.worker.key for each in look(posting)] == ["AVICTIM"]  # as they say
+    assert [each.worker.key for each in poll(posting)] == ["AVICTIM"]  # as they say
     finish(assignment)
     submissions[id] = PolledSubmission(id, "AFORGER", SubmissionState.SUBMITTED)
 
-    (submission,) = look(posting)
+    (submission,) = poll(posting)
 
     assert (submission.worker.key, submission.discrepancy) == ("AFORGER", "other-worker")
 
@@ -331,7 +331,7 @@ def test_another_completion_code_is_found_and_none_is_not(market: Market, postin
     handed_in(market, posting, "AWRONG", code="MADEUP")
     handed_in(market, posting, "ANONE", code="")
 
-    look(posting)
+    poll(posting)
 
     assert [each.worker.key for each in posting.submissions.filter(discrepancy="wrong-code")] == ["AWRONG"]
     assert len(discrepancies(posting.campaign)) == 1
@@ -342,22 +342,22 @@ def test_an_assignment_without_the_platforms_id_is_found_by_worker_and_hit(marke
     _, assignment = handed_in(market, posting, "AWORKER")
     Assignment.objects.update(platform_id="")
 
-    (submission,) = look(posting)
+    (submission,) = poll(posting)
 
     assert (submission.assignment, submission.discrepancy) == (assignment, "")
 
 
-def test_a_settled_discrepancy_stays_settled_until_it_is_another_one(
+def test_a_dismissed_discrepancy_stays_dismissed_until_it_is_another_one(
     market: Market, posting: Posting, owner: User
 ) -> None:
     id, assignment = accepted(market, posting, "AWORKER")
     market.change(posting.platform_id, id, "submitted", code="MADEUP")
-    dismiss_discrepancy(submission=look(posting)[0], user=owner)
+    dismiss_discrepancy(submission=poll(posting)[0], user=owner)
 
-    look(posting)
+    poll(posting)
     assert discrepancies(posting.campaign) == []
     finish(assignment)
-    look(posting)
+    poll(posting)
     assert discrepancies(posting.campaign) == ["wrong-code"]
 
 
@@ -365,7 +365,7 @@ def test_a_settled_discrepancy_stays_settled_until_it_is_another_one(
 
 
 def test_a_posting_at_which_nobody_works_is_looked_at_seldom(posting: Posting) -> None:
-    look(posting)
+    poll(posting)
 
     assert posting.poll_at
     assert posting.seen_at
@@ -374,12 +374,12 @@ def test_a_posting_at_which_nobody_works_is_looked_at_seldom(posting: Posting) -
 
 
 def test_a_posting_is_looked_at_soon_while_a_worker_is_at_it(market: Market, posting: Posting) -> None:
-    look(posting)
+    poll(posting)
     accepted(market, posting, "AWORKER")
 
     assert posting not in list_due()
     assert posting in list_due(timezone.now() + timedelta(seconds=61))
-    look(posting)
+    poll(posting)
     assert posting in list_due(timezone.now() + timedelta(seconds=61))
 
 
@@ -388,14 +388,14 @@ def test_a_posting_is_looked_at_until_it_has_ended_and_all_is_decided(market: Ma
     market.offers[posting.platform_id].state = PostingState.ENDED
     Hit.objects.update(n_places_left=0)
     for _ in range(2):
-        look(posting)
+        poll(posting)
     assert posting.state == "ended"
     assert posting.poll_at is not None
 
     market.change(posting.platform_id, id, "approved")
-    look(posting)
+    poll(posting)
     assert posting.poll_at is not None  # a change is looked at twice
-    look(posting)
+    poll(posting)
     assert posting.poll_at is None
 
 
@@ -404,7 +404,7 @@ def test_a_posting_that_ended_while_workers_are_wanted_shows(market: Market, pos
     assert get_platform_status(posting.campaign).n_ended_early == 0
     market.offers[posting.platform_id].state = PostingState(state)
 
-    look(posting)
+    poll(posting)
 
     assert list(list_ended_early(posting.campaign)) == [posting]
     Hit.objects.update(n_places_left=0)
@@ -417,7 +417,7 @@ def test_who_has_stopped_a_posting_sees_it_ended_where_a_pause_is_all_that_is_to
     Posting.objects.filter(pk=posting.pk).update(state=Posting.State.ENDED)
     market.offers[posting.platform_id].state = PostingState.PAUSED
     posting.refresh_from_db()
-    look(posting)
+    poll(posting)
     assert posting.state == Posting.State.ENDED
 
 
@@ -427,19 +427,19 @@ def test_who_has_stopped_a_posting_sees_it_ended_where_a_pause_is_all_that_is_to
 def test_the_job_looks_at_what_is_due_and_no_more(market: Market, owner: User) -> None:
     campaign = published(owner, EACH, n_hits=3)
     sync_campaign(JobContext(), campaign.pk)
-    assert market.calls.count("look") == 3
+    assert market.calls.count("poll") == 3
 
     sync_campaign(JobContext(), campaign.pk)
-    assert market.calls.count("look") == 3
+    assert market.calls.count("poll") == 3
 
     request_sync(campaign=campaign)
     sync_campaign(JobContext(), campaign.pk)
-    assert market.calls.count("look") == 6
+    assert market.calls.count("poll") == 6
 
 
 def test_a_posting_that_gets_no_answer_is_looked_at_later_and_the_rest_now(market: Market, owner: User) -> None:
     campaign = published(owner, EACH, n_hits=3)
-    market.at = unsure_at("look", n_times=5)
+    market.at = unsure_at("poll", n_times=5)
 
     sync_campaign(JobContext(), campaign.pk)
 
@@ -452,12 +452,12 @@ def test_a_posting_that_gets_no_answer_is_looked_at_later_and_the_rest_now(marke
 
 def test_a_posting_that_the_platform_refuses_to_show_does_not_stop_the_rest(market: Market, owner: User) -> None:
     campaign = published(owner, EACH, n_hits=1)
-    market.refuses = {"look"}
+    market.refuses = {"poll"}
 
     sync_campaign(JobContext(), campaign.pk)
 
     posting = posting_of(campaign)
-    assert (posting.state, posting.last_error) == ("open", "There is no look today.")
+    assert (posting.state, posting.last_error) == ("open", "There is no poll today.")
 
 
 def test_campaigns_that_are_due_get_one_job_each(campaign: Campaign) -> None:
@@ -475,7 +475,7 @@ def test_campaigns_that_are_due_get_one_job_each(campaign: Campaign) -> None:
 
 
 def test_what_is_thrown_by_a_look_is_thrown_on(market: Market, posting: Posting) -> None:
-    market.at = unsure_at("look")
+    market.at = unsure_at("poll")
 
     with pytest.raises(PlatformUnsureError):
         polling.poll_posting(posting, open_account(posting.campaign))

@@ -45,7 +45,7 @@ def approve(
 ) -> int:
     """Order the reward of submissions, by default of all complete work that nobody has decided; return of how many.
 
-    Those that are approved already, or about to be, are passed over. With that, their discrepancies are settled. Raises
+    Those that are approved already, or about to be, are passed over. With that, their discrepancies are dismissed. Raises
     DomainError `not_submitted`, `rejected`, `message_too_long` or `other_campaign`.
     """
     message = _clean(message)
@@ -81,7 +81,7 @@ def _is_to_be_approved(submission: Submission, orders: list[Order]) -> bool:
 def reject(*, campaign: Campaign, submission: Submission, message: str, category: str = "", user: User | None) -> Order:
     """Order that a submission is not paid, and tell the worker why; again, return the order that stands.
 
-    With that, its discrepancy is settled. Raises DomainError `not_submitted`, `approved`, `no_reason`, `no_category`,
+    With that, its discrepancy is dismissed. Raises DomainError `not_submitted`, `approved`, `no_reason`, `no_category`,
     `message_too_long` or `other_campaign`.
     """
     message = _clean(message)

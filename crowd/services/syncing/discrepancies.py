@@ -137,8 +137,8 @@ def dismiss_discrepancy(*, submission: Submission, user: User) -> None:
 def dismiss_discrepancies(*, submissions: Iterable[Submission], user: User | None) -> int:
     """Dismiss the discrepancies of submissions that somebody has decided about by hand; return of how many."""
     wanted = [submission.pk for submission in submissions if submission.discrepancy]
-    unsettled = Submission.objects.filter(pk__in=wanted, dismissed_at=None).exclude(discrepancy="")
-    return unsettled.update(dismissed_at=timezone.now(), dismissed_by=user)
+    open_ones = Submission.objects.filter(pk__in=wanted, dismissed_at=None).exclude(discrepancy="")
+    return open_ones.update(dismissed_at=timezone.now(), dismissed_by=user)
 
 
 _NOT_REJECTED = (Submission.State.SUBMITTED, Submission.State.APPROVED)
