@@ -45,7 +45,7 @@ def approve(
 ) -> int:
     """Order the reward of submissions, by default of all complete work that nobody has decided; return of how many.
 
-    Those that are approved already, or about to be, are passed over. With that, their discrepancies are dismissed. Raises
+    Those that are approved already, or about to be, are skipped. With that, their discrepancies are dismissed. Raises
     DomainError `not_submitted`, `rejected`, `message_too_long` or `other_campaign`.
     """
     message = _clean(message)
