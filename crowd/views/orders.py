@@ -59,7 +59,7 @@ def again(request: SignedInRequest, public_id: UUID, order_id: int) -> HttpRespo
 
 
 @require_POST
-def hurry(request: SignedInRequest, public_id: UUID) -> HttpResponse:
+def retry(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     """Have the orders tried at once that wait after an error."""
     campaign = campaign_to_pay(request, public_id)
     n = retry_orders_now(campaign=campaign)

@@ -115,7 +115,7 @@ def test_orders_that_wait_after_an_error_are_tried_now(campaign: Campaign, owner
     assert page.context["is_held_up"]
     assert "Timed out." in page.text
 
-    owner_client.post(url_of(campaign, "hurry"))
+    owner_client.post(url_of(campaign, "retry_orders"))
 
     order.refresh_from_db()
     assert order.try_at is None
@@ -132,7 +132,7 @@ def test_deleting_is_offered_where_the_platform_can(
     assert [act["kind"] for act in row["acts"]] == acts
 
 
-@pytest.mark.parametrize("name", ["again", "hurry"])
+@pytest.mark.parametrize("name", ["again", "retry_orders"])
 def test_only_editors_order(
     campaign: Campaign, colleague: User, colleague_client: Client, stranger_client: Client, owner_client, name: str
 ) -> None:

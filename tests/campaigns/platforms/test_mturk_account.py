@@ -354,7 +354,7 @@ def test_whatever_fails_everything_happens_exactly_once(amazon: Amazon, account:
     for posting in postings:
         hit_id = insist(account.draft, posting)
         bonus = bonus_for(amazon.work(hit_id), hit_id)
-        (submission,) = insist(account.look, hit_id).submissions
+        (submission,) = insist(account.poll, hit_id).submissions
         insist(account.approve, submission.platform_id)
         insist(account.pay_bonus, bonus, account.draft_bonus(bonus))
         insist(account.add_places, hit_id, 1, uuid4())
