@@ -8,9 +8,9 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from annotation.models import Worker
-from crowd.models import Posting, Submission
+from crowd.models import Posting, Submission, Wave
 from evalsite.accounts.models import User
-from tests.crowd.campaigns import make_crowd_campaign, plan
+from tests.crowd.campaigns import SITE, make_crowd_campaign
 
 pytestmark = pytest.mark.django_db(transaction=True)
 _BEFORE, _NOW = ("crowd", "0003_notifications"), ("crowd", "0004_plain_names")
@@ -25,7 +25,9 @@ def migrated_back() -> Iterator[None]:
 
 @pytest.mark.usefixtures("migrated_back")
 def test_discrepancies_polls_and_payloads_survive_their_new_names(owner: User) -> None:
-    posting = plan(make_crowd_campaign(owner, "mturk", n_hits=1), owner).postings.get()
+    campaign = make_crowd_campaign(owner, "mturk", n_hits=1)
+    wave = Wave.objects.create(campaign=campaign, number=1, n_hits=1, n_places=2, max_cost=2, site_url=SITE)
+    posting = Posting.objects.create(campaign=campaign, wave=wave, n_places=2)
     worker, at = Worker.objects.create(platform="mturk", key="A1WORKER"), timezone.now()
     MigrationExecutor(connection).migrate([_BEFORE])
     old = MigrationExecutor(connection).loader.project_state([_BEFORE]).apps
