@@ -158,6 +158,15 @@ def test_shared_strings_with_runs_and_phonetic_hints(forge) -> None:
     assert preview(path).rows == [["李 雷"]]
 
 
+def test_names_of_elements_may_have_a_prefix(forge) -> None:
+    sheet = (
+        sheet_of(HEADER + ROW.format(2, 5)).replace("<", "<x:").replace("<x:/", "</x:").replace("xmlns=", "xmlns:x=")
+    )
+    path = forge(sheet)
+    assert text(path, "worker") == ["w1"]
+    assert preview(path).rows == [["w1", "5"]]
+
+
 def test_a_zip_bomb_is_refused_before_it_is_inflated(forge) -> None:
     body = "<row><c><v>50</v></c><c><v>50</v></c></row>" * 25_000
     n_pieces = (1 << 30) // len(body) + 1

@@ -3,6 +3,7 @@
 import re
 from array import array
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ from evalsite.lib.tables.workbook import MAX_CELL, Workbook, open_workbook
 _MAX_COLUMNS = 16_384
 _MAX_ROWS = 1_048_576
 _REPORT_EVERY = 20_000
-_REFERENCE = re.compile(r"([A-Z]{1,3})\d*")
+_LETTERS = re.compile("[A-Z]{1,3}")
 _WHOLE = re.compile(r"-?[1-9]\d{0,14}|0")
 
 
@@ -206,20 +207,18 @@ def _rows(book: Workbook, places: set[int] | None) -> Iterator[_Row]:
 
 
 def _place(reference: str) -> int:
-    match = _REFERENCE.match(reference)
-    if match is None:
-        raise ValueError(f"no cell is called {reference}")
-    letters = match[1]
-    place = _PLACES.get(letters)
-    if place is None:
-        place = -1
-        for letter in letters:
-            place = (place + 1) * 26 + ord(letter) - ord("A")
-        _PLACES[letters] = place
+    return _place_of(reference.rstrip("0123456789"))
+
+
+@lru_cache(maxsize=_MAX_COLUMNS)
+def _place_of(letters: str) -> int:
+    """Return the place, from 0, of the column of these letters."""
+    if not _LETTERS.fullmatch(letters):
+        raise ValueError(f"no column is called {letters}")
+    place = -1
+    for letter in letters:
+        place = (place + 1) * 26 + ord(letter) - ord("A")
     return place
-
-
-_PLACES: dict[str, int] = {}
 
 
 def _names(source: Source, rows: list[_Row], book: Workbook, strings: list[str]) -> list[str]:

@@ -65,11 +65,21 @@ class Workbook:
         Raises TableError for a document type declaration: spreadsheet programs write none, entity bombs need
         one.
         """
-        parser = expat.ParserCreate(namespace_separator=" ")
+        parser = expat.ParserCreate()
+
+        def start_root(name: str, attributes: dict[str, str]) -> None:
+            # Few programs give all names a prefix; without one, no name is cut.
+            is_prefixed = ":" in name
+            parser.StartElementHandler = start_prefixed if is_prefixed else start
+            parser.EndElementHandler = (lambda name: end(name.rpartition(":")[2])) if is_prefixed else end
+            parser.StartElementHandler(name, attributes)
+
+        def start_prefixed(name: str, attributes: dict[str, str]) -> None:
+            start(name.rpartition(":")[2], attributes)
+
         parser.buffer_text = True
         parser.StartDoctypeDeclHandler = self._refuse_doctype
-        parser.StartElementHandler = lambda name, attributes: start(name.rpartition(" ")[2], attributes)
-        parser.EndElementHandler = lambda name: end(name.rpartition(" ")[2])
+        parser.StartElementHandler = start_root
         parser.CharacterDataHandler = text
         with self._archive.open(part) as handle:
             while chunk := handle.read(_CHUNK):
@@ -101,7 +111,7 @@ class Workbook:
 
         def sheet(name: str, attributes: dict[str, str]) -> None:
             if name == "sheet":
-                key = next(value for key, value in attributes.items() if key.endswith(" id"))
+                key = next(value for key, value in attributes.items() if key.endswith(":id"))
                 names.append((attributes.get("name", ""), key))
             elif name == "workbookPr" and attributes.get("date1904") in {"1", "true"}:
                 self.epoch = CALENDAR_MAC_1904
