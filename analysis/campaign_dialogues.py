@@ -8,10 +8,10 @@ from operator import itemgetter
 from django.db.models import QuerySet
 
 from analysis.dialogues.rows import NO, YES, Chat, DeadChat, LoadedDialogues, Work, in_order, left_out, without_dead
-from analysis.stats.ratings import Kind
 from annotation.chat.exports import measure_each, minutes_between
 from annotation.models import Assignment, Conversation, TopicChange, Turn
 from campaigns.chatbots import systems_sent_topic
+from campaigns.design.composition import Kind
 from campaigns.models import Campaign
 
 _By = TopicChange.By

@@ -22,7 +22,8 @@ from analysis.campaign_queries import (
 from analysis.live import list_live_workers
 from analysis.methods import sections_of
 from analysis.services.campaigns import request_analysis
-from analysis.words import WORKER_TESTS, worker_test_name
+from analysis.words import worker_test_name
+from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.navigation import campaign_context
 from campaigns.queries import Role, get_campaign_for, has_role
 from evalsite.accounts.requests import SignedInRequest

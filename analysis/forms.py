@@ -11,9 +11,11 @@ from django.forms.formsets import BaseFormSet, formset_factory
 from analysis.ratings.columns import COLUMNS, REQUIRED
 from analysis.ratings.scales import FULL, SHORT, Observed, Scale
 from analysis.ratings.scales import words as scale_words
-from analysis.settings import KINDS, LONGEST_NAME, LONGEST_STATEMENT, AnalysisSettings
-from analysis.words import UNITS, WORKER_TESTS
+from analysis.settings import LONGEST_NAME, LONGEST_STATEMENT, AnalysisSettings
+from analysis.words import UNITS
 from campaigns.contracts.protocol import CriterionSpec
+from campaigns.design.composition import KINDS
+from campaigns.design.worker_test import WORKER_TESTS
 from evalsite.web import SizedFileField
 
 WORKER_TEST_CHOICES = [(slug, f"{test.name}: {test.meaning}") for slug, test in WORKER_TESTS.items()]

@@ -11,10 +11,11 @@ from django.core.cache import cache
 from analysis.finished_ratings import read_finished
 from analysis.settings import AnalysisSettings
 from analysis.stats.conduct import compare_references, describe_conduct
-from analysis.stats.quality import NO_TEST, PAIRED, Verdict, run_worker_test
+from analysis.stats.quality import Verdict, run_worker_test
 from analysis.stats.ratings import match_twins
 from analysis.stats.scores import reverse_negative
 from annotation.models import Assignment
+from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.models import Campaign
 
 State = Assignment.State
@@ -107,7 +108,7 @@ def _conduct_of(campaign: Campaign, settings: AnalysisSettings, workers: list[in
     tests = run_worker_test(
         ratings, scores, twin, preset=design.preset, alpha=design.alpha, criteria=design.is_in_worker_test
     )
-    tested, is_paired = scores[:, design.is_in_worker_test], design.preset in PAIRED
+    tested, is_paired = scores[:, design.is_in_worker_test], WORKER_TESTS[design.preset].is_paired
     references = compare_references(ratings, scores, tests.counts)
     conduct = describe_conduct(ratings, tested, twin, found.seconds, is_paired=is_paired)
     return {

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from analysis.dialogues.rows import CHAT_COLUMNS, WORK_COLUMNS, cells_of
 from analysis.exports import dump_json, table_files
-from analysis.settings import KINDS
-from analysis.stats.quality import NO_TEST
 from analysis.study import Study
+from campaigns.design.composition import KINDS
+from campaigns.design.worker_test import NO_TEST
 from evalsite import __version__
 from evalsite.lib.tables.writing import neutralise, write_csv
 

@@ -15,7 +15,7 @@ from analysis.anonymity import anonymise, anonymous_report, anonymous_settings
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.ratings.columns import ColumnMapping, criterion_of, score_columns
 from analysis.ratings.scales import FULL, Observed, Scale, look_at_file
-from analysis.stats.ratings import Kind
+from campaigns.design.composition import Kind
 from campaigns.models import Membership
 from evalsite.accounts.models import User
 from evalsite.lib.tables import TableError, preview, read_columns

@@ -6,8 +6,9 @@ import numpy as np
 
 from analysis.methods import list_methods
 from analysis.ratings.scales import FULL, words
-from analysis.stats.quality import NO_TEST, Verdict
+from analysis.stats.quality import Verdict
 from analysis.study import Study
+from campaigns.design.worker_test import NO_TEST
 
 
 def summarise(study: Study) -> dict[str, Any]:

@@ -12,17 +12,16 @@ import numpy as np
 
 from analysis.ratings.scales import FULL, Scale
 from analysis.stats.pipeline import Design
-from analysis.stats.quality import NO_TEST, PRESETS
-from analysis.stats.ratings import Kind
 from analysis.stats.scores import Unit
 from campaigns.contracts.protocol import Counted, CriterionSpec, Protocol
+from campaigns.design.composition import KINDS
+from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.protocols import get_protocol, list_protocols
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.errors import shorten
 
 CUSTOM = "custom"
 """The protocol whose criteria are whatever was rated."""
-KINDS = {kind.name.lower(): kind for kind in Kind}
 LONGEST_NAME, LONGEST_STATEMENT = 100, 500
 """In characters, of a criterion. Longer cells of a column of criteria are taken for texts."""
 _FIELDS = {"protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale"}
@@ -98,8 +97,8 @@ def _check(settings: AnalysisSettings) -> None:
             f"The criterion “{shorten(long[0])}” has {len(long[0])} characters, a name has at most {LONGEST_NAME}. "
             "Give it a shorter name, and the file's name for it as its statement."
         )
-    if settings.preset not in PRESETS:
-        raise _bad(f"There is no worker test “{settings.preset}”. Choose one of: {', '.join(PRESETS)}.")
+    if settings.preset not in WORKER_TESTS:
+        raise _bad(f"There is no worker test “{settings.preset}”. Choose one of: {', '.join(WORKER_TESTS)}.")
     if not 0 < settings.alpha < 1:
         raise _bad(f"α is {settings.alpha:g}; it must lie between 0 and 1, for instance 0.05.")
     if settings.unit not in [unit.value for unit in Unit]:

@@ -63,9 +63,8 @@ from analysis.settings import (
     from_json,
     from_protocol,
 )
-from analysis.stats.quality import NO_TEST
-from analysis.words import WORKER_TESTS
 from campaigns.contracts.protocol import CriterionSpec
+from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.protocols import list_protocols
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.queries import job_state

@@ -1,36 +1,9 @@
 """What people call the worker tests, the units and the protocols that settings name by slug."""
 
-from typing import NamedTuple
-
-from analysis.stats.quality import NO_TEST, PRESETS, Verdict
+from analysis.stats.quality import Verdict
 from analysis.stats.scores import Unit
+from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.protocols import list_protocols
-
-
-class Words(NamedTuple):
-    """A worker test: what people call it, what it compares, what it counts, what degraded items are set against."""
-
-    name: str
-    meaning: str
-    compared: str
-    others: str
-
-
-_TWINS = "pairs of a degraded item and its twin"
-WORKER_TESTS = {
-    "paired-wilcoxon": Words(
-        "paired Wilcoxon", "each degraded item against its twin, by signed ranks", _TWINS, "their twins"
-    ),
-    "unpaired-ranksum": Words(
-        "unpaired rank-sum",
-        "all degraded items against all ordinary ones",
-        "ratings of degraded items",
-        "ordinary ones",
-    ),
-    "paired-t": Words("paired t", "each degraded item against its twin, by means", _TWINS, "their twins"),
-    NO_TEST: Words("no worker test", "every worker counts", "", ""),
-}
-"""The presets of the worker test; `none` compares nothing."""
 
 _TRUSTED = Verdict.TRUSTED.name.lower()
 VERDICTS = {
@@ -44,7 +17,6 @@ UNITS = {
     Unit.OUTPUT.value: ("output", "all ratings of one output are averaged first"),
 }
 
-assert set(WORKER_TESTS) == set(PRESETS)
 assert set(UNITS) == {unit.value for unit in Unit}
 
 

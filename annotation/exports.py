@@ -11,7 +11,7 @@ from typing import Any
 from annotation.models import Assignment, Event, Rating
 from annotation.progress import shown_seconds
 from annotation.worker_names import NameWorker, hashed_name
-from campaigns.design.composition import Kind
+from campaigns.design.composition import KINDS
 from campaigns.models import Campaign, HitItem
 
 State = Assignment.State
@@ -30,7 +30,7 @@ ASSIGNMENT_COLUMNS = (
 CODE_COLUMN = "completion_code"
 ITEM_COLUMNS = ("hit", "position", "kind", "twin_position", "source", "system", "text")
 
-KINDS = {kind.value: kind.name.lower() for kind in Kind}
+KIND_NAMES = list(KINDS)
 """What kinds of items are called in files."""
 _ASSIGNMENTS_AT_ONCE, _HITS_AT_ONCE = 100, 100
 
@@ -102,7 +102,7 @@ def _items_of(hits: Iterable[int]) -> dict[int, tuple[int, str, str, str]]:
     """Return position, source, system and kind of each item of some HITs, by item."""
     items = HitItem.objects.filter(hit__in=set(hits)).order_by()
     rows = items.values_list("pk", "position", "output__source__name", "output__system__name", "kind").iterator()
-    return {item: (position, source, system, KINDS[kind]) for item, position, source, system, kind in rows}
+    return {item: (position, source, system, KIND_NAMES[kind]) for item, position, source, system, kind in rows}
 
 
 def _shown_seconds_of(assignments: Iterable[Assignment]) -> dict[tuple[int, int], float]:
@@ -155,7 +155,7 @@ def iter_items(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
             "hit__number", "position", "kind", "twin_position", "output__source__name", "output__system__name", "text"
         )
         for hit, position, kind, *rest in rows.iterator():
-            yield hit, position, KINDS[kind], *rest
+            yield hit, position, KIND_NAMES[kind], *rest
         last = chunk[-1].number
 
 

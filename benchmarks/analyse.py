@@ -29,7 +29,8 @@ import analysis  # noqa: F401, I001  (before NumPy: it sets the number of BLAS t
 import numpy as np
 
 from analysis.stats.pipeline import Design, analyse
-from analysis.stats.ratings import Kind, Ratings
+from analysis.stats.ratings import Ratings
+from campaigns.design.composition import Kind
 
 SIZES, QUICK_SIZES = (10**4, 10**5, 10**6, 10**7), (10**4, 10**5)
 N_WORKERS, N_SYSTEMS, N_SOURCES, HIT_SIZE = 2000, 20, 100_000, 100

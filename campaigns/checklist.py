@@ -11,7 +11,7 @@ from campaigns.connectors import get_connector
 from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.options import Choice, Option
 from campaigns.contracts.protocol import find_blanks
-from campaigns.design.worker_test import Compared, smallest_p_value
+from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
 from campaigns.hit_queries import compared_in_hit
 from campaigns.models import Campaign, Chatbot
 from campaigns.platforms import get_platform
@@ -214,7 +214,7 @@ def _has_place_for_topic(chatbot: Chatbot) -> bool | None:
 def _criteria(campaign: Campaign, is_tested: list[bool]) -> Step:
     if not is_tested:
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", "Add at least one statement to rate.")
-    if campaign.worker_test == Campaign.WorkerTest.NONE:
+    if campaign.worker_test == NO_TEST:
         text = f"{len(is_tested)}. There is no worker test: every worker counts."
         return Step("criteria", "Criteria", "campaigns:criteria", "ok", text)
     if not any(is_tested):
@@ -286,7 +286,7 @@ class Passing:
 
 def passing_of(campaign: Campaign, *, n_hits: int, n_tested: int) -> Passing:
     """Return whether a worker can pass the worker test, with so many HITs and tested criteria. One query at most."""
-    if campaign.worker_test == Campaign.WorkerTest.NONE:
+    if campaign.worker_test == NO_TEST:
         return Passing(0)
     compared = compared_in_hit(campaign).times(n_tested)
     most = max(1, min(campaign.hits_per_worker or n_hits, n_hits))
@@ -305,7 +305,7 @@ def _why_nobody(campaign: Campaign, compared: Compared, most: int) -> str:
             f"A HIT has no {item}, so no worker can pass the worker test and no rating would count. Add "
             f"{'it' if campaign.is_live else 'degraded items'}, {way_out}."
         )
-    if campaign.is_live and not compared.n_pairs and campaign.worker_test != Campaign.WorkerTest.UNPAIRED_RANKSUM:
+    if campaign.is_live and not compared.n_pairs and WORKER_TESTS[campaign.worker_test].is_paired:
         return (
             "The degraded chatbot has no twin for a paired worker test, so no worker can pass it and no rating would "
             f"count. Choose the unpaired test in the settings, {way_out.removeprefix('or ')}."

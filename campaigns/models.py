@@ -13,6 +13,7 @@ from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.platform import CampaignRef
 from campaigns.design.composition import Kind, Layout, Mix
 from campaigns.design.sampling import Leftover
+from campaigns.design.worker_test import DEFAULT_TEST, WORKER_TESTS
 
 LONGEST_NAME = 200
 CHAT = "chat"
@@ -39,12 +40,6 @@ class Campaign(models.Model):
         RUNNING = "running", "Running"
         PAUSED = "paused", "Paused"
         CLOSED = "closed", "Closed"
-
-    class WorkerTest(models.TextChoices):
-        PAIRED_WILCOXON = "paired-wilcoxon", "Wilcoxon signed-rank, twins (MRC, QG)"
-        UNPAIRED_RANKSUM = "unpaired-ranksum", "Rank-sum, unpaired (dialogue)"
-        PAIRED_T = "paired-t", "Paired t, twins (WMT)"
-        NONE = "none", "None: every worker counts"
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=LONGEST_NAME)
@@ -83,7 +78,9 @@ class Campaign(models.Model):
         default=60, help_text="A HIT in which nothing was rated for so long is offered to others."
     )
 
-    worker_test = models.CharField(max_length=20, choices=WorkerTest, default=WorkerTest.PAIRED_WILCOXON)
+    worker_test = models.CharField(
+        max_length=20, choices=[(slug, test.title) for slug, test in WORKER_TESTS.items()], default=DEFAULT_TEST
+    )
     alpha = models.FloatField("α", default=0.05)
 
     reward = models.DecimalField("reward per HIT", max_digits=8, decimal_places=2, default=Decimal("0"))

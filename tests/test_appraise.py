@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from analysis.models import AnalysisRun
 from analysis.ratings.loading import load_ratings
-from analysis.stats.ratings import Kind
+from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Upload
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job

@@ -20,7 +20,7 @@ from analysis.dialogues.rows import (
     left_out,
     without_dead,
 )
-from analysis.settings import KINDS
+from campaigns.design.composition import KINDS
 from evalsite.lib.tables import (
     CellProblems,
     Problem,

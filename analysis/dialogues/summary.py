@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from analysis.dialogues.rows import NO, OPINIONS, YES, Chat, LoadedDialogues
 from analysis.dialogues.topics import count_topics, count_words, most_common
 from analysis.stats.dialogues import Dialogues, DialogueSummary, Inputs, Quartiles, count_letters, describe_dialogues
-from analysis.stats.ratings import Kind
+from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
 
 PASSED, FAILED, ALL = "passed", "failed", "all"

@@ -10,8 +10,9 @@ from analysis.dialogues.summary import ALL, CLOUD, FAILED, LENGTHS, PASSED, grou
 from analysis.dialogues.topics import can_draw
 from analysis.methods.base import Method
 from analysis.sections import Cell, Column, Figure, Output, Range, Section, Table, Theme
-from analysis.stats.quality import NO_TEST, Verdict
+from analysis.stats.quality import Verdict
 from analysis.study import Study
+from campaigns.design.worker_test import NO_TEST
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

@@ -12,9 +12,10 @@ from analysis.methods.base import Method
 from analysis.methods.replication import replication_section
 from analysis.sections import Cell, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.conduct import References
-from analysis.stats.quality import NO_TEST, Verdict
+from analysis.stats.quality import Verdict
 from analysis.stats.significance import Intervals, PairwiseTests, adjust, bootstrap_means, cluster
 from analysis.study import Study
+from campaigns.design.worker_test import NO_TEST
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

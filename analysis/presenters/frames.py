@@ -12,9 +12,9 @@ from analysis.models import AnalysisRun, RatingsFile
 from analysis.presenters.changes import settings_changes
 from analysis.ratings.scales import FULL
 from analysis.ratings.scales import words as scale_words
-from analysis.stats.quality import NO_TEST
 from analysis.templatetags.results import number, signed
 from analysis.words import protocol_title, worker_test_name
+from campaigns.design.worker_test import NO_TEST
 
 _TABS = {
     "run": "Ranking",

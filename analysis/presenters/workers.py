@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from analysis.stats.quality import NO_TEST
 from analysis.templatetags.results import number, p_value, signed
 from analysis.words import verdicts_of
+from campaigns.design.worker_test import NO_TEST
 
 EXCLUDED = "excluded"
 WORKER_ORDERS = {

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from analysis.ratings.coding import combined, dense, first_rows
 from analysis.ratings.columns import ColumnMapping
 from analysis.ratings.rows import Criteria, RatingRows
-from analysis.stats.ratings import Kind
+from campaigns.design.composition import Kind
 from evalsite.lib.tables import CellProblems
 
 Rows = NDArray[np.int64]

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.ratings.columns import ColumnMapping, columns_of
-from analysis.stats.ratings import Kind, Ratings, match_twins
+from analysis.stats.ratings import Ratings, match_twins
+from campaigns.design.composition import Kind
 
 N_EXAMPLES = 3
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from analysis.ratings.coding import combined, dense, sorted_codes
 from analysis.ratings.columns import ColumnMapping, criterion_of, is_called, score_columns
 from analysis.ratings.scales import Scale, words
-from analysis.stats.ratings import Kind
+from campaigns.design.composition import Kind
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn
 from evalsite.lib.tables.errors import listing, shorten
 

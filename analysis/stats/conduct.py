@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.stats.quality import twin_differences
-from analysis.stats.ratings import Codes, Floats, Kind, Mask, Ratings
+from analysis.stats.ratings import Codes, Floats, Mask, Ratings
+from campaigns.design.composition import Kind
 
 FAST_S = 2.0
 """An item rated in less was hardly read."""

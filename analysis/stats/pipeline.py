@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.stats.conduct import References, compare_references
 from analysis.stats.quality import WorkerTests, run_worker_test
-from analysis.stats.ratings import Kind, Mask, Ratings, match_twins
+from analysis.stats.ratings import Mask, Ratings, match_twins
 from analysis.stats.scores import (
     Observations,
     Standardisation,
@@ -20,6 +20,7 @@ from analysis.stats.scores import (
     standardise,
 )
 from analysis.stats.significance import PairwiseTests, compare_systems, rank_systems
+from campaigns.design.composition import Kind
 
 Progress = Callable[[str], None]
 

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.stats.ranks import ranksum_less, wilcoxon_less
-from analysis.stats.ratings import Codes, Floats, Kind, Mask, Ratings
+from analysis.stats.ratings import Codes, Floats, Mask, Ratings
+from campaigns.design.composition import Kind
+from campaigns.design.worker_test import NO_TEST
 
 # Of what is ranked: ratings mapped from another scale differ in the last bits where they were equal.
 _DECIMALS = 9
@@ -164,12 +166,6 @@ def _unpaired_ranksum(ratings: Ratings, scores: Floats, twin: NDArray[np.int64])
 def _no_test(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) -> _Outcome:
     return _Outcome(np.full(ratings.n_workers, np.nan), np.zeros(ratings.n_workers, dtype=np.int64))
 
-
-NO_TEST = "none"
-"""The preset that tests nobody: every worker counts."""
-
-PAIRED = frozenset({"paired-wilcoxon", "paired-t"})
-"""The presets that compare twins; `unpaired-ranksum` compares all degraded items with all ordinary ones."""
 
 PRESETS: dict[str, Callable[[Ratings, Floats, NDArray[np.int64]], _Outcome]] = {
     "paired-wilcoxon": _paired_wilcoxon,

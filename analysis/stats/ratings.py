@@ -1,23 +1,15 @@
 """Ratings as arrays: one row an item, one column a criterion."""
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.design.composition import Kind
+
 Codes = NDArray[np.integer]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-
-class Kind(IntEnum):
-    """What an item is: an output, or one of the three quality-control items (METHOD §1)."""
-
-    ORDINARY = 0
-    DEGRADED = 1
-    REPEAT = 2
-    REFERENCE = 3
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats.ratings import Codes, Floats, Kind, Mask, Ratings
+from analysis.stats.ratings import Codes, Floats, Mask, Ratings
+from campaigns.design.composition import Kind
 
 # Added to σ by the dialogue study; kept for every protocol, so that its table is met to the last digit.
 SIGMA_OFFSET = 1e-6

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from annotation.chat.flags import find_flags, inputs_of
-from annotation.exports import FINISHED, KINDS, assignment_chunks, utc_text
+from annotation.exports import FINISHED, KIND_NAMES, assignment_chunks, utc_text
 from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.chatbots import systems_sent_topic
@@ -92,7 +92,7 @@ def iter_dialogues(
                 chat.topic,
                 chat.opinion,
                 *measure(said.get(chat.pk, [])),
-                KINDS[chat.item.kind],
+                KIND_NAMES[chat.item.kind],
                 chat.state,
                 minutes_between(chat.started_at, chat.ended_at),
                 len(changed_by),
@@ -128,7 +128,7 @@ def iter_transcripts(
                 "hit": assignment.hit.number,
                 "position": chat.item.position,
                 "system": chat.item.output.system.name,
-                "kind": KINDS[chat.item.kind],
+                "kind": KIND_NAMES[chat.item.kind],
                 "topic": chat.topic,
                 "opinion": chat.opinion,
                 "persona": chat.persona,

@@ -9,7 +9,6 @@ from campaigns.contracts.chat import ChatRules
 from campaigns.design.composition import POOL_OF_100, Mix
 
 Counted = Literal["outputs", "ratings"]
-WorkerTest = Literal["paired-wilcoxon", "unpaired-ranksum", "paired-t", "none"]
 # A text, a whole dialogue (`campaigns.dialogues`) or, of outputs, a chatbot's reply to the dialogue before it.
 Format = Literal["text", "dialogue", "reply"]
 
@@ -107,7 +106,7 @@ class Protocol:
     title: ClassVar[str]
     summary: ClassVar[str]
     criteria: ClassVar[tuple[CriterionSpec, ...]]
-    worker_test: ClassVar[WorkerTest]
+    worker_test: ClassVar[str]  # of `campaigns.design.worker_test`
     alpha: ClassVar[float] = 0.05
     n_counts: ClassVar[Counted] = "outputs"
     screen: ClassVar[Screen] = Screen()

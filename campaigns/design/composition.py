@@ -18,6 +18,10 @@ class Kind(IntEnum):
     REFERENCE = 3
 
 
+KINDS = {kind.name.lower(): kind for kind in Kind}
+"""The kinds as files name them, in the order of their numbers."""
+
+
 class Layout(StrEnum):
     """Where a HIT's ordinary items come from."""
 

@@ -1,5 +1,9 @@
-"""What the worker test can say of a worker at best, given how many items of a design they rate."""
+"""The worker tests: their words, and what each can say of a worker at best, given what they rate of a design.
 
+What a test computes of ratings is in `analysis.stats.quality`.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb, erfc, sqrt
 
@@ -28,12 +32,91 @@ class Compared:
         return Compared(self.n_pairs * n, self.n_degraded * n, self.n_ordinary * n)
 
 
+def _wilcoxon(compared: Compared) -> float:
+    n = compared.n_pairs
+    return 0.5**n if n <= _WILCOXON_EXACT_MAX else _normal_cdf(-sqrt(n))  # of n equal differences
+
+
+def _ranksum(compared: Compared) -> float:
+    n, m = compared.n_degraded, compared.n_ordinary
+    if not n or not m:
+        return 1.0
+    if min(n, m) <= _RANKSUM_EXACT_MAX:
+        return 1 / comb(n + m, n)
+    return _normal_cdf((0.5 - n * m / 2) / sqrt(n * m * (n + m + 1) / 12))
+
+
+def _normal_cdf(z: float) -> float:
+    return erfc(-z / sqrt(2)) / 2
+
+
+@dataclass(frozen=True)
+class WorkerTest:
+    """A worker test in words, and the smallest p-value that it can give.
+
+    `name`: what people call it. `title`: as a campaign's settings offer it. `meaning`: what it does. `compared`: what
+    is counted as compared. `others`: what degraded items are compared with. `is_paired`: whether it compares twins.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    compared: str
+    others: str
+    is_paired: bool
+    smallest_p_value: Callable[[Compared], float]
+
+
+NO_TEST = "none"
+"""The test that tests nobody: every worker counts."""
+DEFAULT_TEST = "paired-wilcoxon"
+_TWINS = "pairs of a degraded item and its twin", "their twins"
+WORKER_TESTS = {
+    DEFAULT_TEST: WorkerTest(
+        "paired Wilcoxon",
+        "Wilcoxon signed-rank, twins (MRC, QG)",
+        "each degraded item against its twin, by signed ranks",
+        *_TWINS,
+        is_paired=True,
+        smallest_p_value=_wilcoxon,
+    ),
+    "unpaired-ranksum": WorkerTest(
+        "unpaired rank-sum",
+        "Rank-sum, unpaired (dialogue)",
+        "all degraded items against all ordinary ones",
+        "ratings of degraded items",
+        "ordinary ones",
+        is_paired=False,
+        smallest_p_value=_ranksum,
+    ),
+    "paired-t": WorkerTest(
+        "paired t",
+        "Paired t, twins (WMT)",
+        "each degraded item against its twin, by means",
+        *_TWINS,
+        is_paired=True,
+        smallest_p_value=lambda compared: 0.0 if compared.n_pairs > 1 else 1.0,
+    ),
+    NO_TEST: WorkerTest(
+        "no worker test",
+        "None: every worker counts",
+        "every worker counts",
+        "",
+        "",
+        is_paired=False,
+        smallest_p_value=lambda _: 0.0,
+    ),
+}
+"""Every worker test by its slug, in the order in which they are offered."""
+
+
 def smallest_p_value(preset: str, compared: Compared) -> float:
     """Return the smallest p-value that a worker can reach: every degraded rating lies below what it is compared with.
 
     Parameters
     ----------
-    preset : {"paired-wilcoxon", "unpaired-ranksum", "paired-t", "none"}
+    preset : str
+        A key of `WORKER_TESTS`.
     compared : Compared
 
     Returns
@@ -64,24 +147,4 @@ def smallest_p_value(preset: str, compared: Compared) -> float:
     >>> smallest_p_value("unpaired-ranksum", Compared(0, 1, 5))
     0.16666666666666666
     """
-    n, m = compared.n_degraded, compared.n_ordinary
-    return {
-        "paired-wilcoxon": _wilcoxon(compared.n_pairs),
-        "unpaired-ranksum": _ranksum(n, m) if n and m else 1.0,
-        "paired-t": 0.0 if compared.n_pairs > 1 else 1.0,
-        "none": 0.0,
-    }[preset]
-
-
-def _wilcoxon(n: int) -> float:
-    return 0.5**n if n <= _WILCOXON_EXACT_MAX else _normal_cdf(-sqrt(n))  # of n equal differences
-
-
-def _ranksum(n: int, m: int) -> float:
-    if min(n, m) <= _RANKSUM_EXACT_MAX:
-        return 1 / comb(n + m, n)
-    return _normal_cdf((0.5 - n * m / 2) / sqrt(n * m * (n + m + 1) / 12))
-
-
-def _normal_cdf(z: float) -> float:
-    return erfc(-z / sqrt(2)) / 2
+    return WORKER_TESTS[preset].smallest_p_value(compared)

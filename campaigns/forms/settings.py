@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.forms.partial import CheckboxWidget, PartialForm
 from campaigns.models import LONGEST_NAME, Campaign
 from campaigns.services.campaigns import CHANGEABLE_AFTER_LAUNCH
@@ -36,7 +37,7 @@ class SettingsForm(PartialForm):
         help_text="Counted from the last item that was rated, or from when the worker came back.",
     )
     worker_test = forms.ChoiceField(
-        choices=Campaign.WorkerTest.choices,
+        choices=[(slug, test.title) for slug, test in WORKER_TESTS.items()],
         help_text="Careful workers rate degraded items lower; others do not count. None: for trusted raters.",
     )
     alpha = forms.FloatField(

@@ -3,6 +3,7 @@
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
+from campaigns.design.worker_test import NO_TEST
 from campaigns.forms.design import DesignForm
 from campaigns.models import Campaign
 from campaigns.presenters.design import design_page, hit_page
@@ -66,7 +67,7 @@ def seed(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 @campaign_view("POST", refused=_page)
 def no_worker_test(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Let every worker count, without a worker test."""
-    change_campaign(campaign=campaign, changes={"worker_test": Campaign.WorkerTest.NONE.value})
+    change_campaign(campaign=campaign, changes={"worker_test": NO_TEST})
     return redirect("campaigns:design", campaign.public_id)
 
 

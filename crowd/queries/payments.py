@@ -29,6 +29,7 @@ from django.shortcuts import get_object_or_404
 from analysis.campaign_queries import settings_of
 from analysis.live import list_live_workers
 from annotation.models import Assignment
+from campaigns.design.worker_test import NO_TEST
 from campaigns.models import Campaign
 from crowd.models import Order, Submission
 from crowd.queries.publishing import Cost, cost_of_places
@@ -97,7 +98,7 @@ def read_verdicts(campaign: Campaign, now: datetime) -> Verdicts:
         workers = list_live_workers(campaign, settings_of(campaign), now)
     except DomainError:
         workers = []
-    otherwise = TRUSTED if campaign.worker_test == Campaign.WorkerTest.NONE else UNTESTED
+    otherwise = TRUSTED if campaign.worker_test == NO_TEST else UNTESTED
     return Verdicts({worker.finished[0]: worker.conduct.verdict for worker in workers if worker.finished}, otherwise)
 
 

@@ -11,9 +11,9 @@ from django.urls import reverse
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.ratings.loading import load_ratings
 from analysis.services.campaigns import analyse_campaign, request_analysis
-from analysis.stats.ratings import Kind
 from annotation.models import Assignment, Rating
 from annotation.services.assignments import finish_assignment
+from campaigns.design.composition import Kind
 from campaigns.models import Campaign
 from campaigns.services.lifecycle import close_campaign
 from evalsite.accounts.models import User

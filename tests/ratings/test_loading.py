@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.ratings import LoadedRatings, load_ratings
-from analysis.stats.ratings import Kind
+from campaigns.design.composition import Kind
 from evalsite.lib.tables import TableError, preview
 from tests.ratings.conftest import FORMATS, study, write_rows
 

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from analysis.stats.pipeline import Design
-from analysis.stats.ratings import Kind, Ratings
+from analysis.stats.ratings import Ratings
+from campaigns.design.composition import Kind
 
 
 def ratings_of(items, *, n_workers=None, n_systems=None):

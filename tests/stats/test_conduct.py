@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from analysis.stats.conduct import FAST_S, compare_references, describe_conduct
 from analysis.stats.pipeline import analyse
-from analysis.stats.ratings import Kind, Ratings, match_twins
+from analysis.stats.ratings import Ratings, match_twins
+from campaigns.design.composition import Kind
 from tests.stats.crowd import crowd, design
 
 

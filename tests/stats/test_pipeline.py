@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.stats.pipeline import analyse
-from analysis.stats.quality import NO_TEST, PRESETS, Verdict
-from analysis.stats.ratings import Kind, from_long, match_twins
+from analysis.stats.quality import PRESETS, Verdict
+from analysis.stats.ratings import from_long, match_twins
 from analysis.stats.scores import Unit
+from campaigns.design.composition import Kind
+from campaigns.design.worker_test import NO_TEST
 from tests.stats.crowd import crowd, design, ratings_of, seeds, take
 
 presets = st.sampled_from(list(PRESETS))

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, ttest_rel, wilcoxon
 
-from analysis.stats.quality import NO_TEST, PRESETS, Verdict, run_worker_test
-from analysis.stats.ratings import Kind, match_twins
+from analysis.stats.quality import PRESETS, Verdict, run_worker_test
+from analysis.stats.ratings import match_twins
 from analysis.stats.scores import rescale, reverse_negative
+from campaigns.design.composition import Kind
+from campaigns.design.worker_test import NO_TEST
 from tests.stats.crowd import crowd, ratings_of
 
 TESTS = [preset for preset in PRESETS if preset != NO_TEST]

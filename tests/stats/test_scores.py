@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis.stats.ratings import Kind, match_twins
+from analysis.stats.ratings import match_twins
 from analysis.stats.scores import Unit, observe, reverse_negative, score_systems, standardise
+from campaigns.design.composition import Kind
 from tests.stats.crowd import crowd, ratings_of
 
 

@@ -17,9 +17,9 @@ from analysis.ratings.scales import FULL, SCALE_CODES, look_at, unclear_scale
 from analysis.report import explain, report, summarise
 from analysis.sections import Output
 from analysis.settings import AnalysisSettings, load_settings
-from analysis.stats.quality import NO_TEST, PRESETS
 from analysis.stats.scores import Unit
 from analysis.study import Study, run_study
+from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, TableError, if_windows
 
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         parser.add_argument("ratings", type=Path, help="the ratings, one a row")
         parser.add_argument("--protocol", required=True, metavar="NAME", help="a protocol's name, or a JSON file")
         parser.add_argument("--alpha", type=float, metavar="A", help="a worker passes at p < A")
-        parser.add_argument("--worker-test", choices=list(PRESETS), metavar="PRESET", help=", ".join(PRESETS))
+        parser.add_argument("--worker-test", choices=list(WORKER_TESTS), metavar="PRESET", help=", ".join(WORKER_TESTS))
         parser.add_argument(
             "--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help="the scale of the scores, mapped to 0–100"
         )

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.design.composition import (
+    KINDS,
     POOL_OF_100,
     SOURCE_OF_20,
     SYSTEMS_OF_6,
@@ -152,7 +153,6 @@ def test_the_distance_of_twins_is_what_chance_gives():
     assert (np.abs(np.corrcoef(place[:, 70], place[:, 71])[0, 1])) < 0.1
 
 
-def test_kinds_are_numbered_like_the_ratings_that_come_back():
-    from analysis.stats.ratings import Kind as RatedKind
-
-    assert {kind.name: kind.value for kind in Kind} == {kind.name: kind.value for kind in RatedKind}
+def test_kinds_are_numbered_as_they_are_stored():
+    assert {kind.name: kind.value for kind in Kind} == {"ORDINARY": 0, "DEGRADED": 1, "REPEAT": 2, "REFERENCE": 3}
+    assert list(KINDS) == ["ordinary", "degraded", "repeat", "reference"]

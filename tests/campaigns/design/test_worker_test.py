@@ -5,10 +5,11 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from analysis.stats.quality import NO_TEST, PRESETS, run_worker_test
+from analysis.stats.quality import PRESETS, run_worker_test
 from analysis.stats.ranks import ranksum_less, wilcoxon_less
-from analysis.stats.ratings import Kind, match_twins
-from campaigns.design.worker_test import Compared, smallest_p_value
+from analysis.stats.ratings import match_twins
+from campaigns.design.composition import Kind
+from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
 from tests.stats.crowd import ratings_of
 
 
@@ -59,6 +60,10 @@ def test_ties_can_lower_an_approximated_rank_sum_as_the_docstring_says() -> None
     values, is_first = np.array([0.0, 9, 9, 9, 9, 9]), np.arange(6) < 1
     assert ranksum_less(values, is_first, np.zeros(6, int), 1)[0] == pytest.approx(0.0368, abs=1e-4)
     assert smallest_p_value("unpaired-ranksum", unpaired(1, 5)) == pytest.approx(1 / 6)
+
+
+def test_every_worker_test_with_words_is_computed():
+    assert list(PRESETS) == list(WORKER_TESTS)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
