@@ -1,12 +1,15 @@
 """Reading sources, outputs and uploaded files. Whoever calls has fetched the campaign for its user already."""
 
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Count, Max, Prefetch, QuerySet
 from django.shortcuts import get_object_or_404
 
+from campaigns.blocks import find_highlights
+from campaigns.contracts.protocol import Field, Screen
 from campaigns.importing.contents import Existing
-from campaigns.models import Campaign, Output, Source, Upload
+from campaigns.models import Campaign, Output, Source, System, Upload
 from evalsite.jobs.models import Job
 
 _CHUNK = 5000
@@ -28,6 +31,44 @@ def list_sources(campaign: Campaign) -> QuerySet[Source]:
     """Return the sources in the order of the file, with their outputs by system."""
     outputs = Output.objects.select_related("system").order_by("system__name")
     return campaign.sources.prefetch_related(Prefetch("outputs", outputs))
+
+
+@dataclass(frozen=True)
+class FieldText:
+    """A source's text of one field, and where another field's text is highlighted in it for workers."""
+
+    field: Field
+    text: str
+    highlights: tuple[tuple[int, int], ...]
+
+
+def texts_of(source: Source, screen: Screen) -> list[FieldText]:
+    """Return the texts that a source has, in the order of the screen. No query."""
+    texts = source.fields
+    return [
+        FieldText(field, texts[field.name], find_highlights(texts[field.name], texts.get(field.marks, "")))
+        for field in screen.fields
+        if texts.get(field.name)
+    ]
+
+
+@dataclass(frozen=True)
+class SystemOutputs:
+    """How many outputs a system has, and for how many sources it has none."""
+
+    system: System
+    n_outputs: int
+    n_missing: int
+
+
+def count_outputs(campaign: Campaign, *, n_sources: int) -> list[SystemOutputs]:
+    """Return the outputs of each system, by name. One query.
+
+    Nobody has one dialogue with several systems: of dialogues none is missing.
+    """
+    n_wanted = 0 if Screen.from_json(campaign.screen).output_format == "dialogue" else n_sources
+    systems = campaign.systems.annotate(n_outputs=Count("outputs")).order_by("name")
+    return [SystemOutputs(each, each.n_outputs, max(0, n_wanted - each.n_outputs)) for each in systems]
 
 
 def is_importing(campaign: Campaign, *, besides: Upload | None = None) -> bool:

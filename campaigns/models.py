@@ -132,6 +132,13 @@ class Campaign(models.Model):
         return self.n_ordinary + self.n_degraded + self.n_repeat + self.n_reference
 
     @property
+    def hourly_reward(self) -> Decimal | None:
+        """What the reward comes to per hour; None if nobody has said how long a HIT takes."""
+        if not self.minutes_per_hit:
+            return None
+        return (self.reward * 60 / self.minutes_per_hit).quantize(Decimal("0.01"))
+
+    @property
     def is_live(self) -> bool:
         """Whether workers chat with its systems, which have no outputs that were made before."""
         return bool(self.chat)
@@ -371,3 +378,14 @@ class Upload(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def state(self) -> str:
+        """How far it is: new, importing, problems, failed or imported. No query, if the job was fetched with it."""
+        if self.job and not self.job.is_finished:
+            return "importing"
+        if self.problems:
+            return "problems"
+        if self.imported_at:
+            return "imported"
+        return "failed" if self.job and self.job.status == self.job.Status.FAILED else "new"

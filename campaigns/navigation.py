@@ -1,13 +1,18 @@
 """The pages of one campaign, as tabs and breadcrumbs. The pages of other apps are known by name only."""
 
+from dataclasses import dataclass
 from typing import Any
 
+from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from campaigns.protocols import get_protocol
 from campaigns.queries import Role, has_role
+from evalsite.jobs.models import Job
+from evalsite.jobs.queries import job_state
+from evalsite.lib.errors import DomainError
 
 _TABS = (
     ("overview", "Overview", "campaigns:campaign"),
@@ -55,6 +60,33 @@ def url_of(campaign: Campaign, name: str) -> str | None:
         return reverse(name, args=[campaign.public_id])
     except NoReverseMatch:
         return None
+
+
+@dataclass(frozen=True)
+class WorkerLink:
+    """The address that workers open; `refused` says why it alone is not enough, `raters` where links are made."""
+
+    url: str
+    refused: str
+    raters: str | None
+
+
+def worker_link(request: HttpRequest, campaign: Campaign) -> WorkerLink | None:
+    """Return the address for workers; None where a platform brings them, or this site has no such pages."""
+    path, platform = url_of(campaign, "rate:welcome"), get_platform(campaign.platform)
+    if path is None or platform.has_account:
+        return None
+    refused = ""
+    try:
+        platform.identify(campaign.ref, {})
+    except DomainError as error:
+        refused = error.message
+    return WorkerLink(request.build_absolute_uri(path), refused, url_of(campaign, "monitoring:raters"))
+
+
+def job_progress(campaign: Campaign, job: Job) -> dict[str, Any]:
+    """Return what a page and its script show of a job of the set-up, with the address to ask again."""
+    return job_state(job) | {"url": reverse("campaigns:job", args=[campaign.public_id, job.pk])}
 
 
 def campaign_context(campaign: Campaign, current: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Reading campaigns: first whether this user may, then what a page shows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -42,6 +42,35 @@ def has_role(campaign: Campaign, role: Role) -> bool:
 def list_campaigns_for(user: User) -> QuerySet[Membership]:
     """Return the user's memberships with their campaigns, newest campaign first."""
     return user.memberships.select_related("campaign").order_by("-campaign__created_at", "-campaign__pk")
+
+
+@dataclass(frozen=True)
+class ListedCampaign:
+    """A campaign in the list of a user's. A place is one worker's go at one HIT."""
+
+    membership: Membership
+    n_hits: int
+    n_places: int
+    n_taken: int
+
+    @property
+    def campaign(self) -> Campaign:
+        """The campaign."""
+        return self.membership.campaign
+
+
+def list_places(memberships: Iterable[Membership]) -> list[ListedCampaign]:
+    """Return campaigns of `list_campaigns_for` with their HITs and places. One query."""
+    memberships = list(memberships)
+    counted = Campaign.objects.filter(pk__in=[each.campaign_id for each in memberships]).order_by()
+    found = counted.annotate(n=Count("hits"), left=Sum("hits__n_places_left", default=0)).values("pk", "n", "left")
+    by_campaign = {row["pk"]: (row["n"], row["left"]) for row in found}
+    rows = []
+    for membership in memberships:
+        n_hits, n_left = by_campaign[membership.campaign_id]
+        n_places = n_hits * membership.campaign.workers_per_hit
+        rows.append(ListedCampaign(membership, n_hits, n_places, n_places - n_left))
+    return rows
 
 
 def count_hits(campaign: Campaign) -> int:
@@ -89,16 +118,6 @@ def proposed_settings(campaign: Campaign, contents: Contents | None = None) -> M
     n_places = contents.n_places if contents else campaign.hits.count() * campaign.workers_per_hit
     platform = get_platform(campaign.platform)
     return platform.propose(campaign.platform_settings, n_places=n_places, hits_per_worker=campaign.hits_per_worker)
-
-
-def places_of(campaigns: list[Campaign]) -> dict[int, tuple[int, int]]:
-    """Return for each campaign, by its pk, how many HITs it has and how many places of them are left. One query."""
-    found = (
-        Campaign.objects.filter(pk__in=[campaign.pk for campaign in campaigns])
-        .order_by()
-        .annotate(n=Count("hits"), left=Sum("hits__n_places_left", default=0))
-    )
-    return {row["pk"]: (row["n"], row["left"]) for row in found.values("pk", "n", "left")}
 
 
 def list_systems(campaign: Campaign) -> QuerySet[System]:

@@ -15,6 +15,11 @@ def get_connector(slug: str) -> type[Connector]:
     return cast(type[Connector], _registry.get(slug))
 
 
+def find_connector(slug: str) -> type[Connector] | None:
+    """Return the connector of `slug`; None if this site does not have it any more."""
+    return cast(type[Connector] | None, _registry.all().get(slug))
+
+
 def list_connectors() -> list[type[Connector]]:
     """Return every connector in the order of the settings."""
     return list(_registry.all().values())

@@ -96,6 +96,7 @@ class Connector(ABC):
     where the topic needs no place in them.
     """
 
+    do_not_call_in_templates: ClassVar[bool] = True
     slug: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]

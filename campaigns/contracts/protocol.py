@@ -102,6 +102,7 @@ class Protocol:
     `has_open_screen`: its campaigns may change which fields there are.
     """
 
+    do_not_call_in_templates: ClassVar[bool] = True
     slug: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]

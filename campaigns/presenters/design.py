@@ -13,8 +13,7 @@ from campaigns.design.plan import plan_hits
 from campaigns.design.words import Unit, segment, unit_of
 from campaigns.hit_queries import first_hit, list_items, mix_of, preview_totals
 from campaigns.models import Campaign, HitItem
-from campaigns.navigation import campaign_context, url_of
-from campaigns.presenters.jobs import job_shown
+from campaigns.navigation import campaign_context, job_progress, url_of
 from campaigns.protocols import get_protocol
 from campaigns.queries import count_hits
 from campaigns.services.design import preset_of
@@ -135,7 +134,7 @@ def _build(campaign: Campaign) -> dict[str, Any] | None:
         return None
     return {
         "is_running": not job.is_finished,
-        "state": None if job.is_finished else job_shown(campaign, job),
+        "state": None if job.is_finished else job_progress(campaign, job),
         "error": job.error_message,
         "at": job.finished_at or job.created_at,
     }

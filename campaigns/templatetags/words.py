@@ -1,11 +1,13 @@
 """`{% load words %}`: numbers and times in words."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from campaigns.models import Chatbot
-from campaigns.presenters.chatbots import spent_words
 from evalsite.lib import words
 
 register = template.Library()
@@ -55,6 +57,31 @@ def percent(share: float | None) -> str:
 
 
 @register.filter
+def amount(value: Decimal) -> str:
+    """Return an amount of no known currency with two decimals, or with as many as it has.
+
+    >>> amount(Decimal("2")), amount(Decimal("0.003400")), amount(Decimal(0))
+    ('2.00', '0.0034', '0')
+    """
+    value = Decimal(value)
+    if not value:
+        return "0"
+    return f"{value:,.2f}" if value == value.quantize(Decimal("0.01")) else f"{value.normalize():,f}"
+
+
+@register.filter
 def spent(chatbot: Chatbot) -> str:
     """Return what a chatbot has cost, of its cap if it has one; "" if it costs nothing."""
-    return spent_words(chatbot)
+    if chatbot.spending_cap is not None:
+        return f"{amount(chatbot.spent)} of {amount(chatbot.spending_cap)}"
+    return amount(chatbot.spent) if chatbot.spent else ""
+
+
+@register.simple_block_tag
+def stat(content: SafeString, label: str, value: str | int) -> SafeString:
+    """`{% stat "HITs" n %}of 20 items{% endstat %}`: one number of a `dl class="stats"`, with a small note or none."""
+    shown = f"{value:,}" if isinstance(value, int) else value
+    note = format_html(' <span class="stat-note">{}</span>', content) if content.strip() else ""
+    return format_html(
+        '<div class="stat"><dt class="stat-label">{}</dt><dd class="stat-value">{}{}</dd></div>', label, shown, note
+    )

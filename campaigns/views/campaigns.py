@@ -1,6 +1,6 @@
 """The list of campaigns, a new one, the overview of one, and its life: launching, closing, duplicating, deleting."""
 
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -9,11 +9,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
+from campaigns.checklist import checklist, missing, to_confirm
 from campaigns.forms.campaigns import DuplicateForm, NewForm
 from campaigns.models import Campaign
-from campaigns.presenters.jobs import job_shown
-from campaigns.presenters.overview import campaigns_listed, overview, protocols_offered
-from campaigns.queries import Role, get_job_of, list_campaigns_for
+from campaigns.navigation import campaign_context, job_progress, worker_link
+from campaigns.protocols import list_protocols
+from campaigns.queries import Role, contents_of, get_job_of, list_campaigns_for, list_places, list_related_runs
 from campaigns.services.campaigns import create_campaign
 from campaigns.services.lifecycle import (
     close_campaign,
@@ -35,7 +36,7 @@ _PER_PAGE = 25
 def list_campaigns(request: SignedInRequest) -> HttpResponse:
     """List the campaigns that the user is a member of."""
     page = Paginator(list_campaigns_for(request.user), _PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "campaigns/list.html", {"page_obj": page, "rows": campaigns_listed(page)})
+    return render(request, "campaigns/list.html", {"page_obj": page, "rows": list_places(page)})
 
 
 @require_http_methods(["GET", "POST"])
@@ -45,11 +46,25 @@ def new(request: SignedInRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         campaign = create_campaign(owner=request.user, **form.cleaned_data)
         return redirect("campaigns:chatbots" if campaign.is_live else "campaigns:data", campaign.public_id)
-    return render_form(request, "campaigns/new.html", {"form": form, "protocols": protocols_offered()})
+    return render_form(request, "campaigns/new.html", {"form": form, "protocols": list_protocols()})
 
 
 def _overview(request: SignedInRequest, campaign: Campaign, error: DomainError | None = None) -> HttpResponse:
-    context = overview(request, request.user, campaign) | {"refused": error}
+    contents = contents_of(campaign)
+    parent, replications = list_related_runs(request.user, campaign)
+    context = campaign_context(campaign, "overview") | {
+        "contents": contents,
+        "parent": parent,
+        "replications": replications,
+        "copy_id": uuid4(),
+        "refused": error,
+    }
+    if campaign.is_launched:
+        context["link"] = worker_link(request, campaign)
+    else:
+        steps = checklist(campaign, contents)
+        context |= {"steps": steps, "n_missing": len(missing(steps)), "to_confirm": to_confirm(steps)}
+        context["total"] = campaign.reward * contents.n_places
     return render(request, "campaigns/campaign.html", context)
 
 
@@ -115,4 +130,4 @@ def delete(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 @campaign_view("GET", "HEAD")
 def job(request: SignedInRequest, campaign: Campaign, job_id: UUID) -> HttpResponse:
     """Answer with the state of an import or a building of HITs."""
-    return JsonResponse(job_shown(campaign, get_job_of(campaign, job_id)))
+    return JsonResponse(job_progress(campaign, get_job_of(campaign, job_id)))

@@ -7,17 +7,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
+from campaigns.checklist import count_families
+from campaigns.connectors import find_connector, list_connectors
+from campaigns.contracts.connector import Connector
 from campaigns.forms.chatbots import ChatbotForm, DialoguesForm, NewChatbotForm, SecretsForm, TestForm
 from campaigns.models import Campaign, Chatbot
 from campaigns.navigation import campaign_context
-from campaigns.presenters.chatbots import (
-    chatbot_page,
-    chatbots_page,
-    connector_class,
-    connector_shown,
-    connectors_offered,
-)
-from campaigns.queries import Role, get_chatbot_of
+from campaigns.queries import Role, get_chatbot_of, list_chatbots
+from campaigns.services.chatbot_rows import DEGRADED
 from campaigns.services.chatbot_tests import try_chatbot
 from campaigns.services.chatbots import (
     add_chatbot,
@@ -26,6 +23,7 @@ from campaigns.services.chatbots import (
     duplicate_chatbot,
     remove_chatbot,
     replace_dialogues,
+    secrets_set,
 )
 from campaigns.views.access import campaign_view, only_live, render_form
 from campaigns.views.autosave import save_form, sent
@@ -48,9 +46,16 @@ def _page(
     refused: DomainError | None = None,
 ) -> HttpResponse:
     """Show a chatbot, with the form that was sent in vain; `refused` is what a button was answered."""
-    connector = connector_class(found)
+    connector = find_connector(found.connector)
     form = form or ChatbotForm(found, connector)
-    context = chatbot_page(campaign, found) | {
+    known = secrets_set(found)
+    secret_options = connector.options.secrets() if connector else {}
+    context = campaign_context(campaign, "chatbots") | {
+        "chatbot": found,
+        "connector": connector,
+        "secrets": [(name, each.label, bool(known and name in known)) for name, each in secret_options.items()],
+        "is_unreadable": known is None,
+        "dialogues": found.dialogues.name.rpartition("/")[2] if found.dialogues.name else "",
         "form": form,
         "secrets_form": secrets or SecretsForm(connector),
         "dialogues_form": dialogues or DialoguesForm(),
@@ -65,6 +70,12 @@ def _page(
     return render_form(request, "campaigns/chatbot.html", context)
 
 
+def _offered(campaign: Campaign) -> list[type[Connector]]:
+    """Return the connectors of a new chatbot: the degraded one only where that chatbot is lacking."""
+    has_degraded = campaign.systems.filter(is_degraded=True).exists()
+    return [each for each in list_connectors() if not (each.is_for_worker_test and has_degraded)]
+
+
 def _page_again(request: SignedInRequest, campaign: Campaign, error: DomainError) -> HttpResponse:
     assert request.resolver_match
     found = get_chatbot_of(campaign, request.resolver_match.kwargs["chatbot_id"])
@@ -74,15 +85,22 @@ def _page_again(request: SignedInRequest, campaign: Campaign, error: DomainError
 @campaign_view("GET", check=only_live)
 def chatbots(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """List the chatbots."""
-    return render(request, "campaigns/chatbots.html", chatbots_page(campaign))
+    found = list(list_chatbots(campaign))
+    ordinary = [chatbot for chatbot in found if not chatbot.system.is_degraded]
+    context = campaign_context(campaign, "chatbots") | {
+        "chatbots": found,
+        "n_ordinary": len(ordinary),
+        "n_families": count_families(ordinary),
+        "has_degraded": len(ordinary) < len(found),
+        "degraded": DEGRADED,
+    }
+    return render(request, "campaigns/chatbots.html", context)
 
 
 @campaign_view("GET", to_read=Role.EDITOR, check=only_live)
 def choose(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Choose the connector of a new chatbot."""
-    context = campaign_context(campaign, "chatbots") | {
-        "connectors": [connector_shown(each) for each in connectors_offered(campaign)]
-    }
+    context = campaign_context(campaign, "chatbots") | {"connectors": _offered(campaign)}
     return render(request, "campaigns/chatbot_choose.html", context)
 
 
@@ -91,7 +109,7 @@ def choose(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 @campaign_view("GET", "POST", to_read=Role.EDITOR, check=only_live)
 def add(request: SignedInRequest, campaign: Campaign, connector: str) -> HttpResponse:
     """Add a chatbot."""
-    found = next((each for each in connectors_offered(campaign) if each.slug == connector), None)
+    found = next((each for each in _offered(campaign) if each.slug == connector), None)
     if found is None:
         raise Http404("There is no such connector.")
     is_degraded = found.is_for_worker_test
@@ -104,7 +122,7 @@ def add(request: SignedInRequest, campaign: Campaign, connector: str) -> HttpRes
         else:
             messages.success(request, f"“{made}” is added. Test whether it answers.")
             return redirect("campaigns:chatbot", campaign.public_id, made.pk)
-    context = campaign_context(campaign, "chatbots") | {"form": form, "connector": connector_shown(found)}
+    context = campaign_context(campaign, "chatbots") | {"form": form, "connector": found}
     return render_form(request, "campaigns/chatbot_add.html", context)
 
 
@@ -112,7 +130,7 @@ def add(request: SignedInRequest, campaign: Campaign, connector: str) -> HttpRes
 def chatbot(request: SignedInRequest, campaign: Campaign, chatbot_id: int) -> HttpResponse:
     """Show a chatbot, and change of it what was sent."""
     found = get_chatbot_of(campaign, chatbot_id)
-    form = ChatbotForm(found, connector_class(found), sent(request))
+    form = ChatbotForm(found, find_connector(found.connector), sent(request))
     if request.method == "POST":
         answer = save_form(
             request,
@@ -131,7 +149,7 @@ def chatbot(request: SignedInRequest, campaign: Campaign, chatbot_id: int) -> Ht
 def secrets(request: SignedInRequest, campaign: Campaign, chatbot_id: int) -> HttpResponse:
     """Set the secrets that were entered, or clear one."""
     found = get_chatbot_of(campaign, chatbot_id)
-    form = SecretsForm(connector_class(found), request.POST)
+    form = SecretsForm(find_connector(found.connector), request.POST)
     if form.is_valid():
         values: dict[str, str | None] = {**form.secrets()}
         if cleared := request.POST.get("clear"):

@@ -11,22 +11,20 @@ from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 
 from campaigns.contracts.protocol import Screen
-from campaigns.data_queries import get_upload_of, list_sources, list_uploads
+from campaigns.data_queries import count_outputs, get_upload_of, list_sources, list_uploads, texts_of
 from campaigns.forms.data import ColumnsForm, UploadForm
 from campaigns.importing.examples import Shape, example_csv, example_table
 from campaigns.importing.layout import FileLayout
 from campaigns.models import Campaign, Upload
-from campaigns.navigation import campaign_context
-from campaigns.presenters import data as shown
-from campaigns.presenters.jobs import job_shown
+from campaigns.navigation import campaign_context, job_progress
 from campaigns.protocols import get_protocol
-from campaigns.queries import Role, contents_of, list_systems
+from campaigns.queries import Role, contents_of
 from campaigns.services.imports import map_columns, read_as, start_import, upload_outputs
 from campaigns.views.access import campaign_view, only_outputs, render_form
 from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import TableError, lines_if_windows, preview
+from evalsite.lib.tables import Problem, TableError, lines_if_windows, preview
 
 _SOURCES_PER_PAGE, _PREVIEW_ROWS = 10, 3
 
@@ -37,13 +35,12 @@ def data(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     screen, contents = Screen.from_json(campaign.screen), contents_of(campaign)
     page = Paginator(list_sources(campaign), _SOURCES_PER_PAGE).get_page(request.GET.get("page"))
     context = campaign_context(campaign, "data") | {
-        "stats": shown.counts_shown(contents, has_given_hits=campaign.has_given_hits),
         "contents": contents,
-        "systems": shown.systems_shown(list_systems(campaign), contents.n_sources, screen),
+        "systems": count_outputs(campaign, n_sources=contents.n_sources),
         "page_obj": page,
-        "sources": shown.sources_shown(page, screen),
+        "sources": [(source, texts_of(source, screen)) for source in page],
         "output_label": screen.output_label,
-        "uploads": shown.uploads_listed(campaign, list_uploads(campaign)),
+        "uploads": list_uploads(campaign),
     }
     return render(request, "campaigns/data.html", context)
 
@@ -114,11 +111,13 @@ def _encoding(request: SignedInRequest, campaign: Campaign, found: Upload) -> Ht
 
 def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[str, Any]:
     """Return what the page of one uploaded file shows."""
-    state, layout = shown.state_of(found), FileLayout.from_json(found.layout)
-    context = campaign_context(campaign, "data") | shown.problems_shown(found) | shown.summary_shown(found)
-    context |= {"upload": found, "form": form, "state": state, "shape": shown.shape_words(layout), "layout": layout}
+    state, layout = found.state, FileLayout.from_json(found.layout)
+    context = campaign_context(campaign, "data") | {"upload": found, "form": form, "state": state, "layout": layout}
+    if found.problems:
+        problems = [Problem(row, column, text, "") for row, column, text in found.problems["rows"]]
+        context |= {"problems": problems, "n_problems": len(problems) + found.problems["n_more"]}
     if found.job and state in ("importing", "failed"):
-        context["job_state"] = job_shown(campaign, found.job)
+        context["job_state"] = job_progress(campaign, found.job)
     if state == "importing" or layout.has_hits:
         return context
     try:

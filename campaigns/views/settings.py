@@ -8,7 +8,6 @@ from campaigns.forms.instructions import InstructionsForm
 from campaigns.forms.settings import SettingsForm
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
-from campaigns.presenters.overview import cost_of
 from campaigns.protocols import get_protocol
 from campaigns.queries import contents_of
 from campaigns.services.campaigns import change_campaign, default_instructions
@@ -33,7 +32,8 @@ def settings(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         form.freeze()
     elif campaign.is_launched:
         form.freeze_launched()
-    context |= {"form": form, "cost": cost_of(campaign, contents_of(campaign).n_places)}
+    n_places = contents_of(campaign).n_places
+    context |= {"form": form, "n_places": n_places, "total": campaign.reward * n_places}
     return render_form(request, "campaigns/settings.html", context)
 
 

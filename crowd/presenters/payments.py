@@ -12,7 +12,6 @@ from annotation.queries import worker_name
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.platforms import get_platform
-from campaigns.presenters import overview
 from campaigns.queries import Role, has_role
 from crowd.models import Order, Submission
 from crowd.presenters.account import balance_of, money_words
@@ -57,7 +56,7 @@ def frame(campaign: Campaign, part: str, n_discrepancies: int | None = None) -> 
 
 def promised_wage(campaign: Campaign) -> Decimal | None:
     """Return what the reward comes to per hour if a HIT takes as long as workers are told; None if that is not said."""
-    return overview.cost_of(campaign, 0)["hourly"]
+    return campaign.hourly_reward
 
 
 def rows_shown(campaign: Campaign, rows: Iterable[Row], wage: Decimal | None) -> list[dict[str, Any]]:

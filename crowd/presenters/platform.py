@@ -8,7 +8,6 @@ from django.db.models import Max
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, url_of
 from campaigns.platforms import get_platform
-from campaigns.presenters.overview import cost_of
 from crowd.models import Order, Posting, Submission
 from crowd.presenters.account import account_shown
 from crowd.presenters.waves import lacks, progress_of, wave_rows
@@ -46,7 +45,7 @@ def platform_page(campaign: Campaign) -> dict[str, Any]:
 def publishing_shown(campaign: Campaign, balance: str) -> dict[str, Any]:
     """Return how many HITs are published and still to be."""
     n_hits, n_left = campaign.hits.count(), unpublished_hits(campaign).count()
-    hourly = cost_of(campaign, 0)["hourly"]
+    hourly = campaign.hourly_reward
     stats = [
         {"label": "HITs ordered", "value": f"{n_hits - n_left:,}", "note": f"of {n_hits:,}"},
         {

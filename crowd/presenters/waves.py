@@ -10,7 +10,6 @@ from campaigns.checklist import checklist, missing, to_confirm
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, url_of
 from campaigns.platforms import get_platform
-from campaigns.presenters.overview import cost_of
 from crowd.models import Wave
 from crowd.presenters.account import account_shown, money_words
 from crowd.queries.publishing import Cost, address_of, balance_left, check_wage, preview_wave, terms_of
@@ -132,7 +131,7 @@ def _lines(campaign: Campaign, cost: Cost, left: Decimal | None, numbers: list[i
     def money(amount: Decimal) -> str:
         return money_words(amount, cost.currency)
 
-    hourly = cost_of(campaign, 0)["hourly"]
+    hourly = campaign.hourly_reward
     which = f"number {numbers[0]:,}" if len(numbers) == 1 else f"numbers {numbers[0]:,} to {numbers[-1]:,}"
     lines: list[dict[str, Any]] = [
         {"label": "HITs", "value": f"{len(numbers):,}", "note": which},
@@ -178,7 +177,7 @@ def _warnings(campaign: Campaign, left: Decimal | None, money: str, site_url: st
 
 
 def _wage_warnings(campaign: Campaign, settings_url: str | None) -> list[dict[str, Any]]:
-    hourly, fair = cost_of(campaign, 0)["hourly"], FAIR_HOURLY.get(campaign.currency)
+    hourly, fair = campaign.hourly_reward, FAIR_HOURLY.get(campaign.currency)
     if hourly is None:
         text = "Say how many minutes a HIT takes, to see what workers earn in an hour."
         return [_problem(text, settings_url, "Go to the settings")]

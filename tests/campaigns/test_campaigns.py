@@ -10,6 +10,7 @@ from django.urls import reverse
 from campaigns.checklist import checklist, missing
 from campaigns.contracts.protocol import Screen, find_blanks
 from campaigns.models import Campaign, Membership
+from campaigns.navigation import url_of
 from campaigns.protocols import list_protocols
 from campaigns.services.lifecycle import launch_campaign
 from evalsite.lib.errors import DomainError
@@ -37,10 +38,10 @@ def test_the_list_has_ones_own_newest_first_with_role_and_places(
     newer = make_campaign(owner, "custom")
     make_campaign(stranger, "qg")
     rows = owner_client.get(LIST).context["rows"]
-    assert [row["campaign"] for row in rows] == [newer, running]
-    assert (rows[1]["n_hits"], rows[1]["n_taken"], rows[1]["n_places"]) == (3, 1, 3)
+    assert [row.campaign for row in rows] == [newer, running]
+    assert (rows[1].n_hits, rows[1].n_taken, rows[1].n_places) == (3, 1, 3)
     [seen] = viewer_client.get(LIST).context["rows"]
-    assert seen["role"] == "Viewer"
+    assert seen.membership.role == "viewer"
 
 
 def test_places_taken_with_more_workers_per_hit(owner_client: Client, running: Campaign) -> None:
@@ -48,7 +49,7 @@ def test_places_taken_with_more_workers_per_hit(owner_client: Client, running: C
     running.save()
     running.hits.update(n_places_left=3)
     [row] = owner_client.get(LIST).context["rows"]
-    assert (row["n_taken"], row["n_places"]) == (3, 12)
+    assert (row.n_taken, row.n_places) == (3, 12)
 
 
 @pytest.mark.parametrize("protocol", [protocol for protocol in list_protocols() if not protocol.chat])
@@ -87,10 +88,11 @@ def test_a_protocol_that_cannot_be_chosen(owner_client: Client, protocol: str) -
 
 
 def test_every_protocol_is_offered(owner_client: Client) -> None:
-    offered = {protocol["slug"]: protocol for protocol in owner_client.get(NEW).context["protocols"]}
-    assert list(offered) == [protocol.slug for protocol in list_protocols()]
-    assert offered["dialogue-free"]["shown"].startswith("live chat")
-    assert offered["dialogue-free"]["mix"] == "6 chats: 5 different chatbots and the degraded one"
+    page = owner_client.get(NEW).text
+    places = [page.index(f'value="{protocol.slug}"') for protocol in list_protocols()]
+    assert places == sorted(places)
+    assert "live chat with a chatbot about a topic of the worker&#x27;s choice, at least 10 messages" in page
+    assert "6 chats: 5 different chatbots and the degraded one" in page
 
 
 # --- The check-list
@@ -184,23 +186,23 @@ def test_payment_with_minutes_is_stated(ready: Campaign) -> None:
 
 def test_the_overview_links_every_step_and_holds_the_launch_back(owner_client: Client, campaign: Campaign) -> None:
     response = owner_client.get(reverse("campaigns:campaign", args=[campaign.public_id]))
-    assert all(row["url"] for row in response.context["steps"])
+    assert all(f'href="{url_of(campaign, step.page)}"' in response.text for step in response.context["steps"])
     assert response.context["n_missing"] == 3
 
 
 def test_the_overview_shows_a_launched_one_its_link(owner_client: Client, running: Campaign) -> None:
     response = owner_client.get(reverse("campaigns:campaign", args=[running.public_id]))
     assert "steps" not in response.context
-    assert response.context["link"]["url"].startswith("http://testserver/rate/")
-    assert not response.context["link"]["refused"]
+    assert response.context["link"].url.startswith("http://testserver/rate/")
+    assert not response.context["link"].refused
 
 
 def test_where_every_rater_has_a_link_of_their_own_no_open_one_is_shown(owner_client: Client, running) -> None:
     running.platform_settings = {"access": "personal"}
     running.save()
     response = owner_client.get(reverse("campaigns:campaign", args=[running.public_id]))
-    assert response.context["link"]["refused"]
-    assert response.context["link"]["url"] not in response.text
+    assert response.context["link"].refused
+    assert response.context["link"].url not in response.text
 
 
 def test_a_campaign_of_somebody_else_keeps_its_name_from_the_pages_of_its_replications(

@@ -39,7 +39,7 @@ def test_the_reply_its_time_tokens_and_cost_are_shown_and_kept(
     tested = chatbot_of(live, "Remote").tested
     assert (tested["ok"], tested["code"]) == (True, "")
     assert tested["took_ms"] >= 0
-    assert page.context["test"]["words"] == "answers"
+    assert 'badge-passed">answers<' in page.text
     assert "&lt;b&gt;Ahoy&lt;/b&gt;" in page.text
     assert "<script>alert" not in page.text
     assert "1,000 tokens read, 200 written" in page.text
@@ -63,7 +63,12 @@ def test_a_second_turn_has_the_first_before_it(owner_client: Client, live: Campa
     page = ask(owner_client, live, "My name is Ann.", then="Who am I?")
     roles = [message["role"] for message in server.received[1].body["messages"] if message["role"] != "system"]
     assert roles == ["user", "assistant", "user"]
-    assert [turn["by"] for turn in page.context["test"]["turns"]] == ["worker", "chatbot", "worker", "chatbot"]
+    assert [turn["by"] for turn in page.context["chatbot"].tested["turns"]] == [
+        "worker",
+        "chatbot",
+        "worker",
+        "chatbot",
+    ]
     assert chatbot_of(live, "Remote").spent == Decimal("0.01")
 
 
@@ -137,10 +142,10 @@ def test_what_went_wrong_is_told(owner_client: Client, live: Campaign, server: C
     tested = chatbot_of(live, "Remote").tested
     assert page.status_code == 200
     assert (tested["ok"], tested["code"]) == (False, {401: "refused", 429: "rate_limited", 500: "server_error"}[status])
-    assert tested["message"] in page.context["test"]["message"]
+    assert tested["message"] in page.context["chatbot"].tested["message"]
     assert "took_ms" not in tested, "the degraded chatbot would be as slow as a failure"
     assert chatbot_of(live, "Remote").spent == 0
-    assert page.context["test"]["words"] == "failed"
+    assert 'badge-failed">failed<' in page.text
 
 
 def test_a_host_that_is_not_allowed_is_named(
@@ -149,7 +154,7 @@ def test_a_host_that_is_not_allowed_is_named(
     settings.CHATBOT_HOSTS = ["api.example.org"]
     page = ask(owner_client, live)
     assert chatbot_of(live, "Remote").tested["code"] == "host_refused"
-    assert "127.0.0.1" in page.context["test"]["message"]
+    assert "127.0.0.1" in page.context["chatbot"].tested["message"]
     assert server.received == []
 
 
@@ -176,7 +181,7 @@ def test_the_degraded_chatbot_answers_from_the_examples(owner_client: Client, li
     url = url_of(live, "chatbot_test", chatbot_of(live, "degraded").pk)
     page = owner_client.post(url, {"text": "Hello!"}, follow=True)
     assert chatbot_of(live, "degraded").tested["ok"]
-    assert len(page.context["test"]["turns"]) == 2
+    assert len(page.context["chatbot"].tested["turns"]) == 2
 
 
 def test_looking_asks_nobody(owner_client: Client, live: Campaign, server: ChatServer) -> None:

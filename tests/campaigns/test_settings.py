@@ -42,7 +42,7 @@ def test_the_whole_form_without_script(owner_client: Client, campaign: Campaign)
         0.01,
     )
     assert (saved.reward, saved.currency, saved.minutes_per_hit) == (Decimal("1.20"), "EUR", 6)
-    assert owner_client.get(url(campaign)).context["cost"]["hourly"] == Decimal("12.00")
+    assert owner_client.get(url(campaign)).context["campaign"].hourly_reward == Decimal("12.00")
 
 
 def test_a_field_alone_changes_nothing_else(owner_client: Client, campaign: Campaign) -> None:
@@ -145,5 +145,5 @@ def test_after_launch_the_form_without_script_can_be_sent_as_it_is_shown(owner_c
 def test_unpaid_volunteers_cost_nothing(owner, owner_client: Client) -> None:
     campaign = make_campaign(owner, "mrc-fluency")
     autosave(owner_client, campaign, minutes_per_hit="10")
-    cost = owner_client.get(url(campaign)).context["cost"]
-    assert (cost["hourly"], cost["total"]) == (0, 0)
+    context = owner_client.get(url(campaign)).context
+    assert (context["campaign"].hourly_reward, context["total"]) == (0, 0)

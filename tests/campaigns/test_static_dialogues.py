@@ -65,7 +65,7 @@ def test_dialogues_are_kept_whole_and_their_speakers_by_no_name_of_a_system(whol
 
 def test_nobody_is_told_that_systems_lack_each_others_dialogues(whole: Campaign, owner_client: Client) -> None:
     assert whole.uploads.get().summary["notices"] == []
-    assert [row["n_missing"] for row in owner_client.get(url("data", whole)).context["systems"]] == [0, 0, 0]
+    assert [row.n_missing for row in owner_client.get(url("data", whole)).context["systems"]] == [0, 0, 0]
 
 
 def test_the_turn_before_a_reply_is_the_persons(replies: Campaign) -> None:
