@@ -10,8 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
+from campaigns import dialogues
 from campaigns.chatbots import connector_of
-from campaigns.contracts import dialogues
 from campaigns.models import Campaign
 from campaigns.services.chatbots import remove_chatbot
 from campaigns.services.lifecycle import delete_campaign, duplicate_campaign

@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from campaigns.models import Campaign
-from campaigns.services.chatbots import add_chatbot
+from campaigns.services.chatbot_rows import store_chatbot
 from campaigns.services.hits import execute_build
 from evalsite.accounts.models import User
 from tests.annotation.cast import launch
@@ -17,9 +17,9 @@ def make_live_campaign(owner: User, protocol: str = "dialogue-free", *, connecto
     """Return a draft with five chatbots and the degraded one."""
     campaign = make_campaign(owner, protocol)
     for name in CHATBOTS:
-        add_chatbot(campaign=campaign, name=name, connector=connector, persona=PERSONA[:2] if name == "Amber" else [])
+        store_chatbot(campaign=campaign, name=name, connector=connector, persona=PERSONA[:2] if name == "Amber" else [])
     if not campaign.systems.filter(is_degraded=True).exists():
-        add_chatbot(campaign=campaign, name="degraded", connector="degraded", is_degraded=True)
+        store_chatbot(campaign=campaign, name="degraded", connector="degraded", is_degraded=True)
     return campaign
 
 
