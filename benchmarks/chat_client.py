@@ -110,13 +110,13 @@ class Worker:
             status, content = await ask(self._plan["port"], "POST", f"{self._path}{verb}/", *sent)
             if status != 200:
                 raise RuntimeError(f"{verb}: {status} {content[:200]!r}")
-            told = json.loads(content)
-            if told["status"] == "replied":
-                return str(told["turns"][-1]["text"])
-            if told["status"] != "waiting":
+            answer = json.loads(content)
+            if answer["status"] == "replied":
+                return str(answer["turns"][-1]["text"])
+            if answer["status"] != "waiting":
                 raise RuntimeError(f"{verb}: {content[:300]!r}")
-            await asyncio.sleep(told["wait_ms"] / _MS_PER_S)
-            verb, sent = "reply", form(position=1, number=told["number"])
+            await asyncio.sleep(answer["wait_ms"] / _MS_PER_S)
+            verb, sent = "reply", form(position=1, number=answer["number"])
 
 
 async def main() -> None:
@@ -127,8 +127,8 @@ async def main() -> None:
     workers = [Worker(plan, path, rank, measured, start) for rank, path in enumerate(plan["paths"])]
     await asyncio.gather(*(worker.chat() for worker in workers))
     used = resource.getrusage(resource.RUSAGE_SELF)
-    told = {"seconds": time.perf_counter() - measured.began, "cpu_s": used.ru_utime + used.ru_stime}
-    print(json.dumps(vars(measured) | told))
+    totals = {"seconds": time.perf_counter() - measured.began, "cpu_s": used.ru_utime + used.ru_stime}
+    print(json.dumps(vars(measured) | totals))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Six small programs that answer questions from a passage, and the table of what they and a human answered.
 
     python examples/mrc/answer.py                      # writes outputs.csv beside this file
-    python examples/mrc/answer.py --output answers.csv # writes it elsewhere
+    python examples/mrc/answer.py --output answers.csv # writes it into another file
     python examples/mrc/answer.py --scores             # prints every system's mean token F1 against the references
 
 A program gets a Task, which holds neither the reference nor the human's answer. All use the standard library only and

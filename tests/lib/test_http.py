@@ -43,13 +43,13 @@ def test_it_gets_pages_and_follows_redirects_on_its_host(site):
         assert client.get("/to?/elsewhere").url.path == "/elsewhere"
 
 
-@pytest.mark.parametrize("elsewhere", ["http://localhost:9/", "https://127.0.0.1/", "http://127.0.0.1:9/"])
-def test_another_host_scheme_or_port_is_refused(site, elsewhere):
+@pytest.mark.parametrize("other", ["http://localhost:9/", "https://127.0.0.1/", "http://127.0.0.1:9/"])
+def test_another_host_scheme_or_port_is_refused(site, other):
     with open_client(site, timeout_s=5) as client:
         with pytest.raises(RefusedError):
-            client.get(elsewhere)
+            client.get(other)
         with pytest.raises(RefusedError):
-            client.get(f"/to?{elsewhere}")
+            client.get(f"/to?{other}")
 
 
 def test_redirects_come_to_an_end(site):

@@ -249,7 +249,7 @@ def test_another_port_of_a_private_host_is_not_allowed_with_it(site):
 
 
 def test_a_name_is_looked_up_once_and_the_connection_goes_there(site, names):
-    names["chat.example.org"] = [[PUBLIC], [PRIVATE]]  # the second answer would be for whoever looks again
+    names["chat.example.org"] = [[PUBLIC], [PRIVATE]]  # the second answer would be for a second look-up
     assert get(f"http://chat.example.org:{site.server_port}/", "*").status_code == 200
     assert names["reached"] == [[PUBLIC]]
 
@@ -288,14 +288,16 @@ def test_a_name_that_leads_nowhere_is_unreachable_not_refused(names):
 
 
 @pytest.mark.parametrize(
-    "elsewhere",
+    "other_host",
     ["http://127.0.0.1:{port}/", "http://169.254.169.254/latest/", "http://other.example.org/", "//localhost:{port}/"],
 )
-def test_redirects_to_another_host_are_refused(site, names, elsewhere):
+def test_redirects_to_another_host_are_refused(site, names, other_host):
     names["chat.example.org"], names["other.example.org"] = [[PUBLIC]], [[PUBLIC]]
     with pytest.raises(HostRefusedError):
         get(
-            f"http://chat.example.org:{site.server_port}/to?{elsewhere.format(port=site.server_port)}", "*", "localhost"
+            f"http://chat.example.org:{site.server_port}/to?{other_host.format(port=site.server_port)}",
+            "*",
+            "localhost",
         )
     assert site.n_connections == 1
 

@@ -304,13 +304,13 @@ def test_progress_is_told_on_the_callers_thread_and_ends_at_one(write, monkeypat
         return slow_read(*arguments)
 
     monkeypatch.setattr(delimited.arrow_csv, "read_csv", read_slowly)
-    told: list[tuple[float, int]] = []
+    reported: list[tuple[float, int]] = []
     path = write("worker,score\n" + "w1,50\n" * 1000)
-    read_columns(path, ["worker"], on_progress=lambda share: told.append((share, threading.get_ident())))
-    assert len(told) >= 2
-    assert told[-1][0] == 1.0
-    assert {thread for _, thread in told} == {threading.get_ident()}
-    assert all(0 <= share <= 1 for share, _ in told)
+    read_columns(path, ["worker"], on_progress=lambda share: reported.append((share, threading.get_ident())))
+    assert len(reported) >= 2
+    assert reported[-1][0] == 1.0
+    assert {thread for _, thread in reported} == {threading.get_ident()}
+    assert all(0 <= share <= 1 for share, _ in reported)
 
 
 def test_a_failure_while_progress_is_told_is_still_a_refusal(write) -> None:

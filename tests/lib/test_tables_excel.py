@@ -25,7 +25,7 @@ def save(tmp_path: Path):
         for row in rows:
             book.active.append(row)
         for _ in range(sheets - 1):
-            book.create_sheet().append(["elsewhere"])
+            book.create_sheet().append(["other"])
         path = tmp_path / "ratings.xlsx"
         book.save(path)
         book.close()
@@ -291,9 +291,9 @@ def test_a_workbook_with_a_password_on_its_parts_is_refused(save) -> None:
     assert refusal(path, ["worker"], []).code == "corrupt"
 
 
-def test_progress_is_told(save) -> None:
-    told: list[float] = []
+def test_progress_is_reported(save) -> None:
+    reported: list[float] = []
     path = save(["worker"], *[["w"]] * 25_000)
-    read_columns(path, ["worker"], on_progress=told.append)
-    assert len(told) == 2
-    assert 0 < told[0] < told[1] == 1.0
+    read_columns(path, ["worker"], on_progress=reported.append)
+    assert len(reported) == 2
+    assert 0 < reported[0] < reported[1] == 1.0

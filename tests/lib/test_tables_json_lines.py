@@ -99,11 +99,11 @@ def test_a_missing_column_lists_those_that_exist(write) -> None:
     assert "“rater”" in str(error)
 
 
-def test_progress_is_told(write) -> None:
-    told: list[float] = []
-    read_columns(write('{"worker": "w"}\n' * 150_000), ["worker"], on_progress=told.append)
-    assert told[0] == pytest.approx(2 / 3, abs=0.01)
-    assert told[-1] == 1.0
+def test_progress_is_reported(write) -> None:
+    reported: list[float] = []
+    read_columns(write('{"worker": "w"}\n' * 150_000), ["worker"], on_progress=reported.append)
+    assert reported[0] == pytest.approx(2 / 3, abs=0.01)
+    assert reported[-1] == 1.0
 
 
 # --- Objects in a line
