@@ -1,21 +1,24 @@
-"""Reading what HITs are made of, and HITs. Whoever calls has fetched the campaign for its user already."""
+"""Reading what HITs are made of, and HITs. Callers have fetched the campaign for its user already."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.http import Http404
 from numpy.typing import NDArray
 
+from campaigns.building.estimate import BuildEstimate, estimate_of
 from campaigns.building.material import Material, Texts
-from campaigns.building.outlook import Outlook, outlook_of
 from campaigns.building.refusals import refusal
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Kind, Mix
 from campaigns.design.errors import DesignError
+from campaigns.design.plan import plan_hits
 from campaigns.design.sampling import Leftover
 from campaigns.design.worker_test import Compared
 from campaigns.models import Campaign, HitItem, Output
+from evalsite.lib.errors import DomainError
 
 _CHUNK = 5000
 
@@ -101,19 +104,19 @@ def _texts(screen: Screen, fields: list[dict[str, str]], outputs: list[str]) -> 
     )
 
 
-def preview_totals(campaign: Campaign) -> Outlook:
+def get_estimate(campaign: Campaign) -> BuildEstimate:
     """Return what the HITs come to as the design is; raise DomainError, with the numbers, if there can be none.
 
     Three queries, or as many that count the HITs that came with a file. Texts are not read: an output without words,
     or a source without a reference, is found when the HITs are built.
     """
     if campaign.has_given_hits:
-        return _given_totals(campaign)
+        return _given_estimate(campaign)
     material = read_material(campaign, with_texts=False)
-    return outlook_of(material, workers_per_hit=campaign.workers_per_hit, reward=campaign.reward)
+    return estimate_of(material, workers_per_hit=campaign.workers_per_hit, reward=campaign.reward)
 
 
-def _given_totals(campaign: Campaign) -> Outlook:
+def _given_estimate(campaign: Campaign) -> BuildEstimate:
     """Return what the HITs that came with a file come to."""
     ordinary = HitItem.objects.filter(hit__campaign=campaign, kind=Kind.ORDINARY)
     items = HitItem.objects.filter(hit__campaign=campaign).aggregate(
@@ -125,7 +128,7 @@ def _given_totals(campaign: Campaign) -> Outlook:
     counts = dict(ordinary.order_by().values_list("output__system__name").annotate(n=Count("pk")))
     n_outputs = Output.objects.filter(source__campaign=campaign).count()
     n_assignments = items["n_hits"] * campaign.workers_per_hit
-    return Outlook(
+    return BuildEstimate(
         n_hits=items["n_hits"],
         n_items=items["n"],
         n_assignments=n_assignments,
@@ -171,7 +174,33 @@ def list_items(campaign: Campaign, number: int) -> list[HitItem]:
     return found
 
 
-def first_hit(campaign: Campaign) -> list[HitItem]:
-    """Return the items of the campaign's first HIT by position, without texts; none if it has no HIT. One query."""
-    first = campaign.hits.order_by("number").values("pk")[:1]
-    return list(HitItem.objects.filter(hit__in=first).only("position", "kind", "twin_position"))
+class Cell(NamedTuple):
+    """An item of a HIT in a drawing: its place, its kind, and the place of its twin."""
+
+    position: int
+    kind: Kind
+    twin: int | None
+
+
+def cells_of(items: Iterable[HitItem]) -> list[Cell]:
+    """Return the items of a HIT as cells, by position."""
+    return sorted(Cell(item.position, Kind(item.kind), item.twin_position) for item in items)
+
+
+def example_cells(campaign: Campaign) -> list[Cell]:
+    """Return the first HIT that came with the file, else one as the design makes it; none if it makes none.
+
+    One query for a HIT of a file, else none.
+    """
+    if campaign.has_given_hits:
+        first = campaign.hits.order_by("number").values("pk")[:1]
+        return cells_of(HitItem.objects.filter(hit__in=first).only("position", "kind", "twin_position"))
+    try:
+        mix = mix_of(campaign)
+    except DomainError:
+        return []
+    n = mix.n_ordinary
+    one_source, anchor = np.zeros(n, dtype=np.int64), 0 if mix.has_anchor else None
+    hits = plan_hits(mix, source=one_source, system=np.arange(n), seed=campaign.seed, n_hits=1, anchor=anchor).hits
+    rows = zip(hits.position.tolist(), hits.kind.tolist(), hits.twin_position.tolist(), strict=True)
+    return sorted(Cell(position, Kind(kind), twin if twin > 0 else None) for position, kind, twin in rows)

@@ -33,7 +33,7 @@ def change_design(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campaign
     """Change fields of the design (`COMPOSITION`, `WORKERS`) and return the campaign as it is then.
 
     A mix that makes no HIT is kept: fields arrive one at a time, and 70 ordinary items become 11 before 10 repeats
-    become 3. `preview_totals` says what is wrong with it and `build_hits` refuses it. Another composition makes the
+    become 3. `get_estimate` says what is wrong with it and `build_hits` refuses it. Another composition makes the
     HITs out of date; another number of workers changes how many places they have.
 
     Raises DomainError: `frozen` after the launch, `given_hits` for the composition of HITs that came with a file.

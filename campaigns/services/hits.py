@@ -9,7 +9,7 @@ from django.db import transaction
 from campaigns.building.material import Material, make_plan
 from campaigns.building.texts import write_texts
 from campaigns.design.plan import Hits
-from campaigns.hit_queries import preview_totals, read_material
+from campaigns.hit_queries import get_estimate, read_material
 from campaigns.models import Campaign, Hit
 from campaigns.queries import BUILD
 from campaigns.services.campaigns import lock_for_change
@@ -35,7 +35,7 @@ def build_hits(*, campaign: Campaign, user: User) -> Job:
     """
     locked = lock_for_change(campaign)
     _check_own(locked)
-    preview_totals(locked)
+    get_estimate(locked)
     if locked.build_job and not locked.build_job.is_finished:
         return locked.build_job
     locked.build_job = enqueue(BUILD, owner=user, args={"campaign": locked.pk})

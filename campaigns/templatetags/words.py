@@ -85,3 +85,23 @@ def stat(content: SafeString, label: str, value: str | int) -> SafeString:
     return format_html(
         '<div class="stat"><dt class="stat-label">{}</dt><dd class="stat-value">{}{}</dd></div>', label, shown, note
     )
+
+
+@register.simple_block_tag
+def total(content: SafeString, label: str, value: str | int, most: int | None = None) -> SafeString:
+    """`{% total "Ratings" 3 5 %}for each criterion{% endtotal %}`: one number or range of a `dl class="totals"`."""
+    shown = f"{value:,}" if isinstance(value, int) else value
+    if most is not None and most != value:
+        shown = f"{shown} to {most:,}"
+    note = format_html(' <span class="total-note">{}</span>', content) if content.strip() else ""
+    return format_html('<div class="total"><dt>{}</dt><dd><strong>{}</strong>{}</dd></div>', label, shown, note)
+
+
+@register.filter
+def money(value: Decimal, currency: str) -> str:
+    """Return an amount with its currency.
+
+    >>> money(Decimal("1234.5"), "USD")
+    '1,234.50 USD'
+    """
+    return f"{value:,.2f} {currency}"

@@ -3,12 +3,15 @@
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
+from campaigns.checklist import passing_of
 from campaigns.design.worker_test import NO_TEST
 from campaigns.forms.design import DesignForm
+from campaigns.hit_queries import cells_of, example_cells, get_estimate, list_items
 from campaigns.models import Campaign
-from campaigns.presenters.design import design_page, hit_page
+from campaigns.navigation import campaign_context, job_progress, url_of
+from campaigns.queries import count_hits
 from campaigns.services.campaigns import change_campaign
-from campaigns.services.design import change_design, draw_seed, use_preset
+from campaigns.services.design import change_design, draw_seed, preset_of, use_preset
 from campaigns.services.hits import build_hits, use_own_hits
 from campaigns.views.access import campaign_view, render_form
 from campaigns.views.autosave import save_form, sent
@@ -16,15 +19,38 @@ from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
 
 # What of the page follows from the fields: the totals, the buttons, and the campaign's status in the heading.
-_FOLLOWS = "#outlook,#design-buttons,h1"
+_FOLLOWS = "#estimate,#design-buttons,h1"
 
 
 def _page(
     request: SignedInRequest, campaign: Campaign, error: DomainError | None = None, form: DesignForm | None = None
 ) -> HttpResponse:
-    """Show the design; `error` is what a button was answered."""
+    """Show the design, at most nine queries for any number of HITs; `error` is what a button was answered."""
     form = form or DesignForm(campaign)
-    context = design_page(campaign) | {"form": form, "refused": error}
+    context = campaign_context(campaign, "design")
+    n_hits, job, preset = count_hits(campaign), campaign.build_job, preset_of(campaign)
+    is_preset = campaign.has_given_hits or all(getattr(campaign, name) == value for name, value in preset.items())
+    if campaign.is_launched or (job and job.status == job.Status.SUCCEEDED):
+        job = None
+    context |= {
+        "form": form,
+        "refused": error,
+        "cells": example_cells(campaign),
+        "preset": preset if context["can_change"] and not is_preset else None,
+        "n_hits": n_hits,
+        "is_stale": bool(n_hits) and campaign.status == Campaign.Status.DRAFT,
+        "data_url": url_of(campaign, "campaigns:chatbots" if campaign.is_live else "campaigns:data"),
+        "build_job": job,
+        "progress": job_progress(campaign, job) if job and not job.is_finished else None,
+    }
+    n_planned = n_hits
+    try:
+        context["estimate"] = get_estimate(campaign)
+        n_planned = context["estimate"].n_hits
+    except DomainError as problem:
+        context["problem"] = problem
+    if n_tested := campaign.criteria.filter(is_in_worker_test=True).count():
+        context["unpassable"] = passing_of(campaign, n_hits=n_planned, n_tested=n_tested).problem
     if not context["can_change"]:
         form.freeze()
     return render_form(request, "campaigns/design.html", context)
@@ -81,4 +107,14 @@ def own_hits(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 @campaign_view("GET")
 def hit(request: SignedInRequest, campaign: Campaign, number: int) -> HttpResponse:
     """Show the items of one HIT to the researcher."""
-    return render(request, "campaigns/hit.html", hit_page(campaign, number))
+    items, n_hits = list_items(campaign, number), count_hits(campaign)
+    context = campaign_context(campaign, "design") | {
+        "number": number,
+        "n_hits": n_hits,
+        "previous": number - 1 if number > 1 else None,
+        "next": number + 1 if number < n_hits else None,
+        "items": items,
+        "cells": cells_of(items),
+        "is_stale": campaign.status == Campaign.Status.DRAFT,
+    }
+    return render(request, "campaigns/hit.html", context)

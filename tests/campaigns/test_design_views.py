@@ -1,5 +1,6 @@
 """The page of a campaign's HIT design, and HITs as researchers see them."""
 
+import html
 import re
 from typing import Any
 
@@ -54,12 +55,10 @@ def test_the_page_shows_the_design_a_hit_and_what_it_comes_to(owner_client: Clie
     page = owner_client.get(url(campaign))
 
     assert page.status_code == 200
-    totals = {total["label"]: total["value"] for total in page.context["totals"]}
-    assert totals["HITs"] == "20"  # 14 systems beside the human one need two HITs of 10
-    assert page.context["mix"]["size"] == 20
-    kinds = [cell["kind"] for cell in page.context["mix"]["cells"]]
-    assert (kinds.count("ordinary"), kinds.count("degraded"), kinds.count("repeat")) == (11, 6, 3)
-    assert page.context["few_ratings"]["wanted"] == 385
+    assert page.context["estimate"].n_hits == 20  # 14 systems beside the human one need two HITs of 10
+    kinds = [cell.kind.name for cell in page.context["cells"]]
+    assert (kinds.count("ORDINARY"), kinds.count("DEGRADED"), kinds.count("REPEAT")) == (11, 6, 3)
+    assert "The studies aim at 385 ratings per system or more" in page.text
     assert url(campaign, "build") in page.content.decode()
 
 
@@ -76,7 +75,7 @@ def test_a_campaign_without_outputs_asks_for_some(owner_client: Client, owner: U
 
     assert page.context["problem"].code == "no_outputs"
     assert url(campaign, "build") not in page.content.decode()
-    assert page.context["mix"]["size"] == 100
+    assert len(page.context["cells"]) == 100
 
 
 def test_a_design_that_cannot_be_built_is_explained(owner_client: Client, campaign: Campaign) -> None:
@@ -154,7 +153,7 @@ def test_a_field_alone_changes_nothing_else(owner_client: Client, campaign: Camp
     answer = autosave(owner_client, campaign, n_repeat="2")
 
     assert answer.json()["saved"] and not answer.json()["errors"]
-    assert "#outlook" in answer.json()["reload"].split(",")
+    assert "#estimate" in answer.json()["reload"].split(",")
     assert Campaign.objects.values().get(pk=campaign.pk) == before | {"n_repeat": 2}
 
 
@@ -200,7 +199,7 @@ def test_a_mix_that_is_on_its_way_is_kept_and_explained(owner_client: Client, ow
     page = owner_client.get(url(campaign))
     assert page.context["problem"].code == "too_many_twins"
     assert "30" in page.context["problem"].message and "11" in page.context["problem"].message
-    assert page.context["mix"] is None
+    assert page.context["cells"] == []
 
     for field in ("n_degraded", "n_repeat", "n_reference"):
         autosave(owner_client, campaign, **{field: "3"})
@@ -271,7 +270,7 @@ def test_the_button_queues_a_build_and_the_page_shows_how_it_goes(owner_client: 
     job = Job.objects.get(kind="campaigns.build_hits")
     assert job.args == {"campaign": campaign.pk}
     page = owner_client.get(url(campaign))
-    assert page.context["build"]["state"]["status"] == "queued"
+    assert page.context["progress"]["status"] == "queued"
     assert url(campaign, "build") not in page.content.decode()
 
 
@@ -282,7 +281,7 @@ def test_every_member_may_follow_a_build(
     job = build_hits(campaign=campaign, user=owner)
 
     page = colleague_client.get(url(campaign))
-    followed = page.context["build"]["state"]["url"]
+    followed = page.context["progress"]["url"]
     assert followed in page.text
     assert colleague_client.get(followed).json()["status"] == "queued"
     assert stranger_client.get(followed).status_code == 404
@@ -337,7 +336,7 @@ def test_given_hits_are_counted_and_given_up_by_a_button(owner_client: Client, c
     page = owner_client.get(url(campaign))
     assert set(page.context["form"].fields) == {"workers_per_hit", "hits_per_worker"}
     assert url(campaign, "build") not in page.content.decode()
-    assert page.context["mix"]["size"] == 20
+    assert len(page.context["cells"]) == 20
     assert owner_client.post(url(campaign, "build")).context["refused"].code == "given_hits"
     autosave(owner_client, campaign, workers_per_hit="2")
     assert set(campaign.hits.values_list("n_places_left", flat=True)) == {2}
@@ -350,31 +349,42 @@ def test_given_hits_are_counted_and_given_up_by_a_button(owner_client: Client, c
 # --- One HIT
 
 
+def row_of(page: Any, item: HitItem) -> str:
+    """Return the row of an item in the table of its HIT."""
+    return page.text.partition(f'<tr id="item-{item.position}">')[2].partition("</tr>")[0]
+
+
+def text_in(row: str) -> str:
+    """Return an item's text in its row, as HTML."""
+    return row.partition('<td class="hit-text"><bdi>')[2].partition("</bdi>")[0]
+
+
 def test_a_hit_is_shown_with_kinds_systems_and_twins(owner_client: Client, campaign: Campaign) -> None:
     build(campaign)
     page = owner_client.get(url(campaign, "hit", 2))
 
     items = HitItem.objects.filter(hit__campaign=campaign, hit__number=2).select_related("output__system")
-    shown = [
-        (row["position"], row["kind"], row["system"], "".join(row["parts"]), row["twin"])
-        for row in page.context["rows"]
-    ]
-    assert shown == [
-        (i.position, Kind(i.kind).name.lower(), i.output.system.name, i.text, i.twin_position) for i in items
-    ]
+    for item in items:
+        row = row_of(page, item)
+        kind = Kind(item.kind).name.lower()
+        assert f'hit-{kind}">{kind}<' in row and item.output.system.name in row
+        assert (f"twin of {item.twin_position}<" in row) == bool(item.twin_position)
+        assert html.unescape(re.sub("</?mark>", "", text_in(row))) == item.text
     assert (page.context["previous"], page.context["next"]) == (1, 3)
 
 
 def test_the_words_of_another_text_are_marked(owner_client: Client, campaign: Campaign) -> None:
     build(campaign)
-    rows = owner_client.get(url(campaign, "hit", 1)).context["rows"]
+    page = owner_client.get(url(campaign, "hit", 1))
 
-    for row in rows:
-        before, other, after = row["parts"]
-        assert bool(other) == (row["kind"] == "degraded")
+    items = page.context["items"]
+    for item in items:
+        before, _, rest = text_in(row_of(page, item)).partition("<mark>")
+        other, _, after = rest.partition("</mark>")
+        assert bool(other) == (item.kind == Kind.DEGRADED)
         if other:
-            twin = "".join(rows[row["twin"] - 1]["parts"])
-            assert twin.startswith(before) and twin.endswith(after)
+            twin = items[item.twin_position - 1].text
+            assert twin.startswith(html.unescape(before)) and twin.endswith(html.unescape(after))
             assert 1 <= len(other.split()) <= 5
 
 

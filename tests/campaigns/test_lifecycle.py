@@ -76,7 +76,7 @@ def one_tested_criterion(campaign: Campaign, **design: object) -> None:
 
 def hits_step(client: Client, campaign: Campaign) -> Step:
     page = client.get(reverse("campaigns:campaign", args=[campaign.public_id]))
-    return next(row["step"] for row in page.context["steps"] if row["step"].key == "hits")
+    return next(step for step in page.context["steps"] if step.key == "hits")
 
 
 @pytest.mark.parametrize("design", UNPASSABLE.values(), ids=UNPASSABLE)

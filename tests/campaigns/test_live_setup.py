@@ -274,11 +274,15 @@ def test_instructions_that_name_another_number_of_messages_are_told(owner_client
 
 def test_the_overview_counts_chatbots_and_links_every_step(owner_client: Client, ready: Campaign) -> None:
     page = owner_client.get(url_of(ready, "campaign"))
-    stats = {stat["label"]: stat for stat in page.context["stats"]}
-    assert stats["Chatbots"]["value"] == "5"
-    assert stats["HITs"]["note"] == "of 6 chats"
-    assert not {"Outputs", "Systems"} & stats.keys()
-    assert all(row["url"] for row in page.context["steps"])
+    stats = page.text.partition('<dl class="stats">')[2].partition("</dl>")[0]
+    assert re.search(r'Chatbots</dt><dd class="stat-value">5 ', stats)
+    assert "of 6 chats" in stats
+    assert "Outputs" not in stats and "Systems" not in stats
+    assert all(
+        f'href="{url_of(ready, step.page.partition(":")[2])}"' in page.text
+        for step in page.context["steps"]
+        if "campaigns:" in step.page
+    )
 
 
 def test_queries_of_the_overview_do_not_grow(
@@ -300,13 +304,13 @@ def test_the_design_has_the_fields_of_chats(owner_client: Client, live: Campaign
     assert page.context["form"].fields.keys() == {
         *("n_ordinary", "n_degraded", "n_hits", "workers_per_hit", "hits_per_worker", "seed")
     }
-    totals = {total["label"]: total for total in page.context["totals"]}
-    assert (totals["HITs"]["value"], totals["HITs"]["note"]) == ("100", "600 chats")
-    assert (totals["Chatbots"]["value"], totals["Chatbots"]["note"]) == ("5", "")
-    assert totals["Ratings per chatbot"]["value"] == "100"
-    assert [name for name, _ in page.context["ratings"]] == ["Amber", "Birch", "Coral", "Dune", "Ember"]
-    assert [cell["kind"] for cell in page.context["mix"]["cells"]].count("degraded") == 1
-    main = page.text.partition("<main")[2].partition("</main>")[0].partition("What it comes to")[2]
+    main = page.text.partition("<main")[2].partition("</main>")[0].partition(">Estimate<")[2]
+    assert '<dt>HITs</dt><dd><strong>100</strong> <span class="total-note">600 chats</span></dd>' in main
+    assert "<dt>Chatbots</dt><dd><strong>5</strong></dd>" in main
+    assert "<dt>Ratings per chatbot</dt><dd><strong>100</strong>" in main
+    estimate = page.context["estimate"]
+    assert [name for name, _ in estimate.ratings] == ["Amber", "Birch", "Coral", "Dune", "Ember"]
+    assert [cell.kind for cell in page.context["cells"]].count(Kind.DEGRADED) == 1
     assert not re.search(r"\b([Oo]utputs?|[Ss]ystems?|twins?)\b", main)
 
 
@@ -329,7 +333,7 @@ def test_a_campaign_without_chatbots_asks_for_some(owner_client: Client, owner: 
     page = owner_client.get(url_of(campaign, "design"))
     assert page.context["problem"].code == "no_outputs"
     assert page.context["data_url"] == url_of(campaign)
-    assert url_of(campaign) in page.text.partition("What it comes to")[2]
+    assert url_of(campaign) in page.text.partition(">Estimate<")[2]
 
 
 def test_too_few_families_are_told_with_the_numbers(owner_client: Client, owner: User) -> None:
@@ -351,12 +355,14 @@ def test_a_new_number_of_hits_makes_them_stale(owner_client: Client, ready: Camp
 def test_a_hit_shows_its_chatbots_in_order(owner_client: Client, ready: Campaign) -> None:
     change_chatbot(campaign=ready, chatbot=chatbot_of(ready, "Amber"), changes={"family": "gems"})
     page = owner_client.get(url_of(ready, "hit", 1))
-    rows = page.context["rows"]
+    shown = page.context["items"]
     items = list(ready.hits.get(number=1).items.select_related("output__system").order_by("position"))
-    assert [row["system"] for row in rows] == [item.output.system.name for item in items]
-    assert [row["kind"] == "degraded" for row in rows] == [item.kind == Kind.DEGRADED for item in items]
-    assert [row["system"] for row in rows if row["kind"] == "degraded"] == ["degraded"]
-    assert [row["family"] for row in rows if row["system"] == "Amber"] == ["gems"]
+    assert shown == items
+    assert [item.output.system.name for item in shown if item.kind == Kind.DEGRADED] == ["degraded"]
+    rows = page.text.partition("<tbody>")[2].split("</tr>")
+    assert [item.output.system.name in row for item, row in zip(items, rows, strict=False)] == [True] * len(items)
+    assert ["gems" in row for row in rows] == ['"Amber"' in row for row in rows]
+    assert ["hit-degraded" in row for row in rows[: len(items)]] == [item.kind == Kind.DEGRADED for item in items]
     assert "Text as shown" not in page.text
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.hit_queries import preview_totals
+from campaigns.hit_queries import get_estimate
 from campaigns.models import Campaign, Output
 from campaigns.services.design import change_design
 from campaigns.services.hits import build_hits, use_own_hits
@@ -84,7 +84,7 @@ def test_sources_that_cannot_fill_a_hit_are_named_or_left_out(owner: User) -> No
     change_design(campaign=campaign, changes={"leftover": "drop"})
     build(campaign)
     assert campaign.hits.count() == 3
-    assert preview_totals(campaign).n_sources_left_out == 1
+    assert get_estimate(campaign).n_sources_left_out == 1
 
 
 def test_words_that_cannot_be_had_are_missed_by_the_name_of_the_output(owner: User) -> None:

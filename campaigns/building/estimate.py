@@ -1,4 +1,4 @@
-"""What a campaign's HITs come to, before they are built or after."""
+"""How many HITs, ratings and rewards a design comes to, before the HITs are built or after."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,7 +10,7 @@ RATINGS_WANTED = 385
 
 
 @dataclass(frozen=True)
-class Outlook:
+class BuildEstimate:
     """What HITs come to with all their workers.
 
     `ratings` has each system's name and its ratings per criterion, a repeat and its twin counted as one, in the order
@@ -39,18 +39,18 @@ class Outlook:
         return max((n for _, n in self.ratings), default=0)
 
     @property
-    def has_few_ratings(self) -> bool:
-        """Whether some system has fewer ratings than the studies' rule of thumb asks for."""
-        return self.fewest_ratings < RATINGS_WANTED
+    def n_few_ratings(self) -> int:
+        """Number of systems that have fewer ratings than the studies' rule of thumb asks for."""
+        return sum(n < RATINGS_WANTED for _, n in self.ratings)
 
 
-def outlook_of(material: Material, *, workers_per_hit: int, reward: Decimal) -> Outlook:
+def estimate_of(material: Material, *, workers_per_hit: int, reward: Decimal) -> BuildEstimate:
     """Return what the HITs would come to; raise DomainError, with the numbers, if they cannot be built."""
     totals = make_plan(material).totals
     counts = totals.ratings_per_system.tolist()
     counts += [0] * (len(material.system_names) - len(counts))
     n_assignments = totals.n_hits * workers_per_hit
-    return Outlook(
+    return BuildEstimate(
         n_hits=totals.n_hits,
         n_items=totals.n_items,
         n_assignments=n_assignments,

@@ -6,7 +6,7 @@ import pytest
 
 from campaigns.building.material import make_plan
 from campaigns.design.composition import Kind
-from campaigns.hit_queries import preview_totals, read_material
+from campaigns.hit_queries import get_estimate, read_material
 from campaigns.models import Campaign, HitItem, Output
 from campaigns.services.design import change_design
 from campaigns.services.hits import use_own_hits
@@ -24,40 +24,40 @@ pytestmark = pytest.mark.django_db
 
 @pytest.mark.parametrize("changes", [{}, {"leftover": "drop"}, {"n_hits": 7}, {"n_hits": 2, "workers_per_hit": 3}])
 @pytest.mark.parametrize("protocol", ["mrc-adequacy", "qg"])
-def test_the_outlook_is_what_is_built(owner: User, protocol: str, changes: dict) -> None:
+def test_the_estimate_is_what_is_built(owner: User, protocol: str, changes: dict) -> None:
     campaign = make_campaign(owner, protocol)
     add_outputs(campaign, n_sources=12)
     Campaign.objects.filter(pk=campaign.pk).update(reward="0.99")
     campaign = change_design(campaign=campaign, changes=changes)
 
-    outlook = preview_totals(campaign)
+    estimate = get_estimate(campaign)
     build(campaign)
 
     workers = campaign.workers_per_hit
     ordinary = HitItem.objects.filter(hit__campaign=campaign, kind=Kind.ORDINARY)
     counts = Counter(ordinary.values_list("output__system__name", flat=True))
-    assert outlook.n_hits == campaign.hits.count()
-    assert outlook.n_items == HitItem.objects.count()
-    assert outlook.n_assignments == outlook.n_hits * workers
-    assert float(outlook.cost) == pytest.approx(0.99 * outlook.n_assignments)
-    assert dict(outlook.ratings) == {name: n * workers for name, n in counts.items()}
-    assert outlook.n_outputs_used == ordinary.values("output").distinct().count()
-    assert outlook.n_outputs_used + outlook.n_outputs_left_out == 12 * 15
-    assert outlook.n_reuses == ordinary.count() - outlook.n_outputs_used
-    assert outlook.fewest_ratings == min(outlook.ratings, key=lambda row: row[1])[1]
+    assert estimate.n_hits == campaign.hits.count()
+    assert estimate.n_items == HitItem.objects.count()
+    assert estimate.n_assignments == estimate.n_hits * workers
+    assert float(estimate.cost) == pytest.approx(0.99 * estimate.n_assignments)
+    assert dict(estimate.ratings) == {name: n * workers for name, n in counts.items()}
+    assert estimate.n_outputs_used == ordinary.values("output").distinct().count()
+    assert estimate.n_outputs_used + estimate.n_outputs_left_out == 12 * 15
+    assert estimate.n_reuses == ordinary.count() - estimate.n_outputs_used
+    assert estimate.fewest_ratings == min(estimate.ratings, key=lambda row: row[1])[1]
 
 
-def test_the_outlook_of_given_hits_counts_them(mrc: Campaign) -> None:
-    built = preview_totals(build(mrc))
+def test_the_estimate_of_given_hits_counts_them(mrc: Campaign) -> None:
+    built = get_estimate(build(mrc))
     Campaign.objects.filter(pk=mrc.pk).update(has_given_hits=True)
     mrc.refresh_from_db()
 
-    assert preview_totals(mrc) == built
+    assert get_estimate(mrc) == built
 
 
-def test_the_outlook_reads_no_texts(mrc: Campaign, django_assert_num_queries) -> None:
+def test_the_estimate_reads_no_texts(mrc: Campaign, django_assert_num_queries) -> None:
     with django_assert_num_queries(3) as queries:
-        preview_totals(mrc)
+        get_estimate(mrc)
 
     assert not any('"text"' in query["sql"] or '"fields"' in query["sql"] for query in queries)
 

@@ -1,1 +1,0 @@
-"""What the templates of the set-up pages show."""
