@@ -49,6 +49,29 @@ class Wave(models.Model):
     def __str__(self) -> str:
         return f"Wave {self.number}"
 
+    @property
+    def can_resume(self) -> bool:
+        """Whether its publishing can go on, and does not by itself."""
+        is_idle = self.job is None or self.job.is_finished
+        return self.state == self.State.STOPPED or (self.state == self.State.PUBLISHING and is_idle)
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether it is being published by a job."""
+        return self.state == self.State.PUBLISHING and not self.can_resume
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether its job has failed."""
+        return self.job is not None and self.job.status == "failed"
+
+    @property
+    def error(self) -> str:
+        """What keeps it from being published, "" if nothing."""
+        if self.state == self.State.PUBLISHED:
+            return ""
+        return self.last_error or (self.job.error_message if self.job and self.has_failed else "")
+
 
 class Posting(models.Model):
     """What a wave publishes: one HIT, or (`hit` null) places for any HIT of the wave.

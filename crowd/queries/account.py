@@ -121,3 +121,42 @@ def _account_of(campaign: Campaign) -> tuple[str, list[object]] | None:
         elif name in _OF_ACCOUNT:
             values.append(campaign.platform_settings.get(name) or option.default)
     return campaign.platform, values
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key that the platform asks for: whether the campaign has one of its own, or the installation has."""
+
+    name: str
+    label: str
+    is_set: bool
+    is_of_site: bool
+
+
+@dataclass(frozen=True)
+class AccountInfo:
+    """What is known of an account; never a key itself. `is_unreadable`: its keys cannot be decrypted any more."""
+
+    last_check: LastCheck
+    keys: list[Key]
+    is_unreadable: bool
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether no key is missing."""
+        return all(key.is_set or key.is_of_site for key in self.keys)
+
+    @property
+    def uses_site_keys(self) -> bool:
+        """Whether the campaign uses the keys of this installation."""
+        return any(key.is_of_site for key in self.keys) and not any(key.is_set for key in self.keys)
+
+
+def get_account_info(campaign: Campaign) -> AccountInfo:
+    """Return what is known of the account of a campaign. No query."""
+    known, of_site = keys_set(campaign), keys_of_site(campaign)
+    keys = [
+        Key(name, str(option.label), is_set=bool(known and name in known), is_of_site=name in of_site)
+        for name, option in key_options(campaign).items()
+    ]
+    return AccountInfo(last_check(campaign), keys, is_unreadable=known is None)

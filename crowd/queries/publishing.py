@@ -5,10 +5,11 @@ Every function wants a campaign that the user may see. Amounts are in the curren
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import ROUND_DOWN, ROUND_HALF_UP, ROUND_UP, Decimal
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Sum
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
@@ -17,7 +18,7 @@ from campaigns.contracts.account import Terms
 from campaigns.models import Campaign, Hit
 from campaigns.platforms import get_platform
 from crowd.models import Order, Posting, Submission, Wave
-from crowd.queries.account import last_check
+from crowd.queries.account import AccountInfo, last_check
 from evalsite.lib.errors import DomainError
 
 _CENT, _MIN_PER_HOUR = Decimal("0.01"), 60
@@ -63,6 +64,11 @@ class WavePreview:
     hits: list[Hit]
     cost: Cost
 
+    @property
+    def last_number(self) -> int:
+        """The number of the last HIT."""
+        return self.hits[-1].number
+
 
 def preview_wave(*, campaign: Campaign, n_hits: int | None) -> WavePreview:
     """Return what a wave of the next `n_hits` HITs, None: of all the rest, would be.
@@ -94,6 +100,61 @@ def check_wage(campaign: Campaign) -> None:
         f"{platform.title} allows no reward below {least} {campaign.currency} an hour, and this one comes to {hourly} "
         f"{campaign.currency}. Pay at least {enough} {campaign.currency} for a HIT of {minutes} minutes.",
     )
+
+
+# What workers should earn in an hour, at least, in currencies that platforms pay in.
+FAIR_HOURLY = {"USD": Decimal(12), "GBP": Decimal(9), "EUR": Decimal(11)}
+
+
+def promised_wage(campaign: Campaign) -> Decimal | None:
+    """Return what the reward comes to per hour if a HIT takes as long as workers read; None if no time is set."""
+    if not campaign.minutes_per_hit:
+        return None
+    return (campaign.reward * _MIN_PER_HOUR / campaign.minutes_per_hit).quantize(_CENT)
+
+
+@dataclass(frozen=True)
+class FairWage:
+    """A wage per hour that is fair, and the reward per HIT that would pay it."""
+
+    hourly: Decimal
+    reward: Decimal
+
+
+def low_wage(campaign: Campaign) -> FairWage | None:
+    """Return the fair wage where the reward comes to less, as far as that is known."""
+    hourly, fair = promised_wage(campaign), FAIR_HOURLY.get(campaign.currency)
+    if hourly is None or fair is None or hourly >= fair:
+        return None
+    return FairWage(fair, fair * (campaign.minutes_per_hit or 0) / _MIN_PER_HOUR)
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """Why nothing can be published: no_account, not_ready, not_open, nothing_left, underpaid (with a text), no_keys."""
+
+    code: str
+    text: str = ""
+
+
+def list_blockers(campaign: Campaign, account: AccountInfo, *, n_left: int, is_ready: bool) -> list[Blocker]:
+    """Return what has to be fixed before the next HITs can be published."""
+    if not get_platform(campaign.platform).has_account:
+        return [Blocker("no_account")]
+    blockers = []
+    if not is_ready:
+        blockers.append(Blocker("not_ready"))
+    elif campaign.is_launched and not campaign.is_open:
+        blockers.append(Blocker("not_open"))
+    elif not n_left:
+        blockers.append(Blocker("nothing_left"))
+    try:
+        check_wage(campaign)
+    except DomainError as error:
+        blockers.append(Blocker("underpaid", error.message))
+    if not account.has_keys:
+        blockers.append(Blocker("no_keys"))
+    return blockers
 
 
 def balance_left(campaign: Campaign, currency: str) -> Decimal | None:
@@ -177,6 +238,38 @@ class PlatformStatus:
     submissions: Mapping[str, int]
     discrepancies: Mapping[str, int]
     n_ended_early: int
+    polled_at: datetime | None
+
+    @property
+    def counts(self) -> dict[str, list[tuple[str, int]]]:
+        """Names of the states that something is in, with how many there are."""
+        return {
+            "Postings": [(Posting.State(state).label, n) for state, n in self.postings.items() if n],
+            "Submissions": [(Submission.State(state).label, n) for state, n in self.submissions.items() if n],
+        }
+
+    @property
+    def n_discrepancies(self) -> int:
+        """Discrepancies that nobody has dismissed."""
+        return sum(self.discrepancies.values())
+
+
+@dataclass(frozen=True)
+class HitTotals:
+    """How many HITs a campaign has, and how many of them are in no wave yet."""
+
+    n_hits: int
+    n_left: int
+
+    @property
+    def n_ordered(self) -> int:
+        """HITs that are in a wave."""
+        return self.n_hits - self.n_left
+
+
+def count_hits(campaign: Campaign) -> HitTotals:
+    """Return how many HITs are published, or about to be, and how many are left. Three queries."""
+    return HitTotals(campaign.hits.count(), unpublished_hits(campaign).count())
 
 
 def list_waves(campaign: Campaign) -> QuerySet[Wave]:
@@ -228,7 +321,7 @@ def list_stops(campaign: Campaign) -> QuerySet[Order]:
 
 
 def get_platform_status(campaign: Campaign) -> PlatformStatus:
-    """Return how far the campaign is on its platform. Four queries."""
+    """Return how far the campaign is on its platform. Five queries."""
     submissions = Submission.objects.filter(campaign=campaign)
     open_discrepancies = submissions.filter(dismissed_at=None)
     return PlatformStatus(
@@ -238,6 +331,7 @@ def get_platform_status(campaign: Campaign) -> PlatformStatus:
             open_discrepancies, "discrepancy", [value for value in Submission.Discrepancy.values if value]
         ),
         n_ended_early=list_ended_early(campaign).count(),
+        polled_at=campaign.postings.aggregate(at=Max("seen_at"))["at"],
     )
 
 

@@ -1,6 +1,8 @@
 """The crowd platform of a campaign: which one, its keys, its account, how things stand there."""
 
+from collections.abc import Iterable
 from contextlib import suppress
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -8,17 +10,22 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
+from campaigns.checklist import checklist, missing
 from campaigns.models import Campaign
+from campaigns.navigation import campaign_context
+from campaigns.platforms import get_platform
 from campaigns.views.access import campaign_view
 from campaigns.views.autosave import save_form, sent
 from crowd.forms.keys import KeysForm
 from crowd.forms.platform import PlatformForm
 from crowd.forms.waves import WaveForm
-from crowd.presenters.platform import platform_page
-from crowd.queries.account import key_options
+from crowd.models import Wave
+from crowd.queries.account import get_account_info, key_options
+from crowd.queries.publishing import count_hits, get_platform_status, list_waves, promised_wage
 from crowd.services.account import change_keys, change_platform, check_account
 from crowd.services.syncing.polling import request_sync
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import UNPROCESSABLE, DomainError
 
 # What of the page follows from the options; and what else from the platform.
@@ -97,16 +104,42 @@ def show(
     refused: DomainError | None = None,
 ) -> HttpResponse:
     """Show the page, with the form that was sent in vain; `refused` is what a button was answered."""
-    form = form or PlatformForm(campaign)
-    context = platform_page(campaign) | {
+    form, platform = form or PlatformForm(campaign), get_platform(campaign.platform)
+    context = campaign_context(campaign, "platform") | {
+        "platform": platform,
         "form": form,
         "keys_form": keys_form or KeysForm(key_options(campaign)),
         "refused": refused,
     }
-    if totals := context.get("totals"):
-        context["wave_form"] = WaveForm(totals["n_left"])
+    if platform.has_account:
+        waves, totals = list(list_waves(campaign)), count_hits(campaign)
+        context |= {
+            "account": get_account_info(campaign),
+            "totals": totals,
+            "is_ready": campaign.is_launched or not missing(checklist(campaign)),
+            "wage": promised_wage(campaign),
+            "waves": waves,
+            "progress": progress_of(campaign, waves),
+            "status": get_platform_status(campaign) if waves else None,
+            "wave_form": WaveForm(totals.n_left),
+        }
     if not context["can_edit"]:
         form.freeze()
     elif campaign.is_launched:
         form.freeze_launched()
     return render(request, "crowd/platform.html", context, status=UNPROCESSABLE if request.method == "POST" else 200)
+
+
+def progress_of(campaign: Campaign, waves: Iterable[Wave]) -> dict[str, Any] | None:
+    """Return the state of the job that publishes the first unfinished wave; None if nothing is being published."""
+    for wave in waves:
+        if wave.state == Wave.State.PUBLISHING and wave.job and not wave.job.is_finished:
+            return progress_shown(campaign, wave)
+    return None
+
+
+def progress_shown(campaign: Campaign, wave: Wave) -> dict[str, Any]:
+    """Return what a page shows of the job of a wave, to be asked for where every member may ask."""
+    if wave.job is None:
+        return {"status": "", "finished": True, "error": None, "worker_alive": True}
+    return job_state(wave.job) | {"url": reverse("crowd:wave_progress", args=[campaign.public_id, wave.pk])}

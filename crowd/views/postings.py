@@ -6,10 +6,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from campaigns.models import Campaign
+from campaigns.navigation import campaign_context
+from campaigns.platforms import get_platform
 from campaigns.views.access import campaign_view
 from crowd.forms.postings import ActForm
 from crowd.models import Posting
-from crowd.presenters.postings import ENDED_EARLY, postings_page
 from crowd.queries.publishing import get_posting_of, list_ended_early, list_postings
 from crowd.services.payments.decisions import act_on_postings
 from crowd.views.platform import show_refused, url_of
@@ -18,6 +19,8 @@ from evalsite.lib.errors import UNPROCESSABLE, DomainError
 from evalsite.lib.words import counted
 
 _PER_PAGE = 50
+ENDED_EARLY = "ended-early"
+"""Lists what the platform offers to nobody though workers are wanted."""
 
 
 @campaign_view("GET")
@@ -50,5 +53,12 @@ def _list(request: SignedInRequest, campaign: Campaign, refused: DomainError | N
     if state in Posting.State.values:
         found = found.filter(state=state)
     page = Paginator(found, _PER_PAGE).get_page(request.GET.get("page"))
-    context = postings_page(campaign, page, state) | {"page_obj": page, "refused": refused}
+    context = campaign_context(campaign, "platform") | {
+        "platform": get_platform(campaign.platform),
+        "postings": page,
+        "page_obj": page,
+        "state": state,
+        "states": [*Posting.State.choices, (ENDED_EARLY, "Ended early")],
+        "refused": refused,
+    }
     return render(request, "crowd/postings.html", context, status=UNPROCESSABLE if refused else 200)

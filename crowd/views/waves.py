@@ -1,24 +1,38 @@
-"""Publishing HITs in waves, and what is done to all that is published."""
+"""Publishing HITs in waves: what the next one costs, publishing it, interrupting it, its progress."""
 
+from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
+from campaigns.checklist import checklist, missing, to_confirm
 from campaigns.models import Campaign
+from campaigns.navigation import campaign_context
+from campaigns.platforms import get_platform
 from campaigns.queries import Role
-from campaigns.views.access import campaign_view
+from campaigns.views.access import campaign_view, render_form
 from crowd.forms.waves import PublishForm, WaveForm
-from crowd.presenters.waves import plan_page, progress_shown
-from crowd.queries.publishing import get_wave_of, unpublished_hits
+from crowd.queries.account import get_account_info
+from crowd.queries.publishing import (
+    address_of,
+    balance_left,
+    count_hits,
+    get_wave_of,
+    list_blockers,
+    low_wage,
+    preview_wave,
+    promised_wage,
+    terms_of,
+)
 from crowd.services.publishing import plan_wave, resume_wave, stop_wave
-from crowd.views.platform import show_refused, url_of
+from crowd.views.platform import progress_shown, show_refused, url_of
 from evalsite.accounts.requests import SignedInRequest
-from evalsite.lib.errors import UNPROCESSABLE, DomainError
+from evalsite.lib.errors import DomainError
 
 
 @campaign_view("GET", to_read=Role.EDITOR)
@@ -52,16 +66,40 @@ def _show_plan(
     request: SignedInRequest, campaign: Campaign, data: object, refused: DomainError | None = None
 ) -> HttpResponse:
     """Show the cost of as many HITs as `data` asks for, or of a first wave."""
-    n_left = unpublished_hits(campaign).count()
-    form = WaveForm(n_left, data)
+    platform, account, totals = get_platform(campaign.platform), get_account_info(campaign), count_hits(campaign)
+    form = WaveForm(totals.n_left, data)
     asked = form.cleaned_data["n_hits"] if form.is_bound and form.is_valid() else None
-    n_hits = form["n_hits"].initial if not form.is_bound else asked
+    n_hits = asked if form.is_bound else form["n_hits"].initial
     site_url = (settings.SITE_URL or request.build_absolute_uri("/")).rstrip("/")
-    context = plan_page(campaign, n_hits=n_hits or 0, n_left=n_left, site_url=site_url)
-    shown = {"token": uuid4(), "n_hits": n_hits, "max_cost": context["max_cost"]}
-    context |= {"wave_form": form, "publish_form": PublishForm(initial=shown, auto_id=False), "refused": refused}
+    steps = [] if campaign.is_launched else checklist(campaign)
+    shown: dict[str, Any] = {"token": uuid4(), "n_hits": n_hits}
+    context = campaign_context(campaign, "platform") | {
+        "platform": platform,
+        "account": account,
+        "totals": totals,
+        "blockers": list_blockers(campaign, account, n_left=totals.n_left, is_ready=not missing(steps)),
+        "to_confirm": to_confirm(steps),
+        "wave_form": form,
+        "refused": refused,
+    }
+    if n_hits and totals.n_left and platform.has_account:
+        preview = preview_wave(campaign=campaign, n_hits=n_hits)
+        shown["max_cost"] = preview.cost.total
+        balance = balance_left(campaign, campaign.currency)
+        context |= {
+            "preview": preview,
+            "balance": balance,
+            "left": None if balance is None else balance - preview.cost.total,
+            "terms": terms_of(campaign, site_url),
+            "address": address_of(campaign, site_url, preview.hits[0].number if platform.posts_each_hit else None),
+            "site_url": site_url,
+            "is_https": site_url.startswith("https://"),
+            "wage": promised_wage(campaign),
+            "low_wage": low_wage(campaign),
+        }
+    context["publish_form"] = PublishForm(initial=shown, auto_id=False)
     is_bad = refused or (form.is_bound and not form.is_valid())
-    return render(request, "crowd/plan.html", context, status=UNPROCESSABLE if is_bad else 200)
+    return render_form(request, "crowd/plan.html", context, is_refused=bool(is_bad))
 
 
 @campaign_view("POST", refused=show_refused)

@@ -111,7 +111,7 @@ def test_a_discrepancy_is_dismissed_by_somebody_and_not_forgotten(
     assert (submission.dismissed_by, submission.discrepancy) == (owner, Discrepancy.NOT_SUBMITTED)
     assert shown(owner_client, campaign) == []
     page = owner_client.get(url_of(campaign, "discrepancies", query="?dismissed=1")).text
-    assert "Settled by Olu Owner" in page
+    assert "Dismissed by Olu Owner" in page
     assert not Order.objects.exists()
 
 

@@ -297,7 +297,7 @@ def test_a_token_that_cannot_be_one_is_refused_and_not_repeated(
     campaign = make_crowd_campaign(owner, "prolific")
     change_keys(campaign=campaign, keys={"token": typed})
     page = owner_client.post(reverse("crowd:check", args=[campaign.public_id]), follow=True)
-    assert "characters that no token has" in page.context["account"]["error"]
+    assert "characters that no token has" in page.context["account"].last_check.error
     assert "sentinel" not in page.text + caplog.text
 
 

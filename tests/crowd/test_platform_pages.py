@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -229,9 +230,9 @@ def test_another_marketplace_is_another_account(owner_client: Client, draft: Cam
     checked = {"name": "Olu", "balance": "10.00", "currency": "USD", "is_sandbox": True, "at": "", "by": ""}
     store_account_data(campaign=draft, data={"account": checked, "hit_type": "3ABC"})
     autosave(owner_client, draft, option_title="Rate questions")
-    assert owner_client.get(url(draft)).context["money"] == "sandbox"
+    assert owner_client.get(url(draft)).context["account"].last_check.is_sandbox is True
     autosave(owner_client, draft, option_mode="production")
-    assert owner_client.get(url(draft)).context["money"] == "unknown"
+    assert owner_client.get(url(draft)).context["account"].last_check.is_sandbox is None
     assert Campaign.objects.get().platform_memory == {"hit_type": "3ABC"}
 
 
@@ -284,7 +285,7 @@ def test_there_is_no_other_key(owner_client: Client, mturk: Campaign) -> None:
 
 def test_the_page_says_which_keys_are_set(owner_client: Client, mturk: Campaign, settings: Settings) -> None:
     def shown() -> list[tuple[bool, bool]]:
-        return [(key["is_set"], key["is_of_site"]) for key in owner_client.get(url(mturk)).context["keys"]]
+        return [(key.is_set, key.is_of_site) for key in owner_client.get(url(mturk)).context["account"].keys]
 
     assert shown() == [(False, False), (False, False)]
     settings.MTURK_ACCESS_KEY_ID, settings.MTURK_SECRET_ACCESS_KEY = "AKIA-of-the-site", "secret-of-the-site"
@@ -303,7 +304,7 @@ def test_keys_that_cannot_be_read_any_more_are_entered_anew(
     settings.SECRET_KEY = "another one"
     owner_client.force_login(owner)
     assert keys_set(Campaign.objects.get()) is None
-    assert owner_client.get(url(mturk)).context["is_unreadable"]
+    assert owner_client.get(url(mturk)).context["account"].is_unreadable
     owner_client.post(url(mturk, "keys"), KEYS)
     assert keys_set(Campaign.objects.get()) == {"access_key_id", "secret_access_key"}
 
@@ -319,7 +320,7 @@ def test_no_page_row_or_log_shows_a_key(
         owner_client.get(url(prolific, "plan")),
         owner_client.get(url(prolific, "postings")),
     ]
-    assert answers[1].context["account"]["name"], "the key was not even used"
+    assert answers[1].context["account"].last_check.name, "the key was not even used"
     encrypted = Campaign.objects.get().platform_secrets
     for answer in answers:
         assert TOKEN not in answer.text
@@ -334,8 +335,8 @@ def test_no_page_row_or_log_shows_a_key(
 def test_a_check_shows_whose_account_it_is(owner_client: Client, prolific: Campaign, simulator: Served) -> None:
     owner_client.post(url(prolific, "keys"), {"key_token": TOKEN})
     context = owner_client.post(url(prolific, "check"), follow=True).context
-    assert context["account"]["balance"] == "10,000.00 GBP"
-    assert context["money"] == "sandbox"
+    assert (context["account"].last_check.balance, context["account"].last_check.currency) == (Decimal(10_000), "GBP")
+    assert context["account"].last_check.is_sandbox is True
 
 
 def test_a_check_that_fails_says_why_until_the_next(
@@ -344,10 +345,10 @@ def test_a_check_that_fails_says_why_until_the_next(
     owner_client.post(url(prolific, "keys"), {"key_token": "wrong"})
     page = owner_client.post(url(prolific, "check"), follow=True)
     assert page.status_code == 200
-    assert page.context["account"]["error"]
-    assert page.context["money"] == "unknown"
+    assert page.context["account"].last_check.error
+    assert page.context["account"].last_check.is_sandbox is None
     owner_client.post(url(prolific, "keys"), {"key_token": TOKEN})
-    assert not owner_client.get(url(prolific)).context["account"]["error"], "it told of the other key"
+    assert not owner_client.get(url(prolific)).context["account"].last_check.error, "it told of the other key"
 
 
 def test_real_money_is_said_loudly(owner_client: Client, mturk: Campaign) -> None:
