@@ -54,11 +54,6 @@ def frame(campaign: Campaign, part: str, n_discrepancies: int | None = None) -> 
 # --- Assignments
 
 
-def promised_wage(campaign: Campaign) -> Decimal | None:
-    """Return what the reward comes to per hour if a HIT takes as long as workers are told; None if that is not said."""
-    return campaign.hourly_reward
-
-
 def rows_shown(campaign: Campaign, rows: Iterable[Row], wage: Decimal | None) -> list[dict[str, Any]]:
     """Return assignments as rows of their table; hourly wages below `wage` are marked."""
     return [row_shown(campaign, row, wage) for row in rows]

@@ -106,13 +106,6 @@ def check_wage(campaign: Campaign) -> None:
 FAIR_HOURLY = {"USD": Decimal(12), "GBP": Decimal(9), "EUR": Decimal(11)}
 
 
-def promised_wage(campaign: Campaign) -> Decimal | None:
-    """Return what the reward comes to per hour if a HIT takes as long as workers read; None if no time is set."""
-    if not campaign.minutes_per_hit:
-        return None
-    return (campaign.reward * _MIN_PER_HOUR / campaign.minutes_per_hit).quantize(_CENT)
-
-
 @dataclass(frozen=True)
 class FairWage:
     """A wage per hour that is fair, and the reward per HIT that would pay it."""
@@ -123,7 +116,7 @@ class FairWage:
 
 def low_wage(campaign: Campaign) -> FairWage | None:
     """Return the fair wage where the reward comes to less, as far as that is known."""
-    hourly, fair = promised_wage(campaign), FAIR_HOURLY.get(campaign.currency)
+    hourly, fair = campaign.hourly_reward, FAIR_HOURLY.get(campaign.currency)
     if hourly is None or fair is None or hourly >= fair:
         return None
     return FairWage(fair, fair * (campaign.minutes_per_hit or 0) / _MIN_PER_HOUR)

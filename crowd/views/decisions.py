@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from campaigns.platforms import get_platform
 from crowd.forms.payments import AgreedForm, RejectForm, ReverseForm
 from crowd.presenters.account import money_words
-from crowd.presenters.payments import cost_words, frame, promised_wage, row_shown, sides_shown
+from crowd.presenters.payments import cost_words, frame, row_shown, sides_shown
 from crowd.queries.payments import (
     cost_of,
     get_order_of,
@@ -91,7 +91,7 @@ def reject(request: SignedInRequest, public_id: UUID, submission_id: int) -> Htt
         except DomainError as error:
             form.add_error("message" if error.code in ("no_reason", "message_too_long") else None, error.message)
     context = frame(campaign, "payments") | {
-        "row": row_shown(campaign, row, promised_wage(campaign)),
+        "row": row_shown(campaign, row(campaign)),
         "submission": row.submission,
         "sides": sides_shown(campaign, row.submission),
         "can_decide": row.is_undecided,

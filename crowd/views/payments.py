@@ -24,7 +24,6 @@ from crowd.presenters.payments import (
     frame,
     link_stats,
     orders_shown,
-    promised_wage,
     row_shown,
     rows_shown,
     sides_shown,
@@ -60,7 +59,7 @@ def payments(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     verdicts = read_verdicts(campaign, timezone.now())
     found = list_payments(campaign, **form.filters(), verdicts=verdicts) if is_valid else list_payments(campaign).none()
     page = Paginator(found, _ROWS_PER_PAGE).get_page(request.GET.get("page"))
-    wage = (form.cleaned_data["wage"] if is_valid else None) or promised_wage(campaign)
+    wage = (form.cleaned_data["wage"] if is_valid else None) or campaign.hourly_reward
     context = frame(campaign, "payments") | {
         "form": form,
         "is_filtered": bool(form.errors or form.filters()),
@@ -87,7 +86,7 @@ def submission(request: SignedInRequest, public_id: UUID, submission_id: int) ->
     campaign = get_campaign_for(request.user, public_id)
     row = get_row(campaign, submission_id, read_verdicts(campaign, timezone.now()))
     assert row.submission
-    wage = promised_wage(campaign)
+    wage = campaign.hourly_reward
     context = frame(campaign, "payments") | {
         "row": row_shown(campaign, row, wage),
         "wage": money_words(wage, campaign.currency) if wage else "",

@@ -21,7 +21,7 @@ from crowd.forms.platform import PlatformForm
 from crowd.forms.waves import WaveForm
 from crowd.models import Wave
 from crowd.queries.account import get_account_info, key_options
-from crowd.queries.publishing import count_hits, get_platform_status, list_waves, promised_wage
+from crowd.queries.publishing import count_hits, get_platform_status, list_waves
 from crowd.services.account import change_keys, change_platform, check_account
 from crowd.services.syncing.polling import request_sync
 from evalsite.accounts.requests import SignedInRequest
@@ -117,7 +117,7 @@ def show(
             "account": get_account_info(campaign),
             "totals": totals,
             "is_ready": campaign.is_launched or not missing(checklist(campaign)),
-            "wage": promised_wage(campaign),
+            "wage": campaign.hourly_reward,
             "waves": waves,
             "progress": progress_of(campaign, waves),
             "status": get_platform_status(campaign) if waves else None,

@@ -26,7 +26,6 @@ from crowd.queries.publishing import (
     list_blockers,
     low_wage,
     preview_wave,
-    promised_wage,
     terms_of,
 )
 from crowd.services.publishing import plan_wave, resume_wave, stop_wave
@@ -94,7 +93,7 @@ def _show_plan(
             "address": address_of(campaign, site_url, preview.hits[0].number if platform.posts_each_hit else None),
             "site_url": site_url,
             "is_https": site_url.startswith("https://"),
-            "wage": promised_wage(campaign),
+            "wage": campaign.hourly_reward,
             "low_wage": low_wage(campaign),
         }
     context["publish_form"] = PublishForm(initial=shown, auto_id=False)
