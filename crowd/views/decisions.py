@@ -91,7 +91,7 @@ def reject(request: SignedInRequest, public_id: UUID, submission_id: int) -> Htt
         except DomainError as error:
             form.add_error("message" if error.code in ("no_reason", "message_too_long") else None, error.message)
     context = frame(campaign, "payments") | {
-        "row": row_shown(campaign, row(campaign)),
+        "row": row_shown(campaign, row, campaign.hourly_reward),
         "submission": row.submission,
         "sides": sides_shown(campaign, row.submission),
         "can_decide": row.is_undecided,
