@@ -1,7 +1,7 @@
-"""Which assignments and HITs were given to one client, as far as its network address tells.
+"""Which assignments and HITs were given to one client, as far as its network address shows.
 
 No address is stored. The cache has a keyed hash of it, for a day: its key is random and of that day, so afterwards
-nobody can tell which address it was. Without an answer of the cache no client is known, which nothing depends on.
+nobody can say which address it was. Without an answer of the cache no client is known, which nothing depends on.
 """
 
 import logging
@@ -23,7 +23,7 @@ _MOST_HITS = 1_000
 
 
 def name_client(address: str, now: datetime) -> str:
-    """Return the day's name of whoever has this address; "" if the cache does not answer."""
+    """Return the day's name of the client at this address; "" if the cache does not answer."""
     return _ask(lambda cache: _name(cache, address, now), "")
 
 
@@ -85,5 +85,5 @@ def _ask(call: Callable[[BaseCache], T], otherwise: T) -> T:
     try:
         return call(caches[_CACHE])
     except cache_errors(ValueError) as error:  # ValueError: a counter was evicted
-        logger.warning("Clients are not told apart, the cache does not answer: %s", error)
+        logger.warning("Clients cannot be distinguished, the cache does not answer: %s", error)
         return otherwise

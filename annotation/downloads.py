@@ -27,7 +27,7 @@ _PARQUET, _MARKDOWN = "application/vnd.apache.parquet", "text/markdown; charset=
 
 
 @dataclass(frozen=True)
-class Choice:
+class ExportChoice:
     """What somebody asked for: assignments in which states, workers by their own ids or by keyed hashes."""
 
     states: Collection[str] = FINISHED
@@ -44,23 +44,23 @@ class Download:
     """A kind of file: its media type, what yields its bytes, and whether only live campaigns have it."""
 
     content_type: str
-    pieces: Callable[[Campaign, Choice], Iterator[bytes]]
+    pieces: Callable[[Campaign, ExportChoice], Iterator[bytes]]
     is_live_only: bool = False
 
 
-def _ratings(campaign: Campaign, choice: Choice) -> Iterator[tuple]:
+def _ratings(campaign: Campaign, choice: ExportChoice) -> Iterator[tuple]:
     return iter_ratings(campaign, states=choice.states, names=choice.names)
 
 
-def _ratings_csv(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+def _ratings_csv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     return csv_pieces(RATING_COLUMNS, _ratings(campaign, choice))
 
 
-def _ratings_json(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+def _ratings_json(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     return json_pieces(as_records(RATING_COLUMNS, _ratings(campaign, choice)))
 
 
-def _ratings_parquet(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+def _ratings_parquet(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     import pyarrow as pa
 
     numbers = {"assignment": pa.int64(), "hit": pa.int64(), "position": pa.int32(), "score": pa.int32()}
@@ -69,31 +69,31 @@ def _ratings_parquet(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
     return parquet_pieces(schema, _ratings(campaign, choice))
 
 
-def _assignments_csv(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+def _assignments_csv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     """Completion codes prove that somebody worked, so they go where the real ids go."""
     columns = (*ASSIGNMENT_COLUMNS, CODE_COLUMN) if choice.has_real_ids else ASSIGNMENT_COLUMNS
     return csv_pieces(columns, iter_assignments(campaign, names=choice.names, with_codes=choice.has_real_ids))
 
 
-def _items_csv(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+def _items_csv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     return csv_pieces(ITEM_COLUMNS, iter_items(campaign))
 
 
-def _events_json(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+def _events_json(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     return json_pieces(iter_events(campaign, names=choice.names, with_ids=choice.has_real_ids))
 
 
-def _dialogues_csv(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+def _dialogues_csv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     return csv_pieces(DIALOGUE_COLUMNS, iter_dialogues(campaign, states=choice.states, names=choice.names))
 
 
-def _transcripts_json(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+def _transcripts_json(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     """Chats are long: each is sent by itself."""
     for transcript in iter_transcripts(campaign, states=choice.states, names=choice.names):
         yield from json_pieces([transcript])
 
 
-def _consent_text(campaign: Campaign, choice: Choice) -> Iterator[bytes]:
+def _consent_text(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     """The text byte for byte, so that `sha256sum` gives its version."""
     yield campaign.consent.encode()
 

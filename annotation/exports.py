@@ -48,8 +48,8 @@ def iter_ratings(
     """Yield every rating of assignments in these states as a row of RATING_COLUMNS.
 
     Rows are ordered by assignment, position and criterion. `rated_at` and `seconds` are of the item, the same for all
-    criteria; `seconds`: how long it was shown, as the browser told, else, or without telemetry, the time since the item
-    before.
+    criteria; `seconds`: how long it was shown, as the browser reported, else, or without telemetry, the time since the
+    item before.
     """
     criteria = dict(campaign.criteria.values_list("pk", "name"))
     order = {criterion: place for place, criterion in enumerate(criteria)}
@@ -106,7 +106,7 @@ def _items_of(hits: Iterable[int]) -> dict[int, tuple[int, str, str, str]]:
 
 
 def _shown_seconds_of(assignments: Iterable[Assignment]) -> dict[tuple[int, int], float]:
-    """Return how long items were shown, by assignment and item, where the browser told."""
+    """Return how long items were shown, by assignment and item, where the browser reported it."""
     events = Event.objects.filter(assignment__in=assignments, kind=Event.Kind.RATED, item__isnull=False).order_by()
     rows = events.values_list("assignment", "item", "data").iterator()
     found = ((assignment, item, shown_seconds(data)) for assignment, item, data in rows)
@@ -162,7 +162,7 @@ def iter_items(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
 def iter_events(
     campaign: Campaign, *, names: NameWorker = hashed_name, with_ids: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Yield every event of every assignment, in order: what happened when, and what the browser told of an item.
+    """Yield every event of every assignment, in order: what happened when, and what the browser reported of an item.
 
     `with_ids`: also the platform's ids of assignments, by which it knows the workers.
     """

@@ -28,7 +28,7 @@ TELEMETRY = {
 
 @dataclass(frozen=True)
 class SentItem:
-    """A position (0 if none was sent), scores by criterion id, what the browser tells. Only numbers are taken.
+    """A position (0 if none was sent), scores by criterion id, what the browser reports. Only numbers are taken.
 
     `wants_redirect`: the browser would send the form again if its answer were reloaded.
     """
@@ -66,7 +66,7 @@ def read_whole(text: object) -> int | None:
 
 
 class AssignmentFilter(forms.Form):
-    """Which assignments to list; empty fields do not filter. Who may not see workers' names does not look for them."""
+    """Which assignments to list; empty fields do not filter. Who may not see workers' names cannot search for them."""
 
     state = forms.ChoiceField(required=False, choices=[("", "all"), *Assignment.State.choices])
     worker = forms.CharField(required=False, max_length=255, widget=forms.TextInput(attrs={"type": "search"}))
@@ -105,7 +105,7 @@ class RatersForm(forms.Form):
 
     names = forms.CharField(
         label="Raters to invite",
-        help_text="One rater a line: a name or an e-mail address. Whoever is invited already keeps their link.",
+        help_text="One rater a line: a name or an e-mail address. Raters who are invited already keep their links.",
         widget=forms.Textarea(attrs={"rows": 6, "autocomplete": "off", "spellcheck": "false"}),
         error_messages={"required": "Write one rater at least, each on a line of their own."},
     )
@@ -149,5 +149,5 @@ def _problems_of(name: str) -> list[tuple[str, str]]:
     if ":" in name:
         problems.append(("colon", f"{shown} contains “:”, which links cannot carry in a name. Leave it out."))
     if name.count("@") > 1:
-        problems.append(("several", f"{shown} looks like several e-mail addresses. Put each on its own line."))
+        problems.append(("several", f"{shown} seems to be several e-mail addresses. Put each on its own line."))
     return problems

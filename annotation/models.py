@@ -141,8 +141,8 @@ class Conversation(models.Model):
     """A chat of one item: a worker and a chatbot, turn by turn.
 
     open → ended, when the worker goes on to rate it; open → dead, when the chatbot does not answer and the worker goes
-    on without it: its item is left unrated. A worker's turn that has no reply yet is asked for by whoever holds
-    `asked_until`, a lease.
+    on without it: its item is left unrated. A worker's turn that has no reply yet is asked for by the request
+    that holds `asked_until`, a lease.
     """
 
     class State(models.TextChoices):
@@ -207,7 +207,7 @@ class Turn(models.Model):
     speaker = models.CharField(max_length=10, choices=Speaker)
     text = models.TextField()
     at = models.DateTimeField(default=timezone.now)
-    # Of a worker's turn, what the browser told: typed_ms, n_pastes, n_focus_lost. Of a reply: took_ms (from the
+    # Of a worker's turn, what the browser reported: typed_ms, n_pastes, n_focus_lost. Of a reply: took_ms (from the
     # worker's turn), answered_ms (the chatbot's own last try), n_tries, n_tokens_in, n_tokens_out, is_cut.
     data = models.JSONField(default=dict, blank=True)
 
@@ -261,8 +261,8 @@ class Event(models.Model):
     item = models.ForeignKey(HitItem, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(max_length=10, choices=Kind)
     at = models.DateTimeField(default=timezone.now)
-    # Of a rated item, what the browser told: shown_ms, first_touch_ms, n_moves, n_focus_lost, n_pastes. Of a reply that
-    # did not come: code, message, took_ms, turn.
+    # Of a rated item, what the browser reported: shown_ms, first_touch_ms, n_moves, n_focus_lost, n_pastes. Of a reply
+    # that did not come: code, message, took_ms, turn.
     data = models.JSONField(default=dict, blank=True)
 
     class Meta:

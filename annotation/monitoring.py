@@ -88,7 +88,7 @@ class Access:
 
 
 def get_access(campaign: Campaign) -> Access:
-    """Return how workers come to the campaign, which its platform tells. One query."""
+    """Return how workers come to the campaign, as its platform says. One query."""
     platform, ref = get_platform(campaign.platform), campaign.ref
     workers = taking_part(campaign).aggregate(n=Count("worker", distinct=True))
     return Access(

@@ -1,6 +1,6 @@
 """The items of which a researcher sees a preview: of the HITs once they are built, of the first outputs before.
 
-Of a live campaign, whose chats are still to be, an example stands for each.
+Of a live campaign, whose chats do not exist yet, an example is shown for each.
 """
 
 from dataclasses import dataclass

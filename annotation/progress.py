@@ -17,7 +17,7 @@ State = Assignment.State
 # What an assignment of these states has rated counts; the places of the others are offered again.
 COUNTED = (State.FINISHED, State.ACTIVE)
 LATELY = timedelta(hours=24)
-# Of a large campaign the newest assignments tell how long work takes now.
+# Of a large campaign the newest assignments show how long work takes now.
 _ASSIGNMENTS_TIMED, _ASSIGNMENTS_WITH_ITEMS_TIMED, _CHATS_TIMED = 10_000, 100, 600
 _MS_PER_S, _S_PER_MIN = 1000, 60
 _N_STEPS = 16
@@ -197,7 +197,7 @@ def minutes_per_chat(campaign: Campaign) -> NDArray[np.float64]:
 
 
 def shown_seconds(telemetry: object) -> float | None:
-    """Return how long an item was shown, as the browser told; None where it told nothing that can be."""
+    """Return how long an item was shown, as the browser reported; None where it reported no possible time."""
     shown_ms = telemetry.get("shown_ms") if isinstance(telemetry, dict) else None
     if isinstance(shown_ms, bool) or not isinstance(shown_ms, int | float) or not 0 <= shown_ms < float("inf"):
         return None

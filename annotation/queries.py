@@ -39,7 +39,7 @@ def shown_items(items: QuerySet[HitItem]) -> list[ShownItem]:
 
 
 @dataclass(frozen=True)
-class Page:
+class CurrentItem:
     """The item that is to be rated next, and the one after it. `item` is None once all are rated."""
 
     assignment: Assignment
@@ -64,16 +64,16 @@ class Page:
 
 
 def get_assignment(token: str) -> Assignment:
-    """Return the assignment of a token, with its campaign, HIT and worker: whoever has it is the worker. One query.
+    """Return the assignment of a token, with its campaign, HIT and worker. Its holder is the worker. One query.
 
     Raises DomainError `bad_token`, or `old_token` if its worker has come anew from the platform since.
     """
-    told = read_token(token)
+    read = read_token(token)
     try:
-        found = Assignment.objects.select_related("campaign", "hit", "worker").get(pk=told.assignment_id)
+        found = Assignment.objects.select_related("campaign", "hit", "worker").get(pk=read.assignment_id)
     except Assignment.DoesNotExist:
         raise DomainError("bad_token", "This address leads nowhere. Open the link that you were sent again.") from None
-    _check_arrival(told.arrival, found.platform_id)
+    _check_arrival(read.arrival, found.platform_id)
     return found
 
 
@@ -82,11 +82,11 @@ def assignment_id_of(token: str) -> int:
 
     Raises DomainError `bad_token` or `old_token`.
     """
-    told = read_token(token)
-    if told.arrival:
-        platform_ids = Assignment.objects.filter(pk=told.assignment_id).values_list("platform_id", flat=True)
-        _check_arrival(told.arrival, platform_ids.first() or "")
-    return told.assignment_id
+    read = read_token(token)
+    if read.arrival:
+        platform_ids = Assignment.objects.filter(pk=read.assignment_id).values_list("platform_id", flat=True)
+        _check_arrival(read.arrival, platform_ids.first() or "")
+    return read.assignment_id
 
 
 def _check_arrival(arrival: str, platform_id: str) -> None:
@@ -94,11 +94,11 @@ def _check_arrival(arrival: str, platform_id: str) -> None:
         raise DomainError("old_token", "You have opened this HIT anew since. Go on in the page that you opened last.")
 
 
-def get_page(assignment: Assignment) -> Page:
+def get_current_item(assignment: Assignment) -> CurrentItem:
     """Return what the worker is to rate now: no query, but for a HIT that this process has not shown yet."""
     items = items_of(assignment)
     position = assignment.position
-    return Page(assignment, items.get(position), items.get(position + 1), criteria_of(assignment.campaign))
+    return CurrentItem(assignment, items.get(position), items.get(position + 1), criteria_of(assignment.campaign))
 
 
 def items_of(assignment: Assignment) -> Mapping[int, ShownItem]:

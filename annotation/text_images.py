@@ -26,7 +26,7 @@ from evalsite.lib.caches import byte_cache, size_with_text
 
 # Widths of texts in CSS pixels, the widest first, and the widest screen that each is for (None: any).
 WIDTHS: tuple[tuple[int, int | None], ...] = ((720, None), (328, 599))
-# By how much a turn of a dialogue is narrower: its bubble stands on one side.
+# By how much a turn of a dialogue is narrower: its bubble is on one side.
 _INSETS = {720: 120, 328: 48}
 _NARROWEST = WIDTHS[-1][0]
 _STEM_LENGTH = 24
@@ -35,7 +35,7 @@ LONGEST_DRAWN, _LONGEST_PART = 50_000, 20_000
 
 ThemeName = Literal["light", "dark"]
 THEMES: dict[ThemeName, Theme] = {"light": LIGHT, "dark": DARK}
-# What a chatbot says stands on the soft accent of static/css/tokens.css.
+# What a chatbot says is on the soft accent of static/css/tokens.css.
 _CHATBOTS_THEMES: dict[ThemeName, Theme] = {
     "light": replace(LIGHT, background="#e1eef0"),
     "dark": replace(DARK, background="#1c3439"),
@@ -45,7 +45,7 @@ SCALES: tuple[Scale, ...] = (1, 2)
 
 
 class Variant(NamedTuple):
-    """One look of an image: for which screens, theme and pixels."""
+    """One variant of an image: for which screens, theme and pixels."""
 
     width: int
     theme: ThemeName
@@ -63,7 +63,7 @@ LETTERS = {variant: letter for letter, variant in VARIANTS.items()}
 class Part:
     """What one image shows: a block's text or, if that is too tall for an image, a part of it.
 
-    `key` names the place in the HIT where it stands, the same for all variants. `speaker` says it, if it is a turn of
+    `key` names its place in the HIT, the same for all variants. `speaker` says it, if it is a turn of
     a dialogue.
     """
 

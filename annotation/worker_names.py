@@ -1,4 +1,4 @@
-"""What a worker is called: by the platform's name, or by a hash that does not tell who they are."""
+"""What a worker is called: by the platform's name, or by a hash that does not identify them."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ _HASH_LENGTH = 12
 
 
 def worker_digits(name: str) -> str:
-    """Return digits that do not tell who a worker is: the same for one name in every file and page of this server.
+    """Return digits that do not identify a worker: the same for one name in every file and page of this server.
 
     They are made of the name, not the platform's key, since a file of ratings knows no more.
     """
@@ -19,7 +19,7 @@ def worker_digits(name: str) -> str:
 
 
 def hashed_name(worker: Worker) -> str:
-    """Return a name that does not tell who the worker is."""
+    """Return a name that does not identify the worker."""
     return f"w-{worker_digits(worker.name)}"
 
 

@@ -1,6 +1,6 @@
 """Signs that a worker did not chat in earnest: what raises each, in numbers and in words. No database.
 
-A flag makes a researcher look. It changes nothing: no worker is rejected, and no rating left out, for a flag.
+A flag is a reason to read a chat. It changes nothing: no worker is rejected, and no rating left out, for a flag.
 """
 
 import re
@@ -32,7 +32,7 @@ _HALF = COPIED_CHARS // 2
 class Input:
     """What a worker said after a reply; before the first input there is none.
 
-    `waited_s` is the time since the reply. `typed_ms`, `n_pasted_chars` are what the browser told, 0 if nothing.
+    `waited_s` is the time since the reply. `typed_ms`, `n_pasted_chars` are what the browser reported, 0 if nothing.
     """
 
     text: str
@@ -64,7 +64,7 @@ def _percent(share: float) -> str:
 
 
 Rule = Callable[[Sequence[Input], Sequence[str]], str]
-"""Given the inputs of a chat and their texts, normalised, tells what raises its flag; nothing if it is not raised."""
+"""Given the inputs of a chat and their texts, normalised, says what raises its flag; nothing if it is not raised."""
 
 FLAGS: dict[str, Flag] = {}
 """Every flag by its name, in the order in which they are shown."""
@@ -101,7 +101,7 @@ def find_flags(inputs: Sequence[Input]) -> list[Finding]:
 
 
 def normalised(text: str) -> str:
-    """Return a text without what does not tell it from another: case, punctuation, space, Unicode form.
+    """Return a text without differences that do not count: case, punctuation, space, Unicode form.
 
     >>> normalised("  Hello,  THERE!! ")
     'hello there'
@@ -121,12 +121,12 @@ _NO_WORD = re.compile(r"[\W_]+")
 def _copied(inputs: Sequence[Input], texts: Sequence[str]) -> str:
     pasted = [each.n_pasted_chars for each in inputs if each.n_pasted_chars >= PASTED_CHARS]
     n_copies = _count_copies(inputs, texts)
-    told = []
+    reasons = []
     if pasted:
-        told.append(f"{sum(pasted):,} characters pasted into {_of(len(pasted), inputs)}")
+        reasons.append(f"{sum(pasted):,} characters pasted into {_of(len(pasted), inputs)}")
     if n_copies:
-        told.append(f"{_of(n_copies, inputs)} {'copies' if n_copies == 1 else 'copy'} what was said before")
-    return "; ".join(told)
+        reasons.append(f"{_of(n_copies, inputs)} {'copies' if n_copies == 1 else 'copy'} what was said before")
+    return "; ".join(reasons)
 
 
 def _count_copies(inputs: Sequence[Input], texts: Sequence[str]) -> int:
@@ -158,7 +158,7 @@ class _Said:
                 self._places.setdefault(text[start : start + _HALF], []).append((text, start))
 
     def has_run_of(self, text: str) -> bool:
-        """Return whether any run of a text stands in one that was added."""
+        """Return whether any run of a text occurs in one that was added."""
         if len(text) < COPIED_CHARS:
             return False
         met = [start for start in range(len(text) - _HALF + 1) if text[start : start + _HALF] in self._places]
@@ -266,12 +266,12 @@ def _fast(inputs: Sequence[Input], texts: Sequence[str]) -> str:
     typed = [(len(each.text) - each.n_pasted_chars, each.typed_ms * _S_PER_MS) for each in inputs]
     speeds = [n_chars / seconds for n_chars, seconds in typed if seconds > 0 and n_chars >= FEWEST_CHARS_TIMED]
     waits = [each.waited_s for each in inputs if each.waited_s is not None]
-    told = []
+    reasons = []
     if len(speeds) >= FEWEST_INPUTS and (speed := statistics.median(speeds)) > CHARS_PER_S:
-        told.append(f"typed at {speed:,.0f} characters a second")
+        reasons.append(f"typed at {speed:,.0f} characters a second")
     if len(waits) >= FEWEST_INPUTS and (wait := statistics.median(waits)) < WAIT_S:
-        told.append(f"sent {max(wait, 0):.1f} s after the reply")
-    return f"{'; '.join(told)} (median)" if told else ""
+        reasons.append(f"sent {max(wait, 0):.1f} s after the reply")
+    return f"{'; '.join(reasons)} (median)" if reasons else ""
 
 
 def _of(n: int, inputs: Sequence[Input]) -> str:

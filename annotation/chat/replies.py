@@ -1,8 +1,8 @@
 """Asking chatbots for the replies that chats await.
 
-Whoever waits for a reply asks for it: the request of the worker's page calls the chatbot itself and holds no database
-connection meanwhile. So no other process need be told, nobody asks on behalf of a worker who has left, and what is
-stored in a conversation alone tells how far it is: a lease on the asking, the tries that failed, when to try again.
+The request that waits for a reply asks for it: that of the worker's page calls the chatbot itself and holds no database
+connection meanwhile. So no other process is needed, nobody asks on behalf of a worker who has left, and the
+row of a conversation holds its whole state: a lease on the asking, the tries that failed, when to try again.
 """
 
 import hashlib
@@ -64,8 +64,8 @@ def fetch_reply_of(
     """Get the reply that a chat awaits, if it awaits one; `is_retry` asks once more for one that was given up.
 
     The chat has just been read or changed, with its assignment and campaign. One try at a time: after one that failed
-    and that another may mend, `waiting` says when to come again. Until then nobody asks, however often they come. Not
-    to be called in a transaction. About six queries.
+    and that another try may fix, `waiting` says when to come again. Until then nobody asks, however often they come.
+    Not to be called in a transaction. About six queries.
     """
     if conversation.state != State.OPEN or not conversation.awaits_reply:
         return ReplyState("replied")
@@ -94,7 +94,7 @@ def _awaiting(conversation: Conversation) -> QuerySet[Conversation]:
 
 
 def _allow_one_more(conversation: Conversation, chatbot: Chatbot) -> None:
-    """Have a reply that was given up asked for once more, now or by whoever comes when the pause is over."""
+    """Have a reply that was given up asked for once more, now or by the first request after the pause."""
     _awaiting(conversation).filter(n_tries=conversation.n_tries).update(n_tries=chatbot.n_retries)
     conversation.n_tries = chatbot.n_retries
 
@@ -145,7 +145,7 @@ def _ask(conversation: Conversation, chatbot: Chatbot, sleep: Callable[[float], 
     except ConnectorError as error:
         return _keep_failure(conversation, chatbot, error, time.monotonic() - began)
     answered_s = time.monotonic() - began
-    if chatbot.system.is_degraded:  # that it answers at once would tell what it is
+    if chatbot.system.is_degraded:  # an answer at once would show what it is
         wait_s = draw_delay_s(conversation.assignment.campaign, conversation.pk, conversation.n_turns) - answered_s
         if wait_s > 0:
             release_connection()
@@ -156,7 +156,7 @@ def _ask(conversation: Conversation, chatbot: Chatbot, sleep: Callable[[float], 
 def draw_delay_s(campaign: Campaign, conversation_id: int, n_turns: int) -> float:
     """Return the seconds that one of the latest 50 replies of the campaign's other chatbots took, drawn by its seed.
 
-    So speed does not tell the degraded chatbot from the others. Only the campaign's newest 50 chats with a reply are
+    So its speed does not reveal the degraded chatbot. Only the campaign's newest 50 chats with a reply are
     read. While there is none, one of the times that the chatbots' tests took; 0 without those too. Two queries at most.
     """
     answered = Conversation.objects.filter(
@@ -266,7 +266,7 @@ def _keep_failure(conversation: Conversation, chatbot: Chatbot, error: Connector
         at=now,
         data=failure | {"took_ms": round(took_s * _MS_PER_S), "turn": conversation.n_turns},
     )
-    if not is_ours:  # the lease has ended, or the chat: how it stands now is for others to say
+    if not is_ours:  # the lease has ended, or the chat: other requests report its state now
         return ReplyState("waiting", _FULL_PAUSE_S)
     return ReplyState("failed") if is_hopeless else ReplyState("waiting", pause_s)
 

@@ -102,7 +102,7 @@ def end_conversation(*, assignment_id: int, position: int) -> Conversation:
         n_left = assignment.campaign.chat_rules.min_inputs - conversation.n_inputs
         if n_left > 0:
             more = "one more message" if n_left == 1 else f"{n_left} more messages"
-            raise DomainError("few_inputs", f"Write {more} before you go on: a short chat tells too little.")
+            raise DomainError("few_inputs", f"Write {more} before you go on: a chat this short cannot be rated.")
         _end(conversation, Conversation.State.ENDED)
         _show_life(assignment)
     return conversation
@@ -166,7 +166,7 @@ def _check_input(conversation: Conversation, number: int, text: str, rules: Chat
 
 
 def _gone_on() -> DomainError:
-    return DomainError("not_next_turn", "This chat has gone on in another window: here is how it stands.")
+    return DomainError("not_next_turn", "This chat went on in another window. This page shows it as it is now.")
 
 
 def _check_open(conversation: Conversation) -> None:

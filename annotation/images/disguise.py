@@ -8,8 +8,9 @@ one another as a repeat does from its twin:
 - a private chunk of a length drawn from the salt makes the file's size vary by more than the pixels do.
 
 What this cannot do: the files of twins differ by hardly more than a kilobyte, as do those of some other texts; and
-whoever decodes two images and rounds the colours, or reads both, sees that the text is the same. The size of the image
-in pixels tells how many lines the text has, as the page does. Names, order and time of loading are the caller's care.
+a worker who decodes two images and rounds the colours, or reads both, sees that the text is the same. The size of the
+image in pixels shows how many lines the text has, as the page does. Names, order and time of
+loading are the caller's care.
 """
 
 import struct

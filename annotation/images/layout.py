@@ -103,7 +103,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     """Lines of a text and how often each character that no font has occurs in it."""
 
     style: Style
@@ -118,7 +118,7 @@ class Layout:
 
 def lay_out(
     text: str, style: Style, highlights: Sequence[tuple[int, int]] = (), direction: Direction = "auto"
-) -> Layout:
+) -> TextLayout:
     """Set `text` in lines; raise TextTooTallError if they are too many."""
     paragraphs, missing = _prepare(text, style.font_size, style.is_bold, direction)
     lines: list[Line] = []
@@ -129,7 +129,7 @@ def lay_out(
             lines.append(Line(tuple(runs), paragraph.is_rtl))
         if len(lines) > most:
             raise TextTooTallError(f"The text has more than {most} lines of {style.width} px.")
-    return Layout(style, tuple(lines), dict(missing))
+    return TextLayout(style, tuple(lines), dict(missing))
 
 
 def _size_of_prepared(prepared: object, text: str, *rest: object) -> int:

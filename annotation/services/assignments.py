@@ -51,9 +51,9 @@ def start_assignment(
 
     `consented`: they have just agreed to the consent text. `has_agreed`: they are not asked again, since they agreed
     with an earlier HIT of the campaign.
-    Whoever comes with a place of a crowd platform gets the HIT that it names, or finds there what they have finished;
-    the assignment remembers the place. `client` is a name from `annotation.clients`: it gets HITs that it has not had,
-    as long as there are any. Where no place is free, one is taken over in which nothing was rated (`places`).
+    A worker who comes with a place of a crowd platform gets the HIT that it names, or finds there what they have
+    finished; the assignment remembers the place. `client` is a name from `annotation.clients`: it gets HITs that it has
+    not had, as long as there are any. Where no place is free, one is taken over in which nothing was rated (`places`).
 
     Raises DomainError `not_open`, `no_consent`, `enough_workers`, `enough_hits`, `no_work`, `other_hit` or, of a place
     that somebody else came with, `other_worker`.
@@ -66,7 +66,7 @@ def start_assignment(
 
 
 def _release_reused(campaign: Campaign, worker_key: str | None, place: Place) -> None:
-    """Take the HIT back from whoever came with a place before and has been quiet since.
+    """Take the HIT back from a worker who came with a place before and has sent nothing since.
 
     A platform may give a place that was returned to the next worker under the same id, which nobody else knows.
     """
@@ -287,7 +287,7 @@ def expire_leases(
 ) -> int:
     """End the leases that have run out, but for those of the worker of a key, and free their places; return how many.
 
-    Whoever has rated every item and only left the last page open has finished: nobody loses complete work.
+    A worker who has rated every item and only left the last page open has finished: nobody loses complete work.
     """
     now = now or timezone.now()
     due = Assignment.objects.filter(state=State.ACTIVE, leased_until__lt=now)

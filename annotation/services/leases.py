@@ -114,7 +114,7 @@ def _displace(candidates: Iterable[int]) -> Assignment | None:
     for pk in candidates:
         unlocked = Assignment.objects.select_for_update(of=("self",), skip_locked=True, no_key=True)
         found = unlocked.select_related("hit").filter(pk=pk, state=State.ACTIVE, n_rated=0).first()
-        # What was said is looked at once the lock is held: a chat may have begun before.
+        # What was said is read once the lock is held: a chat may have begun before.
         if found and not found.conversations.exists():
             close_assignment(found, State.EXPIRED, Event.Kind.EXPIRED, data={"displaced": True})
             return found

@@ -20,7 +20,7 @@ def save_item(
     """Keep the scores (criterion id → 0–100) of the item at `position`; return the assignment as it is then.
 
     Of an item that is rated already nothing changes: a request that is sent twice does no harm. After the lease has
-    ended the scores are kept too, and the assignment is active again if its place is still free; look at its state.
+    ended the scores are kept too, and the assignment is active again if its place is still free: its state says so.
     Four queries, five of a chat. Raises DomainError `not_next`, `bad_scores`, `chat_open` or `returned`.
     """
     assignment = Assignment.objects.select_related("campaign").get(pk=assignment_id)
@@ -36,7 +36,7 @@ def save_item(
         _check_chat(assignment, item_id)
     if _keep(assignment, item_id, scores, telemetry or {}):
         return assignment
-    # Another request has rated the item, or the lease has just ended: look again.
+    # Another request has rated the item, or the lease has just ended: read it again.
     return save_item(assignment_id=assignment_id, position=position, scores=scores, telemetry=telemetry)
 
 

@@ -21,7 +21,7 @@ spread  16 – 26 points a unit
 noise   normal, sd 5 – 12 points, for each score
 ======  ========================================
 
-Careless workers look at nothing: half of them, by chance, click anywhere (0–100), the others always high (85–100).
+Careless workers read nothing: half of them, by chance, click anywhere (0–100), the others always high (85–100).
 """
 
 import math
@@ -79,7 +79,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Response:
-    """A worker's scores, whole numbers from 0 to 100 in the order of the criteria, and what their browser tells."""
+    """A worker's scores, whole numbers from 0 to 100 in the order of the criteria, and what their browser reports."""
 
     scores: tuple[int, ...]
     telemetry: Mapping[str, int]
@@ -130,7 +130,7 @@ class Crowd:
         return shuffled(self.n_workers, generator(self.seed, _ARRIVAL)).tolist()
 
     def worker(self, index: int) -> "SimulatedWorker":
-        """Return a worker, with habits that depend on the seed and their number alone."""
+        """Return a worker, with a behaviour that depends on the seed and their number alone."""
         rng = generator(self.seed, _WORKER, index)
         bias = float(np.clip(rng.normal(0, BIAS_SD), -LARGEST_BIAS, LARGEST_BIAS))
         spread, noise = rng.uniform(*SPREAD), rng.uniform(*NOISE)
@@ -175,7 +175,7 @@ class Crowd:
 
 @dataclass(frozen=True)
 class SimulatedWorker:
-    """One worker's habits. `leaves_after`: the share of their first HIT after which they leave; None if they stay."""
+    """One worker's behaviour. `leaves_after`: the share of their first HIT after which they leave, or None."""
 
     crowd: Crowd
     index: int

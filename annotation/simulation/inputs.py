@@ -188,10 +188,10 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ChatPlan:
     """What a worker means to say in one chat, and for how long they put up with a chatbot that does not answer.
 
-    `telemetry` is of each input, as the page's script tells it. They press *Try again* up to `n_agains` times.
+    `telemetry` is of each input, as the page's script reports it. They press *Try again* up to `n_agains` times.
     """
 
     topic: str
@@ -201,12 +201,12 @@ class Plan:
     n_agains: int
     change: Change | None = None
 
-    def cut(self, n_inputs: int) -> "Plan":
+    def cut(self, n_inputs: int) -> "ChatPlan":
         """Return the plan with so many inputs at most."""
         return replace(self, inputs=self.inputs[:n_inputs])
 
 
-def plan_chat(worker: SimulatedWorker, item: Item, n_inputs: int) -> Plan:
+def plan_chat(worker: SimulatedWorker, item: Item, n_inputs: int) -> ChatPlan:
     """Return what a worker will say in the chat of an item: `n_inputs` inputs or, of the careful, sometimes more."""
     rng = generator(worker.crowd.seed, CHAT, worker.index, item.hit, item.position)
     is_careful = worker.manner is Manner.CAREFUL
@@ -214,11 +214,11 @@ def plan_chat(worker: SimulatedWorker, item: Item, n_inputs: int) -> Plan:
     opinion, n_agains = _opinion(rng), 1 + draw_below(2, rng)
     if not is_careful:
         inputs = _careless(worker.manner, n_inputs, rng)
-        return Plan(topic, opinion, inputs, _telemetry(inputs, worker.manner, rng), n_agains)
+        return ChatPlan(topic, opinion, inputs, _telemetry(inputs, worker.manner, rng), n_agains)
     n_inputs += draw_below(3, rng) if rng.random() < WORDY else 0
     change = _change(other, n_inputs, rng) if rng.random() < CHANGING and n_inputs > 3 else None
     inputs = _careful(topic, change, n_inputs, rng)
-    return Plan(topic, opinion, inputs, _telemetry(inputs, worker.manner, rng), n_agains, change)
+    return ChatPlan(topic, opinion, inputs, _telemetry(inputs, worker.manner, rng), n_agains, change)
 
 
 def _opinion(rng: np.random.Generator) -> str:
@@ -266,11 +266,11 @@ def _careless(manner: Manner, n_inputs: int, rng: np.random.Generator) -> tuple[
 def _telemetry(inputs: Sequence[str], manner: Manner, rng: np.random.Generator) -> tuple[Mapping[str, int], ...]:
     """Return plausible telemetry: who writes the same again and again pastes it, others type some letters a second."""
     is_pasted = manner is Manner.HIGH
-    told = []
+    counts = []
     for place, text in enumerate(inputs):
         pace_ms = rng.lognormal(math.log(220 if manner is Manner.CAREFUL else 110), 0.3)
         n_pastes = int(is_pasted and place > 0)
-        told.append(
+        counts.append(
             {
                 "typed_ms": round(pace_ms * (3 if n_pastes else len(text))),
                 "n_pastes": n_pastes,
@@ -278,4 +278,4 @@ def _telemetry(inputs: Sequence[str], manner: Manner, rng: np.random.Generator) 
                 "n_focus_lost": int(rng.random() < 0.03),
             }
         )
-    return tuple(told)
+    return tuple(counts)

@@ -50,7 +50,7 @@ class Page:
 
     @property
     def chat(self) -> Form | None:
-        """A form that tells how a chat stands, if one is going on: by the number of its next turn, if it has room."""
+        """A form that shows the state of a chat, if one is going on: by the number of its next turn, if it has room."""
         return self._doing("say") or self._doing("reply") or self._doing("end")
 
     def _doing(self, verb: str) -> Form | None:

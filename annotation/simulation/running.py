@@ -25,7 +25,7 @@ HIGHEST_QUALITY = 3.0
 
 
 @dataclass
-class Outcome:
+class SimulationResult:
     """What a simulated crowd did. `errors` says of each worker who could not go on, why.
 
     `n_inputs` is what they said in chats, `n_unanswered` in how many of them the chatbot was given up.
@@ -84,7 +84,7 @@ def _check_quality(quality: Mapping[str, float], systems: list[str]) -> None:
     if unknown := sorted(set(quality) - set(systems)):
         raise DomainError(
             "bad_quality",
-            f"The campaign compares no system called {', '.join(unknown)}. Mend the name, or leave it out.",
+            f"The campaign compares no system called {', '.join(unknown)}. Correct the name, or leave it out.",
         )
     for name, value in quality.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -127,7 +127,7 @@ def _own_host() -> str:
 
 
 def count_items_left(campaign: Campaign) -> int:
-    """Return how many items stand in places of HITs that nobody has taken. One query."""
+    """Return how many items are in places of HITs that nobody has taken. One query."""
     places = campaign.hits.aggregate(n=Sum(F("n_places_left") * campaign.hit_size))
     return places["n"] or 0
 
@@ -142,7 +142,7 @@ def run_crowd(
     patience_s: float = 0.0,
     on_rated: Callable[[], None] = lambda: None,
     on_done: Callable[[Visitor], None] = lambda visitor: None,
-) -> Outcome:
+) -> SimulationResult:
     """Have every worker of the crowd come and work; return what came of it.
 
     Workers arrive in the crowd's order, `n_threads` at a time; with one thread, in the caller's. They try again for
@@ -154,7 +154,7 @@ def run_crowd(
     visitors = [
         Visitor(client, worker, links[worker.index], look_up_task, max_hits, patience_s, on_rated) for worker in workers
     ]
-    outcome = Outcome(crowd.n_workers, len(crowd.careless))
+    outcome = SimulationResult(crowd.n_workers, len(crowd.careless))
     for visitor, error in _in_turn(visitors) if n_threads == 1 else _at_once(visitors, n_threads):
         outcome.add(visitor)
         if error is not None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.simulation.inputs import Plan
+from annotation.simulation.inputs import ChatPlan
 
 Answer = Mapping[str, Any]
 Send = Callable[[str, Mapping[str, str]], Answer | None]
@@ -20,14 +20,14 @@ class SilentError(Exception):
 
 @dataclass
 class Talk:
-    """Goes on with a chat from how its page stands: `number` is that of the next turn, odd where it is the worker's.
+    """Goes on with a chat from what its page shows: `number` is that of the next turn, odd where it is the worker's.
 
-    `send` sends one of the chat's forms, by name, and returns what the script is told, or None if nothing came back.
+    `send` sends one of the chat's forms, by name, and returns the server's answer, or None if nothing came back.
     `on_turn` hears the number and text of every turn that the server has answered for. `is_ended`: whether the worker
-    says that the chat is over once the plan is, or just goes. `is_left` tells of a chatbot that did not answer.
+    says that the chat is over once the plan is, or just goes. `is_left` is for a chatbot that did not answer.
     """
 
-    plan: Plan
+    plan: ChatPlan
     number: int
     send: Send
     on_turn: Callable[[int, str], None]
@@ -43,19 +43,19 @@ class Talk:
     def go_on(self) -> None:
         """Chat until the plan is carried out; raise SilentError.
 
-        Where an answer does not come, or says no, stop: the page, opened again, tells how the chat stands.
+        Where an answer does not come, or says no, stop: the page, opened again, shows the state of the chat.
         """
         while self.is_ended or not self.is_done:
             verb, values = self._choose()
-            told = self.send(verb, values)
-            if told is None or told["status"] == "refused":
+            answer = self.send(verb, values)
+            if answer is None or answer["status"] == "refused":
                 return
             if verb in ("end", "leave"):
                 self.is_left = verb == "leave"
                 return
             if verb == "say":
                 self.on_turn(self.number, values["text"])
-            self._hear(told)
+            self._hear(answer)
 
     @property
     def is_done(self) -> bool:
@@ -83,21 +83,21 @@ class Talk:
         if change and change.n_inputs == self._n_inputs and not self._has_noted:
             self._has_noted = True
             return "change", {"by": change.by, "topic": change.topic, "attitude": change.attitude}
-        told = {name: str(value) for name, value in self.plan.telemetry[self._n_inputs].items()}
-        return "say", number | told | {"text": self.plan.inputs[self._n_inputs]}
+        answer = {name: str(value) for name, value in self.plan.telemetry[self._n_inputs].items()}
+        return "say", number | answer | {"text": self.plan.inputs[self._n_inputs]}
 
-    def _hear(self, told: Answer) -> None:
-        """Take in what the script is told, and wait where it says so."""
-        if told["number"] != self.number:
+    def _hear(self, answer: Answer) -> None:
+        """Take in the server's answer, and wait where it says so."""
+        if answer["number"] != self.number:
             self._n_failed, self._waits_since = 0, time.monotonic()
-        self.number, self._status = told["number"], told["status"]
-        for turn in told["turns"]:
+        self.number, self._status = answer["number"], answer["status"]
+        for turn in answer["turns"]:
             self.on_turn(turn["number"], turn["text"])
-        if told["is_full"] and self._is_mine:
+        if answer["is_full"] and self._is_mine:
             self.plan = self.plan.cut(self._n_inputs)
         if self._status == "failed":
             self._n_failed += 1
         if self._status == "waiting":
             if time.monotonic() - self._waits_since > LONGEST_WAIT_S:
                 raise SilentError(f"the reply to turn {self.number - 1} did not come")
-            self.sleep(told["wait_ms"] / _MS_PER_S)
+            self.sleep(answer["wait_ms"] / _MS_PER_S)

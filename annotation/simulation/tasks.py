@@ -1,4 +1,4 @@
-"""What the database knows of an assignment and its worker's pages do not tell."""
+"""What the database knows of an assignment and its worker's pages do not show."""
 
 from django.urls import resolve
 

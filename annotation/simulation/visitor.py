@@ -1,7 +1,7 @@
 """One simulated worker's visits: opens the pages, reads their forms and sends them, as a browser would, and chats.
 
 All that they do they do over HTTP. They survive a server that goes away: whatever was not answered, they open the page
-again and go on where it stands, as somebody would who reloads.
+again and go on from there, as somebody would who reloads.
 """
 
 import time
@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from annotation.simulation.crowd import Item, SimulatedWorker
-from annotation.simulation.inputs import Plan, plan_chat
+from annotation.simulation.inputs import ChatPlan, plan_chat
 from annotation.simulation.pages import Form, Page, read_page
 from annotation.simulation.talk import SilentError, Talk
 from evalsite.lib.http import Client, RefusedError, RequestError, Response
@@ -28,7 +28,7 @@ class VisitError(Exception):
 
 @dataclass(frozen=True)
 class Task:
-    """What the simulator knows of an assignment and no page tells: its items by position, its sliders by criterion.
+    """What the simulator knows of an assignment and no page shows: its items by position, its sliders by criterion.
 
     Before an item of a live campaign is rated, there is a chat of at least `min_inputs` inputs.
     """
@@ -50,7 +50,7 @@ class Acknowledged:
 
 @dataclass(frozen=True)
 class AcknowledgedTurn:
-    """A turn of a chat that the server has answered for, or told of: it must be in the database, once."""
+    """A turn of a chat that the server has answered or shown: it must be in the database, once."""
 
     assignment_id: int
     position: int
@@ -65,7 +65,7 @@ class AcknowledgedTurn:
 
 @dataclass
 class Visitor:
-    """A worker at work. After `work` the lists tell what came of it.
+    """A worker at work. After `work` the lists hold the results.
 
     `arrival` is the address of their link, path and query; `look_up` returns the task of the page at a path; after
     `max_hits` HITs they stop; they try again for `patience_s` when the server does not answer.
@@ -111,7 +111,7 @@ class Visitor:
             self.sleep(_pause(n_idle))
 
     def _mark(self) -> tuple[str, dict[str, str], str]:
-        """Return what tells one page of the way from another."""
+        """Return what distinguishes one page of the way from another."""
         page = self._page
         form = page.item or page.feedback or page.topic or page.chat
         return self._address, form.hidden if form else {}, page.code
@@ -169,12 +169,12 @@ class Visitor:
         self._send(form, values)
         return True
 
-    def _plan(self, position: int) -> Plan:
+    def _plan(self, position: int) -> ChatPlan:
         task = self._current_task()
         return plan_chat(self.worker, task.items[position], task.min_inputs)
 
     def _talk(self, form: Form) -> bool:
-        """Go on with a chat as far as it goes, then look at its page again."""
+        """Go on with a chat as far as it goes, then read its page again."""
         if "number" not in form.hidden:  # there is no room for more
             self._send(form, {})
             return True
@@ -239,12 +239,12 @@ class Visitor:
         return True
 
     def _tell(self, verb: str, values: Mapping[str, str]) -> dict[str, Any] | None:
-        """Send one of a chat's forms as its script does, and return what that is told; None if nothing came back."""
+        """Send one of a chat's forms as its script does, and return the answer; None if nothing came back."""
         response = self._ask("POST", urljoin(self._address, f"{verb}/"), values, headers={"Accept": "application/json"})
         if response is None or not response.headers.get("Content-Type", "").startswith("application/json"):
             return None
-        told: dict[str, Any] = response.json()
-        return told
+        answer: dict[str, Any] = response.json()
+        return answer
 
     def _insist(self, method: str, address: str, data: Mapping[str, str] | None = None) -> None:
         end = time.monotonic() + self.patience_s

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 
-from annotation.downloads import Choice, count_rows, find_download
+from annotation.downloads import ExportChoice, count_rows, find_download
 from annotation.exports import ALL_STATES, FINISHED
 from annotation.forms import AssignmentFilter, FeedbackFilter, RatersForm
 from annotation.monitoring import (
@@ -181,7 +181,7 @@ def export_file(request: SignedInRequest, campaign: Campaign, name: str) -> Stre
     states, ids = request.GET.get("states", "finished"), request.GET.get("ids", "hashed")
     if download is None or states not in _STATES or ids not in _IDS:
         raise Http404("There is no such file.")
-    choice = Choice(states=_STATES[states], has_real_ids=_IDS[ids])
+    choice = ExportChoice(states=_STATES[states], has_real_ids=_IDS[ids])
     if choice.has_real_ids and campaign.my_role != Role.OWNER:
         raise PermissionDenied("Only owners may take out the workers’ own ids.")
     response = StreamingHttpResponse(download.pieces(campaign, choice), content_type=download.content_type)

@@ -13,7 +13,7 @@ from annotation.chat.services import LONGEST_TOPIC
 from annotation.forms import TELEMETRY
 from annotation.item_page import make_item_page
 from annotation.models import Assignment, Conversation, TopicChange
-from annotation.queries import get_page
+from annotation.queries import get_current_item
 from annotation.text_images import stems_in
 from annotation.tokens import token_of
 from annotation.views.framed import page, stop_page
@@ -47,7 +47,7 @@ def show_next(
     if assignment.state == State.EXPIRED:
         action = {"url": url_of("next", assignment), "label": "Go on"}
         return stop_page("expired", campaign=campaign, action=action)
-    shown = get_page(assignment)
+    shown = get_current_item(assignment)
     if shown.item is None:
         return _feedback(assignment)
     said = {"notice": notice, "is_error": is_error, "return_url": url_of("return", assignment)}
@@ -69,7 +69,7 @@ def show_next(
         "form": {"method": "post", "action": ""},
         "telemetry": tuple(TELEMETRY),  # what the script fills in
     }
-    if conversation:  # the page may stand at the address of the chat's form
+    if conversation:  # the page may have the address of the chat's form
         context["form"] = {"method": "post", "action": url_of("hit", assignment)}
         context["turns"] = said_in(list_turns(conversation))
     return page("rate/item.html", context, campaign=campaign, status=status)

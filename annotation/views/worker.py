@@ -33,7 +33,7 @@ _ALREADY_RATED = "This is already rated; here is what comes next."
 
 @for_workers("GET", "HEAD", "POST")
 def welcome(request: HttpRequest, public_id: UUID) -> HttpResponse:
-    """Show the instructions to whoever follows the link of a campaign; sent, give them a HIT."""
+    """Show the instructions to a worker who follows the link of a campaign; sent, give them a HIT."""
     campaign = find_campaign(public_id)
     arrival = get_platform(campaign.platform).identify(campaign.ref, request.GET.dict())
     if request.method != "POST":
@@ -41,7 +41,7 @@ def welcome(request: HttpRequest, public_id: UUID) -> HttpResponse:
     if arrival.worker_key is None and not arrival.is_preview and (wait_s := _count_newcomer(request)):
         text = f"Many people have come from your network just now. Open the link again in {period(-(-wait_s // 60))}."
         return stop_page("too_many", campaign=campaign, text=text, retry_after_s=wait_s)
-    # Whoever presses the button twice is still one newcomer.
+    # Somebody who presses the button twice is still one newcomer.
     key = arrival.worker_key or newcomer_key(campaign, request.POST.get("newcomer", ""))
     try:
         if arrival.is_preview:
@@ -87,7 +87,7 @@ def _count_newcomer(request: HttpRequest) -> int:
 
 
 def _client_of(request: HttpRequest) -> str:
-    """Return by what somebody is told apart whom nobody knows."""
+    """Return the name of the client of a request, by which unknown workers are counted."""
     return name_client(client_address(request), timezone.now())
 
 

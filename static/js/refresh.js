@@ -1,7 +1,7 @@
 // @ts-check
 // `<div id="…" data-refresh>`: brings itself up to date from the server every 15 s while the page is visible, and not
 // while somebody uses it: with the focus or a selection inside, it waits. Without `data-refresh` in the answer, the last
-// one, it stops. `[data-refresh-note]` inside it tells when the server cannot be reached.
+// one, it stops. `[data-refresh-note]` inside it says when the server cannot be reached.
 
 const INTERVAL_MS = 15_000;
 const MAX_INTERVAL_MS = 120_000;

@@ -7,7 +7,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Assignment, Event
-from annotation.queries import get_assignment, get_page
+from annotation.queries import get_assignment, get_current_item
 from annotation.services.assignments import expire_leases, return_assignment, start_assignment
 from annotation.services.ratings import save_item
 from annotation.tokens import read_token, token_of
@@ -99,11 +99,11 @@ def test_tokens_cannot_be_forged(assignment: Assignment) -> None:
 
 
 def test_the_page_shows_the_item_to_be_rated_and_knows_the_next(assignment: Assignment) -> None:
-    page = get_page(rate_items(assignment, 1))
+    page = get_current_item(rate_items(assignment, 1))
     assert page.item is not None
     assert page.next_item is not None
     assert (page.position, page.item.position, page.next_item.position, page.n_items) == (2, 2, 3, 3)
-    assert get_page(rate_items(assignment)).item is None
+    assert get_current_item(rate_items(assignment)).item is None
 
 
 @pytest.mark.parametrize("size", [3, 30])
@@ -112,6 +112,6 @@ def test_queries_do_not_grow_with_the_hit(
 ) -> None:
     assignment = start_assignment(campaign=open_campaign(owner, size=size), worker_key="ann")
     scores = scores_for(assignment.campaign)
-    get_page(assignment)  # the HIT and the criteria, once a process
+    get_current_item(assignment)  # the HIT and the criteria, once a process
     with django_assert_num_queries(6):  # four, and the savepoint that the test's own transaction makes of this one
-        get_page(save_item(assignment_id=assignment.pk, position=1, scores=scores))
+        get_current_item(save_item(assignment_id=assignment.pk, position=1, scores=scores))

@@ -17,7 +17,7 @@ import annotation.queries
 from annotation import text_images
 from annotation.images import DARK, LIGHT, layout
 from annotation.models import Assignment
-from annotation.queries import get_page
+from annotation.queries import get_current_item
 from annotation.services.assignments import start_assignment
 from annotation.text_images import VARIANTS, WIDTHS, Part, blocks_with_parts, draw, size_of, stems_in
 from annotation.tokens import token_of
@@ -199,7 +199,7 @@ def test_caches_of_texts_are_bounded_by_bytes() -> None:
 @pytest.mark.django_db
 def test_blocks_in_the_order_of_the_screen(owner: User) -> None:
     assignment = _start(open_campaign(owner))
-    item = get_page(assignment).item
+    item = get_current_item(assignment).item
     assert item is not None
     found = blocks_with_parts(assignment.campaign, item)
     assert [block.label for block, _ in found] == ["Question", "Answer A", "Answer B"]

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from annotation.simulation.crowd import Crowd
-from annotation.simulation.running import Outcome, count_items_left, door, make_crowd, run_crowd
+from annotation.simulation.running import SimulationResult, count_items_left, door, make_crowd, run_crowd
 from campaigns.models import Campaign
 from evalsite.lib.arguments import share, whole
 from evalsite.lib.errors import DomainError
@@ -64,9 +64,9 @@ class Command(BaseCommand):
         if outcome.errors:
             raise CommandError(f"{len(outcome.errors)} of {outcome.n_workers} workers could not go on.")
         if not outcome.n_ratings:
-            raise CommandError("Nobody found anything to rate. Look at the campaign's progress page.")
+            raise CommandError("Nobody found anything to rate. See the campaign's progress page.")
 
-    def _run(self, campaign: Campaign, crowd: Crowd, options: dict[str, Any]) -> Outcome:
+    def _run(self, campaign: Campaign, crowd: Crowd, options: dict[str, Any]) -> SimulationResult:
         n_items = count_items_left(campaign)
         if most := options["hits_per_worker"]:
             n_items = min(n_items, options["workers"] * most * campaign.hit_size)
@@ -91,7 +91,7 @@ class Command(BaseCommand):
         careless = [crowd.worker(index) for index in sorted(crowd.careless)]
         self.stdout.write("careless: " + (", ".join(f"{each.name} ({each.manner})" for each in careless) or "nobody"))
 
-    def _summarise(self, outcome: Outcome) -> None:
+    def _summarise(self, outcome: SimulationResult) -> None:
         said = f", {outcome.n_inputs} chat inputs" if outcome.n_inputs else ""
         said += f", {outcome.n_unanswered} chats given up" if outcome.n_unanswered else ""
         self.stdout.write(
@@ -106,11 +106,11 @@ class Command(BaseCommand):
 
 
 class Progress:
-    """Counts rated items, in whatever thread, and tells now and then how far it is."""
+    """Counts rated items, in whatever thread, and reports progress now and then."""
 
-    def __init__(self, n_items: int, tell: Callable[[str], object]) -> None:
+    def __init__(self, n_items: int, report: Callable[[str], object]) -> None:
         self._n_items = n_items
-        self._tell = tell
+        self._report = report
         self._n_rated = 0
         self._told_at = time.monotonic()
         self._lock = threading.Lock()
@@ -122,7 +122,7 @@ class Progress:
             now = time.monotonic()
             if now - self._told_at >= _PROGRESS_S:
                 self._told_at = now
-                self._tell(f"{self._n_rated:,} of {self._n_items:,} items rated")
+                self._report(f"{self._n_rated:,} of {self._n_items:,} items rated")
 
 
 def find_campaign(name: str) -> Campaign:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
 from annotation.simulation.crowd import Crowd, Item, Judged, Manner
-from annotation.simulation.inputs import FOLLOW_UPS, OPINIONS, TOPICS, Plan, plan_chat
+from annotation.simulation.inputs import FOLLOW_UPS, OPINIONS, TOPICS, ChatPlan, plan_chat
 from annotation.simulation.running import door, make_crowd, run_crowd
 from annotation.simulation.tasks import look_up_task
 from annotation.simulation.visitor import AcknowledgedTurn, Visitor
@@ -41,7 +41,7 @@ def chat_with(system: str, kind: Kind = Kind.ORDINARY, hit: int = 1, position: i
     return Item(hit, position, f"chat {hit}.{position}", system, kind)
 
 
-def plans(crowd: Crowd, n_hits: int = 20, n_inputs: int = 10) -> list[tuple[Manner, Plan]]:
+def plans(crowd: Crowd, n_hits: int = 20, n_inputs: int = 10) -> list[tuple[Manner, ChatPlan]]:
     return [
         (worker.manner, plan_chat(worker, chat_with("Amber", hit=hit), n_inputs))
         for worker in map(crowd.worker, range(crowd.n_workers))
