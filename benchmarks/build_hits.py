@@ -39,7 +39,7 @@ import numpy as np
 
 from campaigns.design.composition import POOL_OF_100, Kind, Layout, Mix
 from campaigns.design.degradation import STEPS_TO_20, degrade
-from campaigns.design.plan import Plan, plan_hits
+from campaigns.design.plan import HitPlan, plan_hits
 from campaigns.design.seeds import draw_donors, generator
 
 SIZES, QUICK_SIZES = (10**4, 10**5, 10**6), (10**4, 10**5)
@@ -62,7 +62,7 @@ def shuffle_items(n_items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return order, np.repeat(np.arange(n_items // 100), 100), np.tile(np.arange(1, 101), n_items // 100)
 
 
-def count_errors(plan: Plan, mix: Mix, n_outputs: int) -> int:
+def count_errors(plan: HitPlan, mix: Mix, n_outputs: int) -> int:
     """Return how many HITs and outputs break a rule."""
     shape = (plan.totals.n_hits, mix.size)
     output, kind = plan.hits.output.reshape(shape), plan.hits.kind.reshape(shape)
@@ -80,7 +80,7 @@ def count_errors(plan: Plan, mix: Mix, n_outputs: int) -> int:
     return int(broken.sum()) + int((uses < 1).sum()) + int((uses > 2).sum())
 
 
-def degrade_all(plan: Plan, texts: list[str], source: np.ndarray) -> int:
+def degrade_all(plan: HitPlan, texts: list[str], source: np.ndarray) -> int:
     """Make the text of every degraded item and return how many do not differ from their originals."""
     hits = plan.hits
     degraded = np.flatnonzero(hits.kind == Kind.DEGRADED)

@@ -9,7 +9,7 @@ from django.http import Http404
 from numpy.typing import NDArray
 
 from campaigns.building.estimate import BuildEstimate, estimate_of
-from campaigns.building.material import Material, Texts
+from campaigns.building.inputs import BuildInputs, Texts
 from campaigns.building.refusals import refusal
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Kind, Mix
@@ -31,7 +31,7 @@ def mix_of(campaign: Campaign) -> Mix:
         raise refusal(error) from error
 
 
-def read_material(campaign: Campaign, *, with_texts: bool = True) -> Material:
+def read_build_inputs(campaign: Campaign, *, with_texts: bool = True) -> BuildInputs:
     """Return what the campaign's HITs follow from; raise DomainError if its mix makes no HIT. Three queries.
 
     Without texts it is enough to see what HITs come to.
@@ -51,7 +51,7 @@ def read_material(campaign: Campaign, *, with_texts: bool = True) -> Material:
         _, family = np.unique([row[3] or f"\0{row[0]}" for row in systems], return_inverse=True)
     source, system = _codes(keys[:, 1], [row[1] for row in sources]), _codes(keys[:, 2], [row[1] for row in systems])
     order = np.lexsort((system, source))
-    return Material(
+    return BuildInputs(
         mix=mix,
         seed=campaign.seed,
         n_hits=campaign.n_hits,
@@ -112,8 +112,8 @@ def get_estimate(campaign: Campaign) -> BuildEstimate:
     """
     if campaign.has_given_hits:
         return _given_estimate(campaign)
-    material = read_material(campaign, with_texts=False)
-    return estimate_of(material, workers_per_hit=campaign.workers_per_hit, reward=campaign.reward)
+    inputs = read_build_inputs(campaign, with_texts=False)
+    return estimate_of(inputs, workers_per_hit=campaign.workers_per_hit, reward=campaign.reward)
 
 
 def _given_estimate(campaign: Campaign) -> BuildEstimate:

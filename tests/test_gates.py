@@ -48,7 +48,7 @@ VIOLATIONS = [
     ("The command line", "analysis.report", "analysis.models"),
     ("Sections are numbers", "analysis.methods.dialogue", "django"),
     ("Inside the campaigns", "campaigns.queries", "campaigns.services.hits"),
-    ("Inside the campaigns", "campaigns.services.systems", "campaigns.forms.systems"),
+    ("Inside the campaigns", "campaigns.services.contents", "campaigns.forms.data"),
     ("Inside the campaigns", "campaigns.models", "campaigns.checklist"),
     ("Inside the annotation", "annotation.services.ratings", "annotation.views.worker"),
     ("Inside the annotation", "annotation.queries", "annotation.services.assignments"),

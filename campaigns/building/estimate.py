@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from campaigns.building.material import Material, make_plan
+from campaigns.building.inputs import BuildInputs, make_plan
 
 # METHOD §8: the studies' rule of thumb for telling systems apart.
 RATINGS_WANTED = 385
@@ -44,11 +44,11 @@ class BuildEstimate:
         return sum(n < RATINGS_WANTED for _, n in self.ratings)
 
 
-def estimate_of(material: Material, *, workers_per_hit: int, reward: Decimal) -> BuildEstimate:
+def estimate_of(inputs: BuildInputs, *, workers_per_hit: int, reward: Decimal) -> BuildEstimate:
     """Return what the HITs would come to; raise DomainError, with the numbers, if they cannot be built."""
-    totals = make_plan(material).totals
+    totals = make_plan(inputs).totals
     counts = totals.ratings_per_system.tolist()
-    counts += [0] * (len(material.system_names) - len(counts))
+    counts += [0] * (len(inputs.system_names) - len(counts))
     n_assignments = totals.n_hits * workers_per_hit
     return BuildEstimate(
         n_hits=totals.n_hits,
@@ -58,6 +58,6 @@ def estimate_of(material: Material, *, workers_per_hit: int, reward: Decimal) ->
         n_outputs_left_out=totals.n_outputs_left_out,
         n_reuses=totals.n_reuses,
         n_sources_left_out=totals.n_sources_left_out,
-        ratings=tuple((name, n * workers_per_hit) for name, n in zip(material.system_names, counts, strict=True)),
+        ratings=tuple((name, n * workers_per_hit) for name, n in zip(inputs.system_names, counts, strict=True)),
         cost=n_assignments * reward,
     )

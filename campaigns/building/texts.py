@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from campaigns.building.material import Material, in_words
+from campaigns.building.inputs import BuildInputs, in_words
 from campaigns.design.composition import Kind
 from campaigns.design.degradation import STEPS_TO_20, STEPS_TO_29, degrade
-from campaigns.design.plan import Plan
+from campaigns.design.plan import HitPlan
 from campaigns.design.seeds import Codes, draw_donors, generator
 from campaigns.dialogues import degrade_replies, replies_in
 from evalsite.lib.errors import DomainError
@@ -29,39 +29,39 @@ class Donors:
     group_of_source: Codes
 
 
-def donors_of(material: Material) -> Donors:
+def donors_of(inputs: BuildInputs) -> Donors:
     """Return the texts that words are taken from: of a field of the sources, or of outputs, the human's if any.
 
     Of outputs that are dialogues each reply of the chatbot is a text.
     """
-    assert material.texts
-    if material.texts.donors is not None:
-        return _one_of_each_source(material.texts.donors)
-    if material.output_format == "dialogue":
-        return _replies(material)
-    if material.human is not None:
-        of_source = [""] * len(material.source_names)
-        for k in np.flatnonzero(material.system == material.human).tolist():
-            of_source[int(material.source[k])] = material.texts.outputs[k]
+    assert inputs.texts
+    if inputs.texts.donors is not None:
+        return _one_of_each_source(inputs.texts.donors)
+    if inputs.output_format == "dialogue":
+        return _replies(inputs)
+    if inputs.human is not None:
+        of_source = [""] * len(inputs.source_names)
+        for k in np.flatnonzero(inputs.system == inputs.human).tolist():
+            of_source[int(inputs.source[k])] = inputs.texts.outputs[k]
         return _one_of_each_source(of_source)
     owners: dict[str, int] = {}
-    for text, source in zip(material.texts.outputs, material.source.tolist(), strict=True):
+    for text, source in zip(inputs.texts.outputs, inputs.source.tolist(), strict=True):
         if text.strip():
             owners.setdefault(text, source)
     groups = np.fromiter(owners.values(), dtype=np.int64, count=len(owners))
-    return Donors(list(owners), groups, np.arange(len(material.source_names)))
+    return Donors(list(owners), groups, np.arange(len(inputs.source_names)))
 
 
-def _replies(material: Material) -> Donors:
+def _replies(inputs: BuildInputs) -> Donors:
     """Return the chatbot's replies in dialogues, the human's if any; a reply is of the source that has it first."""
-    assert material.texts
+    assert inputs.texts
     owners: dict[str, int] = {}
-    for k in range(len(material.texts.outputs)):
-        if material.human in (None, int(material.system[k])):
-            for reply in replies_in(material.texts.outputs[k]):
-                owners.setdefault(reply, int(material.source[k]))
+    for k in range(len(inputs.texts.outputs)):
+        if inputs.human in (None, int(inputs.system[k])):
+            for reply in replies_in(inputs.texts.outputs[k]):
+                owners.setdefault(reply, int(inputs.source[k]))
     groups = np.fromiter(owners.values(), dtype=np.int64, count=len(owners))
-    return Donors(list(owners), groups, np.arange(len(material.source_names)))
+    return Donors(list(owners), groups, np.arange(len(inputs.source_names)))
 
 
 def _one_of_each_source(texts: list[str]) -> Donors:
@@ -74,47 +74,47 @@ def _one_of_each_source(texts: list[str]) -> Donors:
     return Donors(list(groups), np.arange(len(groups)), of_source)
 
 
-def write_texts(material: Material, plan: Plan, on_progress: Callable[[int, int], None]) -> list[str]:
+def write_texts(inputs: BuildInputs, plan: HitPlan, on_progress: Callable[[int, int], None]) -> list[str]:
     """Return the text of each item as shown, in the order of the plan; raise DomainError if one cannot be made.
 
     Each degraded text has a generator of its own, of the seed, HIT and position, and never reads like its original.
     """
-    assert material.texts
-    if material.is_live:
+    assert inputs.texts
+    if inputs.is_live:
         return [""] * plan.hits.hit.size  # what a chatbot says is not known yet
-    hits, outputs, references = plan.hits, material.texts.outputs, material.texts.references
+    hits, outputs, references = plan.hits, inputs.texts.outputs, inputs.texts.references
     shown = [outputs[output] for output in hits.output.tolist()]
     for item in np.flatnonzero(hits.kind == Kind.REFERENCE).tolist():
-        shown[item] = references[material.source[hits.output[item]]]
+        shown[item] = references[inputs.source[hits.output[item]]]
     degraded = np.flatnonzero(hits.kind == Kind.DEGRADED)
     if degraded.size:
-        donors = donors_of(material)
+        donors = donors_of(inputs)
         for n_done, item in enumerate(degraded.tolist()):
             if n_done % _REPORT_EVERY == 0:
                 on_progress(n_done, degraded.size)
             rng = generator(plan.seed, int(hits.hit[item]), int(hits.position[item]))
-            shown[item] = _degrade(material, int(hits.output[item]), donors, rng)
+            shown[item] = _degrade(inputs, int(hits.output[item]), donors, rng)
         on_progress(degraded.size, degraded.size)
     return shown
 
 
-def _degrade(material: Material, output: int, donors: Donors, rng: np.random.Generator) -> str:
+def _degrade(inputs: BuildInputs, output: int, donors: Donors, rng: np.random.Generator) -> str:
     """Return the output's text with some words replaced by those of another text; of a dialogue, of each reply."""
-    assert material.texts
-    text, source = material.texts.outputs[output], int(material.source[output])
-    about = f"Output of “{material.system_names[material.system[output]]}” for source “{material.source_names[source]}”"
-    lengths = STEPS_TO_20 if material.output_format == "text" else STEPS_TO_29
+    assert inputs.texts
+    text, source = inputs.texts.outputs[output], int(inputs.source[output])
+    about = f"Output of “{inputs.system_names[inputs.system[output]]}” for source “{inputs.source_names[source]}”"
+    lengths = STEPS_TO_20 if inputs.output_format == "text" else STEPS_TO_29
 
     def degraded(text: str) -> str:
         drawn = draw_donors(donors.group, int(donors.group_of_source[source]), rng)
         if not drawn.size:
-            what = f"no other source has another “{material.donor_label}”" if material.donor_label else "there is none"
+            what = f"no other source has another “{inputs.donor_label}”" if inputs.donor_label else "there is none"
             raise DomainError("no_donor", f"{about}: a degraded item takes words from another text, and {what}.")
         first, *further = _texts(donors, drawn.tolist())
         return degrade(text, first, rng, lengths, further_donors=further)
 
-    with in_words(material, about):
-        return degrade_replies(text, degraded) if material.output_format == "dialogue" else degraded(text)
+    with in_words(inputs, about):
+        return degrade_replies(text, degraded) if inputs.output_format == "dialogue" else degraded(text)
 
 
 def _texts(donors: Donors, drawn: Iterable[int]) -> list[str]:

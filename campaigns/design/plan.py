@@ -38,7 +38,7 @@ class Hits:
 
 
 @dataclass(frozen=True)
-class Totals:
+class PlanTotals:
     """What a plan comes to, for the set-up page; all of one worker per HIT.
 
     Attributes
@@ -64,11 +64,11 @@ class Totals:
 
 
 @dataclass(frozen=True)
-class Plan:
+class HitPlan:
     """HITs, what they come to, and the seed that makes them again."""
 
     hits: Hits
-    totals: Totals
+    totals: PlanTotals
     seed: int
 
 
@@ -83,7 +83,7 @@ def plan_hits(
     anchor: int | None = None,
     family: Codes | None = None,
     is_degradable: Mask | None = None,
-) -> Plan:
+) -> HitPlan:
     """Build a campaign's HITs.
 
     Parameters
@@ -108,7 +108,7 @@ def plan_hits(
 
     Returns
     -------
-    Plan
+    HitPlan
 
     Raises
     ------
@@ -138,7 +138,7 @@ def plan_hits(
     ordinary = order[ordinary]
     twins = choose_twins(mix, len(ordinary), rng, None if is_degradable is None else is_degradable[ordinary])
     hits = _lay_out(mix, ordinary, twins, rng)
-    return Plan(hits, _count(hits, ordinary, system, n_sources_left_out), seed)
+    return HitPlan(hits, _count(hits, ordinary, system, n_sources_left_out), seed)
 
 
 def _check_outputs(mix: Mix, source: Codes, system: Codes, family: Codes | None, is_degradable: Mask | None) -> None:
@@ -225,10 +225,10 @@ def _lay_out(mix: Mix, ordinary: Places, twins: Places, rng: np.random.Generator
     return Hits(hit, (own + 1).ravel(), in_order(output), kind[order].ravel(), in_order(twin_position))
 
 
-def _count(hits: Hits, ordinary: Places, system: Codes, n_sources_left_out: int) -> Totals:
+def _count(hits: Hits, ordinary: Places, system: Codes, n_sources_left_out: int) -> PlanTotals:
     n_uses = np.bincount(ordinary.ravel(), minlength=system.size)
     n_used = int((n_uses > 0).sum())
-    return Totals(
+    return PlanTotals(
         n_hits=len(ordinary),
         n_items=hits.hit.size,
         n_outputs_used=n_used,

@@ -1,10 +1,10 @@
-"""Making a campaign."""
+"""Making and duplicating a campaign, and its members."""
 
 from uuid import uuid4
 
 from django import forms
 
-from campaigns.models import LONGEST_NAME
+from campaigns.models import LONGEST_NAME, Membership
 from campaigns.protocols import list_protocols
 
 
@@ -30,3 +30,20 @@ class DuplicateForm(forms.Form):
 
     public_id = forms.UUIDField(required=False)
     as_replication = forms.TypedChoiceField(choices=[("1", ""), ("0", "")], coerce=lambda value: value == "1")
+
+
+class MemberForm(forms.Form):
+    """Somebody's address and role."""
+
+    email = forms.EmailField(label="E-mail address", help_text="Of an account on this site.")
+    role = forms.ChoiceField(
+        choices=Membership.Role.choices,
+        initial=Membership.Role.EDITOR,
+        help_text="Owners do everything; editors all but members and deleting; viewers look.",
+    )
+
+
+class RoleForm(forms.Form):
+    """Another role for a member."""
+
+    role = forms.ChoiceField(choices=Membership.Role.choices)

@@ -1,12 +1,13 @@
 """A file of sources and outputs, and what its columns are taken for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django import forms
 
 from campaigns.contracts.protocol import Screen
+from campaigns.forms.partial import PartialForm
 from campaigns.importing.layout import (
     FIELD,
     NEW_FIELD,
@@ -17,6 +18,7 @@ from campaigns.importing.layout import (
     FileLayout,
     default_label,
 )
+from campaigns.models import LONGEST_NAME, System
 from evalsite.web import SizedFileField
 
 
@@ -104,3 +106,38 @@ def _roles(screen: Screen, is_open: bool) -> list[tuple[str, Any]]:
         ("One output a row", [(SYSTEM, "Name of the system"), (OUTPUT, f"Output ({screen.output_label})")]),
         ("One source a row", [(SYSTEM_OUTPUT, f"One system's outputs ({screen.output_label})")]),
     ]
+
+
+class SystemForm(PartialForm):
+    """The name of a system."""
+
+    field_of_code = {"name_taken": "name"}
+
+    name = forms.CharField(max_length=LONGEST_NAME)
+
+    def __init__(self, system: System, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data, initial={"name": system.name}, id_prefix=f"system-{system.pk}")
+        self.system = system
+
+
+class HumanForm(PartialForm):
+    """Which system is human, if one is."""
+
+    human = forms.TypedChoiceField(
+        label="Human system",
+        required=False,
+        coerce=int,
+        empty_value=None,
+        help_text="The system whose outputs people wrote. Where a HIT has an anchor, this is it.",
+    )
+
+    def __init__(self, systems: Iterable[System], data: Mapping[str, Any] | None = None) -> None:
+        self.systems = {system.pk: system for system in systems}
+        human = next((pk for pk, system in self.systems.items() if system.is_human), "")
+        super().__init__(data, initial={"human": human})
+        choices = [("", "– none –"), *((pk, system.name) for pk, system in self.systems.items())]
+        self.fields["human"].choices = choices  # type: ignore[attr-defined]
+
+    def chosen(self) -> System | None:
+        """Return the system that was chosen."""
+        return self.systems.get(self.cleaned_data["human"])

@@ -1,4 +1,4 @@
-"""Settings of a campaign that are neither its data nor its HITs."""
+"""Settings of a campaign: general ones, what workers read, and the rules of chats."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -6,10 +6,12 @@ from typing import Any
 
 from django import forms
 
+from campaigns.contracts.chat import ChatRules
 from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.forms.partial import CheckboxWidget, PartialForm
 from campaigns.models import LONGEST_NAME, Campaign
 from campaigns.services.campaigns import CHANGEABLE_AFTER_LAUNCH
+from evalsite.lib.fields import MarkdownField
 
 _GROUPS = (
     ("General", ("name", "is_accessible", "lease_minutes")),
@@ -77,3 +79,84 @@ class SettingsForm(PartialForm):
     def freeze_launched(self) -> None:
         """Show what workers have seen as frozen."""
         self.freeze(name for name in self.fields if name not in CHANGEABLE_AFTER_LAUNCH)
+
+
+_LONGEST = 50_000
+
+
+class InstructionsForm(PartialForm):
+    """Which study it is, whom to ask, and, in Markdown, instructions and consent text."""
+
+    study_name = forms.CharField(
+        label="Study name",
+        required=False,
+        max_length=LONGEST_NAME,
+        help_text="Workers see it. It should name neither systems nor what you expect to find.",
+    )
+    contact = forms.CharField(
+        required=False,
+        max_length=LONGEST_NAME,
+        help_text="Whom workers may ask: an e-mail address, a web address or any other text. It is on every page of "
+        "theirs, and can be changed after the launch.",
+    )
+    instructions = MarkdownField(
+        required=False,
+        max_length=_LONGEST,
+        widget=forms.Textarea(attrs={"rows": 14}),
+        help_text="Shown before the HIT and at any time in it. Markdown: **bold**, *italic*, lists with “- ”, "
+        "[links](https://example.org). A blank such as [[target language]] has to be filled in before the launch.",
+    )
+    consent = MarkdownField(
+        label="Consent text",
+        required=False,
+        max_length=_LONGEST,
+        widget=forms.Textarea(attrs={"rows": 8}),
+        help_text="Markdown. If there is one, a worker must agree to it before the first item.",
+    )
+
+    def freeze_launched(self) -> None:
+        """Show what workers have read as frozen."""
+        self.freeze(name for name in self.fields if name not in CHANGEABLE_AFTER_LAUNCH)
+
+
+_MOST_INPUTS, _LONGEST_INPUT = 1000, 20_000
+_OPENINGS = [
+    ("free", "Free: the worker types a topic of their own"),
+    ("icebreaker", "Ice-breaker: the worker is given a statement of the chatbot's persona"),
+]
+
+_SENDS_TOPIC = (
+    "Off, as in the studies: a chatbot sees the messages and its persona only. The ratings then tell how well it finds "
+    "the topic and keeps to it. On: it is sent the current topic with each message. The ratings are then of chatbots "
+    "that know the topic; with an ice-breaker those without a persona know the statement, too. The rule is kept with "
+    "the chats: compare only campaigns that have the same."
+)
+
+
+class ChatForm(PartialForm):
+    """How a chat opens, how long it and its messages may be, and what chatbots are sent of the topic."""
+
+    field_of_code = {"few_inputs": "max_inputs"}
+
+    opening = forms.ChoiceField(label="What a chat is about", choices=_OPENINGS, widget=forms.RadioSelect)
+    sends_topic = forms.BooleanField(
+        label="Send the topic to the chatbots", required=False, widget=CheckboxWidget, help_text=_SENDS_TOPIC
+    )
+    min_inputs = forms.IntegerField(
+        label="Least messages of the worker",
+        min_value=1,
+        max_value=_MOST_INPUTS,
+        help_text="Before them the worker cannot go on to rate the chatbot. The studies: 10.",
+    )
+    max_inputs = forms.IntegerField(
+        label="Most messages of the worker",
+        min_value=1,
+        max_value=_MOST_INPUTS,
+        help_text="Then the chat is full, and is rated.",
+    )
+    longest_input = forms.IntegerField(
+        label="Longest message", min_value=1, max_value=_LONGEST_INPUT, help_text="In characters."
+    )
+
+    def __init__(self, rules: ChatRules, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data, initial=rules.to_json())

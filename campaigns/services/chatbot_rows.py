@@ -30,9 +30,3 @@ def store_chatbot(
     source, _ = Source.objects.get_or_create(campaign=campaign, name=CHAT)
     Output.objects.create(source=source, system=system, text="")
     return Chatbot.objects.create(system=system, connector=connector, settings=checked, **fields)
-
-
-def copy_name(name: str, taken: set[str], longest: int) -> str:
-    """Return a name for the copy of a chatbot that no other has."""
-    numbers = (f" ({number})" for number in range(2, len(taken) + 3))
-    return next(copy for end in numbers if (copy := name[: longest - len(end)] + end) not in taken)

@@ -16,8 +16,8 @@ from campaigns.dialogues import check_dialogues
 from campaigns.importing.tables import MAX_SYSTEMS
 from campaigns.models import LONGEST_NAME, Campaign, Chatbot, System
 from campaigns.services.campaigns import frozen, lock_for_change, mark_unbuilt
-from campaigns.services.chatbot_rows import copy_name, store_chatbot
-from campaigns.services.hit_rows import delete_hits
+from campaigns.services.chatbot_rows import store_chatbot
+from campaigns.services.rows import delete_hits
 from evalsite.lib.encryption import decrypt_secrets, encrypt_secrets
 from evalsite.lib.errors import DomainError
 
@@ -232,7 +232,7 @@ def duplicate_chatbot(*, campaign: Campaign, chatbot: Chatbot) -> Chatbot:
     names = ("persona", "n_statements", "max_chars", "dialogues", *OPERATIONAL)
     copy = add_chatbot(
         campaign=campaign,
-        name=copy_name(found.system.name, taken, LONGEST_NAME),
+        name=_copy_name(found.system.name, taken, LONGEST_NAME),
         connector=found.connector,
         family=family,
         settings=found.settings,
@@ -240,6 +240,12 @@ def duplicate_chatbot(*, campaign: Campaign, chatbot: Chatbot) -> Chatbot:
     )
     _store(copy, {"secrets": found.secrets})
     return copy
+
+
+def _copy_name(name: str, taken: set[str], longest: int) -> str:
+    """Return a name for the copy of a chatbot that no other has."""
+    numbers = (f" ({number})" for number in range(2, len(taken) + 3))
+    return next(copy for end in numbers if (copy := name[: longest - len(end)] + end) not in taken)
 
 
 @transaction.atomic

@@ -5,13 +5,15 @@ Each is called inside a transaction that holds the campaign's lock.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from django.db import transaction
+
 from campaigns.data_queries import output_keys, source_keys
 from campaigns.design.composition import Kind, Layout
 from campaigns.importing.contents import Contents, GivenHit, SourceText
 from campaigns.importing.tables import MAX_SYSTEMS
 from campaigns.models import Campaign, Hit, Output, Source, System
-from campaigns.services.hit_rows import ItemRow, delete_hits, insert_items
-from campaigns.services.rows import insert_rows
+from campaigns.services.campaigns import lock_for_change, mark_unbuilt
+from campaigns.services.rows import ItemRow, delete_hits, insert_items, insert_rows
 from evalsite.lib.errors import DomainError
 
 OnProgress = Callable[[int, int, str], None]
@@ -128,3 +130,31 @@ def _item_rows(stored: Sequence[Hit], hits: Sequence[GivenHit], output_ids: Sequ
     for row, hit in zip(stored, hits, strict=True):
         for position, item in enumerate(hit.items, start=1):
             yield row.pk, position, int(item.kind), output_ids[item.output], item.twin_position, item.text
+
+
+@transaction.atomic
+def rename_system(*, campaign: Campaign, system: System, name: str) -> None:
+    """Give a system another name. Built HITs stay: they hold outputs, not names.
+
+    Raises DomainError `frozen`, or `name_taken` by another system.
+    """
+    lock_for_change(campaign)
+    if campaign.systems.filter(name=name).exclude(pk=system.pk).exists():
+        raise DomainError("name_taken", f"Another system is called “{name}”. Systems need different names.")
+    campaign.systems.filter(pk=system.pk).update(name=name)
+
+
+@transaction.atomic
+def mark_human(*, campaign: Campaign, system: System | None) -> None:
+    """Say which system is human; None for none. HITs must be built again if that changes.
+
+    Raises DomainError `frozen`.
+    """
+    locked = lock_for_change(campaign)
+    before = campaign.systems.filter(is_human=True).first()
+    if before == system:
+        return
+    campaign.systems.filter(is_human=True).update(is_human=False)
+    if system:
+        campaign.systems.filter(pk=system.pk).update(is_human=True)
+    mark_unbuilt(locked)

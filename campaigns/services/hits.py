@@ -6,14 +6,14 @@ from contextlib import AbstractContextManager
 import numpy as np
 from django.db import transaction
 
-from campaigns.building.material import Material, make_plan
+from campaigns.building.inputs import BuildInputs, make_plan
 from campaigns.building.texts import write_texts
 from campaigns.design.plan import Hits
-from campaigns.hit_queries import get_estimate, read_material
+from campaigns.hit_queries import get_estimate, read_build_inputs
 from campaigns.models import Campaign, Hit
 from campaigns.queries import BUILD
 from campaigns.services.campaigns import lock_for_change
-from campaigns.services.hit_rows import ItemRow, delete_hits, insert_items
+from campaigns.services.rows import ItemRow, delete_hits, insert_items
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.jobs.services import enqueue
@@ -72,14 +72,14 @@ def execute_build(
             return
         _check_own(current)
         on_progress(0, 0, "Reading the outputs")
-        material = read_material(current)
-        plan = make_plan(material)
-        texts = write_texts(material, plan, lambda done, total: on_progress(done, total, "Degrading texts"))
+        inputs = read_build_inputs(current)
+        plan = make_plan(inputs)
+        texts = write_texts(inputs, plan, lambda done, total: on_progress(done, total, "Degrading texts"))
         with saving():
             locked = lock_for_change(current)
             _check_own(locked)
-            if read_material(locked).is_same(material):
-                _replace_hits(locked, material, plan.hits, texts, on_progress)
+            if read_build_inputs(locked).is_same(inputs):
+                _replace_hits(locked, inputs, plan.hits, texts, on_progress)
                 return
     raise DomainError("changing", "The campaign was changed while its HITs were being built. Build them again.")
 
@@ -90,7 +90,7 @@ def _check_own(campaign: Campaign) -> None:
 
 
 def _replace_hits(
-    campaign: Campaign, material: Material, hits: Hits, texts: list[str], on_progress: OnProgress
+    campaign: Campaign, inputs: BuildInputs, hits: Hits, texts: list[str], on_progress: OnProgress
 ) -> None:
     """Store the HITs, all their places free, in the place of the campaign's former ones; it is ready then."""
     delete_hits(campaign)
@@ -98,16 +98,16 @@ def _replace_hits(
     stored = Hit.objects.bulk_create(
         Hit(campaign=campaign, number=number, n_places_left=campaign.workers_per_hit) for number in range(1, n_hits + 1)
     )
-    insert_items(_item_rows(material, hits, texts, np.array([hit.pk for hit in stored]), on_progress))
+    insert_items(_item_rows(inputs, hits, texts, np.array([hit.pk for hit in stored]), on_progress))
     campaign.status = Campaign.Status.READY
     campaign.save(update_fields=["status"])
 
 
 def _item_rows(
-    material: Material, hits: Hits, texts: list[str], hit_ids: np.ndarray, on_progress: OnProgress
+    inputs: BuildInputs, hits: Hits, texts: list[str], hit_ids: np.ndarray, on_progress: OnProgress
 ) -> Iterator[ItemRow]:
     """Yield the items' rows, in order of HIT and position."""
-    outputs = np.append(material.output_ids, material.degraded_id or 0)  # −1 is the degraded chatbot
+    outputs = np.append(inputs.output_ids, inputs.degraded_id or 0)  # −1 is the degraded chatbot
     columns = (hit_ids[hits.hit], hits.position, hits.kind, outputs[hits.output], hits.twin_position)
     rows = zip(*(column.tolist() for column in columns), texts, strict=True)
     for n_done, (hit, position, kind, output, twin, text) in enumerate(rows):

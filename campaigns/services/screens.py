@@ -1,4 +1,8 @@
-"""Changing what a worker is shown."""
+"""Changing what a worker is shown, and how workers chat."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from django.db import transaction
 
@@ -41,3 +45,21 @@ def _made_of(screen: Screen) -> tuple:
     """Return all of a screen but its labels."""
     fields = [(f.name, f.is_required, f.is_shown, f.marks, f.format) for f in screen.fields]
     return fields, screen.reference_field, screen.donor_field, screen.output_format
+
+
+@transaction.atomic
+def change_chat_rules(*, campaign: Campaign, changes: Mapping[str, Any]) -> None:
+    """Set these of a live campaign's `ChatRules`; built HITs stay as they are.
+
+    Raises DomainError `frozen`, `not_live`, or `few_inputs` where a chat could take fewer messages than it needs.
+    """
+    locked = lock_for_change(campaign)
+    if not locked.is_live:
+        raise DomainError("not_live", "In this campaign nobody chats: outputs are rated that were made before.")
+    rules = replace(locked.chat_rules, **changes)
+    if rules.max_inputs < rules.min_inputs:
+        raise DomainError(
+            "few_inputs",
+            f"A chat needs {rules.min_inputs} messages and would take {rules.max_inputs} at most. Let it take more.",
+        )
+    Campaign.objects.filter(pk=locked.pk).update(chat=rules.to_json())

@@ -4,7 +4,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from campaigns.forms.members import MemberForm, RoleForm
+from campaigns.forms.campaigns import MemberForm, RoleForm
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.queries import Role, get_membership_of, is_member, list_members

@@ -3,15 +3,13 @@
 from django.http import HttpResponse
 
 from campaigns.checklist import blanks_of
-from campaigns.forms.chat import ChatForm
-from campaigns.forms.instructions import InstructionsForm
-from campaigns.forms.settings import SettingsForm
+from campaigns.forms.settings import ChatForm, InstructionsForm, SettingsForm
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.protocols import get_protocol
 from campaigns.queries import contents_of
 from campaigns.services.campaigns import change_campaign, default_instructions
-from campaigns.services.chat_rules import change_chat_rules
+from campaigns.services.screens import change_chat_rules
 from campaigns.views.access import campaign_view, only_live, render_form
 from campaigns.views.autosave import save_form, sent
 from evalsite.accounts.requests import SignedInRequest

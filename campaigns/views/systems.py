@@ -3,11 +3,11 @@
 from django.http import HttpResponse
 from django.urls import reverse
 
-from campaigns.forms.systems import HumanForm, SystemForm
+from campaigns.forms.data import HumanForm, SystemForm
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.queries import get_system_of, list_systems
-from campaigns.services.systems import mark_human, rename_system
+from campaigns.services.contents import mark_human, rename_system
 from campaigns.views.access import campaign_view, only_outputs, render_form
 from campaigns.views.autosave import save_form, sent
 from evalsite.accounts.requests import SignedInRequest

@@ -10,8 +10,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from campaigns.models import Campaign
-from campaigns.services.chat_rules import change_chat_rules
 from campaigns.services.chatbots import change_chatbot, remove_chatbot
+from campaigns.services.screens import change_chat_rules
 from evalsite.accounts.models import User
 from simulators.chat_completions import ChatServer
 from tests.campaigns.live import PERSONA, add_remote, chatbot_of, launch, make_live, url_of

@@ -13,9 +13,9 @@ from campaigns.contracts.chat import ChatRules
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Chatbot
 from campaigns.protocols import get_protocol, list_protocols
-from campaigns.services.chat_rules import change_chat_rules
 from campaigns.services.chatbots import add_chatbot, change_chatbot
 from campaigns.services.lifecycle import launch_campaign
+from campaigns.services.screens import change_chat_rules
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from evalsite.lib.markdown import render_markdown

@@ -12,11 +12,11 @@ from annotation.simulation.visitor import Visitor
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign
 from campaigns.services.campaigns import create_campaign
-from campaigns.services.chat_rules import change_chat_rules
 from campaigns.services.chatbots import add_chatbot
 from campaigns.services.design import change_design
 from campaigns.services.hits import build_hits
 from campaigns.services.lifecycle import launch_campaign
+from campaigns.services.screens import change_chat_rules
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.jobs.running import run_job

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from campaigns.building.material import make_plan
+from campaigns.building.inputs import make_plan
 from campaigns.design.composition import Kind
-from campaigns.hit_queries import get_estimate, read_material
+from campaigns.hit_queries import get_estimate, read_build_inputs
 from campaigns.models import Campaign, HitItem, Output
 from campaigns.services.design import change_design
 from campaigns.services.hits import use_own_hits
@@ -63,12 +63,12 @@ def test_the_estimate_reads_no_texts(mrc: Campaign, django_assert_num_queries) -
 
 
 def test_material_is_the_same_only_if_all_of_it_is(mrc: Campaign) -> None:
-    material = read_material(mrc)
-    assert material.is_same(read_material(mrc))
-    assert make_plan(material).totals.n_hits == 5
+    inputs = read_build_inputs(mrc)
+    assert inputs.is_same(read_build_inputs(mrc))
+    assert make_plan(inputs).totals.n_hits == 5
 
     Output.objects.filter(source__campaign=mrc).first().delete()
-    assert not material.is_same(read_material(mrc))
+    assert not inputs.is_same(read_build_inputs(mrc))
 
 
 def test_asking_twice_for_own_hits_leaves_those_built_meanwhile(mrc: Campaign) -> None:

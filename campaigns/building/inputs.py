@@ -11,7 +11,7 @@ from campaigns.building.refusals import refusal
 from campaigns.contracts.protocol import Format
 from campaigns.design.composition import Layout, Mix
 from campaigns.design.errors import DesignError
-from campaigns.design.plan import Plan, plan_hits
+from campaigns.design.plan import HitPlan, plan_hits
 from campaigns.design.sampling import Leftover
 from campaigns.design.seeds import Codes, Mask
 from campaigns.dialogues import replies_in
@@ -36,7 +36,7 @@ class Texts:
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
+class BuildInputs:
     """All that a campaign's HITs follow from.
 
     Sources and systems are numbered in the order of their names, outputs in the order of source and system, so that
@@ -75,7 +75,7 @@ class Material:
         """Number of sources that have outputs."""
         return int(np.unique(self.source).size)
 
-    def is_same(self, other: "Material") -> bool:
+    def is_same(self, other: "BuildInputs") -> bool:
         """Tell whether the other would give the same HITs, of the same outputs."""
         return all(
             np.array_equal(mine, others) if isinstance(mine, np.ndarray) else mine == others
@@ -83,80 +83,80 @@ class Material:
         )
 
 
-def make_plan(material: Material) -> Plan:
+def make_plan(inputs: BuildInputs) -> HitPlan:
     """Return the HITs; raise DomainError, with the numbers, if they cannot be built."""
-    mix, texts = material.mix, material.texts
-    _check_size(material)
-    _check_live(material)
-    _check_references(material)
-    with in_words(material):
+    mix, texts = inputs.mix, inputs.texts
+    _check_size(inputs)
+    _check_live(inputs)
+    _check_references(inputs)
+    with in_words(inputs):
         return plan_hits(
             mix,
-            source=material.source,
-            system=material.system,
-            seed=material.seed,
-            n_hits=material.n_hits,
-            leftover=material.leftover,
-            anchor=material.human if mix.has_anchor else None,
-            family=material.family,
-            is_degradable=_is_degradable(material) if texts and not material.is_live else None,
+            source=inputs.source,
+            system=inputs.system,
+            seed=inputs.seed,
+            n_hits=inputs.n_hits,
+            leftover=inputs.leftover,
+            anchor=inputs.human if mix.has_anchor else None,
+            family=inputs.family,
+            is_degradable=_is_degradable(inputs) if texts and not inputs.is_live else None,
         )
 
 
 @contextmanager
-def in_words(material: Material, about: str = "") -> Iterator[None]:
+def in_words(inputs: BuildInputs, about: str = "") -> Iterator[None]:
     """Turn a DesignError into a DomainError that names systems and sources; `about` says which output it is about."""
     try:
         yield
     except DesignError as error:
-        raise refusal(error, material, about) from error
+        raise refusal(error, inputs, about) from error
 
 
-def _is_degradable(material: Material) -> Mask:
+def _is_degradable(inputs: BuildInputs) -> Mask:
     """Return which outputs have anything to replace by other words."""
-    assert material.texts
-    texts, is_dialogue = material.texts.outputs, material.output_format == "dialogue"
+    assert inputs.texts
+    texts, is_dialogue = inputs.texts.outputs, inputs.output_format == "dialogue"
     return np.array([bool(replies_in(text) if is_dialogue else text.strip()) for text in texts], dtype=bool)
 
 
-def _check_size(material: Material) -> None:
+def _check_size(inputs: BuildInputs) -> None:
     """Refuse more HITs than a page can count while somebody waits, or a campaign can use."""
-    n_items = (material.n_hits or 0) * material.mix.size
+    n_items = (inputs.n_hits or 0) * inputs.mix.size
     if n_items > MOST_ITEMS:
         raise DomainError(
             "too_many_items",
-            f"{material.n_hits:,} HITs of {material.mix.size} items are {n_items:,} items, and at most {MOST_ITEMS:,} "
+            f"{inputs.n_hits:,} HITs of {inputs.mix.size} items are {n_items:,} items, and at most {MOST_ITEMS:,} "
             "are built. Ask for fewer HITs, or for more workers per HIT.",
         )
 
 
-def _check_live(material: Material) -> None:
+def _check_live(inputs: BuildInputs) -> None:
     """Refuse HITs of chatbots that lack the degraded one."""
-    if material.is_live and material.mix.n_degraded and material.degraded_id is None:
+    if inputs.is_live and inputs.mix.n_degraded and inputs.degraded_id is None:
         raise DomainError(
             "no_degraded",
             "A HIT is to hold the degraded chatbot, and there is none. Add it under Chatbots, or set Degraded to 0.",
         )
 
 
-def _check_references(material: Material) -> None:
+def _check_references(inputs: BuildInputs) -> None:
     """Refuse reference items where there is no reference to show."""
-    n_wanted = material.mix.n_reference
+    n_wanted = inputs.mix.n_reference
     if not n_wanted:
         return
-    if not material.reference_label:
+    if not inputs.reference_label:
         raise DomainError(
             "no_reference_field",
             f"A HIT is to have {n_wanted} reference items, and no field of the sources holds references. Set "
             "reference items to 0, or name the field.",
         )
-    if material.texts:
-        used = np.unique(material.source).tolist()
-        lacking = [code for code in used if not material.texts.references[code].strip()]
+    if inputs.texts:
+        used = np.unique(inputs.source).tolist()
+        lacking = [code for code in used if not inputs.texts.references[code].strip()]
         if lacking:
             raise DomainError(
                 "no_reference",
                 f"A HIT is to have {n_wanted} reference items, and {len(lacking):,} of {len(used):,} sources have no "
-                f"“{material.reference_label}”; the first is “{material.source_names[lacking[0]]}”. Give them one, or "
+                f"“{inputs.reference_label}”; the first is “{inputs.source_names[lacking[0]]}”. Give them one, or "
                 "set reference items to 0.",
             )
