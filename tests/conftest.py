@@ -32,24 +32,23 @@ hypothesis_settings.load_profile("evalsite")
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 
 
-# The longest first, so that no process is left alone with one at the end.
+# The longest first, so that no process is left alone with one at the end; those with browsers and servers together, so
+# that one process alone starts most of these.
 _LONG = (
-    "test_browser_engines",
-    "test_browser_campaigns",
-    "test_browser_platforms",
+    "test_demo",
     "test_exactly_once_platforms",
     "test_exactly_once_orders",
+    "test_processes",
+    "test_serving",
     "test_resilience_rating",
     "test_resilience_chat",
-    "test_crowd_chats",
     "test_gates",
-    "test_demo",
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest tests; the rest keep their order."""
-    items.sort(key=lambda item: item.path.stem not in _LONG)
+    """Begin with browsers and the longest tests; the rest keep their order."""
+    items.sort(key=lambda item: ("e2e" not in item.path.parts, item.path.stem not in _LONG))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
