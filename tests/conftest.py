@@ -46,6 +46,13 @@ _LONG = (
 )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than processors: while one waits for a browser or for a server's lease, the others work."""
+    n_processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return n_processors + 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with browsers and the longest tests; the rest keep their order."""
     items.sort(key=lambda item: ("e2e" not in item.path.parts, item.path.stem not in _LONG))
