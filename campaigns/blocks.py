@@ -63,9 +63,9 @@ def _turns(
 
 
 def find_highlights(text: str, marked: str) -> tuple[tuple[int, int], ...]:
-    """Return start and end of the first place where `marked` stands in `text`, whole words if possible; or none.
+    """Return start and end of the first place of `marked` in `text`, whole words if possible; or none.
 
-    An answer of yes or no stands nowhere, or by chance: it is not marked (METHOD §2).
+    An answer of yes or no is in no text, or by chance: it is not highlighted (METHOD §2).
     """
     marked = marked.strip()
     if not marked or marked.casefold() in {"yes", "no"}:

@@ -32,7 +32,7 @@ State = Literal["ok", "todo", "error", "optional"]
 class Step:
     """One thing to be set.
 
-    `todo`: it stands in the way of the launch; `error`: as it is, the campaign has no results, so the launch needs a
+    `todo`: the launch waits for it; `error`: as it is, the campaign has no results, so the launch needs a
     confirmation; `optional`: it may stay as it is.
     """
 
@@ -61,7 +61,7 @@ def checklist(campaign: Campaign, contents: Contents | None = None) -> list[Step
 
 
 def missing(steps: list[Step]) -> list[Step]:
-    """Return the steps that stand in the way of the launch."""
+    """Return the steps that the launch waits for."""
     return [step for step in steps if step.state == "todo"]
 
 
@@ -72,7 +72,13 @@ def to_confirm(steps: list[Step]) -> list[Step]:
 
 def _name(campaign: Campaign) -> Step:
     if campaign.name == get_protocol(campaign.protocol).title:
-        return Step("name", "Name", "campaigns:settings", "optional", "Still the protocol's. Choose one of its own.")
+        return Step(
+            "name",
+            "Name",
+            "campaigns:settings",
+            "optional",
+            "The protocol's name. Give it a name of its own.",
+        )
     return Step("name", "Name", "campaigns:settings", "ok", campaign.name)
 
 
@@ -127,7 +133,7 @@ def _chatbots(campaign: Campaign, ordinary: Sequence[Chatbot]) -> Step:
 def _degraded(campaign: Campaign, *, has_degraded: bool) -> Step | None:
     if not campaign.n_degraded or has_degraded:
         return None
-    text = "Each HIT is to hold it, and there is none: careful workers rate it lower. Add it."
+    text = "Each HIT needs it, because the worker test compares with it. Add it."
     return Step("degraded", "Degraded chatbot", "campaigns:chatbots", "todo", text)
 
 
@@ -151,7 +157,7 @@ def _tests(chatbots: Sequence[Chatbot]) -> Step | None:
     untested = [str(each) for each in chatbots if not each.tested or each.tested.get("is_outdated")]
     untested = [name for name in untested if name not in failing]
     words = [f"Failed: {_some(failing, ', ')}."] if failing else []
-    words += [f"Not tested as set now: {_some(untested, ', ')}."] if untested else []
+    words += [f"Not tested with these settings: {_some(untested, ', ')}."] if untested else []
     if not chatbots:
         return None
     if words:
@@ -171,7 +177,7 @@ def _chat(campaign: Campaign, ordinary: Sequence[Chatbot]) -> Step:
         text = f"On a topic of the worker's, {n_inputs}. {topic_words(rules)}"
         return Step("chat", "Chat rules", "campaigns:chat", "ok", text)
     if not any(chatbot.persona for chatbot in ordinary):
-        text = "Workers are to be given a statement of a persona, and no chatbot has any. Add statements to one."
+        text = "Chats begin with a statement of a persona, and no chatbot has one. Add statements to a chatbot."
         return Step("chat", "Chat rules", "campaigns:chatbots", "todo", text)
     text = f"From a statement of the chatbot's persona, {n_inputs}. {topic_words(rules)}"
     return Step("chat", "Chat rules", "campaigns:chat", "ok", text)
@@ -219,7 +225,7 @@ def _criteria(campaign: Campaign, is_tested: list[bool]) -> Step:
         return Step("criteria", "Criteria", "campaigns:criteria", "ok", text)
     if not any(is_tested):
         text = (
-            "None is used by the worker test. Choose at least one that careful workers rate lower when degraded, or no "
+            "The worker test uses none. Choose at least one that careful workers rate lower when degraded, or no "
             "worker test in the settings."
         )
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", text)
@@ -234,7 +240,7 @@ def blanks_of(campaign: Campaign) -> list[str]:
 
 def _instructions(campaign: Campaign) -> Step:
     if not campaign.instructions.strip():
-        text = "Tell workers what to do. The protocol has a text to begin with."
+        text = "Write what workers have to do. The protocol has a text to begin with."
         return Step("instructions", "Instructions", "campaigns:instructions", "todo", text)
     if blanks := blanks_of(campaign):
         return Step("instructions", "Instructions", "campaigns:instructions", "todo", f"Fill in {', '.join(blanks)}.")
@@ -268,7 +274,7 @@ def _hits(campaign: Campaign, contents: Contents, n_tested: int) -> Step:
     if passing.n_hits > 1:
         text = (
             f"A worker needs {passing.n_hits} HITs or more to pass the worker test; workers who do fewer do not count. "
-            "If you expect such, add degraded items."
+            "If you expect such workers, add degraded items."
         )
         return Step("hits", "HITs", "campaigns:design", "optional", text)
     n_workers = f"{counted(campaign.workers_per_hit, 'worker')} each"
@@ -323,7 +329,7 @@ def _payment(campaign: Campaign) -> Step:
     if not campaign.reward:
         return Step("payment", "Payment", "campaigns:settings", "optional", "None: workers are unpaid volunteers.")
     if not campaign.minutes_per_hit:
-        text = "Say how many minutes a HIT takes, to see what it comes to per hour."
+        text = "Set how many minutes a HIT takes, to see the reward per hour."
         return Step("payment", "Payment", "campaigns:settings", "optional", text)
     return Step("payment", "Payment", "campaigns:settings", "ok", f"{campaign.reward} {campaign.currency} per HIT.")
 
@@ -331,7 +337,7 @@ def _payment(campaign: Campaign) -> Step:
 def _platform(campaign: Campaign, contents: Contents) -> Step:
     platform = get_platform(campaign.platform)
     if platform.has_account:
-        return Step("platform", platform.title, "crowd:platform", "ok", "Publish HITs there once this list is done.")
+        return Step("platform", platform.title, "crowd:platform", "ok", "Publish HITs there once all steps are done.")
     proposed = proposed_settings(campaign, contents)
     settings = {**campaign.platform_settings, **proposed}
     words = [

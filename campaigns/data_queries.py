@@ -1,4 +1,4 @@
-"""Reading sources, outputs and uploaded files. Whoever calls has fetched the campaign for its user already."""
+"""Reading sources, outputs and uploaded files. Callers have fetched the campaign for its user already."""
 
 from dataclasses import dataclass
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Designs that cannot be built, in the words of the page: systems and sources by name, and how to mend it."""
+"""Designs that cannot be built, in the words of the page: systems and sources by name, and how to fix it."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -60,11 +60,11 @@ def _too_few_systems(inputs: "BuildInputs") -> str:
         )
     sources, counts = np.unique(inputs.source, return_counts=True)
     n_few, worst = int((counts < n_wanted).sum()), int(counts.argmin())
-    mend = "" if n_few == sources.size else _or_leave_out(inputs)
+    fix = "" if n_few == sources.size else _or_leave_out(inputs)
     return (
         f"A HIT needs {n_wanted} ordinary items, the outputs of {n_wanted} systems for one source, and {n_few:,} of "
         f"{sources.size:,} sources have fewer; “{inputs.source_names[sources[worst]]}” has {counts[worst]}. Add "
-        f"outputs, or ask for fewer items{mend}."
+        f"outputs, or ask for fewer items{fix}."
     )
 
 
@@ -73,11 +73,11 @@ def _no_anchor_output(inputs: "BuildInputs") -> str:
     assert inputs.human is not None
     sources = np.unique(inputs.source)
     lacking = np.setdiff1d(sources, inputs.source[inputs.system == inputs.human])
-    mend = "" if lacking.size == sources.size else _or_leave_out(inputs)
+    fix = "" if lacking.size == sources.size else _or_leave_out(inputs)
     return (
         f"Every HIT is to hold the human system, and {lacking.size:,} of {sources.size:,} sources have no output of "
         f"“{inputs.system_names[inputs.human]}”; the first is “{inputs.source_names[lacking[0]]}”. Add them, or "
-        f"treat the human system like the others{mend}."
+        f"treat the human system like the others{fix}."
     )
 
 

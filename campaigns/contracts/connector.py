@@ -52,7 +52,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a chatbot said, as it came: whoever asks cleans it, cuts it, and takes nothing for no reply.
+    """What a chatbot said, as it came: the caller strips and cuts it, and takes an empty one for no reply.
 
     Tokens are 0 where they are not counted. `is_cut`: there is more that was not read or not written.
     """
@@ -66,7 +66,7 @@ class Reply:
 class ConnectorError(DomainError):
     """The chatbot gave no reply. The message is for researchers; it never holds a secret.
 
-    `is_passing`: another try may mend it, not before `retry_after_s`. `reply`: what came, of no use but paid for.
+    `is_passing`: a retry may succeed, not before `retry_after_s`. `reply`: what came, of no use but paid for.
 
     Codes: `unreachable`, `timeout`, `rate_limited`, `server_error`, `cut_off`, `too_large`, `bad_reply`, `empty_reply`,
     `failed` (passing); `host_refused`, `refused` (by the server, as with a wrong key), `misconfigured` (lasting).
@@ -90,7 +90,7 @@ class ConnectorError(DomainError):
 class Connector(ABC):
     """Asks one chatbot. Threads may share an instance; it keeps nothing of a chat.
 
-    `is_remote`: it waits for the network, so that whoever asks should hold nothing meanwhile.
+    `is_remote`: it waits for the network, so that the caller should hold no lock or connection meanwhile.
     `wants_dialogues`: it speaks from a file of dialogues. `is_for_worker_test`: it makes the degraded chatbot, of which
     a campaign has one at most, and no other. `topic_placeholder` stands in its settings where the topic goes; empty
     where the topic needs no place in them.

@@ -63,7 +63,7 @@ class ChatbotForm(PartialForm):
         label="Statements",
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="One a line, such as “I have two dogs.” The chatbot is told them and is to live up to them; in "
+        help_text="One a line, such as “I have two dogs.” The chatbot gets them and should act on them; in "
         "ice-breaker campaigns one is what the chat is about.",
     )
     n_statements = forms.IntegerField(
@@ -75,7 +75,7 @@ class ChatbotForm(PartialForm):
     )
     timeout_s = forms.IntegerField(label="Seconds to wait for a reply", min_value=1, max_value=300)
     n_retries = forms.IntegerField(
-        label="Further tries", min_value=0, max_value=10, help_text="After a failure that another try may mend."
+        label="Retries", min_value=0, max_value=10, help_text="After a failure that may be temporary."
     )
     max_chars = forms.IntegerField(
         label="Longest reply",
@@ -99,7 +99,7 @@ class ChatbotForm(PartialForm):
         max_value=_MOST_CAP,
         decimal_places=2,
         required=False,
-        help_text="Reached, the chatbot is asked no more. Empty: no cap.",
+        help_text="Once it is reached, the chatbot is not called any more. Empty: no cap.",
     )
 
     def __init__(

@@ -47,7 +47,7 @@ _NUMBER = re.compile(r"\s*[+-]?[\d.,]+\s*%?\s*")
 
 
 def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
-    """Return what a table's columns are taken for, for a person to mend.
+    """Return what a table's columns are taken for, for a person to correct.
 
     Capitals, spaces and punctuation do not matter. A field's own name wins over every synonym, and an earlier synonym
     over a later one. Where no column names systems, the texts that are left are taken for a system's outputs each.

@@ -82,7 +82,7 @@ class FileLayout:
         """Return the screen with the new fields at its end."""
         return replace(screen, fields=(*screen.fields, *self.new_fields(screen).values()))
 
-    def settled(self, screen: Screen) -> "FileLayout":
+    def with_new_fields(self, screen: Screen) -> "FileLayout":
         """Return the layout for the extended screen, in which the new fields are fields like others."""
         new = {column: FIELD + each.name for column, each in self.new_fields(screen).items()}
         return replace(self, roles={**self.roles, **new}, labels={})

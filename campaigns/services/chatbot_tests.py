@@ -31,7 +31,7 @@ def try_chatbot(*, chatbot: Chatbot, texts: Sequence[str]) -> dict[str, Any]:
     took_ms: list[int] = []
     replies: list[Reply] = []
     failure: ConnectorError | None = None
-    chat = f"test-{uuid4().hex}"  # a chatbot elsewhere must not learn the address that workers join by
+    chat = f"test-{uuid4().hex}"  # an external chatbot must not learn the address that workers join by
     for text in texts:
         said.append(Utterance("worker", text))
         begin = time.monotonic()

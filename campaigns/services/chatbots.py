@@ -94,7 +94,7 @@ def change_chatbot(*, campaign: Campaign, chatbot: Chatbot, changes: Mapping[str
         options = {name for name, value in own["settings"].items() if found.settings.get(name) != value}
         own["settings"] = connector.options.check({**found.settings, **own["settings"]})
         if connector.hosts_of(own["settings"]) != connector.hosts_of(found.settings):
-            own["secrets"] = ""  # whoever may change the address could read them there
+            own["secrets"] = ""  # a member who changes the address could read them there
     own = {name: value for name, value in own.items() if getattr(found, name) != value}
     of_system = {name: value for name, value in of_system.items() if getattr(found.system, name) != value}
     if locked.is_launched and (

@@ -175,7 +175,7 @@ def execute_import(
             raise DomainError("changing", "The campaign was changed while the file was being read. Import it again.")
         _store(locked, layout, contents, batch, mode, on_progress)
         upload.summary = {"mode": mode, **_summary(contents, layout.extended(screen), batch)}
-        upload.layout = layout.settled(screen).to_json()
+        upload.layout = layout.with_new_fields(screen).to_json()
         upload.imported_at, upload.problems = timezone.now(), None
         upload.save(update_fields=["summary", "layout", "imported_at", "problems"])
 

@@ -28,7 +28,7 @@ def new_campaign(tab: Page, protocol: str, name: str) -> str:
     tab.get_by_role("link", name="New campaign").first.click()
     tab.get_by_label(protocol, exact=False).check()
     tab.get_by_label("Name").fill(name)
-    tab.get_by_role("button", name="Make it").click()
+    tab.get_by_role("button", name="Create campaign").click()
     return address_of_campaign(tab)
 
 

@@ -17,7 +17,7 @@ def chatbot(signed_in: Page, site: Site) -> str:
     page = signed_in
     page.goto("/campaigns/new/")
     page.get_by_label("Dialogue, ice-breaker").check()
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create campaign").click()
     expect(page.get_by_role("heading", name="No chatbots yet")).to_be_visible()
     page.get_by_role("link", name="Add a chatbot").click()
     page.get_by_role("link", name=re.compile("Retrieval")).click()

@@ -13,7 +13,7 @@ def campaign(signed_in: Page) -> str:
     signed_in.goto("/campaigns/new/")
     signed_in.get_by_label("Question generation").check()
     signed_in.get_by_label("Name").fill("By hand")
-    signed_in.get_by_role("button", name="Make it").click()
+    signed_in.get_by_role("button", name="Create campaign").click()
     return address_of_campaign(signed_in)
 
 

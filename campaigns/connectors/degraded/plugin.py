@@ -10,7 +10,7 @@ from campaigns.design.errors import DesignError
 
 
 class Degraded(Connector):
-    """The chatbot of the worker test: whoever reads what it says rates it low."""
+    """The chatbot of the worker test: workers who read what it says rate it low."""
 
     slug = "degraded"
     title = "Degraded"

@@ -60,7 +60,7 @@ def _or_refused(read: Callable[..., Any], *arguments: Any) -> Any:
 
 
 class Options(OptionsForm):
-    """Where the server is, what is sent to it, and where its reply stands."""
+    """Where the server is, what is sent to it, and where in the answer the reply is."""
 
     url = Address(
         label="Address",
@@ -89,7 +89,7 @@ class Options(OptionsForm):
     worker_role = Text(label="{{role}} of the worker", initial="user")
     chatbot_role = Text(label="{{role}} of the chatbot", initial="assistant")
     reply_path = Text(
-        label="Where the reply stands",
+        label="Path of the reply",
         help_text="Names, and numbers of places in lists from 0, with dots: choices.0.message.content",
         initial="reply",
         validators=[_check_path],
@@ -110,7 +110,7 @@ class HttpJson(Connector):
 
     slug = "http-json"
     title = "JSON over HTTP"
-    summary = "Any server that takes JSON and answers with JSON: you say what is sent and where the reply stands."
+    summary = "Any server that takes JSON and answers with JSON: you set what is sent and where the reply is."
     is_remote = True
     topic_placeholder = "{{topic}}"
     options = Options

@@ -163,7 +163,7 @@ def test_what_was_stored_and_cannot_be_meant_is_a_lasting_error(server: ChatServ
         ({"template": '{"a": "{{topic}}"}'}, "{{text}} or {{turns}}"),
         ({"turn": '{"role": "{{role}}"}'}, "A turn"),
         ({"turn": '{"text": "{{turns}}"}'}, "{{turns}}"),
-        ({"reply_path": ""}, "Where the reply stands"),
+        ({"reply_path": ""}, "Path of the reply"),
         ({"reply_path": "a..b"}, "step 2"),
         ({"reply_path": "a. b"}, "step 2"),
         ({"reply_path": "a."}, "step 2"),

@@ -95,7 +95,7 @@ def test_new_fields_get_names_that_are_free() -> None:
     layout = FileLayout("csv", ("Source", "output", "!"), dict.fromkeys(("Source", "output", "!"), "new"))
     extended = layout.extended(screen_of("custom"))
     assert extended.field_names == ("source", "source_2", "output_2", "field")
-    assert layout.settled(screen_of("custom")).extended(extended) == extended
+    assert layout.with_new_fields(screen_of("custom")).extended(extended) == extended
 
 
 @pytest.mark.parametrize(
