@@ -36,7 +36,7 @@ def open_conversation(*, assignment_id: int, position: int, topic: str, opinion:
     conversation = Conversation.objects.create(
         assignment=assignment, item_id=item_id, topic=topic, opinion=opinion, persona=list(opening.persona)
     )
-    _show_life(assignment)
+    _keep_lease(assignment)
     return conversation
 
 
@@ -68,7 +68,7 @@ def keep_input(
     conversation.n_turns, conversation.n_inputs = number, conversation.n_inputs + 1
     conversation.n_tries, conversation.retry_at, conversation.asked_until = 0, None, None
     conversation.save(update_fields=["n_turns", "n_inputs", "n_tries", "retry_at", "asked_until"])
-    _show_life(assignment)
+    _keep_lease(assignment)
     return conversation
 
 
@@ -86,7 +86,7 @@ def change_topic(*, assignment_id: int, position: int, by: str, topic: str, atti
     noted = {"by": by, "topic": _topic(topic), "attitude": _opinion(attitude), "after_turn": conversation.n_turns}
     if not conversation.topic_changes.filter(**noted).exists():
         TopicChange.objects.create(conversation=conversation, **noted)
-    _show_life(assignment)
+    _keep_lease(assignment)
     return conversation
 
 
@@ -104,7 +104,7 @@ def end_conversation(*, assignment_id: int, position: int) -> Conversation:
             more = "one more message" if n_left == 1 else f"{n_left} more messages"
             raise DomainError("few_inputs", f"Write {more} before you go on: a chat this short cannot be rated.")
         _end(conversation, Conversation.State.ENDED)
-        _show_life(assignment)
+        _keep_lease(assignment)
     return conversation
 
 
@@ -122,7 +122,7 @@ def leave_conversation(*, assignment_id: int, position: int) -> Conversation:
         _end(conversation, Conversation.State.DEAD)
         assignment.n_rated += 1
         Event.objects.create(assignment=assignment, item_id=conversation.item_id, kind=Event.Kind.SKIPPED)
-        _show_life(assignment)
+        _keep_lease(assignment)
     return conversation
 
 
@@ -149,12 +149,12 @@ def _conversation(assignment: Assignment, position: int) -> Conversation:
 def _check_input(conversation: Conversation, number: int, text: str, rules: ChatRules) -> None:
     """Refuse what cannot be the next turn."""
     if number <= conversation.n_turns:
-        raise _gone_on()
+        raise _changed_in_another_window()
     _check_open(conversation)
     if conversation.awaits_reply:
         raise DomainError("awaits_reply", "Wait for the reply to your last message first.")
     if number != conversation.n_turns + 1:
-        raise _gone_on()
+        raise _changed_in_another_window()
     if not text:
         raise DomainError("empty_text", "Write something first.")
     if len(text) > rules.longest_input:
@@ -165,7 +165,7 @@ def _check_input(conversation: Conversation, number: int, text: str, rules: Chat
         raise DomainError("enough_inputs", "You have said as much as one chat may hold. Go on to rate the chatbot.")
 
 
-def _gone_on() -> DomainError:
+def _changed_in_another_window() -> DomainError:
     return DomainError("not_next_turn", "This chat went on in another window. This page shows it as it is now.")
 
 
@@ -179,7 +179,7 @@ def _end(conversation: Conversation, state: str) -> None:
     conversation.save(update_fields=["state", "ended_at", "asked_until"])
 
 
-def _show_life(assignment: Assignment) -> None:
+def _keep_lease(assignment: Assignment) -> None:
     """Renew the lease; of one that has ended, take the place again if it is still free."""
     if assignment.state == State.EXPIRED:
         reclaim(assignment, assignment.campaign)
