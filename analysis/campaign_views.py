@@ -21,6 +21,7 @@ from analysis.campaign_queries import (
 )
 from analysis.live import list_live_workers
 from analysis.methods import sections_of
+from analysis.methods.replication import agreement_table, compare_runs
 from analysis.services.campaigns import request_analysis
 from analysis.words import worker_test_name
 from campaigns.design.worker_test import WORKER_TESTS
@@ -60,14 +61,16 @@ def results(request: SignedInRequest, public_id: UUID) -> HttpResponse:
     }
     if latest:
         original = find_latest_result(request.user, campaign.replicates_id)
+        agreement = compare_runs(original.report["summary"], latest.report["summary"]) if original else None
         context |= {
             "held": presenters.standing_words(standing, latest.ratings_file),
             "stats": presenters.stats_of(latest),
-            "ranking": presenters.ranking(latest.report or {}, None),
+            "ranking": presenters.ranking(latest.report or {}),
             "chats": presenters.chats(latest.report or {}),
             "chat_sections": [s for s in sections_of(latest.report, "chats") if s.slug in _CHATS_SHOWN],
             "original": original,
-            "replication": presenters.replication(original, latest) if original else None,
+            "replication": agreement,
+            "agreement": agreement_table(agreement) if agreement else None,
         }
     return render(request, "analysis/campaign_results.html", context, status=409 if refused else 200)
 

@@ -361,7 +361,6 @@ def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     page = Paginator(rows, _WORKERS_PER_PAGE).get_page(request.GET.get("page"))
     context = _frame(found, "workers") | {
         "page_obj": page,
-        "rows": presenters.workers_shown(page, refused),
         "refused": refused,
         "compared": WORKER_TESTS[preset].compared,
         "references": (found.report or {})["summary"].get("references"),

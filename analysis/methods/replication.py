@@ -65,12 +65,27 @@ def replication_section(report: Mapping[str, Any]) -> list[Section]:
     found = report.get("replication")
     if not found:
         return []
-    rows = [["overall", *found["overall"].values()]]
-    rows += [[name, *values.values()] for name, values in found["criteria"].items()]
     shares = ", ".join(
         f"{share:.0%} at p < {alpha}" for alpha, share in found["same_conclusions"].items() if share is not None
     )
     caption = f"Agreement of two runs over {len(found['systems'])} systems; same conclusions: {shares or 'none'}."
     columns = [Column("criterion"), Column("r"), Column("rho"), Column("tau")]
-    table = Table("replication", "Agreement of two runs", caption, columns, rows, output=Output.FILES | Output.TERMINAL)
+    rows = [["overall", *found["overall"].values()]]
+    rows += [[name, *values.values()] for name, values in found["criteria"].items()]
+    output = Output.FILES | Output.TERMINAL
+    table = Table("replication", "Agreement of two runs", caption, columns, rows, output=output)
     return [Section("replication", "Replication", tables=[table])]
+
+
+def agreement_table(found: Mapping[str, Any]) -> Table:
+    """Return the same correlations for the page of a campaign that replicates another."""
+    criteria = found["criteria"] if len(found["criteria"]) > 1 else {}
+    return Table(
+        "replication",
+        "Correlations of the two runs",
+        f"How far this run and the one that it replicates agree on the z of {len(found['systems'])} systems that both "
+        "rate, by the newest results of each.",
+        [Column("Criterion"), Column("Pearson's r"), Column("Spearman's ρ"), Column("Kendall's τ")],
+        [[name, *values.values()] for name, values in {"Overall": found["overall"], **criteria}.items()],
+        output=Output.PAGE,
+    )

@@ -1,6 +1,6 @@
 """What the templates of the analysis pages show, worked out from a report."""
 
-from analysis.presenters.campaigns import job_shown, live_rows, replication, shown_workers
+from analysis.presenters.campaigns import job_shown, live_rows, shown_workers
 from analysis.presenters.changes import what_changed
 from analysis.presenters.chats import chats
 from analysis.presenters.downloads import downloads
@@ -16,7 +16,7 @@ from analysis.presenters.frames import (
 )
 from analysis.presenters.heatmaps import HEAT_VALUES, heatmap
 from analysis.presenters.ranking import ranking
-from analysis.presenters.workers import WORKER_ORDERS, orders_of, states_of, worker_rows, workers_shown
+from analysis.presenters.workers import WORKER_ORDERS, orders_of, states_of, worker_rows
 
 __all__ = [
     "HEAT_VALUES",
@@ -30,7 +30,6 @@ __all__ = [
     "live_rows",
     "orders_of",
     "ranking",
-    "replication",
     "run_words",
     "runs_listed",
     "runs_named",
@@ -41,5 +40,4 @@ __all__ = [
     "stats_of",
     "what_changed",
     "worker_rows",
-    "workers_shown",
 ]

@@ -1,16 +1,14 @@
 """What the pages of a campaign's results and workers show."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
 
 from analysis.anonymity import anonymise
 from analysis.live import Conducted, LiveWorker
-from analysis.methods.replication import compare_runs
-from analysis.models import AnalysisRun
 from analysis.stats.quality import Verdict
-from analysis.templatetags.results import number, p_value, percent, signed
 from analysis.words import verdicts_of
 from campaigns.models import Campaign
 from evalsite.jobs.models import Job
@@ -30,62 +28,37 @@ def job_shown(campaign: Campaign, job: Job) -> dict[str, Any]:
     return job_state(job) | {"url": reverse("analysis:campaign_job", args=[campaign.public_id, job.pk])}
 
 
-def replication(original: AnalysisRun, run: AnalysisRun) -> dict[str, Any]:
-    """Return how far a finished run agrees with one of the campaign that it replicates, as the page shows it."""
-    found = compare_runs((original.report or {})["summary"], (run.report or {})["summary"])
-    correlations = {"Overall": found["overall"], **(found["criteria"] if len(found["criteria"]) > 1 else {})}
-    return {
-        "systems": found["systems"],
-        "rows": [
-            {"name": name, "values": [number(value) for value in values.values()]}
-            for name, values in correlations.items()
-        ],
-        "same": [
-            {"label": f"Same conclusions at p < {alpha}", "value": percent(share)}
-            for alpha, share in found["same_conclusions"].items()
-        ],
-    }
+@dataclass(frozen=True)
+class LiveRow:
+    """A worker of a campaign as the page shows them: by what name, and what is suspicious of them, in words."""
+
+    name: str
+    worker: LiveWorker
+    reasons: list[str]
+
+    @property
+    def tags(self) -> set[str]:
+        """Return by what the row may be asked for, of `shown_workers`."""
+        tags = {self.worker.conduct.verdict}
+        return tags | ({"suspicious"} if self.reasons else set()) | ({"active"} if self.worker.n_active else set())
 
 
-def live_rows(workers: Iterable[LiveWorker], *, with_names: bool, show: str, search: str) -> list[dict[str, Any]]:
+def live_rows(workers: Iterable[LiveWorker], *, with_names: bool, show: str, search: str) -> list[LiveRow]:
     """Return the workers that match, those who need a look first. Without names, workers are hashes."""
     everyone = list(workers)
     hashes = {} if with_names else anonymise({worker.name for worker in everyone})
-    rows = [_live_row(worker, hashes.get(worker.name, worker.name)) for worker in everyone]
+    rows = [LiveRow(hashes.get(each.name, each.name), each, _reasons(each.conduct)) for each in everyone]
     wanted = search.casefold()
-    found = [row for row in rows if wanted in row["name"].casefold() and (not show or show in row["tags"])]
-    return sorted(found, key=lambda row: (-len(row["reasons"]), row["verdict"] != _FAILED, -(row["p"] or 0)))
+    found = [row for row in rows if wanted in row.name.casefold() and (not show or show in row.tags)]
+
+    def order(row: LiveRow) -> tuple[int, bool, float]:
+        conduct = row.worker.conduct
+        return -len(row.reasons), conduct.verdict != _FAILED, -(conduct.p or 0)
+
+    return sorted(found, key=order)
 
 
 _FAILED = Verdict.FAILED.name.lower()
-
-
-def _live_row(worker: LiveWorker, name: str) -> dict[str, Any]:
-    conduct = worker.conduct
-    reasons = _reasons(conduct)
-    tags = {conduct.verdict} | ({"suspicious"} if reasons else set()) | ({"active"} if worker.n_active else set())
-    return {
-        "name": name,
-        "verdict": conduct.verdict,
-        "p": conduct.p,
-        "p_text": p_value(conduct.p),
-        "n_finished": len(worker.finished),
-        "n_left": worker.n_left,
-        "n_items": conduct.n_items,
-        "n_compared": conduct.n_compared,
-        "difference": signed(conduct.difference, 1),
-        "repeated": percent(conduct.share_repeated),
-        "longest_run": conduct.longest_run,
-        "sd": number(conduct.sd, 1),
-        "reference": number(conduct.reference_mean, 1),
-        "distance": signed(conduct.reference_distance, 1),
-        "median_s": number(conduct.median_s, 1),
-        "fast": percent(conduct.share_fast),
-        "is_active": bool(worker.n_active),
-        "seen_at": worker.seen_at,
-        "reasons": reasons,
-        "tags": tags,
-    }
 
 
 def _reasons(conduct: Conducted) -> list[str]:

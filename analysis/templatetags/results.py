@@ -1,13 +1,20 @@
 """Numbers of results in words: a true minus, dashes for what is undefined, p-values as papers print them."""
 
+from typing import TYPE_CHECKING, Any
+
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 
 from analysis.exports import file_name
 from analysis.sections import Cell, Column, Range
+from evalsite.lib.words import counted
+
+if TYPE_CHECKING:
+    from analysis.presenters.ranking import Change
 
 register = template.Library()
 DASH = "–"
+_BAR_WIDTH, _BAR_HEIGHT = 8, 28
 
 
 @register.filter
@@ -64,3 +71,38 @@ def pair(row: list[Cell], columns: list[Column]) -> list[tuple[Cell, Column]]:
 def figure_file(name: str) -> str:
     """Return where a figure is among the files of a run, without the ending."""
     return f"figures/{file_name(name)}"
+
+
+@register.filter
+def difference(change: "Change") -> str:
+    """Return a difference of z with its sign; "same" where three decimals show none."""
+    return DASH if change.z is None else "same" if change.z_sense == "same" else signed(change.z)
+
+
+@register.filter
+def places(n: int) -> str:
+    """Return by how many places a system moved."""
+    return counted(abs(n), "place")
+
+
+@register.filter
+def bars(counts: list[int]) -> list[dict[str, Any]]:
+    """Return a small histogram of scores as components/histogram.html draws it."""
+    top = max(counts, default=0) or 1
+    width = 100 // max(len(counts), 1)
+    return [
+        {
+            "x": k * _BAR_WIDTH,
+            "y": round(_BAR_HEIGHT * (1 - count / top), 1),
+            "width": _BAR_WIDTH - 1,
+            "height": round(_BAR_HEIGHT * count / top, 1),
+            "title": f"{k * width}–{(k + 1) * width}: {count}",
+        }
+        for k, count in enumerate(counts)
+    ]
+
+
+@register.filter
+def in_tenths(counts: list[int]) -> str:
+    """Return a histogram of scores in words."""
+    return f"Number of scores in each tenth of the scale: {', '.join(map(str, counts))}"

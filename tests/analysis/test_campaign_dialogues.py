@@ -326,9 +326,7 @@ def test_workers_are_told_by_how_much_they_rate_the_degraded_chatbot_lower(
     chatted: Campaign, owner_client: Client
 ) -> None:
     page = owner_client.get(reverse("analysis:campaign_workers", args=[chatted.public_id]))
-    differences = {
-        row["name"]: float(row["difference"].replace("\N{MINUS SIGN}", "-")) for row in page.context["page_obj"]
-    }
+    differences = {row.name: row.worker.conduct.difference for row in page.context["page_obj"]}
     assert differences["pia"] < -50 and differences["fay"] > 50
     assert "twins" not in page.text
 

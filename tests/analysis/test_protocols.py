@@ -71,7 +71,7 @@ def test_of_a_file_without_degraded_items_no_worker_test_is_proposed(
     run = finish(AnalysisRun.objects.get())
     results = owner_client.get(reverse("analysis:run", args=[run.pk]))
     assert "No worker test was applied" in results.text
-    assert all(row["z"] != "–" for row in results.context["ranking"]["rows"])
+    assert all(row.z is not None for row in results.context["ranking"].rows)
     workers = owner_client.get(reverse("analysis:workers", args=[run.pk]))
     assert "not tested, counts" in workers.text and "untested" not in workers.text
 
