@@ -23,7 +23,7 @@ from campaigns.contracts.platform import Handover
 from campaigns.models import Campaign
 from evalsite.lib.errors import DomainError
 from evalsite.lib.http import Client, RequestError, Response
-from simulators.workers import Desk, Ending, Habits, Task
+from simulators.workers import Ending, Task, WorkerBehaviour, WorkerPortal
 
 WAIT_S = 1.0
 # Those who do not finish leave after this share of a HIT.
@@ -45,19 +45,19 @@ OpenDoor = Callable[[str], AbstractContextManager[Client]]
 
 
 @dataclass(frozen=True)
-class Troop:
+class WorkerPool:
     """Workers 0 … `n_workers` − 1. The share `careless` of them rates blindly; each does `max_tasks` at most."""
 
     n_workers: int
     seed: int = 0
     careless: float = 0.25
-    habits: Habits = field(default_factory=Habits)
+    behaviour: WorkerBehaviour = field(default_factory=WorkerBehaviour)
     max_tasks: int | None = None
     patience_s: float = 60.0
 
 
 @dataclass
-class Outcome:
+class PoolOutcome:
     """What the workers did: how many visits ended how, and why some could not go on."""
 
     endings: Counter[Ending] = field(default_factory=Counter)
@@ -101,24 +101,24 @@ class _Links(HTMLParser):
             self.top = href
 
 
-class Shift:
-    """Workers of a troop at a platform's desk.
+class PoolVisits:
+    """Workers of a pool at a platform's portal.
 
     `hand_in` is a client to the platform's site; `open_door` opens one to the site at an origin where there is work.
     """
 
     def __init__(
         self,
-        desk: Desk,
-        troop: Troop,
+        portal: WorkerPortal,
+        pool: WorkerPool,
         hand_in: Client,
         open_door: OpenDoor,
         *,
         stop: threading.Event | None = None,
     ) -> None:
-        self.outcome = Outcome()
-        self._desk = desk
-        self._troop = troop
+        self.outcome = PoolOutcome()
+        self._portal = portal
+        self._pool = pool
         self._platform = hand_in
         self._open_door = open_door
         self._stop = stop or threading.Event()
@@ -128,18 +128,18 @@ class Shift:
         self._crowds: dict[UUID, Crowd] = {}
         self._closing = ExitStack()
 
-    def __enter__(self) -> "Shift":
+    def __enter__(self) -> "PoolVisits":
         return self
 
     def __exit__(self, *error: object) -> None:
         self._closing.close()
 
-    def work(self, *, n_threads: int = 1, waiting: Waiting = Waiting.NO) -> Outcome:
+    def work(self, *, n_threads: int = 1, waiting: Waiting = Waiting.NO) -> PoolOutcome:
         """Have all workers come, `n_threads` at a time, with one in the caller's thread; return what they did.
 
         Nobody waits any longer once `stop` is set.
         """
-        numbers = range(self._troop.n_workers)
+        numbers = range(self._pool.n_workers)
         if n_threads == 1:
             for number in numbers:
                 self._come(number, waiting)
@@ -160,12 +160,12 @@ class Shift:
 
     def _come(self, number: int, waiting: Waiting) -> None:
         """Do one task after the other, as long as there are some."""
-        worker_id = self._desk.worker_id(self._troop.seed, number)
+        worker_id = self._portal.worker_id(self._pool.seed, number)
         for visit, task in enumerate(self._tasks(worker_id, waiting)):
             try:
                 ending = self._do(task, worker_id, number, visit)
             except (VisitError, DomainError, RequestError) as error:
-                self._desk.give_back(task.id)
+                self._portal.give_back(task.id)
                 with self._lock:
                     self.outcome.errors.append(f"{worker_id}: {error}")
                 return
@@ -176,8 +176,8 @@ class Shift:
 
     def _tasks(self, worker_id: str, waiting: Waiting) -> Iterator[Task]:
         n_done = 0
-        while not self._stop.is_set() and (self._troop.max_tasks is None or n_done < self._troop.max_tasks):
-            if task := self._desk.take(worker_id):
+        while not self._stop.is_set() and (self._pool.max_tasks is None or n_done < self._pool.max_tasks):
+            if task := self._portal.take(worker_id):
                 n_done += 1
                 self._has_begun = True
                 yield task
@@ -193,18 +193,18 @@ class Shift:
         return waiting == Waiting.ALWAYS or (waiting == Waiting.FOR_THE_FIRST and not self._has_begun)
 
     def _do(self, task: Task, worker_id: str, number: int, visit: int) -> Ending:
-        ending = self._troop.habits.ending(self._troop.seed, number, visit)
+        ending = self._pool.behaviour.ending(self._pool.seed, number, visit)
         visitor = self._send(task, number, is_leaving=ending in _LEAVING)
         if visitor.handover is None and not visitor.has_left:
             ending = Ending.TURNED_AWAY
         if ending in (Ending.RETURNED, Ending.TURNED_AWAY):
-            self._desk.give_back(task.id)
+            self._portal.give_back(task.id)
         elif ending == Ending.ABANDONED:
-            self._desk.let_run_out(task.id)
+            self._portal.let_run_out(task.id)
         elif ending == Ending.UNFINISHED:
-            self._desk.hand_in_unfinished(task.id)
+            self._portal.hand_in_unfinished(task.id)
         elif ending == Ending.HANDED_IN and visitor.handover:
-            self._hand_in(visitor.handover, self._desk.cookies(worker_id))
+            self._hand_in(visitor.handover, self._portal.cookies(worker_id))
         return ending
 
     def _send(self, task: Task, number: int, *, is_leaving: bool) -> _PlatformVisitor:
@@ -215,7 +215,7 @@ class Shift:
             if looked.status_code != 200:
                 raise VisitError(f"The preview is answered with {looked.status_code}.")
         worker = replace(self._crowd(task.url).worker(number), leaves_after=_LEAVES_AFTER if is_leaving else None)
-        visitor = _PlatformVisitor(client, worker, _path(task.url), look_up_task, 1, self._troop.patience_s)
+        visitor = _PlatformVisitor(client, worker, _path(task.url), look_up_task, 1, self._pool.patience_s)
         visitor.on_rated, visitor.sleep = self._pause, self._pause
         visitor.work()
         return visitor
@@ -253,7 +253,7 @@ class Shift:
                 if campaign is None:
                     raise VisitError(f"There is no campaign {public_id} in this database.")
                 self._crowds[public_id] = make_crowd(
-                    campaign, seed=self._troop.seed, n_workers=self._troop.n_workers, careless=self._troop.careless
+                    campaign, seed=self._pool.seed, n_workers=self._pool.n_workers, careless=self._pool.careless
                 )
             return self._crowds[public_id]
 

@@ -1,4 +1,4 @@
-"""The books of a simulated platform: what exists there, and every effect that a call had, in order.
+"""The records of a simulated platform: what exists there, and every effect that a call had, in order.
 
 A test that asks whether something was paid twice reads the effects, not the state.
 """

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from simulators.mturk import MTurkApi, Offer, WorkerRefusedError
-from simulators.mturk.books import ACCEPTED, new_id
+from simulators.mturk.records import ACCEPTED, new_id
 from simulators.pages import (
     SANDBOX,
     acts,
@@ -72,12 +72,12 @@ class MTurkSite(Site):
 
     def _held_by(self, worker: str) -> list[dict[str, Any]]:
         """Return the assignments that a worker is at."""
-        self._api.list_hits()  # brings the books up to now
+        self._api.list_hits()  # brings the records up to now
         every = self._api.ledger.all("assignment").values()
         return [each for each in every if (each["worker_id"], each["state"]) == (worker, ACCEPTED)]
 
     def _begun_card(self, assignment: dict[str, Any]) -> str:
-        terms = self._api.books.hit(assignment["hit_id"])["terms"]
+        terms = self._api.records.hit(assignment["hit_id"])["terms"]
         return heading(terms["Title"]) + acts(link("Go on", _at("/work", assignment=assignment["id"]), is_main=True))
 
     def _preview(self, request: Request) -> Answer:
@@ -99,9 +99,9 @@ class MTurkSite(Site):
     def _work(self, request: Request) -> Answer:
         id = wanted(request.query, "assignment")
         url = self._api.external_url(id, request.origin)
-        assignment = self._api.books.assignment(id)
+        assignment = self._api.records.assignment(id)
         worker = assignment["worker_id"]
-        title = self._api.books.hit(assignment["hit_id"])["terms"]["Title"]
+        title = self._api.records.hit(assignment["hit_id"])["terms"]["Title"]
         back = link("Back to the HITs", _at("/", worker=worker))
         if assignment["state"] != ACCEPTED:
             return self.page(
@@ -113,7 +113,7 @@ class MTurkSite(Site):
     def _return(self, request: Request) -> Answer:
         id = wanted(request.form, "assignment")
         self._api.return_(id)
-        return Answer.see(_at("/", worker=self._api.books.assignment(id)["worker_id"]))
+        return Answer.see(_at("/", worker=self._api.records.assignment(id)["worker_id"]))
 
     def _submit(self, request: Request) -> Answer:
         self._api.submit(wanted(request.form, "assignmentId"), request.form)

@@ -1,4 +1,4 @@
-"""Pages of the simulated platforms: plain HTML with one small style, for phones and desks, light and dark."""
+"""Pages of the simulated platforms: plain HTML with one small style, for phones and portals, light and dark."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence

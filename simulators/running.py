@@ -5,29 +5,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 
-from simulators.desks import MTurkDesk, ProlificDesk
 from simulators.faults import Faults
 from simulators.ledger import Ledger
 from simulators.mturk import MTurkApi
 from simulators.mturk_site import mturk_application
+from simulators.portals import MTurkPortal, ProlificPortal
 from simulators.prolific import ProlificApi
 from simulators.prolific_site import prolific_application
 from simulators.server import Application, Served
 from simulators.tls import Certificate
-from simulators.workers import Desk
+from simulators.workers import WorkerPortal
 
 KEY_ID, SECRET_KEY, TOKEN = "SIMULATEDKEYID", "simulated-secret-key", "simulated-token"
 
 
 @dataclass(frozen=True)
 class Running:
-    """A platform that is served at `url`, with the desk of its workers. `environment` is for evalsite."""
+    """A platform that is served at `url`, with the portal of its workers. `environment` is for evalsite."""
 
     title: str
     url: str
     environment: Mapping[str, str]
     application: Application
-    desk: Desk
+    portal: WorkerPortal
 
     @property
     def origins(self) -> tuple[str, str]:
@@ -48,7 +48,7 @@ def mturk_running(
             "MTURK_ACCESS_KEY_ID": KEY_ID,
             "MTURK_SECRET_ACCESS_KEY": SECRET_KEY,
         }
-        yield Running("Mechanical Turk", served.url, environment, application, MTurkDesk(api, served.url))
+        yield Running("Mechanical Turk", served.url, environment, application, MTurkPortal(api, served.url))
 
 
 @contextmanager
@@ -62,4 +62,4 @@ def prolific_running(
         api.site_url = served.url
         environment = {"PROLIFIC_URL": served.url, "PROLIFIC_TOKEN": TOKEN}
         with api.delivering(tls=certificate.for_client() if certificate else None):
-            yield Running("Prolific", served.url, environment, application, ProlificDesk(api))
+            yield Running("Prolific", served.url, environment, application, ProlificPortal(api))

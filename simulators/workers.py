@@ -1,4 +1,4 @@
-"""Simulated workers, as a platform sees them: who they are, what they take, and how their visits end."""
+"""Simulated workers of a platform: how they behave, and what they take."""
 
 import random
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True)
-class Habits:
+class WorkerBehaviour:
     """Which shares of visits end otherwise than they should; together 1 at most."""
 
     returning: float = 0.0
@@ -60,7 +60,7 @@ class Task:
     preview_url: str = ""
 
 
-class Desk(Protocol):
+class WorkerPortal(Protocol):
     """A platform, from the side of its workers. Methods name a task by its id."""
 
     def worker_id(self, seed: int, number: int) -> str:
@@ -90,3 +90,6 @@ def mturk_worker_id(of: str) -> str:
 def prolific_id(of: str) -> str:
     """Return an id of 24 hexadecimal digits, the same for the same text."""
     return f"{random.Random(f'prolific/{of}').getrandbits(96):024x}"
+
+
+_UNFINISHED_CODE = "NOCODE"

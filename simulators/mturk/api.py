@@ -12,9 +12,9 @@ from botocore.model import OperationModel, ServiceModel
 from simulators.faults import Fault, Faults
 from simulators.ledger import Ledger
 from simulators.mturk import assignments, hits, notifications, qualifications, workers
-from simulators.mturk.books import Books
 from simulators.mturk.market import Market
 from simulators.mturk.queue import Queues
+from simulators.mturk.records import Records
 from simulators.mturk.refusals import RefusalError, service_fault
 from simulators.mturk.wire import (
     Answer,
@@ -134,7 +134,7 @@ class MTurkApi(Market):
         wait_s = members.get("WaitTimeSeconds", 0) if operation.name == "ReceiveMessage" else 0
         until = time.monotonic() + min(wait_s, _MAX_WAIT_S)
         while True:
-            with self.books.open():
+            with self.records.open():
                 result = self._operate(operation, members, request)
                 check_result(operation, result)
             if not wait_s or result or time.monotonic() >= until:
@@ -144,7 +144,7 @@ class MTurkApi(Market):
     def _operate(self, operation: OperationModel, members: dict[str, Any], request: HttpRequest) -> dict[str, Any]:
         name = operation.name
         if operation.service_model.service_name == "mturk" and name in self._mturk_operations:
-            return self._mturk_operations[name](self.books, members)
+            return self._mturk_operations[name](self.records, members)
         if operation.service_model.service_name == "sqs" and name in self._queue_operations:
             return self._queue_operations[name](members, _address(request))
         raise RefusalError(400, "UnknownOperationException", message=f"{name} is not simulated")
@@ -152,8 +152,8 @@ class MTurkApi(Market):
 
 def _on_ledger(
     operation: Callable[[Ledger, dict[str, Any]], dict[str, Any]],
-) -> Callable[[Books, dict[str, Any]], dict[str, Any]]:
-    return lambda books, request: operation(books.ledger, request)
+) -> Callable[[Records, dict[str, Any]], dict[str, Any]]:
+    return lambda records, request: operation(records.ledger, request)
 
 
 def _address(request: HttpRequest) -> str:

@@ -5,9 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 from simulators.mturk import hits
-from simulators.mturk.books import REJECTED, SUBMITTED, TOLD, Books
-from simulators.mturk.money import CENT, fee
 from simulators.mturk.pages import page
+from simulators.mturk.records import CENT, REJECTED, REPORTED, SUBMITTED, Records, fee
 from simulators.mturk.refusals import (
     already_processed,
     bad_value,
@@ -18,7 +17,7 @@ from simulators.mturk.refusals import (
     wrong_state,
 )
 
-Operation = Callable[[Books, dict[str, Any]], dict[str, Any]]
+Operation = Callable[[Records, dict[str, Any]], dict[str, Any]]
 
 _MONTH_S = 30 * 24 * 3600
 _MAX_FEEDBACK = 1024
@@ -32,9 +31,9 @@ _TIMES = {
 _DECISIONS = {"Approved": "ApprovalTime", "Rejected": "RejectionTime"}
 
 
-def get_account_balance(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def get_account_balance(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out GetAccountBalance: what may still be spent, and what is held for HITs."""
-    available, held = books.account()
+    available, held = records.account()
     return {"AvailableBalance": f"{available:.2f}", "OnHoldBalance": f"{held:.2f}"}
 
 
@@ -53,52 +52,52 @@ def describe(assignment: dict[str, Any]) -> dict[str, Any]:
     return payload | ({"RequesterFeedback": assignment["feedback"]} if assignment["feedback"] else {})
 
 
-def get_assignment(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def get_assignment(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out GetAssignment; only of one that was submitted."""
-    assignment = books.assignment(request["AssignmentId"])
-    if assignment["state"] not in TOLD:
+    assignment = records.assignment(request["AssignmentId"])
+    if assignment["state"] not in REPORTED:
         raise wrong_state("Assignment", "Reviewable", "Approved", "Rejected")
-    return {"Assignment": describe(assignment), "HIT": hits.describe(books.hit(assignment["hit_id"]))}
+    return {"Assignment": describe(assignment), "HIT": hits.describe(records.hit(assignment["hit_id"]))}
 
 
-def list_assignments(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def list_assignments(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out ListAssignmentsForHIT, as they were submitted."""
-    states = request.get("AssignmentStatuses") or TOLD
-    found = books.assignments(books.hit(request["HITId"]), *states)
+    states = request.get("AssignmentStatuses") or REPORTED
+    found = records.assignments(records.hit(request["HITId"]), *states)
     return page(sorted(found, key=lambda each: each["submitted_at"]), request, "Assignments", describe)
 
 
-def approve(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def approve(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out ApproveAssignment; of a rejected one within 30 days, and while its HIT is there."""
     feedback = _feedback("ApproveAssignment", request)
-    assignment = books.assignment(request["AssignmentId"])
+    assignment = records.assignment(request["AssignmentId"])
     overrides = request.get("OverrideRejection", False)
     allowed = (SUBMITTED, REJECTED) if overrides else (SUBMITTED,)
-    if assignment["state"] not in TOLD:
+    if assignment["state"] not in REPORTED:
         raise wrong_state("Assignment")
     if assignment["state"] not in allowed:
         raise wrong_state("Assignment", *allowed)
     if assignment["state"] == REJECTED:
-        _check_override(books, assignment)
-    books.approve(assignment, by="requester", feedback=feedback)
+        _check_override(records, assignment)
+    records.approve(assignment, by="requester", feedback=feedback)
     return {}
 
 
-def _check_override(books: Books, assignment: dict[str, Any]) -> None:
-    is_late = books.now() > assignment["submitted_at"] + _MONTH_S
-    if is_late or books.hit(assignment["hit_id"])["is_disposed"]:
+def _check_override(records: Records, assignment: dict[str, Any]) -> None:
+    is_late = records.now() > assignment["submitted_at"] + _MONTH_S
+    if is_late or records.hit(assignment["hit_id"])["is_disposed"]:
         words = "Only assignments that were submitted within 30 days, of HITs that were not deleted, can be approved."
         raise request_error("MechanicalTurk.InvalidAssignmentState", words)
 
 
-def reject(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def reject(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out RejectAssignment."""
     feedback = _feedback("RejectAssignment", request)
-    assignment = books.assignment(request["AssignmentId"])
+    assignment = records.assignment(request["AssignmentId"])
     if assignment["state"] != SUBMITTED:
-        raise wrong_state("Assignment", *((SUBMITTED,) if assignment["state"] in TOLD else ()))
-    books.decide(assignment, REJECTED, feedback)
-    books.ledger.record("reject", assignment["id"], worker=assignment["worker_id"], message=feedback)
+        raise wrong_state("Assignment", *((SUBMITTED,) if assignment["state"] in REPORTED else ()))
+    records.decide(assignment, REJECTED, feedback)
+    records.ledger.record("reject", assignment["id"], worker=assignment["worker_id"], message=feedback)
     return {}
 
 
@@ -109,13 +108,13 @@ def _feedback(operation: str, request: dict[str, Any]) -> str:
     return feedback
 
 
-def send_bonus(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def send_bonus(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out SendBonus; once for each token and day. Without a token every call pays."""
     token = request.get("UniqueRequestToken", "")
-    if books.used_token("bonus", token):
+    if records.used_token("bonus", token):
         raise already_processed(token)
-    assignment = books.assignment(request["AssignmentId"])
-    if assignment["state"] not in TOLD:
+    assignment = records.assignment(request["AssignmentId"])
+    if assignment["state"] not in REPORTED:
         raise does_not_exist("Assignment", assignment["id"])
     if assignment["worker_id"] != request["WorkerId"]:
         raise bad_value("WorkerId", request["WorkerId"])
@@ -124,22 +123,22 @@ def send_bonus(books: Books, request: dict[str, Any]) -> dict[str, Any]:
         raise bad_value("BonusAmount", request["BonusAmount"])
     if not request["Reason"].strip():
         raise bad_value("Reason", request["Reason"])
-    books.spend(amount + fee(amount))
-    paid = {"amount": f"{amount:.2f}", "reason": request["Reason"], "at": books.now()}
+    records.spend(amount + fee(amount))
+    paid = {"amount": f"{amount:.2f}", "reason": request["Reason"], "at": records.now()}
     assignment["bonuses"].append(paid)
-    books.ledger.put("assignment", assignment["id"], assignment)
-    books.use_token("bonus", token, assignment["id"])
+    records.ledger.put("assignment", assignment["id"], assignment)
+    records.use_token("bonus", token, assignment["id"])
     worker, costs = assignment["worker_id"], {"amount": paid["amount"], "fee": str(fee(amount))}
-    books.ledger.record("bonus", assignment["id"], token, worker=worker, **costs)
+    records.ledger.record("bonus", assignment["id"], token, worker=worker, **costs)
     return {}
 
 
-def list_bonus_payments(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def list_bonus_payments(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out ListBonusPayments, of an assignment or a whole HIT."""
     if "AssignmentId" in request:
-        found = [books.assignment(request["AssignmentId"])]
+        found = [records.assignment(request["AssignmentId"])]
     elif "HITId" in request:
-        found = books.assignments(books.hit(request["HITId"]), *TOLD)
+        found = records.assignments(records.hit(request["HITId"]), *REPORTED)
     else:
         raise missing("HITId", "AssignmentId")
     payments = [

@@ -7,22 +7,22 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from simulators.mturk.books import (
+from simulators.mturk.notifications import announce
+from simulators.mturk.pages import page
+from simulators.mturk.qualifications import check_requirements
+from simulators.mturk.questions import external_address
+from simulators.mturk.records import (
     ACCEPTED,
     APPROVED,
+    MANY_PLACES,
     REJECTED,
     SUBMITTED,
-    Books,
+    Records,
     n_available,
     n_in,
     new_id,
     status_of,
 )
-from simulators.mturk.money import MANY_PLACES
-from simulators.mturk.notifications import announce
-from simulators.mturk.pages import page
-from simulators.mturk.qualifications import check_requirements
-from simulators.mturk.questions import external_address
 from simulators.mturk.refusals import (
     already_processed,
     bad_value,
@@ -34,7 +34,7 @@ from simulators.mturk.refusals import (
     wrong_hit_state,
 )
 
-Operation = Callable[[Books, dict[str, Any]], dict[str, Any]]
+Operation = Callable[[Records, dict[str, Any]], dict[str, Any]]
 
 _YEAR_S = 31_536_000
 _MONTH_S = 2_592_000
@@ -72,47 +72,47 @@ def _check_ranges(operation: str, request: dict[str, Any]) -> None:
             raise out_of_range(operation, name, request[name], least, most)
 
 
-def create_hit_type(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def create_hit_type(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out CreateHITType; the same values have the same id."""
     _check_ranges("CreateHITType", request)
-    return {"HITTypeId": _hit_type(books, request)}
+    return {"HITTypeId": _hit_type(records, request)}
 
 
-def _hit_type(books: Books, request: dict[str, Any]) -> str:
+def _hit_type(records: Records, request: dict[str, Any]) -> str:
     terms = {name: request[name] for name in _TERMS if name in request}
     terms["Reward"] = f"{Decimal(terms['Reward']):.2f}"
     terms.setdefault("AutoApprovalDelayInSeconds", _MONTH_S)
-    check_requirements(books, terms.get("QualificationRequirements", []))
+    check_requirements(records, terms.get("QualificationRequirements", []))
     values = json.dumps(terms, sort_keys=True)
     type_id = "3" + hashlib.sha256(values.encode()).hexdigest().upper()[:29]
-    if books.ledger.get("hit-type", type_id) is None:
-        books.ledger.put("hit-type", type_id, {"terms": terms})
-        books.ledger.record("create-hit-type", type_id)
+    if records.ledger.get("hit-type", type_id) is None:
+        records.ledger.put("hit-type", type_id, {"terms": terms})
+        records.ledger.record("create-hit-type", type_id)
     return type_id
 
 
-def create_hit(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def create_hit(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out CreateHIT."""
     _check_ranges("CreateHIT", request)
-    _refuse_used_token(books, request)
-    return _create(books, request, _hit_type(books, request))
+    _refuse_used_token(records, request)
+    return _create(records, request, _hit_type(records, request))
 
 
-def create_hit_with_hit_type(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def create_hit_with_hit_type(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out CreateHITWithHITType."""
     _check_ranges("CreateHITWithHITType", request)
-    _refuse_used_token(books, request)
-    return _create(books, request, request["HITTypeId"])
+    _refuse_used_token(records, request)
+    return _create(records, request, request["HITTypeId"])
 
 
-def _refuse_used_token(books: Books, request: dict[str, Any]) -> None:
-    made = books.used_token("hit", request.get("UniqueRequestToken", ""))
+def _refuse_used_token(records: Records, request: dict[str, Any]) -> None:
+    made = records.used_token("hit", request.get("UniqueRequestToken", ""))
     if made:
         raise hit_already_exists(made)
 
 
-def _create(books: Books, request: dict[str, Any], type_id: str) -> dict[str, Any]:
-    kind = books.ledger.get("hit-type", type_id)
+def _create(records: Records, request: dict[str, Any], type_id: str) -> dict[str, Any]:
+    kind = records.ledger.get("hit-type", type_id)
     if kind is None:
         raise does_not_exist("HITType", type_id)
     if "Question" not in request:
@@ -125,8 +125,8 @@ def _create(books: Books, request: dict[str, Any], type_id: str) -> dict[str, An
         "terms": kind["terms"],
         "question": request["Question"],
         "annotation": request.get("RequesterAnnotation"),
-        "created_at": books.now(),
-        "expires_at": books.now() + request["LifetimeInSeconds"],
+        "created_at": records.now(),
+        "expires_at": records.now() + request["LifetimeInSeconds"],
         "n_places": request.get("MaxAssignments", 1),
         "n_held": 0,
         "states": {},
@@ -135,11 +135,11 @@ def _create(books: Books, request: dict[str, Any], type_id: str) -> dict[str, An
         "is_reviewing": False,
         "is_disposed": False,
     }
-    books.keep_hit(hit)
-    books.remind(hit["expires_at"], "hit", hit["id"])
-    books.use_token("hit", token, hit["id"])
-    books.ledger.record("create-hit", hit["id"], token, n_places=hit["n_places"], annotation=hit["annotation"] or "")
-    announce(books.ledger, "HITCreated", hit)
+    records.keep_hit(hit)
+    records.remind(hit["expires_at"], "hit", hit["id"])
+    records.use_token("hit", token, hit["id"])
+    records.ledger.record("create-hit", hit["id"], token, n_places=hit["n_places"], annotation=hit["annotation"] or "")
+    announce(records.ledger, "HITCreated", hit)
     return {"HIT": describe(hit)}
 
 
@@ -164,97 +164,99 @@ def describe(hit: dict[str, Any]) -> dict[str, Any]:
     return payload | ({"RequesterAnnotation": hit["annotation"]} if hit["annotation"] is not None else {})
 
 
-def get_hit(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def get_hit(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out GetHIT."""
-    return {"HIT": describe(books.hit(request["HITId"]))}
+    return {"HIT": describe(records.hit(request["HITId"]))}
 
 
-def list_hits(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def list_hits(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out ListHITs: all that were not deleted."""
-    hits = [hit for hit in books.ledger.all("hit").values() if not hit["is_disposed"]]
+    hits = [hit for hit in records.ledger.all("hit").values() if not hit["is_disposed"]]
     return page(hits, request, "HITs", describe)
 
 
-def list_reviewable_hits(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def list_reviewable_hits(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out ListReviewableHITs."""
     status, type_id = request.get("Status", "Reviewable"), request.get("HITTypeId")
     hits = [
-        hit for hit in books.ledger.all("hit").values() if hit["status"] == status and type_id in (None, hit["type_id"])
+        hit
+        for hit in records.ledger.all("hit").values()
+        if hit["status"] == status and type_id in (None, hit["type_id"])
     ]
     return page(hits, request, "HITs", describe)
 
 
-def create_additional_assignments(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def create_additional_assignments(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out CreateAdditionalAssignmentsForHIT."""
     _check_ranges("CreateAdditionalAssignmentsForHIT", request)
     token, n = request.get("UniqueRequestToken", ""), request["NumberOfAdditionalAssignments"]
-    if books.used_token("places", token):
+    if records.used_token("places", token):
         raise already_processed(token)
-    hit = _not_disposed(books, request["HITId"])
+    hit = _not_disposed(records, request["HITId"])
     if hit["n_places"] < MANY_PLACES <= hit["n_places"] + n:
         words = "HITs created with fewer than 10 assignments cannot be extended to have 10 or more assignments."
         raise request_error("MechanicalTurk.InvalidMaximumAssignmentsIncrease", words)
     hit["n_places"] += n
-    books.keep_hit(hit)
-    books.use_token("places", token, hit["id"])
-    books.ledger.record("add-places", hit["id"], token, n=n)
-    announce(books.ledger, "HITExtended", hit)
+    records.keep_hit(hit)
+    records.use_token("places", token, hit["id"])
+    records.ledger.record("add-places", hit["id"], token, n=n)
+    announce(records.ledger, "HITExtended", hit)
     return {}
 
 
-def update_expiration(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def update_expiration(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out UpdateExpirationForHIT. As at Amazon the same time to come cannot be set twice within a day."""
-    hit, at = _not_disposed(books, request["HITId"]), request["ExpireAt"]
-    if at <= books.now():
+    hit, at = _not_disposed(records, request["HITId"]), request["ExpireAt"]
+    if at <= records.now():
         if not hit["is_expired"]:
-            hit["expires_at"] = books.now()
-            books.expire(hit)
-            books.ledger.record("expire", hit["id"])
+            hit["expires_at"] = records.now()
+            records.expire(hit)
+            records.ledger.record("expire", hit["id"])
         return {}
-    if at > books.now() + _YEAR_S:
+    if at > records.now() + _YEAR_S:
         raise bad_value("ExpireAt", at)
     token = f"{hit['id']}{datetime.fromtimestamp(at, UTC).strftime(_DAY_FORMAT)}"
-    if books.used_token("extend", token):
+    if records.used_token("extend", token):
         raise already_processed(token)
     hit |= {"expires_at": at, "is_expired": False}
-    books.keep_hit(hit)
-    books.remind(at, "hit", hit["id"])
-    books.use_token("extend", token, hit["id"])
-    books.ledger.record("extend", hit["id"], token, until=at)
-    announce(books.ledger, "HITExtended", hit)
+    records.keep_hit(hit)
+    records.remind(at, "hit", hit["id"])
+    records.use_token("extend", token, hit["id"])
+    records.ledger.record("extend", hit["id"], token, until=at)
+    announce(records.ledger, "HITExtended", hit)
     return {}
 
 
-def _not_disposed(books: Books, hit_id: str) -> dict[str, Any]:
-    hit = books.hit(hit_id)
+def _not_disposed(records: Records, hit_id: str) -> dict[str, Any]:
+    hit = records.hit(hit_id)
     if hit["is_disposed"]:
         raise wrong_hit_state("Disposed", "Assignable", "Unassignable", "Reviewable", "Reviewing")
     return hit
 
 
-def delete_hit(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def delete_hit(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out DeleteHIT: of one that nobody can accept or is at, all of whose submissions are decided."""
-    hit = books.hit(request["HITId"])
+    hit = records.hit(request["HITId"])
     if hit["status"] not in ("Reviewable", "Reviewing"):
         raise wrong_hit_state(hit["status"], "Reviewing", "Reviewable")
     if n_in(hit, SUBMITTED):
         words = "This HIT has submitted assignments that have been neither approved nor rejected."
         raise request_error("MechanicalTurk.InvalidHITState", words)
     hit["is_disposed"] = True
-    books.keep_hit(hit)
-    books.ledger.record("delete-hit", hit["id"])
-    announce(books.ledger, "HITDisposed", hit)
+    records.keep_hit(hit)
+    records.ledger.record("delete-hit", hit["id"])
+    announce(records.ledger, "HITDisposed", hit)
     return {}
 
 
-def update_review_status(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def update_review_status(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out UpdateHITReviewStatus."""
-    hit, back = books.hit(request["HITId"]), request.get("Revert", False)
+    hit, back = records.hit(request["HITId"]), request.get("Revert", False)
     wanted = "Reviewing" if back else "Reviewable"
     if hit["status"] != wanted:
         raise wrong_hit_state(hit["status"], wanted)
     hit["is_reviewing"] = not back
-    books.keep_hit(hit)
+    records.keep_hit(hit)
     return {}
 
 

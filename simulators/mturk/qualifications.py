@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from simulators.mturk.books import Books, new_id
-from simulators.mturk.money import MASTERS
 from simulators.mturk.pages import page
+from simulators.mturk.records import MASTERS, Records, new_id
 from simulators.mturk.refusals import bad_value, does_not_exist, request_error, wrong_state
 
-Operation = Callable[[Books, dict[str, Any]], dict[str, Any]]
+Operation = Callable[[Records, dict[str, Any]], dict[str, Any]]
 
 LOCALE = "00000000000000000071"
 N_APPROVED = "00000000000000000040"
@@ -24,13 +23,13 @@ _LOCALE_COMPARATORS = ("EqualTo", "NotEqualTo", *_SETS)
 TYPICAL_WORKER = {"country": "US", "subdivision": "", "n_approved": 5000, "approval_rate": 99, "is_master": False}
 
 
-def check_requirements(books: Books, requirements: list[dict[str, Any]]) -> None:
+def check_requirements(records: Records, requirements: list[dict[str, Any]]) -> None:
     """Raise RefusalError unless a HIT may ask for this."""
     if len(requirements) > _MAX_REQUIREMENTS:
         raise bad_value("QualificationRequirements", f"{len(requirements)} requirements")
     for requirement in requirements:
         type_id = requirement["QualificationTypeId"]
-        if type_id not in _SYSTEM and books.ledger.get("qualification-type", type_id) is None:
+        if type_id not in _SYSTEM and records.ledger.get("qualification-type", type_id) is None:
             raise does_not_exist("QualificationType", type_id)
         _check_values(requirement)
         if "RequiredToPreview" in requirement and "ActionsGuarded" in requirement:
@@ -50,14 +49,14 @@ def _check_values(requirement: dict[str, Any]) -> None:
         raise bad_value(name, values)
 
 
-def worker_profile(books: Books, worker_id: str) -> dict[str, Any]:
+def worker_profile(records: Records, worker_id: str) -> dict[str, Any]:
     """Return what Mechanical Turk itself knows of a worker."""
-    return TYPICAL_WORKER | (books.ledger.get("worker", worker_id) or {})
+    return TYPICAL_WORKER | (records.ledger.get("worker", worker_id) or {})
 
 
-def meets(books: Books, worker_id: str, requirement: dict[str, Any]) -> bool:
+def meets(records: Records, worker_id: str, requirement: dict[str, Any]) -> bool:
     """Return whether a worker has what a HIT requires. Whoever lacks a qualification meets only DoesNotExist."""
-    value = _value(books, worker_id, requirement["QualificationTypeId"])
+    value = _value(records, worker_id, requirement["QualificationTypeId"])
     comparator = requirement["Comparator"]
     if comparator in _EXISTENCE or value is None:
         return (value is None) == (comparator == "DoesNotExist")
@@ -81,20 +80,20 @@ def _is_at(worker: dict[str, Any], place: dict[str, str]) -> bool:
     return worker["country"] == place["Country"] and place.get("Subdivision", "") in ("", worker["subdivision"])
 
 
-def _value(books: Books, worker_id: str, type_id: str) -> Any:
-    profile = worker_profile(books, worker_id)
+def _value(records: Records, worker_id: str, type_id: str) -> Any:
+    profile = worker_profile(records, worker_id)
     if type_id in MASTERS:
         return 1 if profile["is_master"] else None
     if type_id in _SYSTEM:
         of_system = {LOCALE: profile, N_APPROVED: profile["n_approved"], APPROVAL_RATE: profile["approval_rate"]}
         return of_system.get(type_id, 1)
-    held = books.ledger.get("qualification", f"{type_id}:{worker_id}")
+    held = records.ledger.get("qualification", f"{type_id}:{worker_id}")
     return held["value"] if held and held["status"] == "Granted" else None
 
 
-def create_qualification_type(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def create_qualification_type(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out CreateQualificationType; names are used once."""
-    if any(each["Name"] == request["Name"] for each in books.ledger.all("qualification-type").values()):
+    if any(each["Name"] == request["Name"] for each in records.ledger.all("qualification-type").values()):
         words = (
             "You have already created a QualificationType with this name. "
             "A QualificationType's name must be unique among all of the QualificationTypes created by the same user."
@@ -102,62 +101,62 @@ def create_qualification_type(books: Books, request: dict[str, Any]) -> dict[str
         raise request_error("MechanicalTurk.QualificationTypeAlreadyExists", words)
     made = request | {
         "QualificationTypeId": new_id(),
-        "CreationTime": round(books.now(), 3),
+        "CreationTime": round(records.now(), 3),
         "IsRequestable": True,
         "AutoGranted": request.get("AutoGranted", False),
     }
-    books.ledger.put("qualification-type", made["QualificationTypeId"], made)
-    books.ledger.record("create-qualification-type", made["QualificationTypeId"], name=made["Name"])
+    records.ledger.put("qualification-type", made["QualificationTypeId"], made)
+    records.ledger.record("create-qualification-type", made["QualificationTypeId"], name=made["Name"])
     return {"QualificationType": made}
 
 
-def _type(books: Books, type_id: str) -> dict[str, Any]:
-    found = books.ledger.get("qualification-type", type_id)
+def _type(records: Records, type_id: str) -> dict[str, Any]:
+    found = records.ledger.get("qualification-type", type_id)
     if found is None:
         raise does_not_exist("QualificationType", type_id)
     return found
 
 
-def get_qualification_type(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def get_qualification_type(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out GetQualificationType."""
-    return {"QualificationType": _type(books, request["QualificationTypeId"])}
+    return {"QualificationType": _type(records, request["QualificationTypeId"])}
 
 
-def list_qualification_types(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def list_qualification_types(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out ListQualificationTypes, among the account's own; those of the system are not listed."""
     query = request.get("Query", "").casefold()
     found = [
         each
-        for each in books.ledger.all("qualification-type").values()
+        for each in records.ledger.all("qualification-type").values()
         if any(query in each.get(name, "").casefold() for name in ("Name", "Description", "Keywords"))
     ]
     return page(found, request, "QualificationTypes", dict)
 
 
-def associate(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def associate(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out AssociateQualificationWithWorker; again, with another value."""
     type_id, worker_id = request["QualificationTypeId"], request["WorkerId"]
-    if _type(books, type_id)["QualificationTypeStatus"] != "Active":
+    if _type(records, type_id)["QualificationTypeStatus"] != "Active":
         raise wrong_state("QualificationType", "Active")
     value = request.get("IntegerValue", 1)
-    held = {"type_id": type_id, "worker_id": worker_id, "value": value, "at": books.now(), "status": "Granted"}
-    books.ledger.put("qualification", f"{type_id}:{worker_id}", held)
-    books.ledger.record("qualify", worker_id, type=type_id, value=value)
+    held = {"type_id": type_id, "worker_id": worker_id, "value": value, "at": records.now(), "status": "Granted"}
+    records.ledger.put("qualification", f"{type_id}:{worker_id}", held)
+    records.ledger.record("qualify", worker_id, type=type_id, value=value)
     return {}
 
 
-def disassociate(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def disassociate(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out DisassociateQualificationFromWorker."""
-    held = _granted(books, request)
+    held = _granted(records, request)
     held["status"] = "Revoked"
-    books.ledger.put("qualification", f"{held['type_id']}:{held['worker_id']}", held)
-    books.ledger.record("disqualify", held["worker_id"], type=held["type_id"])
+    records.ledger.put("qualification", f"{held['type_id']}:{held['worker_id']}", held)
+    records.ledger.record("disqualify", held["worker_id"], type=held["type_id"])
     return {}
 
 
-def _granted(books: Books, request: dict[str, Any]) -> dict[str, Any]:
-    type_id = _type(books, request["QualificationTypeId"])["QualificationTypeId"]
-    held = books.ledger.get("qualification", f"{type_id}:{request['WorkerId']}")
+def _granted(records: Records, request: dict[str, Any]) -> dict[str, Any]:
+    type_id = _type(records, request["QualificationTypeId"])["QualificationTypeId"]
+    held = records.ledger.get("qualification", f"{type_id}:{request['WorkerId']}")
     if held is None:
         raise does_not_exist("Qualification", f"{type_id} of {request['WorkerId']}")
     if held["status"] != "Granted":
@@ -165,16 +164,16 @@ def _granted(books: Books, request: dict[str, Any]) -> dict[str, Any]:
     return held
 
 
-def get_qualification_score(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def get_qualification_score(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out GetQualificationScore."""
-    return {"Qualification": _describe(_granted(books, request))}
+    return {"Qualification": _describe(_granted(records, request))}
 
 
-def list_workers(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def list_workers(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out ListWorkersWithQualificationType."""
-    type_id = _type(books, request["QualificationTypeId"])["QualificationTypeId"]
+    type_id = _type(records, request["QualificationTypeId"])["QualificationTypeId"]
     status = request.get("Status", "Granted")
-    all_held = books.ledger.all("qualification").values()
+    all_held = records.ledger.all("qualification").values()
     found = [held for held in all_held if held["type_id"] == type_id and held["status"] == status]
     return page(found, request, "Qualifications", _describe)
 

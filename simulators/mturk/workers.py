@@ -3,41 +3,41 @@
 from collections.abc import Callable
 from typing import Any
 
-from simulators.mturk.books import Books
 from simulators.mturk.pages import page
+from simulators.mturk.records import Records
 from simulators.mturk.refusals import bad_value, out_of_range
 
-Operation = Callable[[Books, dict[str, Any]], dict[str, Any]]
+Operation = Callable[[Records, dict[str, Any]], dict[str, Any]]
 
 _MAX_NOTIFIED = 100
 _MAX_SUBJECT, _MAX_TEXT = 200, 4096
 
 
-def create_worker_block(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def create_worker_block(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out CreateWorkerBlock; of a blocked worker it changes the reason."""
     if not request["Reason"].strip():
         raise bad_value("Reason", request["Reason"])
-    if books.ledger.get("block", request["WorkerId"]) is None:
-        books.ledger.record("block", request["WorkerId"], reason=request["Reason"])
-    books.ledger.put("block", request["WorkerId"], {"reason": request["Reason"]})
+    if records.ledger.get("block", request["WorkerId"]) is None:
+        records.ledger.record("block", request["WorkerId"], reason=request["Reason"])
+    records.ledger.put("block", request["WorkerId"], {"reason": request["Reason"]})
     return {}
 
 
-def delete_worker_block(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def delete_worker_block(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out DeleteWorkerBlock; nothing changes for a worker who is not blocked."""
-    if books.ledger.get("block", request["WorkerId"]) is not None:
-        books.ledger.remove("block", request["WorkerId"])
-        books.ledger.record("unblock", request["WorkerId"], reason=request.get("Reason", ""))
+    if records.ledger.get("block", request["WorkerId"]) is not None:
+        records.ledger.remove("block", request["WorkerId"])
+        records.ledger.record("unblock", request["WorkerId"], reason=request.get("Reason", ""))
     return {}
 
 
-def list_worker_blocks(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def list_worker_blocks(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out ListWorkerBlocks."""
-    blocks = [{"WorkerId": id, "Reason": block["reason"]} for id, block in books.ledger.all("block").items()]
+    blocks = [{"WorkerId": id, "Reason": block["reason"]} for id, block in records.ledger.all("block").items()]
     return page(blocks, request, "WorkerBlocks", dict)
 
 
-def notify_workers(books: Books, request: dict[str, Any]) -> dict[str, Any]:
+def notify_workers(records: Records, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out NotifyWorkers; it reaches workers on whose work something was decided."""
     subject, text, worker_ids = request["Subject"], request["MessageText"], request["WorkerIds"]
     if not 1 <= len(subject) <= _MAX_SUBJECT:
@@ -48,10 +48,10 @@ def notify_workers(books: Books, request: dict[str, Any]) -> dict[str, Any]:
         raise out_of_range("NotifyWorkers", "WorkerIds", f"{len(worker_ids)} ids", 1, _MAX_NOTIFIED)
     failures = []
     for worker_id in worker_ids:
-        if books.ledger.get("known-worker", worker_id) is None:
+        if records.ledger.get("known-worker", worker_id) is None:
             failures.append(_stranger(worker_id))
         else:
-            books.ledger.record("notify", worker_id, subject=subject, text=text)
+            records.ledger.record("notify", worker_id, subject=subject, text=text)
     return {"NotifyWorkersFailureStatuses": failures}
 
 

@@ -56,7 +56,7 @@ Handler = Callable[..., Any]
 
 
 class ProlificApi:
-    """The interface over the books, and what participants do there.
+    """The interface over the records, and what participants do there.
 
     Whoever calls it has `token`, and is a member of two workspaces, with `balance` in each wallet. `bonus_delay_s`:
     after how long a bonus that is paid can be seen, as at Prolific; `approval_delay_s`: when submissions are approved

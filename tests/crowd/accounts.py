@@ -1,4 +1,4 @@
-"""Platforms in memory that behave by the contract: their books, and whatever may go wrong with a call."""
+"""Platforms in memory that behave by the contract: their records, and whatever may go wrong with a call."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -54,7 +54,7 @@ class Offer:
 
 @dataclass
 class Market:
-    """The books of the platforms of a test.
+    """The records of the platforms of a test.
 
     `at(moment, operation)` is called `before` and `after` the effect of every call: it may raise, or do whatever
     happens meanwhile. `refuses` names operations that the platform will not do. One that does not `find_drafts` makes
@@ -216,7 +216,7 @@ PLATFORMS = (EachHit.slug, ForAll.slug)
 
 @contextmanager
 def using_market() -> Iterator[Market]:
-    """Register the platforms of this module, with empty books, for the current test; nothing waits."""
+    """Register the platforms of this module, with empty records, for the current test; nothing waits."""
     with pytest.MonkeyPatch.context() as patch:
         paths = [*settings.EVALSITE_PLATFORMS, *(f"{cls.__module__}.{cls.__name__}" for cls in (EachHit, ForAll))]
         patch.setattr(campaigns.platforms, "_registry", Registry("platform", paths))

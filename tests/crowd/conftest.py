@@ -1,4 +1,4 @@
-"""Platforms in memory, whose books a test opens, and what is published on them."""
+"""Platforms in memory, whose records a test opens, and what is published on them."""
 
 from collections.abc import Iterator
 
@@ -13,9 +13,9 @@ from tests.crowd.campaigns import posting_of, published
 
 @pytest.fixture
 def market(db: None) -> Iterator[Market]:
-    """The books of the platforms in memory, which campaigns of the test may be on."""
-    with using_market() as books:
-        yield books
+    """The records of the platforms in memory, which campaigns of the test may be on."""
+    with using_market() as records:
+        yield records
 
 
 @pytest.fixture(params=PLATFORMS)

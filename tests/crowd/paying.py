@@ -1,4 +1,4 @@
-"""Submitted work to be paid, and a bank: an account in memory that keeps books, and that anything may happen to."""
+"""Submitted work to be paid, and a bank: an account in memory that keeps records, and that anything may happen to."""
 
 import uuid
 from collections import Counter
@@ -97,7 +97,7 @@ Boundary = Callable[[str, str], None]
 
 
 class Bank(CrowdAccount):
-    """An account in memory. `effects` are its books: what has happened how often; `drafts` are the bonuses set up.
+    """An account in memory. `effects` are its records: what has happened how often; `drafts` are the bonuses set up.
 
     `at(moment, operation)` is called `before` and `after` the effect of each call, and may raise, or do whatever
     happens meanwhile. Each draft has an id of its own, as with a platform that knows no request tokens: only who pays

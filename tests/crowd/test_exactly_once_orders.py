@@ -59,7 +59,7 @@ def order_everything(campaign: Campaign, owner: User) -> None:
 
 
 def expected(campaign: Campaign) -> Counter[tuple[str, ...]]:
-    """Return what the books of the bank must say in the end."""
+    """Return what the records of the bank must say in the end."""
     first, second = (each.platform_id for each in submissions_of(campaign))
     return Counter(
         [

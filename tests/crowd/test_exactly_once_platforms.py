@@ -1,5 +1,5 @@
 """Publish, work, sync, approve, bonus on simulated platforms where a fifth of all calls fail, while the process that
-runs the jobs is killed twenty times. In the end the platforms' own books say that everything happened once.
+runs the jobs is killed twenty times. In the end the platforms' own records say that everything happened once.
 """
 
 import random
@@ -28,14 +28,14 @@ from crowd.queries.payments import list_payable
 from crowd.services.payments import decisions
 from crowd.services.syncing.polling import request_sync
 from evalsite.accounts.models import User
-from simulators.desks import MTurkDesk, ProlificDesk
 from simulators.faults import Faults
 from simulators.ledger import Ledger
 from simulators.mturk import MTurkApi
+from simulators.portals import MTurkPortal, ProlificPortal
 from simulators.prolific import ProlificApi
 from simulators.running import KEY_ID, SECRET_KEY, TOKEN
 from simulators.server import Served
-from simulators.workers import Desk, Task
+from simulators.workers import Task, WorkerPortal
 from tests.annotation.open_campaigns import rate_items
 from tests.crowd.campaigns import make_crowd_campaign, plan
 from tests.crowd.paying import THANKS
@@ -52,11 +52,11 @@ BALANCE, BONUS = Decimal(1000), Decimal("0.25")
 
 @dataclass
 class Platform:
-    """A simulated platform: its books, its workers' desk, and where evalsite finds it."""
+    """A simulated platform: its records, its workers' portal, and where evalsite finds it."""
 
     slug: str
     ledger: Ledger
-    desk: Desk
+    portal: WorkerPortal
     submit: Callable[[Task, Handover], None]
     environment: dict[str, str]
     breaches: list[str]
@@ -70,7 +70,7 @@ def mturk(ledger: Ledger, faults: Faults) -> Iterator[Platform]:
         yield Platform(
             "mturk",
             ledger,
-            MTurkDesk(api, served.url),
+            MTurkPortal(api, served.url),
             lambda task, handover: api.submit(task.id, handover.fields),
             {"MTURK_SANDBOX_URL": served.url, **keys},
             api.breaches,
@@ -84,7 +84,7 @@ def prolific(ledger: Ledger, faults: Faults) -> Iterator[Platform]:
         yield Platform(
             "prolific",
             ledger,
-            ProlificDesk(api),
+            ProlificPortal(api),
             lambda task, handover: api.submit(task.id, dict(parse_qsl(urlsplit(handover.link_url).query))["cc"]),
             {"PROLIFIC_URL": served.url, "PROLIFIC_TOKEN": TOKEN},
             [],
@@ -173,7 +173,7 @@ def faults_were_felt(platform: Platform) -> None:
 
 
 def everything_is_there_once(campaign: Campaign, platform: Platform) -> None:
-    """Compare what is stored with the books of the platform."""
+    """Compare what is stored with the records of the platform."""
     effects = platform.ledger.effects
     submitted = Counter(effect.target for effect in effects("submit"))
     assert len(submitted) == N_SUBMITTED
@@ -218,7 +218,7 @@ class Crowd(threading.Thread):
         super().__init__(daemon=True)
         self._campaign = campaign
         self._platform = platform
-        self._workers = [platform.desk.worker_id(1, number) for number in range(N_SUBMITTED)]
+        self._workers = [platform.portal.worker_id(1, number) for number in range(N_SUBMITTED)]
         self.problem: BaseException | None = None
 
     def run(self) -> None:
@@ -227,7 +227,7 @@ class Crowd(threading.Thread):
         try:
             while n_done < N_SUBMITTED and time.monotonic() < deadline:
                 for worker in self._workers:
-                    if task := self._platform.desk.take(worker):
+                    if task := self._platform.portal.take(worker):
                         self._do(task)
                         n_done += 1
                 time.sleep(0.2)

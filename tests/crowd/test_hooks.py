@@ -22,7 +22,7 @@ from tests.crowd.campaigns import SITE, make_crowd_campaign
 pytestmark = pytest.mark.django_db
 SECRET = "a-secret-of-the-workspace"
 STUDY = "60d9aadeb86739de712faee0"
-TOLD = {"event_type": "study.status.change", "resource_id": STUDY, "status": "AWAITING REVIEW"}
+REPORTED = {"event_type": "study.status.change", "resource_id": STUDY, "status": "AWAITING REVIEW"}
 
 
 @pytest.fixture
@@ -59,12 +59,12 @@ def is_to_be_looked_at() -> bool:
 def test_a_notification_has_its_posting_looked_at(client: Client, campaign: Campaign) -> None:
     assert not is_to_be_looked_at()
     for _ in range(2):
-        assert send(client, campaign.public_id, json.dumps(TOLD).encode()) == 204
+        assert send(client, campaign.public_id, json.dumps(REPORTED).encode()) == 204
     assert is_to_be_looked_at()
 
 
 def test_one_that_is_sent_again_a_day_later_counts_if_it_is_new(client: Client, campaign: Campaign) -> None:
-    body, at = json.dumps(TOLD).encode(), int(time.time()) - 24 * 3600
+    body, at = json.dumps(REPORTED).encode(), int(time.time()) - 24 * 3600
     assert send(client, campaign.public_id, body, at=at) == 204
     assert is_to_be_looked_at()
     Posting.objects.update(poll_at=None)
@@ -83,7 +83,7 @@ def test_a_forged_or_old_one_is_refused_and_nothing_of_it_is_logged(
     client: Client, campaign: Campaign, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    body = json.dumps(TOLD).encode()
+    body = json.dumps(REPORTED).encode()
     assert send(client, campaign.public_id, body, secret="guessed") == 403
     assert send(client, campaign.public_id, body, at=int(time.time()) - 4 * 24 * 3600) == 403
     assert not is_to_be_looked_at()
@@ -93,9 +93,9 @@ def test_a_forged_or_old_one_is_refused_and_nothing_of_it_is_logged(
 
 def test_without_a_secret_nothing_is_believed(client: Client, campaign: Campaign) -> None:
     Campaign.objects.update(platform_secrets="")
-    assert send(client, campaign.public_id, json.dumps(TOLD).encode(), secret="") == 403
+    assert send(client, campaign.public_id, json.dumps(REPORTED).encode(), secret="") == 403
     Campaign.objects.update(platform_secrets="of another server")
-    assert send(client, campaign.public_id, json.dumps(TOLD).encode()) == 403
+    assert send(client, campaign.public_id, json.dumps(REPORTED).encode()) == 403
     assert not is_to_be_looked_at()
 
 

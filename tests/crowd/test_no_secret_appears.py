@@ -36,10 +36,10 @@ from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
 from evalsite.jobs.running import run_job
 from evalsite.lib.errors import DomainError
-from simulators.desks import MTurkDesk, ProlificDesk
 from simulators.faults import Faults
 from simulators.ledger import Ledger
 from simulators.mturk import MTurkApi
+from simulators.portals import MTurkPortal, ProlificPortal
 from simulators.prolific import ProlificApi
 from simulators.server import Served
 from tests.analysis.campaigns import analysed
@@ -78,19 +78,19 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def simulated(slug: str, settings: Settings, faults: Faults) -> Iterator[Any]:
-    """Serve a platform that knows the campaign's keys; give its interface and the desk of its workers."""
+    """Serve a platform that knows the campaign's keys; give its interface and the portal of its workers."""
     api: Any
     if slug == "mturk":
         own = KEYS["mturk"]
         api = MTurkApi(Ledger(), faults, access_key=own["access_key_id"], secret_key=own["secret_access_key"])
         with Served(api) as served:
             settings.MTURK_SANDBOX_URL = served.url
-            yield api, MTurkDesk(api, served.url)
+            yield api, MTurkPortal(api, served.url)
     else:
         api = ProlificApi(Ledger(), faults, token=KEYS["prolific"]["token"], retry_after_s=0)
         with Served(api) as served:
             settings.PROLIFIC_URL = served.url
-            yield api, ProlificDesk(api)
+            yield api, ProlificPortal(api)
 
 
 # --- Pages and files
@@ -219,7 +219,7 @@ def test_no_log_row_or_message_of_the_whole_way_has_a_secret(
     faults, currency = Faults(seed=5, silence_s=0.01), "USD" if slug == "mturk" else "GBP"
     campaign = make_crowd_campaign(owner, slug, n_hits=2, n_workers=1, currency=currency)
     said: list[str] = []
-    with simulated(slug, settings, faults) as (api, desk):
+    with simulated(slug, settings, faults) as (api, portal):
         with pytest.raises(DomainError) as refused:
             check_account(campaign=campaign, user=owner)  # the keys of the site are not known there
         change_keys(campaign=campaign, keys=KEYS[slug])
@@ -234,7 +234,7 @@ def test_no_log_row_or_message_of_the_whole_way_has_a_secret(
             publish(wave)
         faults.rate = 0.0
         campaign.refresh_from_db()
-        _work(campaign, api, desk)
+        _work(campaign, api, portal)
         faults.rate = 0.3
         for _ in range(4):
             request_sync(campaign=campaign)
@@ -261,11 +261,11 @@ def test_no_log_row_or_message_of_the_whole_way_has_a_secret(
     assert campaign.platform_secrets not in caplog.text
 
 
-def _work(campaign: Campaign, api: Any, desk: Any) -> None:
+def _work(campaign: Campaign, api: Any, portal: Any) -> None:
     """Let two workers do a HIT each and hand it in."""
     plugin = get_platform(campaign.platform)
     for number in (1, 2):
-        task = desk.take(desk.worker_id(1, number))
+        task = portal.take(portal.worker_id(1, number))
         assert task
         arrival = plugin.identify(campaign.ref, _query(task.url))
         given: dict[str, Any] = {"worker_key": arrival.worker_key, "place": arrival.place, "consented": True}

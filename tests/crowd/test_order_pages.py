@@ -1,5 +1,6 @@
 """The audit trail: everything that the platform was told, and ordering anew."""
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -128,8 +129,8 @@ def test_deleting_is_offered_where_the_platform_can(
 ) -> None:
     campaign = rated_campaign(owner, n_hits=1, n_workers=1, platform=platform)
     Posting.objects.update(state=Posting.State.ENDED)
-    [row] = owner_client.get(url_of(campaign, "postings")).context["rows"]
-    assert [act["kind"] for act in row["acts"]] == acts
+    page = owner_client.get(url_of(campaign, "postings")).text
+    assert re.findall(r'name="act" value="(\w+)"', page) == acts
 
 
 @pytest.mark.parametrize("name", ["again", "retry_orders"])

@@ -25,15 +25,15 @@ from crowd.services.publishing import publish_wave, resume_wave, stop_wave
 from crowd.services.syncing.polling import QUIET, sync_campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
-from simulators.desks import MTurkDesk, ProlificDesk
 from simulators.faults import Fault, Faults
 from simulators.ledger import Ledger
 from simulators.mturk import MTurkApi
+from simulators.portals import MTurkPortal, ProlificPortal
 from simulators.prolific import ProlificApi
 from simulators.prolific.workspaces import OTHER_WORKSPACE
 from simulators.running import KEY_ID, SECRET_KEY, TOKEN
 from simulators.server import Served
-from simulators.workers import Desk, Task
+from simulators.workers import Task, WorkerPortal
 from tests.annotation.open_campaigns import places_left, rate_items
 from tests.crowd.campaigns import make_crowd_campaign, plan, publish
 from tests.crowd.paying import REASON
@@ -45,17 +45,17 @@ CURRENCY = {"mturk": "USD", "prolific": "GBP"}
 
 @dataclass
 class Platform:
-    """A simulated platform: its books, what goes wrong, its interface, and the desk of its workers."""
+    """A simulated platform: its records, what goes wrong, its interface, and the portal of its workers."""
 
     slug: str
     ledger: Ledger
     faults: Faults
     api: Any
-    desk: Desk
+    portal: WorkerPortal
 
     def worker(self, number: int) -> str:
         """Return the id of a worker there."""
-        return self.desk.worker_id(1, number)
+        return self.portal.worker_id(1, number)
 
     def made(self) -> Counter[str]:
         """Return how often each posting was made that workers can see."""
@@ -79,7 +79,7 @@ def mturk(settings: Any, ledger: Ledger, faults: Faults) -> Iterator[Platform]:
     with Served(api) as served:
         settings.MTURK_SANDBOX_URL = served.url
         settings.MTURK_ACCESS_KEY_ID, settings.MTURK_SECRET_ACCESS_KEY = KEY_ID, SECRET_KEY
-        yield Platform("mturk", ledger, faults, api, MTurkDesk(api, served.url))
+        yield Platform("mturk", ledger, faults, api, MTurkPortal(api, served.url))
     assert api.breaches == []
 
 
@@ -88,7 +88,7 @@ def prolific(settings: Any, ledger: Ledger, faults: Faults) -> Iterator[Platform
     api = ProlificApi(ledger, faults, token=TOKEN, balance=50_000)
     with Served(api) as served:
         settings.PROLIFIC_URL, settings.PROLIFIC_TOKEN = served.url, TOKEN
-        yield Platform("prolific", ledger, faults, api, ProlificDesk(api))
+        yield Platform("prolific", ledger, faults, api, ProlificPortal(api))
 
 
 @pytest.fixture(params=[mturk, prolific], ids=lambda platform: platform.__name__)
@@ -113,7 +113,7 @@ def campaign(owner: User, platform: Platform) -> Campaign:
 
 def take(campaign: Campaign, platform: Platform, number: int = 1) -> tuple[Task, Assignment]:
     """Let a worker accept a place and follow the address that the platform opens."""
-    task = platform.desk.take(platform.worker(number))
+    task = platform.portal.take(platform.worker(number))
     assert task
     campaign.refresh_from_db()
     arrival = get_platform(campaign.platform).identify(campaign.ref, _query(task.url))
@@ -214,7 +214,7 @@ def test_finished_work_is_found_with_its_assignment(campaign: Campaign, platform
 def test_the_place_of_a_worker_who_leaves_is_free_again(campaign: Campaign, platform: Platform, end: str) -> None:
     task, assignment = take(campaign, platform)
     assert sum(places_left(campaign)) == 5
-    getattr(platform.desk, end)(task.id)
+    getattr(platform.portal, end)(task.id)
 
     sync(campaign)
 
@@ -225,8 +225,8 @@ def test_the_place_of_a_worker_who_leaves_is_free_again(campaign: Campaign, plat
 
 def test_the_place_that_is_free_again_is_taken_by_another_worker(campaign: Campaign, platform: Platform) -> None:
     tasks = [take(campaign, platform, number)[0] for number in range(1, 7)]
-    assert platform.desk.take(platform.worker(7)) is None
-    platform.desk.give_back(tasks[2].id)
+    assert platform.portal.take(platform.worker(7)) is None
+    platform.portal.give_back(tasks[2].id)
     quiet = Assignment.objects.filter(platform_id=tasks[2].id)
     quiet.update(seen_at=timezone.now() - QUIET - timedelta(minutes=1))
 
@@ -234,12 +234,12 @@ def test_the_place_that_is_free_again_is_taken_by_another_worker(campaign: Campa
     take(campaign, platform, 7)
 
     assert places_left(campaign) == [0, 0, 0]
-    assert platform.desk.take(platform.worker(8)) is None
+    assert platform.portal.take(platform.worker(8)) is None
 
 
 def test_work_that_is_submitted_and_not_finished_is_found(campaign: Campaign, platform: Platform) -> None:
     task, _ = take(campaign, platform)
-    platform.desk.hand_in_unfinished(task.id)
+    platform.portal.hand_in_unfinished(task.id)
 
     sync(campaign)
 
@@ -247,9 +247,9 @@ def test_work_that_is_submitted_and_not_finished_is_found(campaign: Campaign, pl
 
 
 def test_work_of_somebody_who_never_came_is_found(campaign: Campaign, platform: Platform) -> None:
-    task = platform.desk.take(platform.worker(1))
+    task = platform.portal.take(platform.worker(1))
     assert task
-    platform.desk.hand_in_unfinished(task.id)
+    platform.portal.hand_in_unfinished(task.id)
 
     sync(campaign)
 
@@ -267,7 +267,7 @@ def test_whoever_comes_in_the_place_of_rejected_work_on_prolific_gets_the_hit(
         task, assignment = take(campaign, platform)
         platform.hand_in(campaign, task, finish_assignment(assignment_id=rate_items(assignment).pk))
         sync(campaign)
-        assert platform.desk.take(platform.worker(2)) is None
+        assert platform.portal.take(platform.worker(2)) is None
 
         given = {"message": REASON * 4, "category": "LOW_EFFORT", "user": owner}
         decisions.reject(campaign=campaign, submission=Submission.objects.get(), **given)

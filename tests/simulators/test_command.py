@@ -21,7 +21,7 @@ from tests.annotation.open_campaigns import open_campaign
 from tests.services import wait_until
 from tests.simulators.prolific_cast import study_body
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 @contextmanager

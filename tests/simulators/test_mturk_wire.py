@@ -267,7 +267,7 @@ def test_a_response_that_breaks_the_model_is_an_error_and_has_no_effect(
 def test_a_mistake_within_an_operation_is_noted(
     api: MTurkApi, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(api.books, "account", lambda: {}["nothing"])
+    monkeypatch.setattr(api.records, "account", lambda: {}["nothing"])
 
     assert post(api, f"{MTURK}.GetAccountBalance", {})[0] == 500
     assert api.breaches == ["GetAccountBalance: KeyError('nothing')"]

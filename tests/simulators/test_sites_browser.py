@@ -74,7 +74,7 @@ def test_a_hit_is_previewed_accepted_and_handed_in_on_a_phone(phone: Page, task)
         "MaxAssignments": 1,
         "Question": QUESTION.format(task),
     }
-    OPERATIONS["CreateHIT"](api.books, create)
+    OPERATIONS["CreateHIT"](api.records, create)
     with Served(mturk_application(api)) as served:
         phone.goto(served.url)
         phone.get_by_label("Worker id").fill("A1ANN")

@@ -90,7 +90,7 @@ def test_a_worker_finds_previews_accepts_and_submits(api, site):
     assert httpx.post(f"{site}/mturk/externalSubmit", data=form).status_code == 200
     assert states(api) == {ANN: "Submitted"}
     assert [each.target for each in api.ledger.effects("submit")] == [given["assignmentId"]]
-    assert "ABC" in api.books.assignment(given["assignmentId"])["answer"]
+    assert "ABC" in api.records.assignment(given["assignmentId"])["answer"]
 
 
 def test_a_form_with_no_more_than_the_assignment_is_refused(api, site):

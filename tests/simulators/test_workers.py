@@ -12,17 +12,17 @@ from annotation.simulation.running import door
 from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from campaigns.platforms.prolific.codes import completion_code
-from crowd.simulation import Shift, Troop, read_handover
+from crowd.simulation import PoolVisits, WorkerPool, read_handover
 from evalsite.lib.http import in_process, open_client
-from simulators.desks import MTurkDesk, ProlificDesk
 from simulators.faults import Faults
 from simulators.ledger import Ledger
 from simulators.mturk import MTurkApi
 from simulators.mturk.hits import OPERATIONS
 from simulators.mturk_site import mturk_application
+from simulators.portals import MTurkPortal, ProlificPortal
 from simulators.prolific import ProlificApi
 from simulators.prolific_site import prolific_application
-from simulators.workers import Ending, Habits
+from simulators.workers import Ending, WorkerBehaviour
 from tests.annotation.open_campaigns import open_campaign, places_left
 from tests.simulators.prolific_cast import study_body
 
@@ -63,7 +63,7 @@ def turk(owner):
             "MaxAssignments": 1,
             "Question": QUESTION.format(html.escape(address(campaign, hit.number))),
         }
-        OPERATIONS["CreateHIT"](api.books, create)
+        OPERATIONS["CreateHIT"](api.records, create)
     return campaign, api
 
 
@@ -79,17 +79,17 @@ def prolific(owner):
     return campaign, api
 
 
-def send(api, n_workers=2, **troop):
+def send(api, n_workers=2, **pool):
     """Have workers come, one after the other, in this process; return what they did."""
     is_turk = isinstance(api, MTurkApi)
     url = MTURK_URL if is_turk else PROLIFIC_URL
     application = mturk_application(api) if is_turk else prolific_application(api)
-    desk = MTurkDesk(api, url) if is_turk else ProlificDesk(api)
+    portal = MTurkPortal(api, url) if is_turk else ProlificPortal(api)
     with (
         open_client(url, transport=in_process(application)) as site,
-        Shift(desk, Troop(n_workers, patience_s=0, **troop), site, lambda origin: door(None)) as shift,
+        PoolVisits(portal, WorkerPool(n_workers, patience_s=0, **pool), site, lambda origin: door(None)) as visits,
     ):
-        return shift.work()
+        return visits.work()
 
 
 def here(campaign):
@@ -112,7 +112,7 @@ def test_workers_of_mechanical_turk_finish_and_hand_in_every_hit(turk):
     done = campaign.assignments.values_list("worker__key", "platform_id")
     assert dict(done) == known
     for assignment in campaign.assignments.all():
-        assert assignment.completion_code in api.books.assignment(assignment.platform_id)["answer"]
+        assert assignment.completion_code in api.records.assignment(assignment.platform_id)["answer"]
 
 
 def test_one_worker_takes_one_hit_after_the_other(turk):
@@ -135,18 +135,18 @@ def test_participants_of_prolific_finish_and_complete(prolific):
 
 
 @pytest.mark.parametrize(
-    ("habits", "ending", "state_here", "on_turk", "on_prolific"),
+    ("behaviour", "ending", "state_here", "on_turk", "on_prolific"),
     [
-        (Habits(returning=1), Ending.RETURNED, State.ACTIVE, "Returned", "RETURNED"),
-        (Habits(abandoning=1), Ending.ABANDONED, State.ACTIVE, "Abandoned", "TIMED-OUT"),
-        (Habits(unfinished=1), Ending.UNFINISHED, State.ACTIVE, "Submitted", "AWAITING REVIEW"),
-        (Habits(forgetting=1), Ending.FORGOTTEN, State.FINISHED, "Accepted", "ACTIVE"),
+        (WorkerBehaviour(returning=1), Ending.RETURNED, State.ACTIVE, "Returned", "RETURNED"),
+        (WorkerBehaviour(abandoning=1), Ending.ABANDONED, State.ACTIVE, "Abandoned", "TIMED-OUT"),
+        (WorkerBehaviour(unfinished=1), Ending.UNFINISHED, State.ACTIVE, "Submitted", "AWAITING REVIEW"),
+        (WorkerBehaviour(forgetting=1), Ending.FORGOTTEN, State.FINISHED, "Accepted", "ACTIVE"),
     ],
 )
 @pytest.mark.parametrize("platform", ["turk", "prolific"])
-def test_workers_who_do_otherwise(request, platform, habits, ending, state_here, on_turk, on_prolific):
+def test_workers_who_do_otherwise(request, platform, behaviour, ending, state_here, on_turk, on_prolific):
     campaign, api = request.getfixturevalue(platform)
-    outcome = send(api, n_workers=1, max_tasks=1, habits=habits)
+    outcome = send(api, n_workers=1, max_tasks=1, behaviour=behaviour)
     assert (outcome.errors, outcome.endings) == ([], {ending: 1})
     assert here(campaign) == {state_here: 1}
     assert there(api) == {on_turk if platform == "turk" else on_prolific: 1}
@@ -188,9 +188,9 @@ def test_careless_workers_rate_blindly(turk, careless, is_high):
 
 
 def test_habits_end_visits_by_their_shares_and_the_same_again():
-    habits = Habits(returning=0.2, abandoning=0.1, unfinished=0.1, forgetting=0.1)
-    endings = [habits.ending(3, worker, visit=0) for worker in range(2000)]
-    assert endings == [habits.ending(3, worker, visit=0) for worker in range(2000)]
+    behaviour = WorkerBehaviour(returning=0.2, abandoning=0.1, unfinished=0.1, forgetting=0.1)
+    endings = [behaviour.ending(3, worker, visit=0) for worker in range(2000)]
+    assert endings == [behaviour.ending(3, worker, visit=0) for worker in range(2000)]
     shares = {ending: n / 2000 for ending, n in Counter(endings).items()}
     assert shares == pytest.approx(
         {
@@ -206,7 +206,7 @@ def test_habits_end_visits_by_their_shares_and_the_same_again():
 
 def test_more_than_all_workers_cannot_do_otherwise():
     with pytest.raises(ValueError, match="more than all"):
-        Habits(returning=0.6, forgetting=0.6)
+        WorkerBehaviour(returning=0.6, forgetting=0.6)
 
 
 @pytest.mark.parametrize(

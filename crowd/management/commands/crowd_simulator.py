@@ -14,14 +14,14 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from crowd.simulation import OpenDoor, Outcome, Shift, Troop, Waiting
+from crowd.simulation import OpenDoor, PoolOutcome, PoolVisits, Waiting, WorkerPool
 from evalsite.lib.arguments import amount, share, whole
 from evalsite.lib.http import Client, HTTPTransport, create_ssl_context, in_process, open_client
 from simulators.faults import Faults
 from simulators.ledger import Ledger
 from simulators.running import Running, mturk_running, prolific_running
 from simulators.tls import Certificate, self_signed
-from simulators.workers import Habits
+from simulators.workers import WorkerBehaviour
 
 PLATFORMS = {"mturk": mturk_running, "prolific": prolific_running}
 _PORT = 8020
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         parser.add_argument("platform", nargs="?", choices=[*PLATFORMS, "both"], default="both")
         parser.add_argument("--port", type=whole(0), default=_PORT, help=f"of the first; the second is next ({_PORT})")
         parser.add_argument("--tls", action="store_true", help="HTTPS, with a certificate of our own for localhost")
-        parser.add_argument("--data", type=Path, metavar="FOLDER", help="keeps the books; without, they are forgotten")
+        parser.add_argument("--data", type=Path, metavar="FOLDER", help="keeps the records; without it, they are lost at the end")
         parser.add_argument("--balance", type=amount, default=Decimal(10_000), help="in each account (10000)")
         faults = parser.add_argument_group("faults")
         faults.add_argument("--faults", type=share, default=0.0, metavar="SHARE", help="of calls that go wrong (0)")
@@ -66,16 +66,16 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve until interrupted or, if that is asked for, until the workers have done what there was."""
-        troop = _troop(options)
+        pool = _pool(options)
         certificate = self_signed(_folder(options)) if options["tls"] else None
         with interrupted_by_ending(), ExitStack() as stack:
             running = [stack.enter_context(each) for each in _platforms(options, certificate)]
             self._update_row(running, certificate)
             try:
-                if troop:
+                if pool:
                     waiting = Waiting.FOR_THE_FIRST if options["until_done"] else Waiting.ALWAYS
-                    self._work(running, troop, certificate, waiting)
-                if not (troop and options["until_done"]):
+                    self._work(running, pool, certificate, waiting)
+                if not (pool and options["until_done"]):
                     threading.Event().wait()
             except KeyboardInterrupt:
                 self.stdout.write("Ended.")
@@ -93,28 +93,30 @@ class Command(BaseCommand):
         self.stdout.write("# Ctrl-C ends it.")
         self.stdout.flush()
 
-    def _work(self, running: list[Running], troop: Troop, certificate: Certificate | None, waiting: Waiting) -> None:
-        """Have a troop work at each platform, and say what they did."""
+    def _work(
+        self, running: list[Running], pool: WorkerPool, certificate: Certificate | None, waiting: Waiting
+    ) -> None:
+        """Have a pool work at each platform, and say what they did."""
         stop = threading.Event()
-        with ThreadPoolExecutor(len(running)) as pool:
+        with ThreadPoolExecutor(len(running)) as threads:
             try:
-                shifts = [pool.submit(self._send, each, troop, _door(certificate), stop, waiting) for each in running]
-                outcomes = [shift.result() for shift in shifts]
+                sent = [threads.submit(self._send, each, pool, _door(certificate), stop, waiting) for each in running]
+                outcomes = [each.result() for each in sent]
             finally:
-                stop.set()  # before the pool waits for its threads
+                stop.set()  # before the executor waits for its threads
         for each, outcome in zip(running, outcomes, strict=True):
             self._summarise(each.title, outcome)
 
     def _send(
-        self, platform: Running, troop: Troop, open_door: OpenDoor, stop: threading.Event, waiting: Waiting
-    ) -> Outcome:
+        self, platform: Running, pool: WorkerPool, open_door: OpenDoor, stop: threading.Event, waiting: Waiting
+    ) -> PoolOutcome:
         with (
             open_client(platform.url, transport=in_process(platform.application)) as site,
-            Shift(platform.desk, troop, site, open_door, stop=stop) as shift,
+            PoolVisits(platform.portal, pool, site, open_door, stop=stop) as visits,
         ):
-            return shift.work(n_threads=_THREADS, waiting=waiting)
+            return visits.work(n_threads=_THREADS, waiting=waiting)
 
-    def _summarise(self, title: str, outcome: Outcome) -> None:
+    def _summarise(self, title: str, outcome: PoolOutcome) -> None:
         endings = Counter({str(ending): n for ending, n in outcome.endings.items()})
         done = ", ".join(f"{n} {ending}" for ending, n in endings.most_common()) or "nothing done"
         self.stdout.write(f"{title}: {done}; {outcome.n_idle} workers found nothing; {len(outcome.errors)} errors")
@@ -152,14 +154,14 @@ def _folder(options: dict[str, Any]) -> Path:
     return options["data"] or settings.DATA_DIR / "crowd-simulator"
 
 
-def _troop(options: dict[str, Any]) -> Troop | None:
+def _pool(options: dict[str, Any]) -> WorkerPool | None:
     if not options["work"]:
         return None
     try:
-        habits = Habits(**{name: options[name] for name in _HABITS})
+        behaviour = WorkerBehaviour(**{name: options[name] for name in _HABITS})
     except ValueError as error:
         raise CommandError(str(error)) from None
-    return Troop(options["work"], options["seed"], options["careless"], habits, options["tasks"])
+    return WorkerPool(options["work"], options["seed"], options["careless"], behaviour, options["tasks"])
 
 
 def _door(certificate: Certificate | None) -> OpenDoor:

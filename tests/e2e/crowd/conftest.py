@@ -19,7 +19,7 @@ from tests.services import CHROMIUM_ARGS, free_port, wait_until
 
 
 class Simulator:
-    """Both platforms as processes of an installation; their books are files, which survive a restart."""
+    """Both platforms as processes of an installation; their records are files, which survive a restart."""
 
     def __init__(self, site: Site, folder: Path, port: int) -> None:
         self._site, self._folder, self._port = site, folder, port
@@ -41,8 +41,8 @@ class Simulator:
         self._process = self._start()
         return said
 
-    def books(self, platform: str) -> Ledger:
-        """Return the books of a platform, to be read."""
+    def records(self, platform: str) -> Ledger:
+        """Return the records of a platform, to be read."""
         return Ledger(self._folder / f"{platform}.sqlite3")
 
 

@@ -1,7 +1,7 @@
 """Whole campaigns on crowd platforms: published, worked at in the platform's own pages, looked at, paid.
 
 One HIT is rated by hand: at Mechanical Turk in a frame of another origin, by HTTPS, without third-party cookies;
-simulated workers do the rest. What was made and paid is read from the platforms' own books.
+simulated workers do the rest. What was made and paid is read from the platforms' own records.
 """
 
 import re
@@ -149,8 +149,8 @@ def test_browser_mechanical_turk_from_keys_to_paid_workers(
     enter_keys(tab, campaign, {"access_key_id": KEY_ID, "secret_access_key": SECRET_KEY})
     publish(tab, campaign, 3, 1)
     publish(tab, campaign, N_HITS - 3, 2)
-    books = simulator.books("mturk")
-    assert len(books.effects("create-hit")) == N_HITS
+    records = simulator.records("mturk")
+    assert len(records.effects("create-hit")) == N_HITS
 
     worker = open_browser().new_page()
     worker.goto(f"{simulator.mturk}/?worker=A1HANDMADE01")
@@ -166,14 +166,14 @@ def test_browser_mechanical_turk_from_keys_to_paid_workers(
 
     said = simulator.send_workers("mturk", 14, "--careless", "0.25")
     assert "0 errors" in said, said
-    assert len(targets(books.effects("submit"))) == N_HITS * N_WORKERS
+    assert len(targets(records.effects("submit"))) == N_HITS * N_WORKERS
     sync(tab, campaign, N_HITS * N_WORKERS)
     pay(tab, campaign)
 
-    paid = targets(books.effects("approve"))
-    assert set(paid) == set(targets(books.effects("submit")))
+    paid = targets(records.effects("approve"))
+    assert set(paid) == set(targets(records.effects("submit")))
     assert set(paid.values()) == {1}
-    assert len(books.effects("bonus")) == 1
+    assert len(records.effects("bonus")) == 1
     assert_verdicts(tab, campaign)
     assert_no_secret(tab, campaign, KEY_ID, SECRET_KEY)
 
@@ -186,10 +186,10 @@ def test_browser_prolific_from_keys_to_paid_workers(
     save_field(tab, tab.locator("[name=option_workspace]"), WORKSPACE)  # there are two
     enter_keys(tab, campaign, {"token": TOKEN})
     publish(tab, campaign, N_HITS, 1)
-    books = simulator.books("prolific")
-    (study,) = books.all("study").values()
+    records = simulator.records("prolific")
+    (study,) = records.all("study").values()
     assert (study["status"], study["project"]) == ("ACTIVE", PROJECT)
-    assert len(books.effects("publish")) == 1
+    assert len(records.effects("publish")) == 1
 
     worker = open_browser(**PHONE).new_page()
     worker.goto(f"{simulator.prolific}/?participant={'a1' * 12}")
@@ -205,7 +205,7 @@ def test_browser_prolific_from_keys_to_paid_workers(
     sync(tab, campaign, N_HITS * N_WORKERS)
     pay(tab, campaign)
 
-    paid = targets(books.effects("approve"))
+    paid = targets(records.effects("approve"))
     assert len(paid) == N_HITS * N_WORKERS
     assert set(paid.values()) == {1}
     assert_no_secret(tab, campaign, TOKEN)

@@ -1,4 +1,4 @@
-"""The simulated platforms from the side of their simulated workers: taking tasks, giving them back."""
+"""Where simulated workers take tasks and hand them in: the workers' sides of the simulated platforms."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -6,12 +6,10 @@ from contextlib import suppress
 from simulators.mturk import MTurkApi, WorkerRefusedError
 from simulators.prolific import ProlificApi, RefusedError
 from simulators.prolific_site import COOKIE
-from simulators.workers import Task, mturk_worker_id, prolific_id
-
-_UNFINISHED_CODE = "NOCODE"
+from simulators.workers import _UNFINISHED_CODE, Task, mturk_worker_id, prolific_id
 
 
-class MTurkDesk:
+class MTurkPortal:
     """Mechanical Turk from the side of simulated workers; `submit_to` is the origin of its site."""
 
     def __init__(self, api: MTurkApi, submit_to: str) -> None:
@@ -53,7 +51,7 @@ class MTurkDesk:
             self._api.submit(task_id, {"assignmentId": task_id, "answer": ""})
 
 
-class ProlificDesk:
+class ProlificPortal:
     """Prolific from the side of simulated workers."""
 
     def __init__(self, api: ProlificApi) -> None:

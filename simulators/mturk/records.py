@@ -1,4 +1,4 @@
-"""The books of the simulated marketplace: HITs, assignments and money, as they stand now."""
+"""The records of the simulated marketplace: HITs, assignments and money, as they are now, and what Amazon asks for."""
 
 import heapq
 import secrets
@@ -6,18 +6,40 @@ import string
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from simulators.ledger import Ledger
-from simulators.mturk.money import price_of_place, reward_fee
 from simulators.mturk.notifications import announce
 from simulators.mturk.refusals import does_not_exist, insufficient_funds
+
+CENT = Decimal("0.01")
+MANY_PLACES = 10
+MASTERS = frozenset({"2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"})
+_SHARE, _SHARE_OF_MANY, _SHARE_OF_MASTERS = Decimal("0.20"), Decimal("0.20"), Decimal("0.05")
+
+
+def fee(amount: Decimal, *, n_places: int = 1, of_masters: bool = False) -> Decimal:
+    """Return the fee in dollars for one reward or bonus; at least a cent."""
+    share = _SHARE + _SHARE_OF_MANY * (n_places >= MANY_PLACES) + _SHARE_OF_MASTERS * of_masters
+    return max(CENT, (amount * share).quantize(CENT, ROUND_HALF_UP))
+
+
+def reward_fee(hit: dict[str, Any]) -> Decimal:
+    """Return the fee for one assignment of a HIT."""
+    wanted = {requirement["QualificationTypeId"] for requirement in hit["terms"].get("QualificationRequirements", [])}
+    return fee(Decimal(hit["terms"]["Reward"]), n_places=hit["n_places"], of_masters=bool(wanted & MASTERS))
+
+
+def price_of_place(hit: dict[str, Any]) -> Decimal:
+    """Return what an approved assignment of a HIT costs, reward and fee."""
+    return Decimal(hit["terms"]["Reward"]) + reward_fee(hit)
+
 
 ACCEPTED, SUBMITTED, APPROVED, REJECTED = "Accepted", "Submitted", "Approved", "Rejected"
 RETURNED, ABANDONED = "Returned", "Abandoned"
 TAKING = (ACCEPTED, SUBMITTED, APPROVED, REJECTED)  # states of assignments that take one of their HIT's places
-TOLD = (SUBMITTED, APPROVED, REJECTED)  # states of assignments that the requester is told of
+REPORTED = (SUBMITTED, APPROVED, REJECTED)  # states of assignments that the requester is told of
 _TOKEN_S = 24 * 3600
 _LETTERS = string.ascii_uppercase + string.digits
 
@@ -49,8 +71,8 @@ def status_of(hit: dict[str, Any]) -> str:
     return "Reviewing" if hit["is_reviewing"] else "Reviewable"
 
 
-class Books:
-    """The marketplace's books in a ledger. Times are seconds of the epoch."""
+class Records:
+    """The marketplace's records in a ledger. Times are seconds of the epoch."""
 
     def __init__(self, ledger: Ledger, balance: str) -> None:
         self.ledger = ledger
@@ -69,7 +91,7 @@ class Books:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Bring the books up to now, and make the changes of the block, all or none."""
+        """Bring the records up to now, and make the changes of the block, all or none."""
         with self.ledger.changing():
             self._follow_time()
         with self.ledger.changing():
