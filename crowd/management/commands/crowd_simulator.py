@@ -45,7 +45,7 @@ class Command(BaseCommand):
         parser.add_argument("platform", nargs="?", choices=[*PLATFORMS, "both"], default="both")
         parser.add_argument("--port", type=whole(0), default=_PORT, help=f"of the first; the second is next ({_PORT})")
         parser.add_argument("--tls", action="store_true", help="HTTPS, with a certificate of our own for localhost")
-        parser.add_argument("--data", type=Path, metavar="FOLDER", help="keeps the records; without it, they are lost at the end")
+        parser.add_argument("--data", type=Path, metavar="FOLDER", help="keeps the records after the end")
         parser.add_argument("--balance", type=amount, default=Decimal(10_000), help="in each account (10000)")
         faults = parser.add_argument_group("faults")
         faults.add_argument("--faults", type=share, default=0.0, metavar="SHARE", help="of calls that go wrong (0)")
