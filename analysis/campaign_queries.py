@@ -22,7 +22,7 @@ ANALYSE = "analysis.campaign"
 
 
 @dataclass(frozen=True)
-class Standing:
+class RatingProgress:
     """How many assignments of a campaign are finished, of how many that will be."""
 
     n_finished: int
@@ -33,7 +33,7 @@ class Standing:
         return (ratings_file.n_assignments or 0) < self.n_wanted
 
 
-def get_standing(campaign: Campaign) -> Standing:
+def get_rating_progress(campaign: Campaign) -> RatingProgress:
     """Return how far a campaign is. A closed one wants no more than it has. Two queries at most."""
     state = Assignment.State
     found = Assignment.objects.filter(campaign=campaign).aggregate(
@@ -42,7 +42,7 @@ def get_standing(campaign: Campaign) -> Standing:
     n_wanted = found["finished"] + found["active"]
     if campaign.status != Campaign.Status.CLOSED:
         n_wanted = max(n_wanted, campaign.hits.count() * campaign.workers_per_hit)
-    return Standing(found["finished"], n_wanted)
+    return RatingProgress(found["finished"], n_wanted)
 
 
 def settings_of(campaign: Campaign) -> AnalysisSettings:

@@ -15,7 +15,7 @@ from analysis.campaign_queries import (
     find_job,
     find_latest_result,
     get_job_of,
-    get_standing,
+    get_rating_progress,
     list_campaign_runs,
     settings_of,
 )
@@ -46,12 +46,12 @@ def results(request: SignedInRequest, public_id: UUID) -> HttpResponse:
             return redirect("analysis:campaign_results", campaign.public_id)
         except DomainError as error:
             refused = error.message
-    standing, latest = get_standing(campaign), find_latest_result(request.user, campaign.pk)
+    progress, latest = get_rating_progress(campaign), find_latest_result(request.user, campaign.pk)
     waited_for = find_job(campaign)
     page = Paginator(list_campaign_runs(campaign), _RUNS_PER_PAGE).get_page(request.GET.get("page"))
     can_change = has_role(campaign, Role.EDITOR)
     context: dict[str, Any] = campaign_context(campaign, "results") | {
-        "standing": standing,
+        "progress": progress,
         "latest": latest,
         "page_obj": page,
         "runs": presenters.runs_listed(page, with_names=can_change),
@@ -63,7 +63,7 @@ def results(request: SignedInRequest, public_id: UUID) -> HttpResponse:
         original = find_latest_result(request.user, campaign.replicates_id)
         agreement = compare_runs(original.report["summary"], latest.report["summary"]) if original else None
         context |= {
-            "held": presenters.standing_words(standing, latest.ratings_file),
+            "held": presenters.progress_words(progress, latest.ratings_file),
             "stats": presenters.stats_of(latest),
             "ranking": presenters.ranking(latest.report or {}),
             "chats": presenters.chats(latest.report or {}),

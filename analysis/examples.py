@@ -66,7 +66,7 @@ LIVE = Example(
     "Example: chats with four chatbots", "dialogue-free", "dialogue", "running", n_hits=6, n_left=2, n_built=20
 )
 DRAFT = Example("Example: do the answers read well?", "mrc-fluency", "mrc", "draft")
-EXAMPLES = (DRAFT, LIVE, RUNNING, FINISHED)  # the newest stands first in the list of campaigns
+EXAMPLES = (DRAFT, LIVE, RUNNING, FINISHED)  # the newest is first in the list of campaigns
 
 
 def load_examples(user: User, tell: Tell) -> list[Campaign]:

@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 from django.core.cache import cache
 
-from analysis.finished_ratings import read_finished
+from analysis.finished_work import read_ratings
 from analysis.settings import AnalysisSettings
 from analysis.stats.conduct import compare_references, describe_conduct
 from analysis.stats.quality import Verdict, run_worker_test
@@ -78,8 +78,8 @@ def list_live_workers(campaign: Campaign, settings: AnalysisSettings, now: datet
 
 
 def _cache_key(campaign: Campaign, settings: AnalysisSettings) -> str:
-    told = json.dumps(settings.to_json(), sort_keys=True).encode()
-    return f"analysis.live:{campaign.public_id}:{hashlib.sha256(told).hexdigest()}"
+    key = json.dumps(settings.to_json(), sort_keys=True).encode()
+    return f"analysis.live:{campaign.public_id}:{hashlib.sha256(key).hexdigest()}"
 
 
 def _workers_of(campaign: Campaign, now: datetime) -> dict[int, LiveWorker]:
@@ -100,7 +100,7 @@ def _workers_of(campaign: Campaign, now: datetime) -> dict[int, LiveWorker]:
 
 def _conduct_of(campaign: Campaign, settings: AnalysisSettings, workers: list[int]) -> dict[int, Conducted]:
     """Return what the ratings of these workers' finished HITs say of each."""
-    found = read_finished(campaign, workers)
+    found = read_ratings(campaign, workers)
     ratings = found.ratings
     design = settings.design([])
     scores = reverse_negative(ratings.scores, design.is_negative)

@@ -18,7 +18,7 @@ def ratings_path(ratings_file: "RatingsFile", name: str) -> str:
 class RatingsFile(models.Model):
     """A file of ratings, as uploaded, and what its columns mean; or a snapshot of a campaign's ratings.
 
-    A snapshot holds the ratings of `n_assignments` finished assignments, whoever its owner is; all members see it.
+    A snapshot holds the ratings of `n_assignments` finished assignments, of whichever owner; all members see it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

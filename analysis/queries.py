@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404
 from analysis.anonymity import anonymise, anonymous_report, anonymous_settings
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.ratings.columns import ColumnMapping, criterion_of, score_columns
-from analysis.ratings.scales import FULL, Observed, Scale, look_at_file
+from analysis.ratings.scales import FULL, Observed, Scale, check_scale_of_file
 from campaigns.design.composition import Kind
 from campaigns.models import Membership
 from evalsite.accounts.models import User
@@ -161,7 +161,7 @@ def scale_of(ratings_file: RatingsFile) -> Scale | None:
 def scale_doubt(ratings_file: RatingsFile, mapping: ColumnMapping) -> Observed | None:
     """Return what is odd about the scores of a file on 0–100; None if nothing is, or if they cannot be read."""
     path = Path(ratings_file.file.path)
-    return look_at_file(path, score_columns(mapping), name=ratings_file.name, encoding=ratings_file.encoding)
+    return check_scale_of_file(path, score_columns(mapping), name=ratings_file.name, encoding=ratings_file.encoding)
 
 
 def criteria_in(ratings_file: RatingsFile) -> list[str]:

@@ -1,4 +1,4 @@
-"""What an analysis is told: protocol, criteria, worker test, unit. Read from a protocol, a form or a JSON file."""
+"""The settings of an analysis: protocol, criteria, worker test, unit. Read from a protocol, a form or a JSON file."""
 
 import json
 import math

@@ -2,7 +2,7 @@
 
 from itertools import count
 
-from analysis.campaign_queries import ANALYSE, get_standing
+from analysis.campaign_queries import ANALYSE, get_rating_progress
 from analysis.models import AnalysisRun
 from analysis.services.campaigns import analyse_campaign
 from analysis.services.runs import N_STAGES, execute_run
@@ -30,7 +30,7 @@ def analyse_campaign_ratings(ctx: JobContext, campaign: int, user: int | None = 
     """
     ctx.progress(0, 0, "Collecting the ratings")
     found = Campaign.objects.get(pk=campaign)
-    if user is None and not get_standing(found).n_finished:
+    if user is None and not get_rating_progress(found).n_finished:
         return
     analyse_campaign(
         campaign=found,

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis import presenters
 from analysis.anonymity import anonymise, anonymous_report
-from analysis.campaign_queries import get_standing, settings_of
+from analysis.campaign_queries import get_rating_progress, settings_of
 from analysis.exports import file_name, to_csv
 from analysis.forms import (
     ChangeForm,
@@ -103,12 +103,12 @@ def upload(request: SignedInRequest) -> HttpResponse:
 
 
 def _sent(request: HttpRequest) -> QueryDict | None:
-    """Return what was sent to a form; None for a form that is only looked at."""
+    """Return what was sent to a form; None for a form that is only shown."""
     return request.POST if request.method == "POST" else None
 
 
 def _status(request: HttpRequest) -> int:
-    """Return the status of a form's page: whoever comes back to it after sending it was refused."""
+    """Return the status of a form's page: a form that is shown again after it was sent was refused."""
     return _REFUSED if request.method == "POST" else 200
 
 
@@ -283,8 +283,8 @@ def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
 def _frame(found: AnalysisRun, page: str) -> dict[str, Any]:
     """Return what all pages of a finished run share, and the sections of this one."""
     campaign = found.ratings_file.campaign
-    standing = get_standing(campaign) if campaign else None
-    frame = presenters.frame(found, page, newest_run_of(found.ratings_file), standing)
+    progress = get_rating_progress(campaign) if campaign else None
+    frame = presenters.frame(found, page, newest_run_of(found.ratings_file), progress)
     return frame | {"sections": sections_of(found.report, page)}
 
 

@@ -56,8 +56,8 @@ def load_dialogues(dialogues: Path, assignments: Path | None = None, *, encoding
     """Return the chats of a file in any format that `evalsite.lib.tables` reads, and the working times of another.
 
     `worker` and `assignment` are needed; of the other columns whatever there is. An empty cell is not known. As in a
-    campaign's results, chats whose `state` is dead or open are left out, and told; so are chats and times of unfinished
-    assignments, and the `minutes` of dead chats are taken off the times.
+    campaign's results, chats whose `state` is dead or open are left out, which a notice says; so are chats and times of
+    unfinished assignments, and the `minutes` of dead chats are taken off the times.
     `encoding` is that of CSV files that are not UTF-8.
     Raises TableError with up to 50 problems of a file, which needs a row at least.
     """
@@ -132,8 +132,8 @@ class _Sheet:
 
     def choices(self, name: str, allowed: tuple[str, ...]) -> list[str]:
         """Return cells of which each is one of the allowed words, or empty."""
-        mend = f"this is not known. Write one of: {', '.join(allowed)}."
-        self._refuse(name, f"unknown_{name}", lambda label: label.casefold() not in ("", *allowed), mend)
+        message = f"this is not known. Write one of: {', '.join(allowed)}."
+        self._refuse(name, f"unknown_{name}", lambda label: label.casefold() not in ("", *allowed), message)
         return [cell.casefold() for cell in self.texts(name)]
 
     def counts(self, name: str) -> list[int | None]:
@@ -171,8 +171,8 @@ class _Sheet:
     def numbers(self, name: str, what: str, is_good: Callable[[float], bool]) -> list[float | None]:
         """Return cells that hold a good number, which is `what`, or nothing."""
         known = {label: _number(label, is_good) for label in self._cells[name].labels}
-        mend = f"this is not {what}. Mend it, or leave the cell empty."
-        self._refuse(name, "bad_number", lambda label: label != "" and known[label] is None, mend)
+        message = f"this is not {what}. Correct it, or leave the cell empty."
+        self._refuse(name, "bad_number", lambda label: label != "" and known[label] is None, message)
         return [known[cell] for cell in self.texts(name)]
 
     def refuse_twice(self, *key: str) -> None:

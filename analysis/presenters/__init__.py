@@ -7,11 +7,11 @@ from analysis.presenters.downloads import downloads
 from analysis.presenters.frames import (
     crumbs,
     frame,
+    progress_words,
     run_words,
     runs_listed,
     runs_named,
     settings_of,
-    standing_words,
     stats_of,
 )
 from analysis.presenters.heatmaps import HEAT_VALUES, heatmap
@@ -29,13 +29,13 @@ __all__ = [
     "job_shown",
     "live_rows",
     "orders_of",
+    "progress_words",
     "ranking",
     "run_words",
     "runs_listed",
     "runs_named",
     "settings_of",
     "shown_workers",
-    "standing_words",
     "states_of",
     "stats_of",
     "what_changed",

@@ -14,7 +14,7 @@ _COUNTED = ("passed", "trusted")
 def what_changed(run: AnalysisRun, before: AnalysisRun) -> dict[str, Any]:
     """Compare a finished run with an earlier one.
 
-    Returns `settings` (what was told otherwise, in words), `workers_gained` and `workers_lost` (whose ratings count
+    Returns `settings` (those that differ, in words), `workers_gained` and `workers_lost` (whose ratings count
     now and did not, or the reverse), `pairs_gained` and `pairs_lost` (conclusions that hold now and did not, or the
     reverse), `n_moved` (systems in another place) and `systems` ({name: {"rank", "z"}}: places won, z now minus then;
     None where one has no score).

@@ -6,7 +6,7 @@ from typing import Any
 from django.urls import reverse
 
 from analysis.anonymity import anonymous_settings
-from analysis.campaign_queries import Standing
+from analysis.campaign_queries import RatingProgress
 from analysis.methods.dialogue import has_chats
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.presenters.changes import settings_changes
@@ -46,13 +46,13 @@ def assignments_words(snapshot: RatingsFile) -> str:
     return f"ratings of {snapshot.n_assignments:,} assignment{'' if snapshot.n_assignments == 1 else 's'}"
 
 
-def standing_words(standing: Standing, snapshot: RatingsFile) -> dict[str, Any]:
+def progress_words(progress: RatingProgress, snapshot: RatingsFile) -> dict[str, Any]:
     """Return how much of its campaign a snapshot holds, and whether more will come."""
-    is_interim = standing.is_interim(snapshot)
+    is_interim = progress.is_interim(snapshot)
     return {
         "is_interim": is_interim,
         "label": "interim" if is_interim else "final",
-        "words": f"{snapshot.n_assignments:,} of {standing.n_wanted:,} assignments",
+        "words": f"{snapshot.n_assignments:,} of {progress.n_wanted:,} assignments",
     }
 
 
@@ -98,10 +98,12 @@ def _state(run: AnalysisRun) -> str:
     return run.job.get_status_display().lower() if run.job else "queued"
 
 
-def frame(run: AnalysisRun, page: str, newest: AnalysisRun | None, standing: Standing | None = None) -> dict[str, Any]:
+def frame(
+    run: AnalysisRun, page: str, newest: AnalysisRun | None, progress: RatingProgress | None = None
+) -> dict[str, Any]:
     """Return what all pages of a finished run share.
 
-    `newest` is the latest run of the same ratings or campaign; `standing` is the campaign's.
+    `newest` is the latest run of the same ratings or campaign; `progress` is the campaign's.
     """
     summary = (run.report or {})["summary"]
     return {
@@ -109,7 +111,7 @@ def frame(run: AnalysisRun, page: str, newest: AnalysisRun | None, standing: Sta
         "protocol": protocol_title(summary["protocol"]),
         "run_words": run_words(run),
         "newest": newest if newest and newest.pk != run.pk else None,
-        "standing": standing_words(standing, run.ratings_file) if standing else None,
+        "progress": progress_words(progress, run.ratings_file) if progress else None,
         "can_change": run.my_role != "viewer",
         "crumbs": crumbs(run.ratings_file),
         "tabs": [

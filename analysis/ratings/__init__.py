@@ -2,6 +2,6 @@
 
 from analysis.ratings.columns import COLUMNS, REQUIRED, guess_mapping
 from analysis.ratings.loading import LoadedRatings, load_ratings
-from analysis.ratings.notices import Warning_
+from analysis.ratings.notices import RatingsWarning
 
-__all__ = ["COLUMNS", "REQUIRED", "LoadedRatings", "Warning_", "guess_mapping", "load_ratings"]
+__all__ = ["COLUMNS", "REQUIRED", "LoadedRatings", "RatingsWarning", "guess_mapping", "load_ratings"]

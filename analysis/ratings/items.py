@@ -72,9 +72,9 @@ def check_items(
         cell, n_cells = dense(key, size)
         earlier = first_rows(cell, n_cells)[cell]
         is_again = earlier != np.arange(earlier.size)
-        mend = _DUPLICATE if "position" in mapping else _DUPLICATE + _NO_POSITION
+        message = _DUPLICATE if "position" in mapping else _DUPLICATE + _NO_POSITION
         for name, is_of_column in _columns_of_ratings(rows, criteria, mapping):
-            _disagree(rows, is_again & is_of_column, earlier, name, "duplicate_rating", mend, problems)
+            _disagree(rows, is_again & is_of_column, earlier, name, "duplicate_rating", message, problems)
 
 
 def _columns_of_ratings(

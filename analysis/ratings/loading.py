@@ -18,7 +18,7 @@ from analysis.ratings.columns import (
     score_columns,
 )
 from analysis.ratings.items import Items, check_items, find_items
-from analysis.ratings.notices import Names, Warning_, column_warnings, rating_warnings
+from analysis.ratings.notices import Names, RatingsWarning, column_warnings, rating_warnings
 from analysis.ratings.rows import Criteria, RatingRows, code_rows
 from analysis.ratings.scales import FULL, Scale
 from analysis.stats.ratings import Ratings, from_long
@@ -41,7 +41,7 @@ class LoadedRatings:
         Labels by code; all sorted, assignments by worker first.
     criteria : list of str
         Names of the columns of `ratings.scores`.
-    warnings : list of Warning_
+    warnings : list of RatingsWarning
     fingerprint : str
         SHA-256, hexadecimal, of the arrays and labels: independent of the file's format and of the order of
         its rows.
@@ -55,7 +55,7 @@ class LoadedRatings:
     criteria: list[str]
     sources: list[str]
     assignments: list[str]
-    warnings: list[Warning_]
+    warnings: list[RatingsWarning]
     fingerprint: str
     score_columns: tuple[str, ...] = ()
 
@@ -125,10 +125,10 @@ def load_ratings(
     problems.raise_for(table)
     ratings = _ratings(rows, items, len(criteria))
     names = Names(rows.workers, rows.systems, rows.sources, rows.assignments, criteria)
-    warnings = [Warning_(warning.code, 1, warning.message) for warning in table.warnings]
+    warnings = [RatingsWarning(warning.code, 1, warning.message) for warning in table.warnings]
     if is_guessed and "scores" in mapping:
         message = f"Each of these columns was taken for the scores of a criterion: {', '.join(mapping['scores'])}."
-        warnings.append(Warning_("wide", 1, message))
+        warnings.append(RatingsWarning("wide", 1, message))
     warnings += column_warnings(mapping, guess_mapping(table.columns), has_source=bool(rows.sources))
     warnings += rating_warnings(ratings, names, _hit_of_assignment(rows))
     return LoadedRatings(

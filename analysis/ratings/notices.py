@@ -16,7 +16,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Warning_:  # noqa: N801 - `Warning` is Python's own
+class RatingsWarning:
     """Something that may be wrong with the data, or that an analysis has to do without.
 
     `code` is stable; `count` says how many items, assignments or criteria it concerns; `examples` names at
@@ -40,20 +40,20 @@ class Names:
     criteria: Sequence[str]
 
 
-def column_warnings(mapping: ColumnMapping, guess: ColumnMapping, *, has_source: bool) -> list[Warning_]:
+def column_warnings(mapping: ColumnMapping, guess: ColumnMapping, *, has_source: bool) -> list[RatingsWarning]:
     """Return what the analysis has to do without; `guess` is what the file's columns look like."""
     warnings = []
     unused = [name for column, name in guess.items() if column not in mapping and name not in columns_of(mapping)]
     if unused:
         message = f"{len(unused)} columns look as if they belonged to the ratings and were not chosen."
-        warnings.append(Warning_("column_not_used", len(unused), message, tuple(unused[:N_EXAMPLES])))
+        warnings.append(RatingsWarning("column_not_used", len(unused), message, tuple(unused[:N_EXAMPLES])))
     if "kind" not in mapping:
         warnings.append(
-            Warning_("no_kind", 1, "No column was taken for the kind of item: every item counts as ordinary.")
+            RatingsWarning("no_kind", 1, "No column was taken for the kind of item: every item counts as ordinary.")
         )
     if not has_source:
         warnings.append(
-            Warning_(
+            RatingsWarning(
                 "no_source",
                 1,
                 "The file does not say the source of an item: degraded and repeat items have no twins, so "
@@ -64,7 +64,7 @@ def column_warnings(mapping: ColumnMapping, guess: ColumnMapping, *, has_source:
     return warnings
 
 
-def rating_warnings(ratings: Ratings, names: Names, hit: NDArray[np.integer] | None) -> list[Warning_]:
+def rating_warnings(ratings: Ratings, names: Names, hit: NDArray[np.integer] | None) -> list[RatingsWarning]:
     """Return the warnings about assignments, twins and criteria.
 
     `hit` is the HIT of each assignment, (n_assignments,), None where it is not known.
@@ -76,7 +76,7 @@ def rating_warnings(ratings: Ratings, names: Names, hit: NDArray[np.integer] | N
     ]
 
 
-def _unfinished(ratings: Ratings, names: Names, hit: NDArray[np.integer] | None) -> list[Warning_]:
+def _unfinished(ratings: Ratings, names: Names, hit: NDArray[np.integer] | None) -> list[RatingsWarning]:
     n_items = np.bincount(ratings.assignment, minlength=len(names.assignments))
     expected = np.full(n_items.size, _most_common(n_items))
     if hit is not None:
@@ -86,7 +86,7 @@ def _unfinished(ratings: Ratings, names: Names, hit: NDArray[np.integer] | None)
         return []
     examples = tuple(f"{names.assignments[a]}: {n_items[a]} of {expected[a]}" for a in short[:N_EXAMPLES])
     message = f"{short.size:,} assignments have fewer items than is usual for their HIT; they are kept."
-    return [Warning_("unfinished_hit", short.size, message, examples)]
+    return [RatingsWarning("unfinished_hit", short.size, message, examples)]
 
 
 def _most_common(n_items: NDArray[np.integer]) -> int:
@@ -110,7 +110,7 @@ def _expected_by_hit(
     return np.where(n_assignments[hit] > 1, usual[hit], overall)
 
 
-def _without_twin(ratings: Ratings, names: Names) -> list[Warning_]:
+def _without_twin(ratings: Ratings, names: Names) -> list[RatingsWarning]:
     if not names.sources:
         return []
     twin = match_twins(ratings)
@@ -125,22 +125,24 @@ def _without_twin(ratings: Ratings, names: Names) -> list[Warning_]:
                 "source and "
                 "system; they enter no paired test."
             )
-            warnings.append(Warning_("twin_missing", alone.size, message, _item_examples(alone, ratings, names)))
+            warnings.append(RatingsWarning("twin_missing", alone.size, message, _item_examples(alone, ratings, names)))
     return warnings
 
 
-def _missing_criteria(ratings: Ratings, names: Names) -> list[Warning_]:
+def _missing_criteria(ratings: Ratings, names: Names) -> list[RatingsWarning]:
     warnings = []
     is_missing = np.isnan(ratings.scores)
     never = is_missing.all(axis=0)
     if never.any():
         unrated = [names.criteria[place] for place in np.flatnonzero(never).tolist()]
         message = f"{len(unrated)} criteria of the protocol have no rating at all."
-        warnings.append(Warning_("criterion_never_rated", len(unrated), message, tuple(unrated[:N_EXAMPLES])))
+        warnings.append(RatingsWarning("criterion_never_rated", len(unrated), message, tuple(unrated[:N_EXAMPLES])))
     partly = np.flatnonzero(is_missing[:, ~never].any(axis=1))
     if partly.size:
         message = f"{partly.size:,} items lack a rating for some criterion."
-        warnings.append(Warning_("criterion_missing", partly.size, message, _item_examples(partly, ratings, names)))
+        warnings.append(
+            RatingsWarning("criterion_missing", partly.size, message, _item_examples(partly, ratings, names))
+        )
     return warnings
 
 

@@ -129,9 +129,9 @@ def code_rows(
             text["kind"], _KINDS, mapping["kind"], "unknown_kind", f"Write one of: {allowed}.", problems
         )
     if "criterion" in text:
-        mend = f"The criteria are: {', '.join(criteria.names)}. Choose another protocol or edit its criteria."
+        advice = f"The criteria are: {', '.join(criteria.names)}. Choose another protocol or edit its criteria."
         known = criteria.codes()
-        rows.criterion = _look_up(text["criterion"], known, mapping["criterion"], "unknown_criterion", mend, problems)
+        rows.criterion = _look_up(text["criterion"], known, mapping["criterion"], "unknown_criterion", advice, problems)
     for name in score_columns(mapping):
         _check_scores(table.numbers[name], name, scale, problems)
     if "scores" in mapping:
@@ -231,7 +231,7 @@ def _whole(label: str) -> int | None:
 
 
 def _look_up(
-    column: TextColumn, known: Mapping[str, int], name: str, code: str, mend: str, problems: CellProblems
+    column: TextColumn, known: Mapping[str, int], name: str, code: str, advice: str, problems: CellProblems
 ) -> Codes:
     """Return each cell's number, −1 where it is not known; such a cell is a problem."""
     by_label = np.array([known.get(label.casefold(), -1) for label in column.labels], np.int32)
@@ -240,7 +240,7 @@ def _look_up(
 
     def describe(row: int, other: int | None) -> str:
         label = column.labels[column.codes[row]]
-        return f"{f'“{shorten(label)}” is not known' if label else 'the cell is empty'}. {mend}"
+        return f"{f'“{shorten(label)}” is not known' if label else 'the cell is empty'}. {advice}"
 
     problems.add(unknown, name, code, describe)
     return found

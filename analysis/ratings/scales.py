@@ -35,7 +35,7 @@ class Observed:
         return self.low < FULL[0] or self.high > FULL[1]
 
 
-def look_at(scores: NDArray[np.float64]) -> Observed | None:
+def check_scale(scores: NDArray[np.float64]) -> Observed | None:
     """Return what is odd about scores on 0–100: some lie outside, or all within a short scale; else None.
 
     NaNs do not count. Where all scores are the same, nothing is known of their scale.
@@ -51,8 +51,8 @@ def look_at(scores: NDArray[np.float64]) -> Observed | None:
     return Observed(low, high, proposal) if proposal else None
 
 
-def look_at_file(path: Path, columns: Sequence[str], *, name: str, encoding: str) -> Observed | None:
-    """Return what `look_at` does of the scores in some columns of a file; None too if they cannot be read.
+def check_scale_of_file(path: Path, columns: Sequence[str], *, name: str, encoding: str) -> Observed | None:
+    """Return what `check_scale` does of the scores in some columns of a file; None too if they cannot be read.
 
     Reads the file whole only if its first rows are odd: later rows cannot make a short scale of a longer one.
     """
@@ -62,12 +62,12 @@ def look_at_file(path: Path, columns: Sequence[str], *, name: str, encoding: str
             return None
         places = [sample.columns.index(column) for column in columns]
         cells = [_score(row[place]) for row in sample.rows for place in places if place < len(row)]
-        if look_at(np.array(cells)) is None:
+        if check_scale(np.array(cells)) is None:
             return None
         table = read_columns(path, columns, name, columns, encoding=encoding, problems=CellProblems())
     except TableError:
         return None  # the run will say what is wrong, by row and column
-    return look_at(np.concatenate([table.numbers[column] for column in columns]))
+    return check_scale(np.concatenate([table.numbers[column] for column in columns]))
 
 
 def _score(cell: str) -> float:

@@ -10,7 +10,7 @@ from typing import IO, Any
 from django.db import transaction
 from django.utils.text import slugify
 
-from analysis.campaign_queries import ANALYSE, find_waiting_job, get_standing, newest_snapshot_of, settings_of
+from analysis.campaign_queries import ANALYSE, find_waiting_job, get_rating_progress, newest_snapshot_of, settings_of
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.ratings.columns import COLUMNS
 from analysis.services.ratings_files import keep_file
@@ -40,7 +40,7 @@ def request_analysis(*, campaign: Campaign, user: User) -> Job:
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if job := find_waiting_job(locked):
         return job
-    n_finished, settings = get_standing(locked).n_finished, settings_of(locked)
+    n_finished, settings = get_rating_progress(locked).n_finished, settings_of(locked)
     if not n_finished:
         raise _no_ratings()
     snapshot = newest_snapshot_of(locked)

@@ -13,12 +13,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.anonymity import anonymise, anonymous_report
-from analysis.campaign_dialogues import read_dialogues
 from analysis.exports import write_report
+from analysis.finished_work import read_dialogues
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import scale_of
 from analysis.ratings.loading import load_ratings
-from analysis.ratings.scales import FULL, look_at, unclear_scale
+from analysis.ratings.scales import FULL, check_scale, unclear_scale
 from analysis.report import report
 from analysis.settings import AnalysisSettings, from_json
 from analysis.study import run_study
@@ -118,7 +118,7 @@ def execute_run(
             scale=settings.scale or FULL,
         )
         is_said = settings.scale is not None or run.ratings_file.campaign_id is not None
-        if not is_said and (observed := look_at(loaded.ratings.scores)):
+        if not is_said and (observed := check_scale(loaded.ratings.scores)):
             raise unclear_scale(run.ratings_file.name, loaded.score_columns, observed)
     except TableError as error:
         run.problems = {

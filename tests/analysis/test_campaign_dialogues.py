@@ -16,9 +16,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.campaign_dialogues import read_dialogues
 from analysis.dialogues.loading import load_dialogues
 from analysis.dialogues.rows import Chat, LoadedDialogues
+from analysis.finished_work import read_dialogues
 from analysis.models import AnalysisRun
 from analysis.ratings.loading import load_ratings
 from analysis.report import report

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.campaign_queries import settings_of
-from analysis.finished_ratings import read_finished
+from analysis.finished_work import read_ratings
 from analysis.live import LiveWorker, list_live_workers
 from analysis.stats.ratings import match_twins
 from annotation.models import Assignment, Rating
@@ -86,7 +86,7 @@ def test_p_and_verdict_are_those_of_the_final_report(owner: User, test: str) -> 
 
 def test_ratings_come_in_order_with_their_twins(owner: User) -> None:
     campaign = rated_campaign(owner, workers_per_hit=2, n_hits=3)
-    found = read_finished(campaign, list(Assignment.objects.values_list("worker_id", flat=True)))
+    found = read_ratings(campaign, list(Assignment.objects.values_list("worker_id", flat=True)))
     ratings = found.ratings
     assert ratings.scores.shape == (3 * 2 * 10, 4)
     assert not np.isnan(ratings.scores).any()

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.ratings.scales import look_at
+from analysis.ratings.scales import check_scale
 from analysis.settings import from_json
 from evalsite.jobs.running import run_job
 from evalsite.lib.errors import DomainError
@@ -83,14 +83,14 @@ def summary_of(run: AnalysisRun) -> dict[str, Any]:
     ],
 )
 def test_short_and_foreign_scales_are_odd(scores: list[float], proposal) -> None:
-    observed = look_at(np.array([*scores, np.nan]))
+    observed = check_scale(np.array([*scores, np.nan]))
     assert observed is not None
     assert (observed.low, observed.high, observed.proposal) == (scores[0], scores[-1], proposal)
 
 
 @pytest.mark.parametrize("scores", [[], [np.nan], [5, 5], [0, 11], [3, 97.5], [0, 100]])
 def test_scores_on_0_to_100_are_not(scores: list[float]) -> None:
-    assert look_at(np.array(scores, float)) is None
+    assert check_scale(np.array(scores, float)) is None
 
 
 def test_nobody_is_asked_about_scores_on_0_to_100(owner_client: Client, upload) -> None:

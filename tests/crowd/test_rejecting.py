@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.finished_ratings import read_finished
+from analysis.finished_work import read_ratings
 from annotation.models import Assignment, Event, Rating
 from annotation.progress import get_totals
 from annotation.tokens import token_of
@@ -54,7 +54,7 @@ def test_rejected_work_is_kept_and_does_not_count(market: Market, campaign: Camp
 
     assert assignment.state == State.REJECTED
     assert Rating.objects.filter(assignment=assignment).exists()
-    assert read_finished(campaign, [assignment.worker_id]).worker_ids == []
+    assert read_ratings(campaign, [assignment.worker_id]).worker_ids == []
     totals = get_totals(campaign, timezone.now())
     assert (totals.n_finished, totals.n_rejected, totals.n_assignments) == (0, 1, 1)
     assert [event.kind for event in assignment.events.order_by("-pk")[:1]] == [Event.Kind.REJECTED]

@@ -2,13 +2,13 @@
 
 import openpyxl
 
-from analysis.ratings import Warning_, load_ratings
+from analysis.ratings import RatingsWarning, load_ratings
 from tests.ratings.conftest import Row, study
 
 BOTH = ["fluency", "adequacy"]
 
 
-def warnings(path, criteria=BOTH, **options) -> dict[str, Warning_]:
+def warnings(path, criteria=BOTH, **options) -> dict[str, RatingsWarning]:
     found = load_ratings(path, criteria=criteria, **options).warnings
     assert all(len(warning.examples) <= 3 for warning in found)
     return {warning.code: warning for warning in found}

@@ -13,7 +13,7 @@ from analysis.exports import dump_json, to_latex, to_text, write_report
 from analysis.methods import tables_of
 from analysis.methods.replication import compare_runs
 from analysis.ratings.loading import load_ratings
-from analysis.ratings.scales import FULL, SCALE_CODES, look_at, unclear_scale
+from analysis.ratings.scales import FULL, SCALE_CODES, check_scale, unclear_scale
 from analysis.report import explain, report, summarise
 from analysis.sections import Output
 from analysis.settings import AnalysisSettings, load_settings
@@ -85,7 +85,7 @@ class Command(BaseCommand):
             wide=options["score_columns"],
             scale=settings.scale or FULL,
         )
-        if settings.scale is None and (observed := look_at(loaded.ratings.scores)):
+        if settings.scale is None and (observed := check_scale(loaded.ratings.scores)):
             raise unclear_scale(path.name, loaded.score_columns, observed)
         for warning in loaded.warnings:
             self.stderr.write(f"{path.name}: {warning.message}")

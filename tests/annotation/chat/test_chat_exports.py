@@ -12,8 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis.campaign_dialogues import read_dialogues
 from analysis.dialogues.loading import load_dialogues
+from analysis.finished_work import read_dialogues
 from analysis.ratings.loading import load_ratings
 from annotation.chat import exports as transcripts
 from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
