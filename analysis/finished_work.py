@@ -132,9 +132,8 @@ def _seconds(at_ms: Floats, assignment: Ints, started_ms: Ints) -> Floats:
 def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDialogues:
     """Return the chats of some finished assignments, by their ids as text, and how long each assignment took.
 
-    A chat whose chatbot did not answer was
-    not rated and is left out. An assignment takes from its start to its last rating, less the time of such chats. Five
-    queries at most.
+    A chat whose chatbot did not answer was not rated and is left out. An assignment takes from its start to its last
+    rating, less the time of such chats. Five queries at most.
     """
     finished = _finished(campaign)
     found = {

@@ -251,7 +251,10 @@ def _topics(found: Found) -> list[Section]:
     if found["topics"]:
         apart = ", apart from case and spaces: number of chats."
         tables.append(topics(_TOPICS_ON_PAGE, Output.PAGE, "Topic", apart))
-    return [Section("topics", "Topics", tables=tables, page="chats"), _words(found, [cloud] if words else [])]
+    return [
+        Section("topics", "Topics", topic_sent(found), tables, page="chats"),
+        _words(found, [cloud] if words else []),
+    ]
 
 
 def _words(found: Found, cloud: Sequence[Figure]) -> Section:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from analysis.dialogues.summary import ALL, FAILED, PASSED, groups_of
-from analysis.methods.dialogue import has_chats, topic_sent
+from analysis.methods.dialogue import has_chats
 from analysis.templatetags.results import number
 
 
@@ -12,7 +12,7 @@ def chats(report: dict[str, Any]) -> dict[str, Any] | None:
     if not has_chats(report):
         return None
     found = report["summary"]["dialogues"]
-    return {"stats": _stats(found), "topic_sent": topic_sent(found), "notices": found["notices"]}
+    return {"stats": _stats(found), "notices": found["notices"]}
 
 
 def _stats(found: dict[str, Any]) -> list[dict[str, str]]:
