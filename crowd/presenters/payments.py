@@ -14,7 +14,6 @@ from campaigns.navigation import campaign_context
 from campaigns.platforms import get_platform
 from campaigns.queries import Role, has_role
 from crowd.models import Order, Submission
-from crowd.presenters.account import balance_of, money_words
 from crowd.queries.account import last_check
 from crowd.queries.payments import OPEN, Row, Totals, Wages
 from crowd.queries.publishing import Cost
@@ -33,6 +32,21 @@ _BADGES = {
     Submission.State.RETURNED: "",
     Submission.State.ABANDONED: "state-expired",
 }
+
+
+def money_words(amount: Decimal, currency: str) -> str:
+    """Return an amount as pages show it.
+
+    >>> money_words(Decimal("1234.5"), "USD")
+    '1,234.50 USD'
+    """
+    return f"{amount:,.2f} {currency}"
+
+
+def balance_of(campaign: Campaign) -> str:
+    """Return what was in the account at the last check; "" if it is not known."""
+    found = last_check(campaign)
+    return "" if found.balance is None else money_words(found.balance, found.currency or campaign.currency)
 
 
 def frame(campaign: Campaign, part: str, n_discrepancies: int | None = None) -> dict[str, Any]:

@@ -114,19 +114,19 @@ class Row:
     @property
     def is_undecided(self) -> bool:
         """Whether it is submitted, and neither approved nor rejected, nor about to be."""
-        return self._is(Submission.State.SUBMITTED) and not self._stands(Order.Kind.APPROVE, Order.Kind.REJECT)
+        return self._is(Submission.State.SUBMITTED) and not self._is_ordered(Order.Kind.APPROVE, Order.Kind.REJECT)
 
     @property
     def is_reversible(self) -> bool:
         """Whether it is rejected, or was from here and is undecided there again, and is not about to be approved."""
         was_rejected = any(order.kind == Order.Kind.REJECT and order.state == Order.State.DONE for order in self.orders)
         is_open = self._is(Submission.State.REJECTED) or (was_rejected and self._is(Submission.State.SUBMITTED))
-        return is_open and not self._stands(Order.Kind.APPROVE)
+        return is_open and not self._is_ordered(Order.Kind.APPROVE)
 
     def _is(self, state: str) -> bool:
         return self.submission is not None and self.submission.state == state
 
-    def _stands(self, *kinds: str) -> bool:
+    def _is_ordered(self, *kinds: str) -> bool:
         return any(order.kind in kinds and order.state != Order.State.REFUSED for order in self.orders)
 
 

@@ -12,8 +12,7 @@ from campaigns.models import Campaign
 from campaigns.platforms import get_platform
 from crowd.forms.payments import BlockForm, BonusForm, MessageForm
 from crowd.models import Submission
-from crowd.presenters.account import money_words
-from crowd.presenters.payments import cost_words
+from crowd.presenters.payments import cost_words, money_words
 from crowd.queries.payments import get_order_of, get_submission_of
 from crowd.queries.publishing import Cost, fee_of_bonus
 from crowd.services.payments import decisions

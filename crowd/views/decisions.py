@@ -10,8 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.platforms import get_platform
 from crowd.forms.payments import AgreedForm, RejectForm, ReverseForm
-from crowd.presenters.account import money_words
-from crowd.presenters.payments import cost_words, frame, row_shown, sides_shown
+from crowd.presenters.payments import cost_words, frame, money_words, row_shown, sides_shown
 from crowd.queries.payments import (
     cost_of,
     get_order_of,

@@ -17,12 +17,12 @@ from campaigns.platforms import get_platform
 from campaigns.queries import Role, get_campaign_for, has_role
 from crowd.forms.payments import BlockForm, PaymentFilter, ReverseForm
 from crowd.payment_export import PAYMENT_COLUMNS, iter_payments
-from crowd.presenters.account import money_words
 from crowd.presenters.payments import (
     cost_words,
     discrepancy_shown,
     frame,
     link_stats,
+    money_words,
     orders_shown,
     row_shown,
     rows_shown,
