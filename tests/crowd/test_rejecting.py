@@ -119,7 +119,7 @@ def test_one_that_is_taken_back_after_the_place_was_refilled_is_a_discrepancy(
     assert (totals.n_finished, totals.n_left, places_left(study.campaign)) == (2, 0, [0])
     page = owner_client.get(reverse("crowd:discrepancies", args=[study.campaign.public_id]))
     assert "Rejection taken back after another worker got the place" in page.text
-    assert "Let it rest" in page.text
+    assert "Dismiss</button>" in page.text
     assert ("Reject with a message" in page.text) == (state == "submitted")
     assert not decisions.list_payable(study.campaign).filter(pk=first.pk)
     poll(study)
