@@ -94,7 +94,7 @@ def pay(tab: Page, campaign: str) -> None:
     tab.locator(".pay-tick").first.check()
     tab.locator("#ticked").get_by_role("button", name="Give a bonus").click()
     tab.get_by_label("Bonus for each").fill("0.50")
-    tab.get_by_label("What the workers are told").fill("Thank you for the helpful remarks.")
+    tab.get_by_label("Message to the workers").fill("Thank you for the helpful remarks.")
     tab.get_by_role("button", name="See what it costs").click()
     tab.get_by_role("button", name="Pay").click()
     tab.wait_for_url(f"{campaign}payments/")
