@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -13,8 +14,10 @@ from campaigns.contracts.chat import Utterance
 from campaigns.design.composition import Kind
 from campaigns.design.degradation import STEPS_TO_20, STEPS_TO_29
 from campaigns.dialogues import parse_transcript
+from campaigns.hit_queries import list_items
 from campaigns.models import Campaign, HitItem, Output
 from campaigns.protocols import get_protocol
+from campaigns.templatetags.hits import shown_text
 from evalsite.accounts.models import User
 from tests.campaigns.cast import make_campaign
 from tests.campaigns.data.files import bring_in, finish, post_import, upload, url
@@ -231,11 +234,13 @@ def test_a_lone_dialogue_gives_no_words_to_itself(owner: User, owner_client: Cli
 
 def test_a_researcher_sees_which_words_of_each_reply_are_anothers(whole: Campaign, owner_client: Client) -> None:
     build(whole)
-    rows = owner_client.get(url("hit", whole, 1)).context["rows"]
-    for row in rows:
-        others = [part for part in row["parts"][1::2] if part]
+    page = owner_client.get(url("hit", whole, 1)).text
+    for item in list_items(whole, 1):
+        shown = shown_text(item)
+        assert shown in page
+        others = re.findall("<mark>(.*?)</mark>", shown, re.DOTALL)
         # A run that goes over a line break is in two parts.
-        assert 3 <= len(others) <= 4 if row["kind"] == "degraded" else not others
+        assert 3 <= len(others) <= 4 if item.kind == Kind.DEGRADED else not others
         assert all("Person:" not in other and "\n" not in other.strip() for other in others)
 
 

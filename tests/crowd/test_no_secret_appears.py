@@ -255,7 +255,7 @@ def test_no_log_row_or_message_of_the_whole_way_has_a_secret(
     for model in (Wave, Posting, Submission, Order):
         rows += model.objects.all()
     said += [serializers.serialize("json", rows), repr(rows)]
-    assert "asked again" in caplog.text
+    assert "called again" in caplog.text
     assert_hidden(f"{caplog.text} {' '.join(said)}")
     campaign.refresh_from_db()
     assert campaign.platform_secrets not in caplog.text
