@@ -115,7 +115,7 @@ def write_report(
     With `with_dark`, each figure also comes as an SVG for dark pages. The folder is made; files of the same names are
     replaced.
     """
-    from analysis.figures import save  # matplotlib takes a second to import
+    from analysis.figures import fonts_for, save  # matplotlib takes a second to import
 
     tables_folder, figures_folder = folder / "tables", folder / "figures"
     tables_folder.mkdir(parents=True, exist_ok=True)
@@ -125,13 +125,14 @@ def write_report(
     for name, content in table_files(report):
         (tables_folder / name).write_text(content, encoding="utf-8", newline="")
     on_progress("Drawing figures")
-    for figure in figures_of(report):
-        name = file_name(figure.name)
-        drawing = figure.draw(LIGHT)
-        for suffix in ("svg", "pdf", "png"):
-            save(drawing, figures_folder / f"{name}.{suffix}")
-        if with_dark:
-            save(figure.draw(DARK), figures_folder / f"{name}-dark.svg")
+    with fonts_for(dump_json(report)):
+        for figure in figures_of(report):
+            name = file_name(figure.name)
+            drawing = figure.draw(LIGHT)
+            for suffix in ("svg", "pdf", "png"):
+                save(drawing, figures_folder / f"{name}.{suffix}")
+            if with_dark:
+                save(figure.draw(DARK), figures_folder / f"{name}-dark.svg")
 
 
 def file_name(title: str) -> str:

@@ -1,5 +1,7 @@
 """Figures in one house style. Imports matplotlib: call it from a job or a command only."""
 
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import matplotlib
@@ -10,17 +12,31 @@ from matplotlib.figure import Figure
 from analysis.sections import Theme
 from annotation.images.fonts import FOLDER, JP, KR, LATIN, SC, SCRIPTS, TC
 
+_FONTS = [FOLDER / name for name in (LATIN, *SCRIPTS, *SC, TC, JP, KR)]
+
+
+def _families(paths: Iterable[Path]) -> list[str]:
+    return list(dict.fromkeys(font_manager.FontProperties(fname=path).get_name() for path in paths))
+
 
 def _use_vendored_fonts() -> None:
     """Let figures draw names in any script that has a vendored font: the first family with a glyph draws it."""
-    paths = [FOLDER / name for name in (LATIN, *SCRIPTS, *SC, TC, JP, KR)]
-    for path in paths:
+    for path in _FONTS:
         font_manager.fontManager.addfont(path)
-    families = (font_manager.FontProperties(fname=path).get_name() for path in paths)
-    matplotlib.rcParams["font.family"] = list(dict.fromkeys(families))
+    matplotlib.rcParams["font.family"] = _families(_FONTS)
 
 
 _use_vendored_fonts()
+
+
+def fonts_for(text: str) -> AbstractContextManager[None]:
+    """Leave out the fonts that have no character of `text` to draw, since each costs time with every label."""
+    left, used = set(map(ord, text)), _FONTS[:1]
+    for path in _FONTS:
+        if found := left.intersection(font_manager.get_font(path).get_charmap()):
+            used = [*used, path]
+            left -= found
+    return matplotlib.rc_context({"font.family": _families(used)})
 
 
 def canvas(theme: Theme, width: float, height: float) -> tuple[Figure, Axes]:
@@ -42,3 +58,4 @@ def save(figure: Figure, path: Path) -> None:
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None, "ModDate": None}}.get(path.suffix)
     with matplotlib.rc_context({"svg.hashsalt": "evalsite"}):
         figure.savefig(path, metadata=metadata, dpi=160, facecolor=figure.get_facecolor())
+    figure.set_layout_engine(None)  # other formats keep the places that the first one has found
