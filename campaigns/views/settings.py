@@ -1,5 +1,7 @@
 """Settings of a campaign: general ones, what workers read, and the rules of chats."""
 
+from typing import Any
+
 from django.http import HttpResponse
 
 from campaigns.checklist import blanks_of
@@ -19,19 +21,10 @@ from evalsite.accounts.requests import SignedInRequest
 def settings(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Name, worker test, payment, platform, lease."""
     form = SettingsForm(campaign, sent(request))
-    if request.method == "POST":
-        answer = save_form(
-            request, form, lambda changes: change_campaign(campaign=campaign, changes=changes), reload="h1, #cost"
-        )
-        if answer:
-            return answer
-    context = campaign_context(campaign, "settings")
-    if not context["can_edit"]:
-        form.freeze()
-    elif campaign.is_launched:
-        form.freeze_launched()
+    if request.method == "POST" and (answer := _save(request, campaign, form, reload="h1, #cost")):
+        return answer
     n_places = contents_of(campaign).n_places
-    context |= {"form": form, "n_places": n_places, "total": campaign.reward * n_places}
+    context = _context(campaign, "settings", form) | {"n_places": n_places, "total": campaign.reward * n_places}
     return render_form(request, "campaigns/settings.html", context)
 
 
@@ -40,20 +33,27 @@ def instructions(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Write what workers read, and show it as they will see it."""
     initial = {name: getattr(campaign, name) for name in InstructionsForm.base_fields}
     form = InstructionsForm(sent(request), initial=initial)
-    if request.method == "POST":
-        answer = save_form(
-            request, form, lambda changes: change_campaign(campaign=campaign, changes=changes), reload="#as-shown"
-        )
-        if answer:
-            return answer
-    context = campaign_context(campaign, "instructions")
+    if request.method == "POST" and (answer := _save(request, campaign, form, reload="#as-shown")):
+        return answer
+    default = default_instructions(get_protocol(campaign.protocol))
+    context = _context(campaign, "instructions", form) | {"default": default, "blanks": blanks_of(campaign)}
+    return render_form(request, "campaigns/instructions.html", context)
+
+
+def _save(
+    request: SignedInRequest, campaign: Campaign, form: SettingsForm | InstructionsForm, *, reload: str
+) -> HttpResponse | None:
+    return save_form(request, form, lambda changes: change_campaign(campaign=campaign, changes=changes), reload=reload)
+
+
+def _context(campaign: Campaign, page: str, form: SettingsForm | InstructionsForm) -> dict[str, Any]:
+    """Return the context of a form that may be changed as far as the user's role and the campaign's status allow."""
+    context = campaign_context(campaign, page) | {"form": form}
     if not context["can_edit"]:
         form.freeze()
     elif campaign.is_launched:
         form.freeze_launched()
-    default = default_instructions(get_protocol(campaign.protocol))
-    context |= {"form": form, "default": default, "blanks": blanks_of(campaign)}
-    return render_form(request, "campaigns/instructions.html", context)
+    return context
 
 
 @campaign_view("GET", "POST", check=only_live)

@@ -36,7 +36,7 @@ def is_prepared(campaign: Campaign) -> bool:
 
 @dataclass(frozen=True)
 class LastCheck:
-    """What the last check found: an `error`, or a `name`, a balance (None: not told) and whether it is a sandbox."""
+    """What the last check found: an `error`, or a `name`, a balance (None: unknown) and whether it is a sandbox."""
 
     at: datetime | None = None
     name: str = ""

@@ -178,7 +178,7 @@ def change_keys(*, campaign: Campaign, keys: Mapping[str, str | None]) -> None:
 def check_account(*, campaign: Campaign, user: User) -> AccountState:
     """Ask the platform about the account of a campaign; what it says, or that it failed, stays with the campaign.
 
-    `platform_memory["account"]` then holds name, balance (a text, None if it is not told), currency and is_sandbox, or
+    `platform_memory["account"]` then holds name, balance (a text, None if unknown), currency and is_sandbox, or
     error; and at, by. Calls the network. Raises DomainError `no_account`, `no_keys`, `encrypted_with_another_key`,
     `unavailable`, or one with the platform's own code.
     """

@@ -39,7 +39,7 @@ def price_of_place(hit: dict[str, Any]) -> Decimal:
 ACCEPTED, SUBMITTED, APPROVED, REJECTED = "Accepted", "Submitted", "Approved", "Rejected"
 RETURNED, ABANDONED = "Returned", "Abandoned"
 TAKING = (ACCEPTED, SUBMITTED, APPROVED, REJECTED)  # states of assignments that take one of their HIT's places
-REPORTED = (SUBMITTED, APPROVED, REJECTED)  # states of assignments that the requester is told of
+REPORTED = (SUBMITTED, APPROVED, REJECTED)  # states of assignments that the requester sees
 _TOKEN_S = 24 * 3600
 _LETTERS = string.ascii_uppercase + string.digits
 

@@ -29,7 +29,7 @@ from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items, scores_for
-from tests.annotation.test_worker_pages import answers, form_of, welcome_url
+from tests.annotation.worker_pages import answers, form_of, welcome_url
 from tests.services import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases("sqlite", "postgresql")]

@@ -28,7 +28,7 @@ from campaigns.platforms.link.plugin import Link
 from campaigns.services.lifecycle import duplicate_campaign
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, rate_items
-from tests.annotation.test_worker_pages import form_of, url, welcome_url
+from tests.annotation.worker_pages import form_of, url, welcome_url
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State

@@ -24,7 +24,7 @@ from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from evalsite.lib.rate_limits import count_use
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items
-from tests.annotation.test_worker_pages import answers, form_of, url, welcome_url
+from tests.annotation.worker_pages import answers, form_of, url, welcome_url
 from tests.lib.test_rate_limits import redis_cache
 from tests.services import free_port
 

@@ -2,25 +2,21 @@
 
 import re
 from datetime import timedelta
-from html.parser import HTMLParser
 
 import pytest
-from django.db import connection
-from django.http import HttpResponse, QueryDict
+from django.http import QueryDict
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
-from pytest_django.fixtures import Settings as SettingsWrapper
 
 from annotation.forms import read_item
 from annotation.models import Assignment, Event, Rating, Worker
-from annotation.services.assignments import expire_leases, finish_assignment, return_assignment, start_assignment
-from annotation.tokens import token_of
+from annotation.services.assignments import expire_leases, finish_assignment, return_assignment
 from campaigns.models import Campaign
 from campaigns.platforms.link.plugin import Link
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, rate_items
+from tests.annotation.worker_pages import answers, form_of, position_in, started, url, welcome_url
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
@@ -30,49 +26,6 @@ State = Assignment.State
 def browser_client() -> Client:
     """A client that must never be given a cookie, and whose forms have no CSRF token."""
     return Client(enforce_csrf_checks=True)
-
-
-class _Forms(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.hidden: dict[str, str] = {}
-        self.sliders: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attrs}
-        if tag == "input" and found.get("type") == "hidden":
-            self.hidden[found["name"]] = found["value"]
-        if tag == "input" and found.get("type") == "range":
-            assert "name" not in found, "an untouched slider has no name, so that it sends nothing"
-            self.sliders.append(found["data-name"])
-
-
-def form_of(response: HttpResponse) -> _Forms:
-    forms = _Forms()
-    forms.feed(response.text)
-    return forms
-
-
-def welcome_url(campaign: Campaign, query: str = "") -> str:
-    return reverse("rate:welcome", args=[campaign.public_id]) + (f"?{query}" if query else "")
-
-
-def url(name: str, assignment: Assignment) -> str:
-    return reverse(f"rate:{name}", args=[token_of(assignment)])
-
-
-def started(campaign: Campaign, key: str = "ann") -> Assignment:
-    return start_assignment(campaign=campaign, worker_key=f"{campaign.public_id}:{key}", consented=True)
-
-
-def answers(response: HttpResponse, score: int = 70, **changes: str) -> dict[str, str]:
-    """Return what a browser sends of an item's page."""
-    form = form_of(response)
-    return form.hidden | dict.fromkeys(form.sliders, str(score)) | changes
-
-
-def position_in(response: HttpResponse) -> int:
-    return int(form_of(response).hidden["position"])
 
 
 # --- Arriving
@@ -198,7 +151,7 @@ def test_where_no_study_is_named_no_page_has_room_for_it(owner: User, client: Cl
     [({"workers_per_hit": 1}, 2), ({"platform_settings": {"max_workers": 1}}, 1)],
     ids=["no work", "enough workers"],
 )
-def test_whoever_comes_too_late_is_told_before_and_after(
+def test_a_worker_who_comes_too_late_is_told_before_and_after(
     owner: User, client: Client, settings: dict, others: int
 ) -> None:
     campaign = open_campaign(owner, n_hits=2, **settings)
@@ -331,7 +284,7 @@ def _expire(assignment: Assignment) -> None:
     assert assignment.state == State.EXPIRED
 
 
-def test_whoever_was_away_for_long_goes_on_if_the_hit_is_free(owner: User, client: Client) -> None:
+def test_a_worker_who_was_away_for_long_goes_on_if_the_hit_is_free(owner: User, client: Client) -> None:
     assignment = rate_items(started(open_campaign(owner)), 1)
     _expire(assignment)
     page = client.get(url("hit", assignment))
@@ -416,92 +369,3 @@ def test_where_a_reload_would_send_the_form_again_it_is_answered_with_a_redirect
     assert (again.status_code, position_in(again)) == (200, 2)
     assert "already rated" in again.text
     assert Rating.objects.count() == 1
-
-
-# --- Headers
-
-
-def _pages(campaign: Campaign, client: Client) -> dict[str, HttpResponse]:
-    assignment = started(campaign)
-    item = client.get(url("hit", assignment))
-    name = re.findall(r"([0-9a-f]{24}[a-z])\.png", item.text)[0]
-    return {
-        "welcome": client.get(welcome_url(campaign)),
-        "item": item,
-        "image": client.get(reverse("rate:image", args=[token_of(assignment), name])),
-        "saved": client.post(url("hit", assignment), answers(item)),
-        "return": client.get(url("return", assignment)),
-        "redirect": client.post(url("next", assignment)),
-        "stop": client.get(reverse("rate:hit", args=["1.forged"])),
-    }
-
-
-def _policy_of(response: HttpResponse) -> dict[str, str]:
-    return dict(part.split(" ", 1) for part in response["Content-Security-Policy"].split("; "))
-
-
-def test_headers_of_every_page(owner: User, owner_client: Client) -> None:
-    """As seen with the cookie of a researcher: not even then is a session looked at."""
-    for name, response in _pages(open_campaign(owner), owner_client).items():
-        policy = _policy_of(response)
-        assert policy["script-src"] == "'self' http://testserver", name
-        if name == "stop":  # of no known campaign: each platform may show it
-            assert "https://worker.mturk.com" in policy["frame-ancestors"]
-        else:
-            assert policy["frame-ancestors"] == "'self'", name
-            assert policy["form-action"] == policy["script-src"], name
-        assert policy["default-src"] == "'none'", name
-        assert "unsafe" not in response["Content-Security-Policy"], name
-        assert not response.cookies, name
-        for absent in ("X-Frame-Options", "Set-Cookie", "ETag", "Vary"):
-            assert absent not in response, (name, absent)
-        assert response["Referrer-Policy"] == "no-referrer", name
-        assert response["X-Robots-Tag"] == "noindex", name
-        cache = "private, max-age=3600, immutable" if name == "image" else "no-store"
-        assert response["Cache-Control"] == cache, name
-
-
-def test_pages_name_the_site_by_the_addresses_that_workers_may_see(owner: User, settings: SettingsWrapper) -> None:
-    """In a sandboxed frame WebKit matches 'self' with nothing."""
-    settings.SITE_URL = "https://eval.example.org/study"
-    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    address = welcome_url(open_campaign(owner))
-    behind_proxy = {"x-forwarded-proto": "https", "host": "rate.example.org:8443"}
-    for headers, seen in ({}, "http://testserver"), (behind_proxy, "https://rate.example.org:8443"):
-        policy = _policy_of(Client(headers=headers).get(address))
-        for directive in ("script-src", "style-src", "form-action"):
-            assert policy[directive] == f"'self' {seen} https://eval.example.org"
-        assert policy["img-src"] == f"'self' data: {seen} https://eval.example.org"
-        assert policy["connect-src"] == "'none'"
-        assert policy["frame-ancestors"] == "'self'"
-
-
-def test_a_platform_may_frame_its_own_workers_pages(owner: User, client: Client, monkeypatch) -> None:
-    monkeypatch.setattr(Link, "frame_ancestors", ("https://crowd.example",))
-    monkeypatch.setattr(Link, "form_action", ("https://crowd.example",))
-    for name, response in _pages(open_campaign(owner), client).items():
-        policy = response["Content-Security-Policy"]
-        assert "frame-ancestors 'self' https://crowd.example" in policy, name
-        assert "form-action 'self' https://crowd.example" in policy, name
-
-
-# --- Queries
-
-
-def _n_queries(captured: CaptureQueriesContext) -> int:
-    return sum(not query["sql"].startswith(("SAVEPOINT", "RELEASE")) for query in captured)
-
-
-@pytest.mark.parametrize(("n_hits", "size"), [(2, 3), (12, 40)])
-def test_queries_do_not_grow_with_the_hit_or_the_campaign(
-    owner: User, owner_client: Client, n_hits: int, size: int
-) -> None:
-    assignment = started(open_campaign(owner, n_hits=n_hits, size=size))
-    with CaptureQueriesContext(connection) as shown:
-        page = owner_client.get(url("hit", assignment))
-    with CaptureQueriesContext(connection) as saved:
-        owner_client.post(url("hit", assignment), answers(page))
-    name = re.findall(r"([0-9a-f]{24}[a-z])\.png", page.text)[0]
-    with CaptureQueriesContext(connection) as drawn:
-        owner_client.get(reverse("rate:image", args=[token_of(assignment), name]))
-    assert (_n_queries(shown), _n_queries(saved), _n_queries(drawn)) == (3, 4, 1)

@@ -75,9 +75,9 @@ def test_a_second_turn_has_the_first_before_it(owner_client: Client, live: Campa
 def test_the_chatbot_is_told_its_persona(owner_client: Client, live: Campaign, server: ChatServer) -> None:
     change_chatbot(campaign=live, chatbot=chatbot_of(live, "Remote"), changes={"persona": PERSONA, "n_statements": 1})
     ask(owner_client, live)
-    told = json.dumps(server.received[0].body)
-    assert PERSONA[0] in told
-    assert PERSONA[1] not in told
+    sent = json.dumps(server.received[0].body)
+    assert PERSONA[0] in sent
+    assert PERSONA[1] not in sent
 
 
 @pytest.mark.parametrize("sends_topic", [False, True])

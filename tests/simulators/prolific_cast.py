@@ -19,8 +19,8 @@ def make_api(faults: Faults | None = None, **more: Any) -> ProlificApi:
     return ProlificApi(Ledger(), faults, **{"token": TOKEN, "retry_after_s": 0, **more})
 
 
-class Standing:
-    """An application that stands for one interface after the other: a server takes half a second to end."""
+class CurrentInterface:
+    """An application that answers with one interface after the other: a server takes half a second to end."""
 
     api: ProlificApi
 

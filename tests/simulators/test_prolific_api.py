@@ -9,14 +9,14 @@ from simulators.faults import Fault, Faults
 from simulators.prolific import WORKSPACE, ProlificApi, RefusedError
 from simulators.prolific.workspaces import FIRST_PROJECT, OTHER_WORKSPACE, PROJECT, SECOND_PROJECT
 from simulators.server import Served
-from tests.simulators.prolific_cast import Caller, Standing, make_api, study_body
+from tests.simulators.prolific_cast import Caller, CurrentInterface, make_api, study_body
 
 ENOUGH = "The answers to the questions about the passages do not fit the passages that were shown. " + "x" * 30
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[tuple[Standing, str]]:
-    standing = Standing()
+def server() -> Iterator[tuple[CurrentInterface, str]]:
+    standing = CurrentInterface()
     with Served(standing) as served:
         yield standing, served.url
 
@@ -27,7 +27,7 @@ def api() -> ProlificApi:
 
 
 @pytest.fixture
-def call(server: tuple[Standing, str], api: ProlificApi) -> Caller:
+def call(server: tuple[CurrentInterface, str], api: ProlificApi) -> Caller:
     standing, url = server
     standing.api = api
     return Caller(url)

@@ -100,7 +100,7 @@ class Options(OptionsForm):
     )
     exclude_earlier_runs = Switch(
         label="Only workers who were in no earlier run",
-        help_text="Workers of the runs that this one repeats get a qualification of yours, and whoever has it "
+        help_text="Workers of the runs that this one repeats get a qualification of yours, and workers who have it "
         "does not see "
         "these HITs.",
         initial="yes",
@@ -264,7 +264,7 @@ def _split(text: str) -> list[str]:
 
 
 def _requirement(type_id: str, comparator: str, **values: Any) -> dict[str, Any]:
-    # Whoever does not fulfil it does not even see the HIT: nobody reads what they cannot accept.
+    # Workers who do not fulfil it do not see the HIT at all: nobody reads what they cannot accept.
     return {
         "QualificationTypeId": type_id,
         "Comparator": comparator,

@@ -15,7 +15,7 @@ class Options(OptionsForm):
 
     token = Secret(
         label="API token",
-        help_text="Made in Prolific's settings under “Go to API token page”. Whoever has it can spend your money. "
+        help_text="Made in Prolific's settings under “Go to API token page”. Anybody who has it can spend your money. "
         "Empty: the token of this installation.",
         is_operational=True,
     )

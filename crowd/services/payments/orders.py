@@ -104,7 +104,7 @@ def order_again(*, order: Order, user: User) -> Order:
     token = uuid.uuid5(refused.token, "again")
     if known := Order.objects.filter(token=token).first():
         return known
-    if refused.submission_id:  # locked also for a bonus: whoever is first has the order that is carried out first
+    if refused.submission_id:  # locked also for a bonus: orders are carried out in the order of their locks
         Submission.objects.select_for_update(no_key=True).get(pk=refused.submission_id)
         rivals = _RIVALS.get(Kind(refused.kind), ())
         since = Order.objects.filter(submission=refused.submission_id, kind__in=rivals, pk__gt=refused.pk)

@@ -246,7 +246,7 @@ def remaining_approval_s(order: Order, account: CrowdAccount) -> float:
 
 
 def bonus_of(order: Order) -> BonusSpec:
-    """Return the bonus of an order, as the platform is told. One query."""
+    """Return the bonus of an order, as it is sent to the platform. One query."""
     submission = order.submission
     assert submission is not None
     same = Order.objects.filter(submission=submission, kind=Kind.BONUS, amount=order.amount, state=State.DONE)

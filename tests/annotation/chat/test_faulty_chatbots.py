@@ -246,11 +246,11 @@ def test_a_chatbot_learns_nothing_of_the_campaign(worker: Worker, server: ChatSe
     Campaign.objects.update(seed=2**62)
     for position in (1, 2):
         worker.chat(position)
-    told = [(each.body["chat"], each.body["seed"]) for each in server.received]
-    assert [told[0]] * 2 + [told[2]] * 2 == told
-    for values in zip(*told, strict=True):
+    sent_seeds = [(each.body["chat"], each.body["seed"]) for each in server.received]
+    assert [sent_seeds[0]] * 2 + [sent_seeds[2]] * 2 == sent_seeds
+    for values in zip(*sent_seeds, strict=True):
         assert len(set(values)) == 2, "chats share a name or a seed"
-    assert all(0 <= seed < 2**31 for _, seed in told), "few servers take such a seed"
+    assert all(0 <= seed < 2**31 for _, seed in sent_seeds), "few servers take such a seed"
     assert str(campaign.public_id) not in str([(each.headers, each.body) for each in server.received])
 
 

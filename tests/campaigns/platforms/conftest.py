@@ -9,7 +9,7 @@ from pytest_django import Settings
 from simulators.prolific import ProlificApi
 from simulators.server import Served
 from tests.campaigns.platforms.mturk import Amazon
-from tests.simulators.prolific_cast import Standing, make_api
+from tests.simulators.prolific_cast import CurrentInterface, make_api
 
 
 @pytest.fixture(scope="module")
@@ -29,14 +29,14 @@ def amazon(served: tuple[dict[str, Any], str], settings: Settings) -> Iterator[A
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[tuple[Standing, str]]:
-    standing = Standing()
+def server() -> Iterator[tuple[CurrentInterface, str]]:
+    standing = CurrentInterface()
     with Served(standing) as served:
         yield standing, served.url
 
 
 @pytest.fixture
-def api(server: tuple[Standing, str], settings: Any) -> ProlificApi:
+def api(server: tuple[CurrentInterface, str], settings: Any) -> ProlificApi:
     standing, settings.PROLIFIC_URL = server
     standing.api = make_api()
     return standing.api
