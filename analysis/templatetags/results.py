@@ -1,12 +1,14 @@
 """Numbers of results in words: a true minus, dashes for what is undefined, p-values as papers print them."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 
 from analysis.exports import file_name
 from analysis.sections import Cell, Column, Range
+from evalsite.lib.histograms import Histogram
 from evalsite.lib.words import counted
 
 if TYPE_CHECKING:
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
 
 register = template.Library()
 DASH = "–"
-_BAR_WIDTH, _BAR_HEIGHT = 8, 28
 
 
 @register.filter
@@ -42,12 +43,6 @@ def p_value(p: float | None) -> str:
     if p < 0.0001:
         return "< .0001"
     return "> .9999" if p > 0.9999 else f"{p:.4f}".lstrip("0")
-
-
-@register.filter
-def percent(share: float | None) -> str:
-    """Return a share in per cent; a dash for None."""
-    return DASH if share is None else f"{share:.0%}"
 
 
 @register.filter
@@ -86,20 +81,9 @@ def places(n: int) -> str:
 
 
 @register.filter
-def bars(counts: list[int]) -> list[dict[str, Any]]:
-    """Return a small histogram of scores as components/histogram.html draws it."""
-    top = max(counts, default=0) or 1
-    width = 100 // max(len(counts), 1)
-    return [
-        {
-            "x": k * _BAR_WIDTH,
-            "y": round(_BAR_HEIGHT * (1 - count / top), 1),
-            "width": _BAR_WIDTH - 1,
-            "height": round(_BAR_HEIGHT * count / top, 1),
-            "title": f"{k * width}–{(k + 1) * width}: {count}",
-        }
-        for k, count in enumerate(counts)
-    ]
+def score_histogram(counts: Sequence[int]) -> Histogram:
+    """Return counts of scores in equal steps of the scale as `{% histogram %}` draws them."""
+    return Histogram(tuple(counts), 100.0)
 
 
 @register.filter

@@ -22,7 +22,7 @@ def histogram(
     ticks: bool = True,
 ) -> dict[str, Any]:
     """Draw a histogram; the numbers of each bar, in `unit`, show on hover. `label` is what a screen reader says."""
-    most, step = max(drawn.counts), drawn.top / len(drawn.counts)
+    most, step = max(drawn.counts) or 1, drawn.top / len(drawn.counts)
     bar_width = width / len(drawn.counts)
     bars = []
     for k, n in enumerate(drawn.counts):
@@ -34,7 +34,7 @@ def histogram(
                 "y": round(height - bar_height, 1),
                 "width": round(bar_width - 1, 1),
                 "height": round(bar_height, 1),
-                "title": f"{k * step:.3g}–{(k + 1) * step:.3g} {unit}{more}: {n}",
+                "title": f"{k * step:.3g}–{(k + 1) * step:.3g}{unit and f' {unit}'}{more}: {n}",
             }
         )
     words = ["0", f"{drawn.top / 2:g}", f"{drawn.top:g}{' +' if drawn.is_cut else ''} {unit}"]

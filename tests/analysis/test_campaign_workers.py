@@ -164,7 +164,7 @@ def test_suspicious_workers_come_first_with_the_reason(owner: User, owner_client
     first = page.context["page_obj"][0]
     assert (first.name, first.reasons) == ("worker-001", ["repeats scores", "little spread"])
     p, _, _, _, _, _, repeats, longest, sd, *_ = cells_of(page.text, first.name)
-    assert (p, repeats, longest, sd) == ("> .9999", "100%", "40", "0.0")
+    assert (p, repeats, longest, sd) == ("> .9999", "100 %", "40", "0.0")
 
 
 def test_who_clicks_through_is_very_fast(owner: User, owner_client: Client) -> None:
@@ -174,7 +174,7 @@ def test_who_clicks_through_is_very_fast(owner: User, owner_client: Client) -> N
     Assignment.objects.filter(worker__key__endswith="worker-001").update(started_at=start)
     page = owner_client.get(page_of(campaign))
     row = next(row for row in page.context["page_obj"] if row.name == "worker-001")
-    assert (row.reasons, cells_of(page.text, row.name)[-2:]) == (["very fast"], ["0.0", "100%"])
+    assert (row.reasons, cells_of(page.text, row.name)[-2:]) == (["very fast"], ["0.0", "100 %"])
 
 
 @pytest.mark.parametrize(
