@@ -3,6 +3,7 @@
 import fcntl
 import shutil
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connections
+from django.db import connection, connections
 from django.test import override_settings
 
 from tests.services import new_database
@@ -109,3 +110,24 @@ def _make_tables() -> None:
     with override_settings(MIGRATION_MODULES={app.label: None for app in apps.get_app_configs()}):
         call_command("migrate", verbosity=0, interactive=False, run_syncdb=True)
     call_command("migrate", verbosity=0, interactive=False, fake=True)
+
+
+def at_once(n: int, act: Callable[[int], object]) -> None:
+    """Call `act(k)` in n threads that start together and use the database; what one raises fails the test."""
+    barrier, faults = threading.Barrier(n), []
+
+    def run(k: int) -> None:
+        try:
+            barrier.wait()
+            act(k)
+        except Exception as error:
+            faults.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []

@@ -26,7 +26,7 @@ JobShape = model_shape(
 
 
 class CampaignJobs(Resource):
-    """The jobs of a campaign, whoever has started them."""
+    """The jobs of a campaign, also those that others have started."""
 
     @operation(Scope.READ, returns=JobShape, many="pages")
     def get(self, request: ApiRequest, campaign: Campaign) -> Listed:

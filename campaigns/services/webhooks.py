@@ -152,7 +152,7 @@ def rotate_secret(*, webhook: Webhook) -> str:
 @transaction.atomic
 def remove_webhook(*, webhook: Webhook) -> None:
     """Delete a webhook with its deliveries, also those that wait; once is enough."""
-    Webhook.objects.select_for_update().filter(pk=webhook.pk).first()  # whoever announces something ends first
+    Webhook.objects.select_for_update().filter(pk=webhook.pk).first()  # those who announce something end first
     Webhook.objects.filter(pk=webhook.pk).delete()
 
 

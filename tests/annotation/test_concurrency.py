@@ -2,7 +2,6 @@
 
 import random
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 
@@ -30,32 +29,12 @@ from evalsite.lib.errors import DomainError
 from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items, scores_for
 from tests.annotation.worker_pages import answers, form_of, welcome_url
+from tests.databases import at_once
 from tests.services import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases("sqlite", "postgresql")]
 State = Assignment.State
 N_WORKERS = 12
-
-
-def at_once(n: int, act: Callable[[int], object]) -> None:
-    """Call `act(k)` in n threads that start together; what one raises fails the test."""
-    barrier, faults = threading.Barrier(n), []
-
-    def run(k: int) -> None:
-        try:
-            barrier.wait()
-            act(k)
-        except Exception as error:
-            faults.append(error)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(n)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert faults == []
 
 
 def test_each_place_is_given_out_once(owner: User) -> None:

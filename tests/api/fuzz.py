@@ -109,9 +109,9 @@ class Fuzz:
         except FailureGroup as group:
             for each in group.exceptions:
                 self.fail(case, type(each).__name__, f"{each}\n{sent}\n{''.join(found)}")
-        told = {*self.secret.findall(response.content.decode(errors="replace"))} if who == "stranger" else set()
-        if told - {*self.secret.findall(sent.partition("\n")[0])}:
-            self.fail(case, "tells a stranger", f"{told}\n{sent}")
+        shown = {*self.secret.findall(response.content.decode(errors="replace"))} if who == "stranger" else set()
+        if shown - {*self.secret.findall(sent.partition("\n")[0])}:
+            self.fail(case, "shows a stranger", f"{shown}\n{sent}")
         is_json = response.status_code < 300 and response.headers.get("content-type") == ["application/json"]
         return json.loads(response.content) if is_json else None
 

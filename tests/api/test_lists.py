@@ -21,7 +21,7 @@ from tests.permission_world import World, make_world
 from tests.test_permission_matrix import ADDRESSES, TABLE, rows_of, url_of
 
 # Their rows are made, one and five, in test_payments.py and test_waves.py.
-ELSEWHERE = {"api:waves", "api:orders", "api:discrepancies"}
+TESTED_APART = {"api:waves", "api:orders", "api:discrepancies"}
 
 
 def double(world: World) -> None:
@@ -65,6 +65,6 @@ def test_no_list_asks_the_database_once_for_each_row(world: World) -> None:
             answer = Client().get(url, headers={"Authorization": f"Bearer {world.tokens['all']}"})
         content = answer.json()
         rows = content["results"] if isinstance(content, dict) else content
-        assert len(rows) > 1 or name in ELSEWHERE, (name, "one row shows nothing")
+        assert len(rows) > 1 or name in TESTED_APART, (name, "one row shows nothing")
         asked = Counter(re.sub(r"'[^']*'|\b\d+\b", "?", each["sql"]) for each in queries.captured_queries)
         assert not [sql for sql, n in asked.items() if n > 1], name

@@ -1,12 +1,10 @@
 """What all operations have in common: who may, what is refused and how, keys, ETags, pages."""
 
-import threading
 from base64 import b64encode
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -17,6 +15,7 @@ from campaigns.services.campaigns import create_campaign
 from evalsite.accounts.models import ApiToken, Scope, User
 from evalsite.accounts.tokens import revoke_token
 from tests.api.conftest import Api
+from tests.databases import at_once
 
 ROOT = "/api/v1/campaigns/"
 NEW = {"protocol": "qg", "name": "Questions"}
@@ -126,20 +125,11 @@ def test_a_crash_in_the_middle_leaves_nothing(api: Api, owner: User, monkeypatch
 @pytest.mark.django_db(transaction=True)
 def test_of_requests_at_the_same_time_one_is_done(api: Api, owner: User) -> None:
     client, answers = api(owner), []
-    barrier = threading.Barrier(4)
 
-    def send() -> None:
-        try:
-            barrier.wait()
-            answers.append(client.post(ROOT, NEW, headers={"Idempotency-Key": "mine"}).json()["public_id"])
-        finally:
-            connection.close()
+    def send(_: int) -> None:
+        answers.append(client.post(ROOT, NEW, headers={"Idempotency-Key": "mine"}).json()["public_id"])
 
-    threads = [threading.Thread(target=send) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(4, send)
     assert len(answers) == 4
     assert len(set(answers)) == Campaign.objects.count() == 1
 

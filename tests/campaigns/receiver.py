@@ -1,4 +1,4 @@
-"""A receiver of webhooks on this machine, which answers as it is told and keeps what it got."""
+"""A receiver of webhooks on this machine, which gives the answer that is set and keeps what it got."""
 
 import json
 import threading

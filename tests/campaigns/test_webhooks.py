@@ -35,6 +35,7 @@ from evalsite.lib.encryption import decrypt_secrets
 from evalsite.lib.errors import DomainError
 from tests.campaigns.cast import make_campaign
 from tests.campaigns.receiver import Receiver
+from tests.databases import at_once
 from tests.services import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -288,20 +289,7 @@ def test_a_slow_receiver_does_not_keep_others_waiting(
 def test_of_two_jobs_at_once_one_sends_a_delivery(webhook: Webhook, receiver: Receiver) -> None:
     for _ in range(4):
         announced(webhook.campaign)
-    barrier = threading.Barrier(2)
-
-    def work() -> None:
-        try:
-            barrier.wait()
-            send(NOW)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=work) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(2, lambda _: send(NOW))
     assert len(receiver.received) == len({got.event["id"] for got in receiver.received}) == 4
     assert set(Delivery.objects.values_list("state", "n_tries")) == {("delivered", 1)}
 

@@ -1,6 +1,5 @@
 """Nothing is paid twice: whenever a job dies, whatever a call meets, however many jobs run at once."""
 
-import threading
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from crowd.services.payments.sending import carry_out_orders
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext
 from tests.crowd.paying import REASON, THANKS, Bank, open_orders, paid_campaign, submissions_of
+from tests.databases import at_once
 
 FORM = uuid.UUID(int=5)
 
@@ -268,20 +268,7 @@ def test_no_transaction_is_open_while_the_platform_is_told(campaign: Campaign, o
 @pytest.mark.django_db(transaction=True)
 def test_jobs_in_three_threads_have_each_effect_exactly_once(campaign: Campaign, owner: User, bank: Bank) -> None:
     order_everything(campaign, owner)
-    together = threading.Barrier(3)
-
-    def work() -> None:
-        together.wait()
-        try:
-            run(campaign)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(3, lambda _: run(campaign))
     run_to_the_end(campaign)
     check_end(campaign, bank)
 
@@ -290,21 +277,8 @@ def test_jobs_in_three_threads_have_each_effect_exactly_once(campaign: Campaign,
 def test_a_form_sent_three_times_at_once_gives_each_bonus_exactly_once(
     campaign: Campaign, owner: User, bank: Bank
 ) -> None:
-    together = threading.Barrier(3)
     given_out: list[int] = []
-
-    def work() -> None:
-        together.wait()
-        try:
-            given_out.append(give_bonus(campaign, owner))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(3, lambda _: given_out.append(give_bonus(campaign, owner)))
     assert sorted(given_out) == [0, 0, 2]
     run_to_the_end(campaign)
     assert bank.effects == {("bonus", each.platform_id, "0.25"): 1 for each in submissions_of(campaign)}

@@ -1,0 +1,254 @@
+"""What analyses found: rankings, comparisons, workers, sections, reports and files; and live workers."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings as django_settings
+from django.http import FileResponse, Http404
+from django.utils import timezone
+from rest_framework import serializers
+
+from analysis.campaign_queries import find_agreement, settings_of
+from analysis.downloads import find_file, list_downloads
+from analysis.forms import LiveWorkerFilter
+from analysis.live import LiveWorker, find_workers, list_live_workers
+from analysis.methods import sections_of
+from analysis.models import AnalysisRun
+from analysis.results import (
+    ChatTotals,
+    Comparison,
+    Ranking,
+    RunTotals,
+    WorkerResult,
+    get_chat_totals,
+    get_comparisons,
+    get_ranking,
+    get_totals,
+    list_workers,
+)
+from analysis.sections import Section
+from api.access import ApiRequest
+from api.operations import Resource, operation
+from api.resources.analyses import run_for
+from api.shapes import cleaned
+from campaigns.models import Campaign
+from campaigns.queries import Role
+from evalsite.accounts.models import Scope
+
+_TYPES = {
+    ".csv": "text/csv",
+    ".json": "application/json",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".tex": "application/x-tex",
+    ".zip": "application/zip",
+}
+_OTHER_TYPE = "application/octet-stream"
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What an analysis found: numbers of systems, workers and ratings, and the ranking."""
+
+    totals: RunTotals
+    ranking: Ranking
+
+
+class Result(Resource):
+    """The ranking of the systems."""
+
+    @operation(Scope.READ, returns=RunResult)
+    def get(self, request: ApiRequest, run_id: UUID) -> RunResult:
+        """Return the ranking."""
+        report = run_for(request, run_id).report
+        return RunResult(get_totals(report), get_ranking(report))
+
+
+class Comparisons(Resource):
+    """The tests between systems."""
+
+    @operation(Scope.READ, returns=Comparison, many="all")
+    def get(self, request: ApiRequest, run_id: UUID) -> list[Comparison]:
+        """Return the tests overall, then on each criterion; rows beat columns, in rank order."""
+        return list(get_comparisons(run_for(request, run_id).report).values())
+
+
+class Workers(Resource):
+    """The workers of an analysis, and whether they count."""
+
+    @operation(Scope.READ, returns=WorkerResult, many="all")
+    def get(self, request: ApiRequest, run_id: UUID) -> list[WorkerResult]:
+        """Return every worker's test, verdict and scores; keyed hashes but for owners with the scope admin."""
+        return list_workers(run_for(request, run_id).report, state="", order="worker", search="")
+
+
+class ChatsOf(Resource):
+    """What the chats of an analysis add up to."""
+
+    @operation(Scope.READ, returns=ChatTotals)
+    def get(self, request: ApiRequest, run_id: UUID) -> ChatTotals:
+        """Return how many chats there are, and how long they are, of all workers and of those who passed or failed."""
+        if (totals := get_chat_totals(run_for(request, run_id).report)) is None:
+            raise Http404
+        return totals
+
+
+class LiveWorkerShape(serializers.Serializer[LiveWorker]):
+    """A worker of a campaign as they are now."""
+
+    worker = serializers.CharField(
+        source="name", help_text="A keyed hash; the worker's own id for owners with the scope admin."
+    )
+    n_finished = serializers.SerializerMethodField()
+    n_left = serializers.IntegerField(help_text="HITs that were returned, or ran out.")
+    n_active = serializers.IntegerField()
+    seen_at = serializers.DateTimeField(allow_null=True)
+    suspicions = serializers.ListField(child=serializers.CharField(), source="conduct.suspicions")
+    conduct = serializers.SerializerMethodField(help_text="What the finished HITs say; undefined numbers are null.")
+
+    def get_n_finished(self, worker: LiveWorker) -> int:
+        """Return the number of finished HITs."""
+        return len(worker.finished)
+
+    def get_conduct(self, worker: LiveWorker) -> dict[str, Any]:
+        """Return the verdict, its p, and how the worker rates."""
+        return asdict(worker.conduct)
+
+
+class LiveWorkers(Resource):
+    """The workers of a campaign."""
+
+    @operation(Scope.READ, returns=LiveWorkerShape, filters=LiveWorkerFilter, many="all", has_names=True)
+    def get(self, request: ApiRequest, campaign: Campaign) -> list[LiveWorker]:
+        """List the workers as they are now, by the worker test and their manner, those to check first."""
+        wanted = cleaned(LiveWorkerFilter(campaign.worker_test, request.query_params))
+        everyone = list_live_workers(campaign, settings_of(campaign), timezone.now())
+        with_names = campaign.my_role == Role.OWNER
+        return find_workers(everyone, state=wanted["show"], search=wanted["search"], with_names=with_names)
+
+
+class AgreementShape(serializers.Serializer[Any]):
+    """How far two runs agree over the systems that both rate."""
+
+    systems = serializers.ListField(child=serializers.CharField())
+    overall = serializers.JSONField(help_text="Correlations of z; undefined ones are null.")
+    criteria = serializers.JSONField(help_text="The same on each criterion.")
+    same_conclusions = serializers.JSONField(help_text="The share of pairs with the same conclusion, by α.")
+
+
+class Replication(Resource):
+    """How far a campaign agrees with the one that it replicates."""
+
+    @operation(Scope.READ, returns=AgreementShape)
+    def get(self, request: ApiRequest, campaign: Campaign) -> dict[str, Any]:
+        """Return the agreement of the newest results of both; not found unless you may see both."""
+        if (found := find_agreement(request.user, campaign)) is None:
+            raise Http404
+        return found
+
+
+class ReportShape(serializers.Serializer[Any]):
+    """The report. `summary` is what `manage.py analyse --format json` prints."""
+
+    summary = serializers.JSONField()
+    settings = serializers.JSONField()
+    comparisons = serializers.JSONField()
+    intervals = serializers.JSONField(help_text="Of 95 %, by system.")
+    worker_table = serializers.JSONField()
+
+
+class ReportOf(Resource):
+    """Everything that an analysis computed."""
+
+    @operation(Scope.READ, returns=ReportShape)
+    def get(self, request: ApiRequest, run_id: UUID) -> Any:
+        """Return the report."""
+        return run_for(request, run_id).report
+
+
+class ColumnShape(serializers.Serializer[Any]):
+    """A column."""
+
+    name = serializers.CharField()
+    is_p = serializers.BooleanField(help_text="Its numbers are p-values.")
+
+
+class TableShape(serializers.Serializer[Any]):
+    """A table; the first column names the row, null is undefined."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    caption = serializers.CharField()
+    columns = ColumnShape(many=True)
+    rows = serializers.JSONField()
+
+
+class FigureShape(serializers.Serializer[Any]):
+    """A figure: `figures/NAME.svg`, `.pdf` and `.png` among the files."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    alt = serializers.CharField()
+
+
+class SectionShape(serializers.Serializer[Section]):
+    """A result: a finding in words, tables and figures."""
+
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    finding = serializers.CharField()
+    tables = TableShape(many=True)
+    figures = FigureShape(many=True)
+
+
+class Sections(Resource):
+    """The results as the pages show them."""
+
+    @operation(Scope.READ, returns=SectionShape, many="all")
+    def get(self, request: ApiRequest, run_id: UUID) -> Sequence[Section]:
+        """Return the sections."""
+        return sections_of(run_for(request, run_id).report)
+
+
+class FileOfRun(serializers.Serializer[Any]):
+    """A file."""
+
+    path = serializers.CharField(help_text="Its address is this below the address of the list.")
+    title = serializers.CharField()
+    size = serializers.IntegerField(allow_null=True, help_text="In bytes; null of a figure that is not drawn yet.")
+
+
+class RunFiles(Resource):
+    """The files of an analysis."""
+
+    @operation(Scope.READ, returns=FileOfRun, many="all")
+    def get(self, request: ApiRequest, run_id: UUID) -> list[dict[str, Any]]:
+        """List the replication package, tables and figures."""
+        found = run_for(request, run_id)
+        files = list_downloads(found.report, _folder(found))
+        return [
+            {"path": each.path, "title": download.title, "size": each.size}
+            for group in (files.whole, files.tables, files.figures, files.workers)
+            for download in group
+            for each in download.files
+        ]
+
+
+class OneRunFile(Resource):
+    """One file of an analysis."""
+
+    @operation(Scope.READ, media_type=(*_TYPES.values(), _OTHER_TYPE))
+    def get(self, request: ApiRequest, run_id: UUID, name: str) -> FileResponse:
+        """Send the file; in all of them workers are named by keyed hashes."""
+        path = find_file(_folder(run_for(request, run_id)), name)
+        if path is None:
+            raise Http404
+        return FileResponse(path.open("rb"), content_type=_TYPES.get(path.suffix, _OTHER_TYPE))
+
+
+def _folder(run: AnalysisRun) -> Path:
+    return Path(django_settings.MEDIA_ROOT) / run.folder
