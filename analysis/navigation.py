@@ -9,9 +9,10 @@ from analysis.methods import sections_of
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import Role, newest_run_of
 from analysis.results import get_totals, has_chats
+from evalsite.lib.navigation import Link, LinkGroup, SideBar
 from evalsite.lib.words import counted
 
-_TABS = {
+_PAGES = {
     "run": "Ranking",
     "significance": "Significance",
     "workers": "Workers",
@@ -46,10 +47,19 @@ def run_context(run: AnalysisRun, page: str) -> dict[str, Any]:
         "progress": get_rating_progress(campaign) if campaign else None,
         "can_change": run.my_role != Role.VIEWER,
         "crumbs": crumbs(run.ratings_file),
-        "tabs": [
-            {"title": title, "url": reverse(f"analysis:{name}", args=[run.pk]), "current": name == page}
-            for name, title in _TABS.items()
-            if name != "chats" or has_chats(report)
-        ],
+        "side_bar": _side_bar(run, page),
         "sections": sections_of(report, page),
     }
+
+
+def _side_bar(run: AnalysisRun, page: str) -> SideBar:
+    """Return the pages of a finished run; `page` names the one that shows."""
+    pages = [
+        Link(title, reverse(f"analysis:{name}", args=[run.pk]), name == page)
+        for name, title in _PAGES.items()
+        if name != "chats" or has_chats(run.report or {})
+    ]
+    file = run.ratings_file
+    url = reverse("analysis:ratings_file", args=[file.pk])
+    groups = [LinkGroup("", [Link("All runs", url)]), LinkGroup("Results", pages)]
+    return SideBar("Ratings file", file.title, url, groups)

@@ -1,5 +1,6 @@
-"""The pages of one campaign, as tabs and breadcrumbs. The pages of other apps are known by name only."""
+"""The pages of one campaign, in the order of the work. The pages of other apps are known by name only."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,45 +13,157 @@ from campaigns.queries import Role, has_role
 from evalsite.jobs.models import Job
 from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import DomainError
-
-_TABS = (
-    ("overview", "Overview", "campaigns:campaign"),
-    ("data", "Data", "campaigns:data"),
-    ("systems", "Systems", "campaigns:systems"),
-    ("screen", "Screen", "campaigns:screen"),
-    ("chatbots", "Chatbots", "campaigns:chatbots"),
-    ("chat", "Chat rules", "campaigns:chat"),
-    ("criteria", "Criteria", "campaigns:criteria"),
-    ("instructions", "Instructions", "campaigns:instructions"),
-    ("design", "HITs", "campaigns:design"),
-    ("settings", "Settings", "campaigns:settings"),
-    ("platform", "Platform", "crowd:platform"),
-    ("raters", "Raters", "monitoring:raters"),
-    ("preview", "Preview", "monitoring:preview"),
-    ("progress", "Progress", "monitoring:progress"),
-    ("chats", "Chats", "monitoring:chats"),
-    ("workers", "Workers", "analysis:campaign_workers"),
-    ("payments", "Payments", "crowd:payments"),
-    ("results", "Results", "analysis:campaign_results"),
-    ("members", "Members", "campaigns:members"),
-)
-# Workers of a live campaign chat with its systems; those of others rate outputs that were made before.
-_OF_LIVE, _OF_OUTPUTS = {"chatbots", "chat", "chats"}, {"data", "systems", "screen"}
+from evalsite.lib.navigation import Link, LinkGroup, SideBar, Stage
 
 
-def campaign_tabs(campaign: Campaign, current: str) -> list[dict[str, Any]]:
-    """Return what components/tabs.html draws; `current` names the tab that shows."""
-    tabs = []
-    hidden = _OF_OUTPUTS if campaign.is_live else _OF_LIVE
-    platform = campaign.crowd_platform
-    for key, title, name in _TABS:
-        if key in hidden or (key == "raters" != current and platform.has_account):
-            continue
-        if key == "screen" != current and not get_protocol(campaign.protocol).has_open_screen:
-            continue
-        if url := url_of(campaign, name):
-            tabs.append({"title": title, "url": url, "current": key == current})
-    return tabs
+@dataclass(frozen=True)
+class _Page:
+    """A page: the key that its view names, title, name of its address, campaigns that have it, parts."""
+
+    key: str
+    title: str
+    name: str
+    is_of: Callable[[Campaign], bool] = lambda campaign: True
+    parts: tuple["_Page", ...] = ()
+
+
+def _is_live(campaign: Campaign) -> bool:
+    return campaign.is_live
+
+
+def _is_of_outputs(campaign: Campaign) -> bool:
+    return not campaign.is_live
+
+
+def _has_open_screen(campaign: Campaign) -> bool:
+    return not campaign.is_live and get_protocol(campaign.protocol).has_open_screen
+
+
+def _has_account(campaign: Campaign) -> bool:
+    return campaign.crowd_platform.has_account
+
+
+def _has_links(campaign: Campaign) -> bool:
+    return not campaign.crowd_platform.has_account
+
+
+def _may_edit(campaign: Campaign) -> bool:
+    return has_role(campaign, Role.EDITOR)
+
+
+def _is_owner(campaign: Campaign) -> bool:
+    return has_role(campaign, Role.OWNER)
+
+
+_GROUPS = {
+    "": (_Page("overview", "Overview", "campaigns:campaign"),),
+    "Design": (
+        _Page(
+            "data",
+            "Data and systems",
+            "campaigns:data",
+            _is_of_outputs,
+            (_Page("data", "Data", "campaigns:data"), _Page("systems", "Systems", "campaigns:systems")),
+        ),
+        _Page(
+            "chatbots",
+            "Chatbots",
+            "campaigns:chatbots",
+            _is_live,
+            (_Page("chatbots", "Chatbots", "campaigns:chatbots"), _Page("chat", "Chat rules", "campaigns:chat")),
+        ),
+        _Page(
+            "criteria",
+            "Questions",
+            "campaigns:criteria",
+            parts=(
+                _Page("criteria", "Criteria", "campaigns:criteria"),
+                _Page("screen", "Layout", "campaigns:screen", _has_open_screen),
+            ),
+        ),
+        _Page("instructions", "Instructions and consent", "campaigns:instructions"),
+        _Page("design", "HITs", "campaigns:design"),
+        _Page("preview", "Preview", "monitoring:preview"),
+    ),
+    "Recruit": (
+        _Page("platform", "Platform", "crowd:platform"),
+        _Page("raters", "Raters", "monitoring:raters", _has_links),
+        _Page(
+            "payments",
+            "Payment",
+            "crowd:payments",
+            parts=(
+                _Page("payments", "Payment", "crowd:payments", _has_account),
+                _Page("discrepancies", "Discrepancies", "crowd:discrepancies", _has_account),
+                _Page("orders", "Orders", "crowd:orders", _has_account),
+            ),
+        ),
+    ),
+    "Monitor": (
+        _Page("progress", "Progress", "monitoring:progress"),
+        _Page("assignments", "Assignments", "monitoring:assignments"),
+        _Page("workers", "Workers", "analysis:campaign_workers"),
+        _Page(
+            "chats",
+            "Chats",
+            "monitoring:chats",
+            _is_live,
+            (
+                _Page("chats", "Now", "monitoring:chats"),
+                _Page("transcripts", "Transcripts", "monitoring:transcripts"),
+                _Page("chat_flags", "Flags", "monitoring:chat_flags"),
+            ),
+        ),
+        _Page("feedback", "Feedback", "monitoring:feedback"),
+    ),
+    "Results": (
+        _Page("results", "Findings", "analysis:campaign_results"),
+        _Page("export", "Export", "monitoring:export"),
+    ),
+    "Settings": (
+        _Page("settings", "General", "campaigns:settings"),
+        _Page("webhooks", "Webhooks", "campaigns:webhooks", _may_edit),
+        _Page("members", "Members", "campaigns:members"),
+        _Page("archive", "Archive, delete", "campaigns:archive", _is_owner),
+    ),
+}
+
+_Status = Campaign.Status
+_STAGES = (_Status.DRAFT, _Status.READY, _Status.RUNNING, _Status.CLOSED)
+
+
+def side_bar(campaign: Campaign, current: str, counts: Mapping[str, int] | None = None) -> SideBar:
+    """Return the pages of a campaign; `current` names the one that shows, `counts` what is written behind titles."""
+    counts = counts or {}
+
+    def links(pages: tuple[_Page, ...]) -> list[Link]:
+        found = []
+        for page in pages:
+            url = url_of(campaign, page.name)
+            if url and page.is_of(campaign):
+                n = counts.get(page.key)
+                parts = links(page.parts)
+                is_current = page.key == current and len(parts) < 2
+                parts = parts if len(parts) > 1 else []
+                found.append(Link(f"{page.title} ({n:,})" if n else page.title, url, is_current, parts))
+        return found
+
+    return SideBar(
+        label="Campaign",
+        title=campaign.name,
+        url=reverse("campaigns:campaign", args=[campaign.public_id]),
+        groups=[LinkGroup(title, found) for title, pages in _GROUPS.items() if (found := links(pages))],
+        stages=_stages(campaign),
+    )
+
+
+def _stages(campaign: Campaign) -> list[Stage]:
+    status = Campaign.Status(campaign.status)
+    now = _STAGES.index(_Status.RUNNING if status == _Status.PAUSED else status)
+    return [
+        Stage(str(status.label if i == now else stage.label), "past" if i < now else "now" if i == now else "later")
+        for i, stage in enumerate(_STAGES)
+    ]
 
 
 def url_of(campaign: Campaign, name: str) -> str | None:
@@ -88,13 +201,12 @@ def job_progress(campaign: Campaign, job: Job, name: str = "campaigns:job") -> d
     return job_state(job) | {"url": reverse(name, args=[campaign.public_id, job.pk])}
 
 
-def campaign_context(campaign: Campaign, current: str) -> dict[str, Any]:
+def campaign_context(campaign: Campaign, current: str, counts: Mapping[str, int] | None = None) -> dict[str, Any]:
     """Return what campaigns/frame.html needs, and whether the user may change things: at all, and still."""
     can_edit = has_role(campaign, Role.EDITOR)
     return {
         "campaign": campaign,
-        "tabs": campaign_tabs(campaign, current),
-        "crumbs": [{"title": "Campaigns", "url": reverse("campaigns:list")}],
+        "side_bar": side_bar(campaign, current, counts),
         "is_owner": has_role(campaign, Role.OWNER),
         "can_edit": can_edit,
         "can_change": can_edit and not campaign.is_launched,

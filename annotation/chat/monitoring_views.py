@@ -41,7 +41,7 @@ def transcripts(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     filters = form.filters() if is_valid else {}
     found = list_chats(campaign, now=timezone.now(), **filters) if is_valid else list_chats(campaign).none()
     page = Paginator(found, _CHATS_PER_PAGE).get_page(request.GET.get("page"))
-    context = campaign_context(campaign, "chats") | {
+    context = campaign_context(campaign, "transcripts") | {
         "form": form,
         "is_filtered": bool(form.errors or form.filters()),
         "page_obj": page,
@@ -55,14 +55,14 @@ def transcripts(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 def chat(request: SignedInRequest, campaign: Campaign, chat_id: int) -> HttpResponse:
     """Show one chat, turn by turn."""
     found = get_transcript(campaign, chat_id, timezone.now())
-    context = campaign_context(campaign, "chats") | {"transcript": found, "chat": found.chat}
+    context = campaign_context(campaign, "transcripts") | {"transcript": found, "chat": found.chat}
     return render(request, "monitoring/transcript.html", context)
 
 
 @campaign_view("GET", check=has_chats)
 def chat_flags(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show what raises flags, and whose chats have any."""
-    context = campaign_context(campaign, "chats") | {
+    context = campaign_context(campaign, "chat_flags") | {
         "flags": list(FLAGS.values()),
         "workers": count_worker_flags(campaign),
         "n_newest": CHATS_FLAGGED,

@@ -76,7 +76,7 @@ def assignments(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     page = _page(
         request, list_assignments(campaign, **form.filters()) if is_valid else list_assignments(campaign).none()
     )
-    context = campaign_context(campaign, "progress") | {
+    context = campaign_context(campaign, "assignments") | {
         "form": form,
         "is_filtered": bool(form.errors or form.filters()),
         "page_obj": page,
@@ -106,7 +106,7 @@ def feedback(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     search = form.cleaned_data["search"] if is_valid else ""
     found = list_feedback(campaign, search=search) if is_valid else list_feedback(campaign).none()
     page = _page(request, found, _TEXTS_PER_PAGE)
-    context = campaign_context(campaign, "progress") | {
+    context = campaign_context(campaign, "feedback") | {
         "form": form,
         "search": search,
         "page_obj": page,
@@ -171,7 +171,7 @@ def _arrival_url(request: SignedInRequest, campaign: Campaign) -> str:
 @campaign_view("GET")
 def export(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """List what can be downloaded."""
-    context = campaign_context(campaign, "progress") | {"files": count_rows(campaign, timezone.now())}
+    context = campaign_context(campaign, "export") | {"files": count_rows(campaign, timezone.now())}
     return render(request, "monitoring/export.html", context)
 
 

@@ -22,7 +22,7 @@ from evalsite.accounts.requests import SignedInRequest
 def settings(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Name, worker test, payment, platform, lease."""
     form = SettingsForm(campaign, sent(request))
-    if answer := _save(request, campaign, form, reload="h1, #cost"):
+    if answer := _save(request, campaign, form, reload=".side-title, #cost"):
         return answer
     n_places = contents_of(campaign).n_places
     context = _context(campaign, "settings", form) | {"n_places": n_places, "total": campaign.reward * n_places}

@@ -39,7 +39,7 @@ def webhooks(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             form = WebhookForm()
         except DomainError as error:
             form.refuse(error)
-    context = campaign_context(campaign, "settings")
+    context = campaign_context(campaign, "webhooks")
     context |= {"webhooks": list_webhooks(campaign), "form": form, "made": made, "secret": secret}
     return render_form(request, "campaigns/webhooks.html", context, is_refused=form.is_bound)
 
@@ -84,6 +84,6 @@ def _page(
     request: SignedInRequest, campaign: Campaign, found: Webhook, form: WebhookForm, *, secret: str = ""
 ) -> HttpResponse:
     page = Paginator(list_deliveries(found), _PER_PAGE).get_page(request.GET.get("page"))
-    context = campaign_context(campaign, "settings")
+    context = campaign_context(campaign, "webhooks")
     context |= {"webhook": found, "form": form, "secret": secret, "page_obj": page, "n_days": KEPT_FOR.days}
     return render_form(request, "campaigns/webhook.html", context, is_refused=form.is_bound)

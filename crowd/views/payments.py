@@ -36,11 +36,9 @@ from evalsite.accounts.requests import SignedInRequest
 _ROWS_PER_PAGE, _DISCREPANCIES_PER_PAGE = 50, 25
 
 
-def frame(campaign: Campaign, part: str, n_discrepancies: int | None = None) -> dict[str, Any]:
-    """Return what crowd/payments_frame.html needs; `part` names the page of the payments tab that shows."""
-    return campaign_context(campaign, "payments") | {
-        "part": part,
-        "n_discrepancies": n_discrepancies,
+def frame(campaign: Campaign, part: str, n_discrepancies: int = 0) -> dict[str, Any]:
+    """Return what all pages of payments need; `part` names the one that shows."""
+    return campaign_context(campaign, part, {"discrepancies": n_discrepancies}) | {
         "platform": campaign.crowd_platform,
         "with_names": has_role(campaign, Role.EDITOR),
     }

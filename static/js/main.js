@@ -24,7 +24,7 @@ const BEHAVIOURS = {
   "[data-autosave]": mountReload,
   "[data-reorder]": reorder,
   "table[data-sortable]": tableSort,
-  "[data-tabs]": mountTabs,
+  "[data-side-bar]": mountSideBar,
   "details[data-try-request]": tryRequest,
 };
 
@@ -111,13 +111,12 @@ function mountMenu(el) {
 }
 
 // ---
-// `[data-tabs]`: brings the current tab into sight where the tabs are wider than the screen.
+// `[data-side-bar]`: its button shows and hides the pages on a narrow screen; see navigation.css.
 
 /** @param {HTMLElement} el */
-function mountTabs(el) {
-  const tab = el.querySelector("[aria-current]");
-  const row = tab?.closest("ul");
-  if (!tab || !row) return;
-  const { left, width } = tab.getBoundingClientRect();
-  row.scrollLeft += left - row.getBoundingClientRect().left - (row.clientWidth - width) / 2;
+function mountSideBar(el) {
+  const button = el.querySelector("button");
+  button?.addEventListener("click", () => {
+    button.setAttribute("aria-expanded", String(el.classList.toggle("is-open")));
+  });
 }

@@ -31,6 +31,7 @@
     // Storage is refused in some frames and private windows: the system's theme will do.
   }
   choose(stored);
+  document.documentElement.dataset.scripts = "on"; // for what style sheets hide until a script shows it
 
   system.addEventListener("change", apply);
   document.addEventListener("DOMContentLoaded", apply);

@@ -359,8 +359,7 @@ def test_the_page_of_chats_shows_topics_as_they_are_counted(chatted: Campaign, o
     assert "&lt;b&gt;boats&lt;/b&gt;" in page.text and "<b>boats" not in page.text
     headings = re.findall(r'<h2 id="([^"]+)"', page.text)
     assert headings == ["opinions", "time", "lengths", "changes", "words", "topics"]
-    current = [tab["title"] for tab in page.context["tabs"] if tab["current"]]
-    assert current == ["Chats"]
+    assert page.context["side_bar"].page.title == "Chats"
 
 
 def test_who_may_see_the_page_of_chats(
@@ -380,8 +379,8 @@ def test_a_campaign_of_texts_has_no_chats(owner: User, owner_client: Client) -> 
     assert owner_client.get(reverse("analysis:chats", args=[run.pk])).status_code == 404
     results = owner_client.get(reverse("analysis:campaign_results", args=[campaign.public_id]))
     assert results.context["chats"] is None and 'id="chats"' not in results.text
-    tabs = owner_client.get(reverse("analysis:run", args=[run.pk])).context["tabs"]
-    assert "Chats" not in [tab["title"] for tab in tabs]
+    side_bar = owner_client.get(reverse("analysis:run", args=[run.pk])).context["side_bar"]
+    assert "Chats" not in [link.title for link in side_bar.links]
 
 
 def test_results_without_a_passed_worker_show_what_there_is(campaign: Campaign, owner_client: Client) -> None:

@@ -84,16 +84,17 @@ def test_instructions_tell_the_rules(protocol: Any, owner: User) -> None:
     assert "degraded" not in html.lower()
 
 
-# --- Tabs
+# --- Side bar
 
 
-def test_a_live_campaign_has_tabs_of_its_own(owner_client: Client, live: Campaign, owner: User) -> None:
-    def tabs(campaign: Campaign) -> set[str]:
-        return {tab["title"] for tab in owner_client.get(url_of(campaign, "campaign")).context["tabs"]}
+def test_a_live_campaign_has_pages_of_its_own(owner_client: Client, live: Campaign, owner: User) -> None:
+    def pages(campaign: Campaign) -> set[str]:
+        return {link.title for link in owner_client.get(url_of(campaign, "campaign")).context["side_bar"].links}
 
     other = make_campaign(owner, "custom")
-    assert tabs(live) & {"Chatbots", "Chat rules", "Data", "Systems", "Screen"} == {"Chatbots", "Chat rules"}
-    assert tabs(other) & {"Chatbots", "Chat rules", "Data", "Systems", "Screen"} == {"Data", "Systems", "Screen"}
+    of_outputs = {"Data", "Systems", "Layout"}
+    assert pages(live) & {"Chatbots", "Chat rules", *of_outputs} == {"Chatbots", "Chat rules"}
+    assert pages(other) & {"Chatbots", "Chat rules", *of_outputs} == of_outputs
 
 
 @pytest.mark.parametrize("page", ["data", "systems", "screen", "upload"])

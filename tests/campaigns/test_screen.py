@@ -23,13 +23,13 @@ def screen_of(campaign: Campaign) -> Screen:
     return Screen.from_json(campaign.screen)
 
 
-def test_the_tab_is_there_where_fields_may_change(owner_client: Client, campaign, translation: Campaign) -> None:
+def test_the_page_is_there_where_fields_may_change(owner_client: Client, campaign, translation: Campaign) -> None:
     def titles(of: Campaign) -> list[str]:
         page = owner_client.get(reverse("campaigns:criteria", args=[of.public_id]))
-        return [tab["title"] for tab in page.context["tabs"]]
+        return [link.title for link in page.context["side_bar"].links]
 
-    assert "Screen" in titles(translation)
-    assert "Screen" not in titles(campaign)
+    assert "Layout" in titles(translation)
+    assert "Layout" not in titles(campaign)
 
 
 def test_labels_of_any_protocol_may_change(owner_client: Client, ready: Campaign) -> None:

@@ -14,6 +14,8 @@ from django.template import engines
 from django.urls import include, path, reverse
 from django.views.decorators.csrf import csrf_exempt
 
+from evalsite.lib.navigation import Link, LinkGroup, SideBar, Stage
+
 SYSTEMS = ["Copper", "Bramble", "Alder", "Drift"]
 JOB = {
     "status": "running",
@@ -93,10 +95,16 @@ def gallery(request: HttpRequest) -> HttpResponse:
         if "errors" in request.GET
         else [],
         "page_obj": Paginator(range(95), 10).get_page(request.GET.get("page")),
-        "tabs": [
-            {"title": title, "url": "#", "current": title == "Systems"}
-            for title in ("Overview", "Systems", "Workers", "Agreement", "Criteria", "Files")
-        ],
+        "side_bar": SideBar(
+            label="Results",
+            title="Chatbots with and without a persona",
+            url="#",
+            groups=[
+                LinkGroup("", [Link("Overview", "#")]),
+                LinkGroup("Results", [Link("Systems", "#", is_current=True), Link("Workers", "#"), Link("Files", "#")]),
+            ],
+            stages=[Stage("Draft", "past"), Stage("Running", "now"), Stage("Closed", "later")],
+        ),
         "stats": [
             {"label": "Ratings", "value": "18,240", "note": "of 21,120"},
             {"label": "Workers", "value": "210"},

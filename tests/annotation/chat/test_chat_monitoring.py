@@ -75,7 +75,7 @@ def test_only_live_campaigns_have_chats(owner: User, owner_client: Client, campa
     other = make_campaign(owner)
     assert owner_client.get(page_of(other, name)).status_code == 404
     tabs = [
-        [tab["title"] for tab in owner_client.get(page_of(each, "progress")).context["tabs"]]
+        [link.title for link in owner_client.get(page_of(each, "progress")).context["side_bar"].links]
         for each in (campaign, other)
     ]
     assert ["Chats" in titles for titles in tabs] == [True, False]
