@@ -17,6 +17,7 @@ from campaigns.models import Campaign, Chatbot
 from campaigns.protocols import get_protocol
 from campaigns.queries import Contents, contents_of, list_chatbots, proposed_settings
 from evalsite.lib.addresses import AllowList
+from evalsite.lib.env import ask_to_set
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
@@ -139,16 +140,18 @@ def _degraded(campaign: Campaign, *, has_degraded: bool) -> Step | None:
 def _hosts(chatbots: Sequence[Chatbot]) -> Step | None:
     """Return the step of chatbots that this site may not or cannot ask; None if there are none."""
     allowed = AllowList(settings.CHATBOT_HOSTS)
-    problems = []
+    problems, missing = [], []
     for chatbot in chatbots:
         try:
             hosts = get_connector(chatbot.connector).hosts_of(chatbot.settings)
         except DomainError:
             problems.append(f"{chatbot}: its connector “{chatbot.connector}” is not installed.")
             continue
-        refused = sorted({host for _, host, port in hosts if allowed.reach_of(host, port) == "none"})
-        problems += [f"{chatbot}: an admin has to allow the host “{host}” (CHATBOT_HOSTS)." for host in refused]
-    return Step("hosts", "Connections", "campaigns:chatbots", "todo", _some(problems)) if problems else None
+        refused = sorted({(host, port) for _, host, port in hosts if allowed.reach_of(host, port) == "none"})
+        problems += [f"{chatbot}: the host “{host}” is not allowed." for host, _ in refused]
+        missing += refused
+    advice = f" {ask_to_set('CHATBOT_HOSTS', allowed.with_hosts(missing))}" if missing else ""
+    return Step("hosts", "Connections", "campaigns:chatbots", "todo", _some(problems) + advice) if problems else None
 
 
 def _tests(chatbots: Sequence[Chatbot]) -> Step | None:

@@ -1,5 +1,6 @@
 """What all pages of the site share: their version, the names of static files, the limit of uploads."""
 
+from math import ceil
 from typing import Any
 
 from django import forms
@@ -9,6 +10,7 @@ from django.http import HttpRequest
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 from evalsite import __version__
+from evalsite.lib.env import ask_to_set
 
 
 def version(request: HttpRequest) -> dict[str, str]:
@@ -62,6 +64,7 @@ class SizedFileField(forms.FileField):
         file = super().clean(data, initial)
         size_mb, limit = (file.size or 0) / 2**20, settings.MAX_UPLOAD_MB
         if size_mb > limit:
-            message = f"The file has {size_mb:.0f} MB and the limit is {limit} MB. {self.advice}"
+            missing = ask_to_set("MAX_UPLOAD_MB", str(ceil(size_mb)))
+            message = f"The file has {size_mb:.0f} MB and the limit is {limit} MB. {self.advice} Or: {missing}"
             raise forms.ValidationError(message, code="too_large")
         return file

@@ -113,7 +113,10 @@ def _keep_snapshot(campaign: Campaign, copy: IO[bytes], n_assignments: int) -> R
     members = campaign.memberships.order_by("pk")
     keeper = members.filter(role=Membership.Role.OWNER).first() or members.first()
     if keeper is None:
-        raise DomainError("no_owner", f"Nobody is a member of “{campaign.name}” any more. An admin can add an owner.")
+        raise DomainError(
+            "no_owner",
+            f"Nobody is a member of “{campaign.name}” any more. An administrator can add an owner (Admin → Database).",
+        )
     snapshot = RatingsFile(
         campaign=campaign,
         owner=keeper.user,

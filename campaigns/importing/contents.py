@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from campaigns.blocks import find_highlights
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Kind
+from evalsite.lib.env import ask_to_set
 from evalsite.lib.words import counted
 
 Codes = NDArray[np.int64]
 _SHOWN = 5
+_ROUNDED_TO = 10_000
 LONGEST_TEXT = 20_000
 """Characters of a field or an output, unless a server's settings say otherwise. Drawing grows with them: with a text of
 20,000 a page takes 0.5 s, and its images 0.6 s and 90 MB; with one of 200,000 it takes 8 s, 7 s and 330 MB."""
@@ -22,9 +24,10 @@ LONGEST_TEXT = 20_000
 
 def too_long(label: str, n: int, longest: int) -> str:
     """Say that a text has more characters than workers can be shown."""
+    enough = -(-n // _ROUNDED_TO) * _ROUNDED_TO  # one value for texts of about the same length
     return (
-        f"the {label} has {n:,} characters, and at most {longest:,} are shown to workers. Shorten it, or leave it out "
-        "(an admin can raise LONGEST_TEXT)."
+        f"the {label} has {n:,} characters, and at most {longest:,} are shown to workers. Shorten it, or leave it out. "
+        f"Or: {ask_to_set('LONGEST_TEXT', str(enough))}"
     )
 
 

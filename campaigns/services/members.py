@@ -18,7 +18,9 @@ def add_member(*, campaign: Campaign, email: str, role: str) -> Membership:
     user = User.objects.filter(email__iexact=email, is_active=True).first()
     if user is None:
         raise DomainError(
-            "no_such_user", f"Nobody has an account with the address {email}. Ask an admin to make one, then add it."
+            "no_such_user",
+            f"Nobody has an account with the address {email}. Ask an administrator to invite them (Admin → People), "
+            "then add them.",
         )
     membership, _ = Membership.objects.get_or_create(campaign=campaign, user=user, defaults={"role": role})
     if membership.role != role:

@@ -3,7 +3,7 @@
 from django.contrib.auth import views
 from django.urls import path, reverse_lazy
 
-from evalsite.accounts.views import AskForReset, ChangePassword, Reset, SignIn, revoke, tokens
+from evalsite.accounts.views import AskForReset, ChangePassword, Reset, ResetSent, SignIn, revoke, tokens
 
 app_name = "accounts"
 urlpatterns = [
@@ -43,7 +43,7 @@ urlpatterns = [
     ),
     path(
         "reset/sent/",
-        views.PasswordResetDoneView.as_view(
+        ResetSent.as_view(
             template_name="accounts/notice.html",
             extra_context={
                 "title": "Check your mail",

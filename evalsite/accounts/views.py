@@ -87,9 +87,7 @@ class AskForReset(views.PasswordResetView):
         """Say so where the site cannot send mail."""
         if is_mail_set_up():
             return super().dispatch(request, *args, **kwargs)
-        notice = "This site is not set up to send mail. Ask an administrator of the site for a new password."
-        context = {"title": "Reset password", "notice": notice}
-        return render(request, "accounts/notice.html", context, status=200 if request.method == "GET" else 503)
+        return render(request, "accounts/no_mail.html", status=200 if request.method == "GET" else 503)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Mail the link, unless too many were requested."""
@@ -114,6 +112,17 @@ class AskForReset(views.PasswordResetView):
             response.status_code = 503
             return response
         return super().form_valid(form)
+
+
+@method_decorator(login_not_required, name="dispatch")
+class ResetSent(views.PasswordResetDoneView):
+    """What follows a request for a link: it is on its way, if the site sends mail at all."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Say so where the site cannot send mail."""
+        if is_mail_set_up():
+            return super().dispatch(request, *args, **kwargs)
+        return render(request, "accounts/no_mail.html")
 
 
 class Reset(views.PasswordResetConfirmView):

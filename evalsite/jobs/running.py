@@ -85,7 +85,9 @@ def _outcome(job: Job, ctx: JobContext) -> dict[str, Any]:
         return _failed("unavailable", message, ctx)
     except Exception:
         logger.exception("%s failed", job)
-        message = f"Something went wrong on the server. If a retry fails too, tell the admin this number: {job.pk}."
+        message = (
+            f"Something went wrong on the server. If a retry fails too, tell an administrator this number: {job.pk}."
+        )
         return _failed("internal", message, ctx)
     total = ctx.reported.total
     return {

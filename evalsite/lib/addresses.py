@@ -12,6 +12,7 @@ Reach = Literal["none", "public", "any"]
 _SPECIAL_V4 = [IPv4Network(net) for net in ("192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/4", "240.0.0.0/4")]
 _UNICAST_V6 = IPv6Network("2000::/3")
 _SPECIAL_V6 = [IPv6Network(net) for net in ("2001::/23", "2001:db8::/32", "3fff::/20")]
+_USUAL_PORTS = (80, 443)
 _NAT64, _NAT64_BITS = IPv6Network("64:ff9b::/96"), 0xFFFFFFFF
 
 
@@ -32,7 +33,8 @@ class AllowList:
     """The hosts that an admin allows: `host`, `host:port`, `*.example.org` or `*`."""
 
     def __init__(self, entries: Iterable[str]) -> None:
-        self._entries = [_parse(entry) for entry in entries if entry.strip()]
+        self._texts = [entry.strip() for entry in entries if entry.strip()]
+        self._entries = [_parse(entry) for entry in self._texts]
 
     def reach_of(self, host: str, port: int) -> Reach:
         """Return how far a host may lead: only one that is named as it is may have an address that is not public."""
@@ -41,6 +43,10 @@ class AllowList:
         if not found:
             return "none"
         return "public" if all(entry.is_wildcard for entry in found) else "any"
+
+    def with_hosts(self, hosts: Iterable[tuple[str, int]]) -> list[str]:
+        """Return the entries that name these hosts, too, each at its port; the usual ports are left out."""
+        return list(dict.fromkeys([*self._texts, *(_entry_of(host, port) for host, port in hosts)]))
 
 
 def is_public(address: str) -> bool:
@@ -65,6 +71,12 @@ def _inside(address: IPv6Address) -> IPv4Address | None:
     if address in _NAT64:
         return IPv4Address(int(address) & _NAT64_BITS)
     return address.ipv4_mapped or address.sixtofour
+
+
+def _entry_of(host: str, port: int) -> str:
+    if port in _USUAL_PORTS:
+        return host
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _parse(entry: str) -> _Entry:

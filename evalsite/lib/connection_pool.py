@@ -13,6 +13,7 @@ from typing import Any
 import httpcore
 
 from evalsite.lib.addresses import AllowList, is_public
+from evalsite.lib.env import ask_to_set
 
 # Servers close idle connections, many after a minute; one that is about to be closed is not to be used again.
 _IDLE_S = 20.0
@@ -51,11 +52,9 @@ class Guard:
         """Raise NotAllowedError if a host is not allowed; names are not resolved."""
         reach = self._allowed.reach_of(host, port)
         if reach == "none":
-            raise NotAllowedError(
-                f"{host} may not be called. The admin must add {host}, or {host}:{port}, to {self._setting}."
-            )
+            raise NotAllowedError(f"{host} may not be called. {self._advice(host, port)}")
         if reach == "public" and _is_known(host) and not is_public(host):
-            raise self._not_public(host)
+            raise self._not_public(host, port)
 
     def is_named(self, host: str, port: int) -> bool:
         """Return whether the admin has named a host as it is, not by a star."""
@@ -69,14 +68,17 @@ class Guard:
             raise httpcore.ConnectError(f"the name {host} cannot be resolved") from None
         addresses = list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
         if self._allowed.reach_of(host, port) != "any" and not all(map(is_public, addresses)):
-            raise self._not_public(host)
+            raise self._not_public(host, port)
         return addresses
 
-    def _not_public(self, host: str) -> NotAllowedError:
+    def _not_public(self, host: str, port: int) -> NotAllowedError:
         return NotAllowedError(
-            f"{host} leads to an address that is not public. The admin has to name {host} itself in {self._setting}, "
-            "without a star."
+            f"{host} leads to an address that is not public: it has to be named itself, without a star. "
+            f"{self._advice(host, port)}"
         )
+
+    def _advice(self, host: str, port: int) -> str:
+        return ask_to_set(self._setting, self._allowed.with_hosts([(host, port)]))
 
 
 def _is_known(host: str) -> bool:

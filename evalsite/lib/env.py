@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterable
 from email.utils import parseaddr
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -40,6 +41,16 @@ def env_list(name: str, default: list[str]) -> list[str]:
     """Return the comma-separated values of the variable `name`."""
     text = os.environ.get(name, "")
     return [part.strip() for part in text.split(",") if part.strip()] if text else default
+
+
+def setting_line(name: str, value: str | Iterable[str]) -> str:
+    """Return the line that sets a variable, as the environment file has it; several values are comma-separated."""
+    return f"{name}={value if isinstance(value, str) else ','.join(value)}"
+
+
+def ask_to_set(name: str, value: str | Iterable[str]) -> str:
+    """Return the sentence that tells a user what an administrator has to set."""
+    return f"Ask an administrator to set {setting_line(name, value)} for this server and to restart it."
 
 
 _SHORTEST_KEY, _FEWEST_CHARACTERS = 32, 8

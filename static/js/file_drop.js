@@ -57,7 +57,7 @@ export function mount(el) {
     const large = files.find((file) => file.size > maxMb * MB);
     if (label) label.textContent = files.map((file) => `${file.name} (${sizeOf(file.size)})`).join(", ");
     complain(large ? `${large.name} is ${sizeOf(large.size)}; at most ${maxMb} MB can be sent here. ` +
-      "Split the file, or ask an admin to load it on the server's command line." : "");
+      `Split the file, or ask an administrator to set MAX_UPLOAD_MB=${Math.ceil(large.size / MB)} for this server and to restart it.` : "");
   };
 
   /** @param {boolean} busy */
@@ -101,7 +101,7 @@ export function mount(el) {
     request.addEventListener("load", () => {
       if (request.status === 413) return failed("The server refused the file as too large.");
       if (request.status < 500 && showAnswer(request.responseText, request.responseURL)) return;
-      failed(`The server could not take the file (error ${request.status}). Send it again, or tell an admin.`);
+      failed(`The server could not take the file (error ${request.status}). Send it again, or tell an administrator.`);
     });
     request.open("POST", el.getAttribute("action") || location.href);
     request.send(new FormData(el, event.submitter));

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import shutil
 from dataclasses import replace
 from io import StringIO
@@ -18,6 +19,8 @@ from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.jobs.running import run_job
+from evalsite.lib.addresses import AllowList
+from tests.services import free_port
 
 State, Status = Assignment.State, Campaign.Status
 N_CHATS = 5
@@ -131,3 +134,20 @@ def test_the_demo_is_served_as_an_installation_is():
     serve = demo.server_command("127.0.0.1", 8000)
     assert serve[serve.index("--config") + 1] == "python:evalsite.gunicorn_conf"
     assert serve[serve.index("--bind") + 1] == "127.0.0.1:8000"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("given", "hosts"),
+    [("", "api.openai.com,localhost,127.0.0.1,[::1]"), ("chat.example.org", "chat.example.org")],
+)
+def test_the_demo_allows_chatbots_on_this_machine_unless_hosts_are_set(monkeypatch, given, hosts):
+    started = []
+    monkeypatch.setenv("CHATBOT_HOSTS", given)
+    monkeypatch.setattr(demo, "call_command", lambda *args, **options: None)
+    monkeypatch.setattr(demo, "load_examples", lambda user, log: None)
+    monkeypatch.setattr(demo.os, "execv", lambda path, command: started.append(os.environ["CHATBOT_HOSTS"]))
+    call_command("demo", "--port", str(free_port()), stdout=StringIO())
+    assert started == [hosts]
+    assert AllowList(hosts.split(",")).reach_of("::1", 8000) == ("none" if given else "any")
+    assert User.objects.get(email=demo.EMAIL).is_staff

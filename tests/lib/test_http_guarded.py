@@ -174,6 +174,21 @@ def test_a_host_that_no_entry_names_is_refused_and_the_admin_is_told_what_to_do(
 
 
 @pytest.mark.parametrize(
+    ("url", "entries", "line"),
+    [
+        ("http://10.0.0.1:8000/", ["a.org", " "], "CHATBOT_HOSTS=a.org,10.0.0.1:8000"),
+        ("http://localhost/", ["*"], "CHATBOT_HOSTS=*,localhost"),
+        ("http://[fd00::7]:8000/", [], "CHATBOT_HOSTS=[fd00::7]:8000"),
+    ],
+)
+def test_the_line_that_a_refusal_names_allows_the_host(url, entries, line):
+    with pytest.raises(HostRefusedError) as refused:
+        open_guarded_client(url, allowed=entries)
+    assert f"{line} for this server" in str(refused.value)
+    open_guarded_client(url, allowed=line.partition("=")[2].split(","))
+
+
+@pytest.mark.parametrize(
     "address", ["", "chat.example.org", "ftp://a.org", "http://", "http://0177.0.0.1", "http://me:secret@a.org"]
 )
 def test_what_is_no_address_or_has_a_password_in_it_is_refused(address):

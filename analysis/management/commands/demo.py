@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
@@ -16,6 +17,7 @@ from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 
 EMAIL = "demo@evalsite.example"
+THIS_MACHINE = ("localhost", "127.0.0.1", "[::1]")
 
 
 class Command(BaseCommand):
@@ -47,6 +49,9 @@ class Command(BaseCommand):
         )
         self.stdout.flush()
         if not options["no_serve"]:
+            # Chatbots of the user's own mostly run on this machine; what is set already stays.
+            if not os.environ.get("CHATBOT_HOSTS"):
+                os.environ["CHATBOT_HOSTS"] = ",".join([*settings.CHATBOT_HOSTS, *THIS_MACHINE])
             command = server_command(host, port)
             os.execv(command[0], command)
 
@@ -73,8 +78,9 @@ def _refuse_taken(host: str, port: int) -> None:
 
 
 def _account(password: str) -> User:
-    """Return the demo's account, with a new password."""
+    """Return the demo's account, an administrator's, with a new password."""
     user, _ = User.objects.get_or_create(email=EMAIL, defaults={"name": "Demo"})
+    user.is_active = user.is_staff = user.is_superuser = True
     user.set_password(password)
-    user.save(update_fields=["password"])
+    user.save(update_fields=["is_active", "is_staff", "is_superuser", "password"])
     return user

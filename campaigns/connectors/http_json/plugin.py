@@ -64,7 +64,7 @@ class Options(OptionsForm):
 
     url = Address(
         label="Address",
-        help_text="The request is sent there by POST. The admin must have allowed its host. With another host, "
+        help_text="The request is sent there by POST. An administrator must have allowed its host. With another host, "
         "enter the secret again.",
         validators=[check_address],
         required=True,

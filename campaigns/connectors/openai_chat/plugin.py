@@ -55,7 +55,7 @@ class Options(OptionsForm):
     base_url = Address(
         label="Address",
         help_text="Up to what comes before /chat/completions, such as https://api.openai.com/v1. "
-        "The admin must have allowed its host. With another host, enter the key again.",
+        "An administrator must have allowed its host. With another host, enter the key again.",
         initial="https://api.openai.com/v1",
         validators=[check_address],
         required=True,

@@ -5,11 +5,12 @@ from django.conf import settings as site
 from campaigns.connectors.python.running import chatbot_of
 from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request
 from campaigns.contracts.options import Choice, JsonObject, OptionsForm
+from evalsite.lib.env import ask_to_set
 
 
 def _classes() -> list[tuple[str, str]]:
     """Return the admin's list as it is now."""
-    return [(path, path) for path in site.CHATBOT_CLASSES] or [("", "none: the admin has listed no class")]
+    return [(path, path) for path in site.CHATBOT_CLASSES] or [("", "none: an administrator has listed no class")]
 
 
 class _ClassPath(Choice):
@@ -30,7 +31,7 @@ class Options(OptionsForm):
 
     class_path = _ClassPath(
         label="Class",
-        help_text="The admin lists the classes in CHATBOT_CLASSES.",
+        help_text="An administrator lists the classes in the setting CHATBOT_CLASSES.",
         choices=_classes,
     )
     arguments = JsonObject(
@@ -52,7 +53,8 @@ class PythonClass(Connector):
         """Return what the class's `reply` returns; raise ConnectorError."""
         path, arguments = self.value_of("class_path"), self.value_of("arguments")
         if path not in site.CHATBOT_CLASSES:
-            message = f"“{path}” is not among the classes that the admin has listed."
+            missing = ask_to_set("CHATBOT_CLASSES", [*site.CHATBOT_CLASSES, path or "package.module.Class"])
+            message = f"“{path}” is not among the classes that may be used. {missing}"
             raise ConnectorError("misconfigured", message, is_passing=False)
         text = str(self.setup.settings.get("arguments") or "")
         said = chatbot_of(path, text, arguments).ask(

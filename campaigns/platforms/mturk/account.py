@@ -112,7 +112,8 @@ class MTurkAccount(CrowdAccount):
         if not posting.url.startswith("https://") and not is_simulated:
             raise PlatformRefusedError(
                 "needs_https",
-                "Mechanical Turk shows pages by HTTPS only. Give this site an address with https:// (SITE_URL).",
+                "Mechanical Turk shows pages by HTTPS only. Ask an administrator to set SITE_URL=https://…, the public "
+                "address of this site, and to restart it.",
             )
         if posting.terms not in self._hit_types:
             self._make_hit_type(posting.terms, self._required(posting.terms))
