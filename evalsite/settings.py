@@ -193,7 +193,9 @@ if REDIS_URL:
 
 # --- Files
 STATIC_URL = "static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+# The guides of the site, their images, and the examples that they link to.
+GUIDES_DIR, EXAMPLES_DIR = BASE_DIR / "docs", BASE_DIR / "examples"
+STATICFILES_DIRS = [BASE_DIR / "static", ("guides", GUIDES_DIR / "images")]
 STATIC_ROOT = DATA_DIR / "static"
 MEDIA_ROOT = DATA_DIR / "media"
 MEDIA_ROOT.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)

@@ -17,6 +17,7 @@ urlpatterns = [
     path("campaigns/", include("crowd.urls")),
     path("rate/", include(annotation.urls.rate)),
     path("api/v1/", include("api.urls")),
+    path("help/", include("evalsite.help.urls")),
     # Passwords are entered on one page, which counts attempts.
     path("admin/login/", admin_sign_in),
     path("admin/password_change/", RedirectView.as_view(pattern_name="accounts:password")),

@@ -227,5 +227,5 @@ def test_the_image_gets_every_app_and_no_data() -> None:
     kept = {line.strip("!/") for line in lines if line.startswith("!")}
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
     assert lines[0] == "*"
-    assert packages | {"templates", "static", "manage.py", "pyproject.toml"} <= kept
+    assert packages | {"templates", "static", "docs", "examples", "manage.py", "pyproject.toml"} <= kept
     assert not kept & {"var", ".git", ".env", "tests"}

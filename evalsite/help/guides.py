@@ -1,0 +1,253 @@
+"""Which guides there are, and a guide as HTML: headings and terms have anchors, links lead to pages of the site."""
+
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count, pairwise
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A file of docs/: its name without the ending, a title for lists, and what it is for."""
+
+    name: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class GuideGroup:
+    """Guides for the same readers."""
+
+    title: str
+    guides: tuple[Guide, ...]
+
+
+GROUPS = (
+    GuideGroup(
+        "Campaigns",
+        (
+            Guide("campaigns", "Campaigns", "From the outputs of your systems to a ranking, step by step."),
+            Guide(
+                "workers", "What workers see", "The worker’s pages, what workers are promised, and what never leaks."
+            ),
+            Guide("platforms", "Crowd platforms", "Where workers come from, publishing in waves, and paying."),
+            Guide("prolific", "Prolific", "Keys, eligibility, decisions and notifications on Prolific."),
+            Guide(
+                "mturk",
+                "Mechanical Turk",
+                "Keys, the sandbox, eligibility, costs and notifications on Mechanical Turk.",
+            ),
+            Guide(
+                "glossary", "Glossary", "Each term once, such as HIT, twin or z score, with the term that papers use."
+            ),
+        ),
+    ),
+    GuideGroup(
+        "Results",
+        (
+            Guide(
+                "method",
+                "Method",
+                "The formulas, where each comes from, and the published numbers it is tested against.",
+            ),
+            Guide(
+                "analyse", "Ratings files", "Analysing ratings on the command line; the formats of files and results."
+            ),
+            Guide("agreement", "Agreement of workers", "How far several workers agree on the same outputs."),
+            Guide("metrics", "Metrics against people", "How far automatic metrics agree with human ratings."),
+        ),
+    ),
+    GuideGroup(
+        "For admins",
+        (Guide("settings", "Settings", "The settings of an installation: keys, databases, mail, limits and hosts."),),
+    ),
+    GuideGroup(
+        "For developers",
+        (
+            Guide(
+                "api", "REST API", "Doing with a script what the pages do: tokens and an example from start to finish."
+            ),
+            Guide("webhooks", "Webhooks", "Having a program of yours called when something happens in a campaign."),
+            Guide("architecture", "Architecture", "Where everything is in the source code, and why."),
+        ),
+    ),
+)
+GUIDES = {guide.name: guide for group in GROUPS for guide in group.guides}
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading of a guide, and those below it."""
+
+    anchor: str
+    text: str
+    parts: list["Heading"] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class GuidePage:
+    """A guide as it is shown."""
+
+    title: str
+    html: SafeString
+    contents: list[Heading]
+    anchors: frozenset[str]
+
+
+@cache
+def read_guide(name: str) -> GuidePage:
+    """Return a guide as HTML. It is read once a process."""
+    parser = _parser()
+    tokens = parser.parse((settings.GUIDES_DIR / f"{name}.md").read_text())
+    anchors: set[str] = set()
+    title, contents = _prepare_headings(tokens, anchors)
+    _prepare_tables(tokens, anchors, title)
+    for token in tokens:
+        for child in token.children or ():
+            _prepare_link(child)
+    # The renderer escapes everything, and raw HTML is off.
+    html = mark_safe(parser.renderer.render(tokens, parser.options, {}))
+    return GuidePage(title, html, contents, frozenset(anchors))
+
+
+def get_example(name: str) -> Path | None:
+    """Return the path of a file in examples/ that guides link to, if there is one of this name."""
+    path = settings.EXAMPLES_DIR / name
+    return path if path.name == name and path.suffix in _EXAMPLES and path.is_file() else None
+
+
+# A script and a notebook; the guides name no other files of this folder.
+_EXAMPLES = (".py", ".ipynb")
+
+
+def slug(text: str) -> str:
+    """Return the anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
+
+
+def _unique(anchor: str, anchors: set[str]) -> str:
+    """Return the anchor, numbered if another place has it, and note it."""
+    free = next(each for number in count() if (each := f"{anchor}-{number}" if number else anchor) not in anchors)
+    anchors.add(free)
+    return free
+
+
+def _text(inline: Token) -> str:
+    """Return what a reader sees of a heading or a cell."""
+    return "".join(child.content for child in inline.children or () if child.type in ("text", "code_inline"))
+
+
+def _prepare_headings(tokens: list[Token], anchors: set[str]) -> tuple[str, list[Heading]]:
+    """Give each heading its anchor; take the title out and return it, and the headings of two levels below it."""
+    contents: list[Heading] = []
+    title = ""
+    for opening, inline in list(pairwise(tokens)):
+        if opening.type != "heading_open":
+            continue
+        text = _text(inline)
+        anchor = _unique(slug(text), anchors)
+        if opening.tag == "h1" and not title:
+            title = text
+        else:
+            opening.attrSet("id", anchor)
+        if opening.tag == "h2":
+            contents.append(Heading(anchor, text))
+        elif opening.tag == "h3" and contents:
+            contents[-1].parts.append(Heading(anchor, text))
+    if tokens and tokens[0].tag == "h1":
+        del tokens[:3]
+    return title, contents
+
+
+def _prepare_tables(tokens: Sequence[Token], anchors: set[str], title: str) -> None:
+    """Name each table by its heading, align columns by classes, and give a term that begins a row an anchor."""
+    heading, names = title, set[str]()
+    for before, token in pairwise(tokens):
+        if before.type == "heading_open":
+            heading = _text(token)
+        if token.type == "table_open":
+            token.attrs = {"class": "table"}
+            # Two regions of a page have two names.
+            token.meta["label"] = next(
+                each for n in count(1) if (each := f"{heading}, table {n}" if n > 1 else heading) not in names
+            )
+            names.add(token.meta["label"])
+        elif token.type in ("th_open", "td_open"):
+            # A style attribute would be against the site's policy.
+            token.attrs = {"class": "num"} if "right" in str(token.attrs.get("style", "")) else {}
+            if token.type == "th_open":
+                token.attrs["scope"] = "col"
+        elif before.type == "td_open" and token.content.startswith("**"):
+            before.attrSet("id", _unique(slug(_text(token)), anchors))
+
+
+def _prepare_link(token: Token) -> None:
+    """Let a link or an image lead to the page or file of the site that it names; drop a link that leads out of it."""
+    if token.type == "image":
+        token.attrSet("src", static(f"guides/{posixpath.basename(str(token.attrGet('src')))}"))
+    elif token.type == "link_open":
+        href = str(token.attrGet("href"))
+        if urlsplit(href).scheme in ("http", "https"):
+            token.attrSet("rel", "noopener noreferrer")
+        elif address := _address(href):
+            token.attrSet("href", address)
+        else:
+            token.attrs.pop("href")
+
+
+def _address(href: str) -> str | None:
+    """Return where a relative link of a guide leads on the site; None if it has no such page."""
+    path, _, anchor = href.partition("#")
+    end = f"#{anchor}" if anchor else ""
+    name, ending = posixpath.splitext(path)
+    if not path or path.startswith("/"):
+        return href
+    if ending == ".md" and name in GUIDES:
+        return reverse("help:guide", args=[name]) + end
+    if path == "openapi.json":
+        return reverse("api:schema")
+    folder, name = posixpath.split(path)
+    if folder == "../examples" and get_example(name):
+        return reverse("help:example", args=[name])
+    return None
+
+
+def _render_table(self: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType) -> str:
+    label = escape(tokens[place].meta["label"])
+    opening = f'<div class="table-scroll" tabindex="0" role="region" aria-label="{label}">'
+    return opening + self.renderToken(tokens, place, options, env)
+
+
+def _render_table_end(
+    self: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType
+) -> str:
+    return self.renderToken(tokens, place, options, env) + "</div>"
+
+
+def _render_code(self: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType) -> str:
+    return f'<pre class="guide-code" tabindex="0"><code>{escape(tokens[place].content)}</code></pre>'
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.add_render_rule("table_open", _render_table)
+    parser.add_render_rule("table_close", _render_table_end)
+    parser.add_render_rule("fence", _render_code)
+    parser.add_render_rule("code_block", _render_code)
+    return parser

@@ -1,0 +1,37 @@
+"""The guides, for everybody: they hold nothing of anybody's."""
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from evalsite.help.guides import GROUPS, GUIDES, get_example, read_guide
+
+
+@login_not_required
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    """List the guides."""
+    return render(request, "help/index.html", {"title": "Help", "groups": GROUPS})
+
+
+@login_not_required
+@require_safe
+def guide(request: HttpRequest, name: str) -> HttpResponse:
+    """Show a guide."""
+    if name not in GUIDES:
+        raise Http404("There is no such guide.")
+    page = read_guide(name)
+    crumbs = [{"title": "Help", "url": reverse("help:index")}]
+    return render(request, "help/guide.html", {"title": page.title, "guide": page, "crumbs": crumbs})
+
+
+@login_not_required
+@require_safe
+def example(request: HttpRequest, name: str) -> FileResponse:
+    """Send an example that a guide links to."""
+    path = get_example(name)
+    if path is None:
+        raise Http404("There is no such example.")
+    return FileResponse(path.open("rb"), as_attachment=True)

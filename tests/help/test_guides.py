@@ -1,0 +1,102 @@
+"""The guides of docs/ on the site: all of them, with links and anchors that lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.test import Client
+from django.urls import resolve
+
+from evalsite.help.guides import GUIDES, read_guide
+from tests.test_docs import anchors
+
+ROOT = Path(__file__).parents[2]
+# {% url 'help:guide' 'glossary' %}#hit
+_TEMPLATE_LINK = re.compile(r"""{% url ['"]help:guide['"] ['"](\w+)['"](?: as \w+)? %}(?:#([\w-]+))?""")
+_HREF = re.compile(r'<a [^>]*?href="([^"]*)"')
+
+
+def wrong_links(name: str, html: str) -> list[str]:
+    """Return the links of a guide that lead nowhere on the site."""
+    wrong = []
+    for href in _HREF.findall(html):
+        path, _, anchor = href.partition("#")
+        if path.startswith(("http://", "https://")):
+            continue
+        found = resolve(path).kwargs.get("name", "") if path else name
+        if anchor and anchor not in read_guide(found).anchors:
+            wrong.append(href)
+    return wrong
+
+
+def test_every_document_is_a_guide() -> None:
+    assert {*GUIDES} == {path.stem for path in settings.GUIDES_DIR.glob("*.md")}
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_a_guide_is_shown_to_everybody(client: Client, name: str) -> None:
+    response = client.get(f"/help/{name}/")
+    assert response.status_code == 200
+    document = (settings.GUIDES_DIR / f"{name}.md").read_text()
+    assert f"<h1>{read_guide(name).title}</h1>" in response.text
+    assert anchors(document) <= read_guide(name).anchors, "as on GitHub"
+    assert wrong_links(name, read_guide(name).html) == []
+    assert " style=" not in read_guide(name).html
+    for image in re.findall(r'<img src="/static/([^"]+)"', read_guide(name).html):
+        assert finders.find(image), image
+
+
+def test_the_index_leads_to_each(client: Client) -> None:
+    page = client.get("/help/").text
+    assert all(f'href="/help/{name}/"' in page for name in GUIDES)
+    assert "For developers" in page
+    assert client.get("/help/no-such/").status_code == 404
+
+
+def test_links_lead_to_pages_and_files_of_the_site(client: Client) -> None:
+    html = read_guide("api").html
+    assert 'href="/api/v1/schema/"' in html
+    assert 'href="/help/examples/client.py"' in html
+    sent = client.get("/help/examples/client.py")
+    assert b"".join(sent.streaming_content) == (ROOT / "examples/client.py").read_bytes()  # type: ignore[attr-defined]
+    sent.close()
+    assert client.get("/help/examples/mrc").status_code == 404
+    assert client.get("/help/examples/..%2Fmanage.py").status_code == 404
+
+
+def test_each_term_of_the_glossary_has_an_anchor() -> None:
+    assert {"hit", "z-score", "conversation-turn", "cluster-of-systems"} <= read_guide("glossary").anchors
+    assert 'id="hit"' in read_guide("glossary").html
+
+
+def test_pages_link_to_sections_that_exist() -> None:
+    found = [
+        (path, name, anchor)
+        for path in (ROOT / "templates").rglob("*.html")
+        for name, anchor in _TEMPLATE_LINK.findall(path.read_text())
+    ]
+    assert found
+    assert [each for each in found if each[2] and each[2] not in read_guide(each[1]).anchors] == []
+
+
+def test_a_wrong_link_is_noticed() -> None:
+    assert wrong_links("api", '<a href="#gone">') == ["#gone"]
+    assert wrong_links("api", '<a href="/help/glossary/#gone">') == ["/help/glossary/#gone"]
+
+
+def test_what_a_document_has_of_html_and_outside_the_site(settings, tmp_path: Path) -> None:
+    text = (
+        "# One & two\n\n![A picture](images/rating.png) <b>bold</b> [a file](../README.md)\n\n"
+        "## Same\n\n## Same\n\n### `code` & *more*\n"
+    )
+    (tmp_path / "own.md").write_text(text)
+    settings.GUIDES_DIR = tmp_path
+    page = read_guide("own")
+    assert page.title == "One & two"
+    assert [each.anchor for each in page.contents] == ["same", "same-1"]
+    assert page.contents[1].parts[0].anchor == "code--more"
+    assert "&lt;b&gt;bold" in page.html
+    assert "<a>a file</a>" in page.html
+    assert 'src="/static/guides/rating.png" alt="A picture"' in page.html
