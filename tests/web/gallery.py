@@ -146,5 +146,6 @@ urlpatterns = [
     path("accounts/", include("evalsite.accounts.urls")),
     path("campaigns/", include(([path("", gallery, name="list")], "campaigns"))),
     path("analysis/", include(([path("", gallery, name="ratings")], "analysis"))),
+    path("help/", include("evalsite.help.urls")),
     path("admin/", admin.site.urls),
 ]
