@@ -246,6 +246,12 @@ EVALSITE_CONNECTORS = [
     "campaigns.connectors.degraded.plugin.Degraded",
 ]
 
+# What the overview of a launched campaign shows; the first that has something to do is what to do next.
+EVALSITE_OVERVIEW = [
+    "crowd.overview.platform_part",
+    "annotation.overview.progress_part",
+]
+
 EVALSITE_METHODS = [
     "analysis.methods.direct_assessment.DirectAssessment",
     "analysis.methods.dialogue.Dialogue",

@@ -1,6 +1,6 @@
 """The list of campaigns, a new one, the overview of one, and its life: launching, closing, duplicating, deleting."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from uuid import UUID, uuid4
 
 from django.contrib import messages
@@ -10,10 +10,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from campaigns.checklist import checklist, missing, to_confirm
+from campaigns.checklist import Step, checklist, missing, to_confirm
 from campaigns.forms.campaigns import DuplicateForm, NewForm
 from campaigns.models import Campaign
-from campaigns.navigation import campaign_context, job_progress, worker_link
+from campaigns.navigation import campaign_context, job_progress, url_of, worker_link
+from campaigns.overview import NextStep, first_step, overview_parts
 from campaigns.protocols import list_protocols
 from campaigns.queries import Role, contents_of, get_job_of, list_campaigns_for, list_places, list_related_runs
 from campaigns.services.campaigns import create_campaign
@@ -54,6 +55,15 @@ def new(request: SignedInRequest) -> HttpResponse:
     return render_form(request, "campaigns/new.html", {"form": form, "protocols": list_protocols()})
 
 
+def _step_of(campaign: Campaign, lacking: Sequence[Step]) -> NextStep | None:
+    """Return what a draft lacks first; None if nothing keeps it from its launch."""
+    if not lacking:
+        return None
+    first = lacking[0]
+    url = url_of(campaign, first.page) or ""
+    return NextStep(f"Next: {first.title}", first.text, f"Go to {first.title}", url)
+
+
 def _overview(request: SignedInRequest, campaign: Campaign, error: DomainError | None = None) -> HttpResponse:
     contents = contents_of(campaign)
     parent, replications = list_related_runs(request.user, campaign)
@@ -65,10 +75,11 @@ def _overview(request: SignedInRequest, campaign: Campaign, error: DomainError |
         "refused": error,
     }
     if campaign.is_launched:
-        context["link"] = worker_link(request, campaign)
+        parts = overview_parts(campaign, request.user)
+        context |= {"link": worker_link(request, campaign), "parts": parts, "step": first_step(parts)}
     else:
         steps = checklist(campaign, contents)
-        context |= {"steps": steps, "n_missing": len(missing(steps)), "to_confirm": to_confirm(steps)}
+        context |= {"steps": steps, "step": _step_of(campaign, missing(steps)), "to_confirm": to_confirm(steps)}
         context["total"] = campaign.reward * contents.n_places
     return render(request, "campaigns/campaign.html", context)
 

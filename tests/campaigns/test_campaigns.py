@@ -194,7 +194,9 @@ def test_payment_with_minutes_is_stated(ready: Campaign) -> None:
 def test_the_overview_links_every_step_and_holds_the_launch_back(owner_client: Client, campaign: Campaign) -> None:
     response = owner_client.get(reverse("campaigns:campaign", args=[campaign.public_id]))
     assert all(f'href="{url_of(campaign, step.page)}"' in response.text for step in response.context["steps"])
-    assert response.context["n_missing"] == 3
+    assert sum(step.state == "todo" for step in response.context["steps"]) == 3
+    assert response.context["step"].url == url_of(campaign, "campaigns:data")
+    assert reverse("campaigns:launch", args=[campaign.public_id]) not in response.text
 
 
 def test_the_overview_shows_a_launched_one_its_link(owner_client: Client, running: Campaign) -> None:

@@ -1,0 +1,27 @@
+"""What a campaign's overview shows of its workers: how far they are."""
+
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.progress import get_totals
+from campaigns.models import Campaign
+from campaigns.overview import NextStep, OverviewPart
+from campaigns.queries import Role, has_role
+from evalsite.accounts.models import User
+
+
+def progress_part(campaign: Campaign, user: User) -> OverviewPart:
+    """Return how far the workers of a launched campaign are. Four queries at most."""
+    totals = get_totals(campaign, timezone.now())
+    step, can_invite = None, has_role(campaign, Role.EDITOR) and not campaign.crowd_platform.has_account
+    if campaign.status == Campaign.Status.RUNNING:
+        if not totals.n_assignments and can_invite:
+            url = reverse("monitoring:raters", args=[campaign.public_id])
+            text = "The campaign is running and nobody has begun yet. Raters come by a link that you send them."
+            step = NextStep("Send raters their link", text, "Go to the raters", url)
+        elif totals.n_assignments:
+            url = reverse("monitoring:progress", args=[campaign.public_id])
+            done = f"{totals.n_finished:,} of {totals.n_wanted:,} assignments are finished."
+            text = f"{done} With the last one the results come by themselves."
+            step = NextStep("Workers are rating", text, "See progress", url)
+    return OverviewPart("monitoring/overview.html", {"totals": totals}, step)
