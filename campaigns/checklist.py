@@ -329,11 +329,11 @@ def _why_nobody(campaign: Campaign, compared: Compared, most: int) -> str:
 
 def _payment(campaign: Campaign) -> Step:
     if not campaign.reward:
-        return Step("payment", "Payment", "campaigns:settings", "optional", "None: workers are unpaid volunteers.")
+        return Step("payment", "Payment", "campaigns:payment", "optional", "None: workers are unpaid volunteers.")
     if not campaign.minutes_per_hit:
         text = "Set how many minutes a HIT takes, to see the reward per hour."
-        return Step("payment", "Payment", "campaigns:settings", "optional", text)
-    return Step("payment", "Payment", "campaigns:settings", "ok", f"{campaign.reward} {campaign.currency} per HIT.")
+        return Step("payment", "Payment", "campaigns:payment", "optional", text)
+    return Step("payment", "Payment", "campaigns:payment", "ok", f"{campaign.reward} {campaign.currency} per HIT.")
 
 
 def _platform(campaign: Campaign, contents: Contents) -> Step:

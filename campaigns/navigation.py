@@ -89,11 +89,12 @@ _GROUPS = {
         _Page("platform", "Platform", "crowd:platform"),
         _Page("raters", "Raters", "monitoring:raters", _has_links),
         _Page(
-            "payments",
+            "payment",
             "Payment",
-            "crowd:payments",
+            "campaigns:payment",
             parts=(
-                _Page("payments", "Payment", "crowd:payments", _has_account),
+                _Page("payment", "Reward", "campaigns:payment"),
+                _Page("payments", "Payments", "crowd:payments"),
                 _Page("discrepancies", "Discrepancies", "crowd:discrepancies", _has_account),
                 _Page("orders", "Orders", "crowd:orders", _has_account),
             ),
@@ -109,7 +110,7 @@ _GROUPS = {
             "monitoring:chats",
             _is_live,
             (
-                _Page("chats", "Now", "monitoring:chats"),
+                _Page("chats", "Live chats", "monitoring:chats"),
                 _Page("transcripts", "Transcripts", "monitoring:transcripts"),
                 _Page("chat_flags", "Flags", "monitoring:chat_flags"),
             ),

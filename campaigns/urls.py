@@ -52,6 +52,7 @@ _OF_ONE = [
     path("hits/own/", design.own_hits, name="own_hits"),
     path("hits/<int:number>/", design.hit, name="hit"),
     path("jobs/<uuid:job_id>/", campaigns.job, name="job"),
+    path("payment/", settings.payment, name="payment"),
     path("settings/", settings.settings, name="settings"),
     path("settings/webhooks/", webhooks.webhooks, name="webhooks"),
     path("settings/webhooks/<int:webhook_id>/", webhooks.webhook, name="webhook"),

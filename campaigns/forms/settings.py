@@ -14,14 +14,14 @@ from campaigns.services.campaigns import CHANGEABLE_AFTER_LAUNCH
 from evalsite.lib.markdown import MarkdownField
 
 _GROUPS = (
-    ("General", ("name", "is_accessible", "lease_minutes")),
+    ("Campaign", ("name", "is_accessible", "lease_minutes")),
     ("Worker test", ("worker_test", "alpha")),
-    ("Payment", ("reward", "currency", "minutes_per_hit")),
 )
+_PAYMENT = ("reward", "currency", "minutes_per_hit")
 
 
 class SettingsForm(PartialForm):
-    """Name, worker test and payment."""
+    """Name, worker test and payment: the last has a page of its own."""
 
     after_launch = CHANGEABLE_AFTER_LAUNCH
 
@@ -75,8 +75,12 @@ class SettingsForm(PartialForm):
         return str(self.cleaned_data["currency"]).upper()
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """Return the fields as the page groups them."""
+        """Return the fields of the page of settings, in its groups."""
         return [(title, [self[name] for name in names if name in self.fields]) for title, names in _GROUPS]
+
+    def payment(self) -> list[forms.BoundField]:
+        """Return the fields of the page of the payment."""
+        return [self[name] for name in _PAYMENT]
 
 
 _LONGEST = 50_000

@@ -20,13 +20,22 @@ from evalsite.accounts.requests import SignedInRequest
 
 @campaign_view("GET", "POST")
 def settings(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Name, worker test, payment, platform, lease."""
+    """Name, accessible mode, lease, worker test."""
     form = SettingsForm(campaign, sent(request))
-    if answer := _save(request, campaign, form, reload=".side-title, #cost"):
+    if answer := _save(request, campaign, form, reload=".side-title"):
+        return answer
+    return render_form(request, "campaigns/settings.html", _context(campaign, "settings", form))
+
+
+@campaign_view("GET", "POST")
+def payment(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Reward, currency and minutes of a HIT, with what it costs."""
+    form = SettingsForm(campaign, sent(request))
+    if answer := _save(request, campaign, form, reload="#cost"):
         return answer
     n_places = contents_of(campaign).n_places
-    context = _context(campaign, "settings", form) | {"n_places": n_places, "total": campaign.reward * n_places}
-    return render_form(request, "campaigns/settings.html", context)
+    context = _context(campaign, "payment", form) | {"n_places": n_places, "total": campaign.reward * n_places}
+    return render_form(request, "campaigns/payment.html", context)
 
 
 @campaign_view("GET", "POST")

@@ -28,6 +28,10 @@ def url(campaign: Campaign) -> str:
     return reverse("campaigns:settings", args=[campaign.public_id])
 
 
+def payment_url(campaign: Campaign) -> str:
+    return reverse("campaigns:payment", args=[campaign.public_id])
+
+
 def autosave(client: Client, campaign: Campaign, **sent: object):
     return client.post(url(campaign), sent, headers={"X-Autosave": "1"})
 
@@ -43,7 +47,7 @@ def test_the_whole_form_without_script(owner_client: Client, campaign: Campaign)
         0.01,
     )
     assert (saved.reward, saved.currency, saved.minutes_per_hit) == (Decimal("1.20"), "EUR", 6)
-    assert owner_client.get(url(campaign)).context["campaign"].hourly_reward == Decimal("12.00")
+    assert owner_client.get(payment_url(campaign)).context["campaign"].hourly_reward == Decimal("12.00")
 
 
 @on_both
@@ -152,5 +156,5 @@ def test_after_launch_the_form_without_script_can_be_sent_as_it_is_shown(owner_c
 def test_unpaid_volunteers_cost_nothing(owner, owner_client: Client) -> None:
     campaign = make_campaign(owner, "mrc-fluency")
     autosave(owner_client, campaign, minutes_per_hit="10")
-    context = owner_client.get(url(campaign)).context
+    context = owner_client.get(payment_url(campaign)).context
     assert (context["campaign"].hourly_reward, context["total"]) == (0, 0)

@@ -123,7 +123,7 @@ def test_what_belongs_to_another_campaign_is_not_found(
     assert owner_client.get(address(other, "webhook", webhook.pk)).status_code == 404
 
 
-def test_only_those_who_may_edit_find_them_on_the_settings(
+def test_only_those_who_may_edit_find_them(
     owner_client: Client, viewer_client: Client, campaign: Campaign, webhook: Webhook
 ) -> None:
     settings_page = address(campaign, "settings")
