@@ -1,10 +1,19 @@
-"""The documents name files, headings and modules that exist."""
+"""The documents name files, headings, modules and pages of the site that exist."""
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count, pairwise
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator
+from django.urls import Resolver404, resolve
+from markdown_it import MarkdownIt
+
+from tests.test_permission_matrix import ADDRESSES, TABLE
 
 ROOT = Path(__file__).parent.parent
 APPS = ("analysis", "annotation", "benchmarks", "campaigns", "crowd", "docs", "evalsite", "examples", "simulators")
@@ -12,19 +21,22 @@ FOLDERS = (*APPS, "static", "templates", "tests")
 DOCUMENTS = sorted(
     path for pattern in ("*.md", *(f"{name}/**/*.md" for name in APPS)) for path in ROOT.glob(pattern) if path.is_file()
 )
-_LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([^)\s]+))?\)")
 # `crowd/models.py`, `templates/rate/`; `campaigns.design`, `annotation.places`.
 _PATH = re.compile(rf"`((?:{'|'.join(FOLDERS)})(?:/[\w.-]+)*/?)`")
 _MODULE = re.compile(rf"`((?:{'|'.join(APPS)})(?:\.[a-z_]+)+)`")
 
 
+# `/api/v1/docs/`, a path of the site.
+_SITE_PATH = re.compile(r"`(/[a-z][\w/.-]*/)`")
+_MARKDOWN = MarkdownIt("commonmark").enable("table")
+_is_url = URLValidator(schemes=["http", "https"])
+
+
 def wrong_in(document: Path, text: str) -> Iterator[str]:
     """Yield each link, path and module of a document that leads nowhere."""
-    for name, heading in _LINK.findall(text):
-        target = (document.parent / name).resolve() if name else document
-        if not target.exists() or (heading and heading not in anchors(target.read_text())):
-            yield f"{name}#{heading}"
+    yield from (link for link in links_in(text) if not leads_somewhere(document, link))
     yield from (path for path in _PATH.findall(text) if not (ROOT / path).exists())
+    yield from (path for path in _SITE_PATH.findall(text) if not is_of_site(path))
     for name in _MODULE.findall(text):
         path = ROOT / name.replace(".", "/")
         # The last part may be a name in the module.
@@ -32,10 +44,51 @@ def wrong_in(document: Path, text: str) -> Iterator[str]:
             yield name
 
 
+def links_in(text: str) -> Iterator[str]:
+    """Yield where the links and images of a document lead; a link to a name that is not defined stays in the text."""
+    for token in (child for block in _MARKDOWN.parse(text) for child in block.children or ()):
+        if token.type in ("link_open", "image"):
+            yield str(token.attrGet("href") or token.attrGet("src"))
+        elif token.type == "text":
+            yield from re.findall(r"\]\[.*?\]|\]\(", token.content)
+
+
+def leads_somewhere(document: Path, link: str) -> bool:
+    """Whether a link leads to a file, a heading or a page of the site; of other sites, whether it is an address."""
+    if link.startswith(("http:", "https:")):
+        with suppress(ValidationError):
+            _is_url(link)
+            return True
+        return False
+    if link.startswith("mailto:"):
+        return "@" in link
+    name, _, heading = unquote(link).partition("#")
+    if name.startswith("/"):
+        return is_of_site(name)
+    target = (document.parent / name).resolve() if name else document
+    return target.exists() and (not heading or heading in anchors(target.read_text()))
+
+
+def is_of_site(path: str) -> bool:
+    """Whether pages of the site have this path, or begin with it."""
+    if any(f"/{address.route}".startswith(path) for address in ADDRESSES):
+        return True
+    with suppress(Resolver404):
+        # Where nothing is, the API answers by itself.
+        return resolve(path).view_name not in {row.address for row in TABLE if row.who == "nobody"}
+    return False
+
+
 def anchors(text: str) -> set[str]:
-    """Return the anchors of a document's headings, as code hosts make them."""
-    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+    """Return the anchors of a document's headings, as GitHub makes them: of two that are alike the second has -1."""
+    found: set[str] = set()
+    tokens = _MARKDOWN.parse(text)
+    for opening, inline in pairwise(tokens):
+        if opening.type == "heading_open":
+            shown = "".join(each.content for each in inline.children or () if each.type in ("text", "code_inline"))
+            anchor = re.sub(r"[^\w\- ]", "", shown.strip().lower()).replace(" ", "-")
+            found.add(next(each for n in count() if (each := f"{anchor}-{n}" if n else anchor) not in found))
+    return found
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -44,7 +97,30 @@ def test_links_paths_and_modules_exist(document: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[a](docs/gone.md)", "[a](README.md#gone)", "[a](#gone)", "`crowd/gone.py`", "`campaigns.gone.gone`"]
+    "text",
+    [
+        "[a](docs/gone.md)",
+        "[a](README.md#gone)",
+        "[a](#gone)",
+        "[a](docs/glossary.md#chats-1)",
+        "![a](docs/images/gone.png)",
+        "[a][gone]",
+        "[a](/api/v1/gone/)",
+        "[a](https://no host/)",
+        "[a](https://nohost)",
+        "`crowd/gone.py`",
+        "`campaigns.gone.gone`",
+        "`/gone/`",
+    ],
 )
 def test_a_wrong_one_is_noticed(text: str) -> None:
     assert len(list(wrong_in(ROOT / "README.md", text))) == 1
+
+
+def test_right_ones_pass() -> None:
+    text = (
+        "[a](docs/glossary.md#chats) [b](https://example.org/x?y=1#z) [c](/api/v1/docs/) <mailto:a@example.org> [d]\n\n"
+        "`/rate/` `[e](gone.md)`\n\n```\n[f](gone.md)\n# No heading\n```\n\n[d]: docs/method.md\n"
+    )
+    assert list(wrong_in(ROOT / "README.md", text)) == []
+    assert anchors("## Same\n\n```\n# No heading\n```\n\n## Same\n\n## `a_b` *&* c\n") == {"same", "same-1", "a_b--c"}
