@@ -72,6 +72,7 @@ urlpatterns = [
     _at(f"{_CAMPAIGN}screen/fields/<str:name>/place/", screen.FieldPlace, "field_place"),
     _at(f"{_CAMPAIGN}design/", settings.Design, "design"),
     _at(f"{_CAMPAIGN}design/preset/", settings.Preset, "preset"),
+    _at(f"{_CAMPAIGN}design/proposals/", settings.Proposals, "proposals"),
     _at(f"{_CAMPAIGN}design/seed/", settings.Seed, "seed"),
     _at(f"{_CAMPAIGN}checklist/", campaigns.Checklist, "checklist"),
     _at(f"{_CAMPAIGN}launch/", campaigns.Launch, "launch"),

@@ -31,12 +31,12 @@ def mix_of(campaign: Campaign) -> Mix:
         raise refusal(error) from error
 
 
-def read_build_inputs(campaign: Campaign, *, with_texts: bool = True) -> BuildInputs:
+def read_build_inputs(campaign: Campaign, *, with_texts: bool = True, mix: Mix | None = None) -> BuildInputs:
     """Return what the campaign's HITs follow from; raise DomainError if its mix makes no HIT. Three queries.
 
-    Without texts it is enough to see what HITs come to.
+    Without texts it is enough to see what HITs come to. A `mix` takes the place of the campaign's.
     """
-    mix, screen = mix_of(campaign), Screen.from_json(campaign.screen)
+    mix, screen = mix or mix_of(campaign), Screen.from_json(campaign.screen)
     systems = sorted(campaign.systems.filter(is_degraded=False).values_list("name", "pk", "is_human", "family"))
     columns = ("name", "pk", "fields") if with_texts else ("name", "pk")
     sources: list[Any] = sorted(campaign.sources.values_list(*columns), key=lambda row: row[0])

@@ -141,6 +141,11 @@ class CrowdPlatform(ABC):
         return {}
 
     @classmethod
+    def for_known_raters(cls) -> Mapping[str, Any]:
+        """Return the options that go with raters who are known by name; none where the platform brings its own."""
+        return {}
+
+    @classmethod
     def remark(cls, settings: Mapping[str, Any]) -> str:
         """Return what to consider of these options before the launch, "" if nothing."""
         return ""

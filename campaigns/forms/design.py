@@ -6,14 +6,25 @@ from typing import Any
 from django import forms
 
 from campaigns.design.composition import Layout
+from campaigns.design.raters import LARGEST_HIT, Raters, RaterTime
 from campaigns.design.sampling import Leftover
 from campaigns.forms.partial import CheckboxWidget, PartialForm
 from campaigns.models import Campaign
+from campaigns.proposals import Pace
 from campaigns.services.design import WORKERS
+from evalsite.lib.words import counted
 
-_MOST_ITEMS = 500
+_MOST_ITEMS = LARGEST_HIT
 _MOST_HITS = 1_000_000
 _LARGEST_SEED = 2**31 - 1
+
+_MOST_RATERS, _MOST_MINUTES, _MOST_SECONDS = 1000, 1440, 36_000
+
+_RATERS = [
+    (Raters.CROWD.value, "Crowd: many workers, a HIT each, with a worker test and degraded items"),
+    (Raters.LAB.value, "Lab: a few known raters, several HITs each, personal links, repeats instead of a worker test"),
+    (Raters.EXPERTS.value, "Experts: a few, no degraded items, each output rated by 2 or 3 of them"),
+]
 
 _LAYOUTS = [
     (Layout.POOLED.value, "Any outputs: its items come from all sources and systems alike"),
@@ -23,6 +34,8 @@ _LEFTOVERS = [
     (Leftover.FILL.value, "Every output is rated: one more HIT is filled with outputs that are rated already"),
     (Leftover.DROP.value, "They are left out: no output is rated twice, and sources that cannot fill a HIT are unused"),
 ]
+NOT_OF_CHATS = frozenset({"n_repeat", "n_reference", "layout", "has_anchor", "leftover"})
+"""Fields that a design of chats does not have."""
 _ITEMS, _CHATS = "Items of a HIT", "Chats of a HIT"
 _GROUPS = (
     (_ITEMS, ("n_ordinary", "n_degraded", "n_repeat", "n_reference"), "mix-fields"),
@@ -85,7 +98,7 @@ class DesignForm(PartialForm):
 
     def _be_live(self) -> None:
         """Leave out what chatbots do not have, and say the rest in words of chats."""
-        for name in ("n_repeat", "n_reference", "layout", "has_anchor", "leftover"):
+        for name in NOT_OF_CHATS:
             del self.fields[name]
         ordinary, n_hits = self.fields["n_ordinary"], self.fields["n_hits"]
         ordinary.label, ordinary.help_text = "Chatbots", "Each of another family."
@@ -102,3 +115,74 @@ class DesignForm(PartialForm):
         if self._is_live:
             groups = [(_CHATS if title == _ITEMS else title, fields, css) for title, fields, css in groups]
         return [group for group in groups if group[1]]
+
+
+class RatersForm(forms.Form):
+    """Who rates, and how much time they have."""
+
+    raters = forms.ChoiceField(label="Who rates", choices=_RATERS, widget=forms.RadioSelect)
+    n_raters = forms.IntegerField(label="Number of raters", min_value=1, max_value=_MOST_RATERS)
+    minutes = forms.FloatField(
+        label="Minutes each",
+        min_value=0.1,
+        max_value=_MOST_MINUTES,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="What one rater has in all.",
+    )
+    seconds_per_item = forms.FloatField(
+        label="Seconds per item",
+        min_value=0.1,
+        max_value=_MOST_SECONDS,
+        required=False,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+
+    def time(self, seconds_per_item: float) -> RaterTime:
+        """Return what was sent; `seconds_per_item` is used where it was left out."""
+        data = self.cleaned_data
+        return RaterTime(data["n_raters"], data["minutes"], self.seconds() or seconds_per_item)
+
+    def seconds(self) -> float | None:
+        """Return the seconds per item that were sent; None if none were."""
+        seconds: float | None = self.cleaned_data["seconds_per_item"]
+        return seconds
+
+
+class ChatRatersForm(RatersForm):
+    """The same of raters who chat."""
+
+    seconds_per_item = None  # type: ignore[assignment]
+    minutes_per_chat = forms.FloatField(
+        min_value=0.1,
+        max_value=_MOST_SECONDS / 60,
+        required=False,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+
+    def seconds(self) -> float | None:
+        """Return the seconds of a chat that were sent; None if none were."""
+        minutes: float | None = self.cleaned_data["minutes_per_chat"]
+        return minutes * 60 if minutes else None
+
+
+def raters_form(campaign: Campaign, pace: Pace, data: Mapping[str, Any] | None = None) -> RatersForm:
+    """Return the form for a campaign, whose items take so long where nothing else is sent."""
+    form = ChatRatersForm if campaign.is_live else RatersForm
+    name, default = (
+        ("minutes_per_chat", round(pace.seconds / 60, 1)) if campaign.is_live else ("seconds_per_item", pace.seconds)
+    )
+    raters = Raters.CROWD if campaign.crowd_platform.has_account else Raters.LAB
+    if data is not None:
+        data = {field: data.get(field) or (default if field == name else "") for field in form.base_fields}
+    initial = {"raters": raters.value, "n_raters": 12, "minutes": 30, name: default}
+    made = form(data, initial=initial, auto_id="raters_%s")
+    made.fields[name].help_text = _pace_words(campaign, pace)
+    return made
+
+
+def _pace_words(campaign: Campaign, pace: Pace) -> str:
+    if pace.n_measured:
+        return f"As in {counted(pace.n_measured, 'finished assignment')} of the campaign that this is a run of."
+    if campaign.is_live:
+        return "Proposed by the messages of a chat and the statements."
+    return "Proposed by the length of the texts and the statements."

@@ -5,9 +5,11 @@ from typing import Any
 
 from django.db import transaction
 
+from campaigns.building.proposals import Proposal
+from campaigns.design.raters import Raters
 from campaigns.models import Campaign
 from campaigns.protocols import get_protocol
-from campaigns.services.campaigns import lock_for_change, mark_unbuilt, mix_fields, new_seed
+from campaigns.services.campaigns import change_campaign, lock_for_change, mark_unbuilt, mix_fields, new_seed
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 
@@ -61,6 +63,31 @@ def change_design(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campaign
 def use_preset(*, campaign: Campaign) -> Campaign:
     """Take the mix and layout of the campaign's protocol; raise DomainError as `change_design` does."""
     return change_design(campaign=campaign, changes=preset_of(campaign))
+
+
+@transaction.atomic
+def use_design(*, campaign: Campaign, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Set the fields of a proposed design, the worker test and the options of the platform among them.
+
+    Returns what they were, with which the same call undoes it. Raises DomainError as `change_design` does.
+    """
+    locked = lock_for_change(campaign)
+    before = {name: getattr(locked, name) for name in fields}
+    design = {name: value for name, value in fields.items() if name in COMPOSITION | WORKERS}
+    change_design(campaign=locked, changes=design)
+    change_campaign(campaign=locked, changes={name: value for name, value in fields.items() if name not in design})
+    return before
+
+
+def use_proposal(*, campaign: Campaign, proposal: Proposal) -> dict[str, Any]:
+    """Take a proposed design; raters who are known get personal links where the platform makes such.
+
+    Returns what was before, for `use_design`. Raises DomainError as `change_design` does.
+    """
+    fields = proposal.fields()
+    if proposal.raters is not Raters.CROWD and (options := campaign.crowd_platform.for_known_raters()):
+        fields["platform_settings"] = dict(options)
+    return use_design(campaign=campaign, fields=fields)
 
 
 def draw_seed(*, campaign: Campaign) -> Campaign:

@@ -9,8 +9,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from campaigns.building.estimate import RATINGS_WANTED
+from campaigns.building.proposals import certainty_words
+from campaigns.design.certainty import Certainty
 from campaigns.design.composition import Kind
 from campaigns.design.words import Unit, segment, unit_of
+from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.hit_queries import Cell
 from campaigns.models import Campaign, HitItem
 
@@ -82,6 +85,24 @@ def hit_mix(cells: Sequence[Cell], campaign: Campaign, caption: str = "") -> dic
             for cell in cells
         ],
     }
+
+
+@register.filter
+def half_width(certainty: Certainty | None) -> str:
+    """Return half the width of an interval; an en dash for none."""
+    return f"± {certainty.half_width:.2f}" if certainty else "–"
+
+
+@register.filter
+def certainty_sentence(certainty: Certainty | None, campaign: Campaign) -> str:
+    """Return what the results of a design will tell, in one sentence."""
+    return certainty_words(certainty, "chatbots" if campaign.is_live else "systems")
+
+
+@register.filter
+def test_name(slug: str) -> str:
+    """Return what people call a worker test."""
+    return "none" if slug == NO_TEST else WORKER_TESTS[slug].name
 
 
 @register.filter

@@ -1,16 +1,22 @@
 """What HITs consist of: setting it, building HITs, looking at them."""
 
+from typing import Any
+
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
+from campaigns.building.proposals import Proposal
 from campaigns.checklist import passing_of
+from campaigns.design.certainty import ASSUMED
+from campaigns.design.raters import Raters
 from campaigns.design.worker_test import NO_TEST
-from campaigns.forms.design import DesignForm
+from campaigns.forms.design import DesignForm, RatersForm, raters_form
 from campaigns.hit_queries import cells_of, example_cells, get_estimate, list_items
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress, url_of
+from campaigns.proposals import expected_of, get_proposal, pace_of
 from campaigns.services.campaigns import change_campaign
-from campaigns.services.design import change_design, draw_seed, preset_of, use_preset
+from campaigns.services.design import change_design, draw_seed, preset_of, use_design, use_preset, use_proposal
 from campaigns.services.hits import build_hits, use_own_hits
 from campaigns.views.access import campaign_view, render_form
 from campaigns.views.autosave import save_form, sent
@@ -21,12 +27,18 @@ from evalsite.lib.errors import DomainError
 _FOLLOWS = "#estimate,#design-buttons,h1"
 
 
+def _key(campaign: Campaign) -> str:
+    return f"former-design:{campaign.public_id}"
+
+
 def _page(
     request: SignedInRequest, campaign: Campaign, error: DomainError | None = None, form: DesignForm | None = None
 ) -> HttpResponse:
-    """Show the design, at most nine queries for any number of HITs; `error` is what a button was answered."""
+    """Show the design, with as many queries for any number of HITs; `error` is what a button was answered."""
     form = form or DesignForm(campaign)
     context = campaign_context(campaign, "design")
+    if context["can_change"] and not campaign.has_given_hits:
+        context |= {"undo": request.session.get(_key(campaign)), **_raters(request, campaign)}
     n_hits, job, preset = campaign.hits.count(), campaign.build_job, preset_of(campaign)
     is_preset = campaign.has_given_hits or all(getattr(campaign, name) == value for name, value in preset.items())
     if campaign.is_launched or (job and job.status == job.Status.SUCCEEDED):
@@ -46,12 +58,30 @@ def _page(
     try:
         context["estimate"] = get_estimate(campaign)
         n_planned = context["estimate"].n_hits
+        context |= {"certainty": expected_of(campaign, context["estimate"]), "has_certainty": True}
     except DomainError as problem:
         context["problem"] = problem
     if n_tested := campaign.criteria.filter(is_in_worker_test=True).count():
         context["unpassable"] = passing_of(campaign, n_hits=n_planned, n_tested=n_tested).problem
     form.freeze(context)
     return render_form(request, "campaigns/design.html", context)
+
+
+def _raters(request: SignedInRequest, campaign: Campaign) -> dict[str, Any]:
+    """Return the form of who rates and, if it was sent, the design that fits them or why there is none."""
+    pace = pace_of(campaign)
+    form = raters_form(campaign, pace, request.GET if "raters" in request.GET else None)
+    context: dict[str, Any] = {"raters_form": form, "assumed": ASSUMED}
+    if form.is_bound and form.is_valid():
+        try:
+            context["proposal"] = _propose(campaign, form, pace.seconds)
+        except DomainError as error:
+            context["no_proposal"] = error
+    return context
+
+
+def _propose(campaign: Campaign, form: RatersForm, seconds: float) -> Proposal:
+    return get_proposal(campaign, raters=Raters(form.cleaned_data["raters"]), time=form.time(seconds))
 
 
 @campaign_view("GET", "POST")
@@ -61,6 +91,7 @@ def design(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     if answer := save_form(
         request, form, lambda changes: change_design(campaign=campaign, changes=changes), reload=_FOLLOWS
     ):
+        request.session.pop(_key(campaign), None)  # to undo would undo this, too
         return answer
     return _page(request, campaign, form=form)
 
@@ -69,6 +100,27 @@ def design(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 def build(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Build the HITs."""
     build_hits(campaign=campaign, user=request.user)
+    return redirect("campaigns:design", campaign.public_id)
+
+
+@campaign_view("POST", refused=_page)
+def proposal(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Take the design that fits raters and their time, and remember the former one for `undo`."""
+    pace = pace_of(campaign)
+    form = raters_form(campaign, pace, request.POST)
+    if not form.is_valid():
+        raise DomainError("bad_raters", "Say who rates, how many they are and how many minutes each has.")
+    found = _propose(campaign, form, pace.seconds)
+    request.session[_key(campaign)] = use_proposal(campaign=campaign, proposal=found)
+    return redirect("campaigns:design", campaign.public_id)
+
+
+@campaign_view("POST", refused=_page)
+def undo(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Take the design again that the last proposal replaced."""
+    if fields := request.session.get(_key(campaign)):
+        use_design(campaign=campaign, fields=fields)
+    request.session.pop(_key(campaign), None)
     return redirect("campaigns:design", campaign.public_id)
 
 

@@ -175,6 +175,24 @@ def test_the_protocol_s_design_is_taken_and_a_seed_drawn(script: Client, address
     assert _patch(script, f"{address}settings/", worker_test="none").json()["worker_test"] == "none"
 
 
+def test_a_design_is_proposed_for_raters_and_their_time(script: Client, address: str) -> None:
+    sent = {"raters": "lab", "n_raters": 6, "minutes": 15, "seconds_per_item": 30}
+    empty = script.get(f"{address}design/proposals/", sent)
+    assert (empty.status_code, empty.json()["code"]) == (409, "no_outputs")
+    upload = _upload(script, address)
+    _done(script, script.post(f"{address}uploads/{upload['id']}/import/"))
+    proposal = script.get(f"{address}design/proposals/", sent).json()
+    assert "6 raters × 15 minutes: 6 HITs of 30 items" in proposal["summary"]
+    assert proposal["worker_test"] == "none"
+    assert 0 < proposal["half_width"] < proposal["smallest_difference"]
+    used = _patch(script, f"{address}design/", **proposal["design"]).json()
+    assert used | proposal["design"] == used
+
+    refused = script.get(f"{address}design/proposals/", sent | {"minutes": 0.1})
+    assert (refused.status_code, refused.json()["code"]) == (409, "too_few_minutes")
+    assert script.get(f"{address}design/proposals/").status_code == 422
+
+
 def test_after_the_launch_what_workers_saw_is_frozen(script: Client, address: str) -> None:
     Campaign.objects.update(launched_at=timezone.now())
     for answer in (

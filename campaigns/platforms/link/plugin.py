@@ -62,6 +62,11 @@ class Link(CrowdPlatform):
         return {"max_workers": _RESERVE * math.ceil(n_places / (hits_per_worker or 1))}
 
     @classmethod
+    def for_known_raters(cls) -> Mapping[str, Any]:
+        """Let only raters in who have a personal link."""
+        return {"access": PERSONAL}
+
+    @classmethod
     def remark(cls, settings: Mapping[str, Any]) -> str:
         """Say of an open link without a cap what that means."""
         if cls._access(settings) != OPEN or settings.get("max_workers") is not None:
