@@ -11,13 +11,13 @@ from campaigns.queries import may_edit
 from campaigns.services.webhooks import announce_failure
 from evalsite.accounts.models import User
 from evalsite.jobs.failures import may_retry, on_failure
-from evalsite.jobs.handlers import JobContext, job_handler
+from evalsite.jobs.handlers import JobContext, job_handler, job_subject
 from evalsite.jobs.models import Job
 
 RUN = "analysis.run"
 
 
-@job_handler(RUN)
+@job_handler(RUN, "Analyse ratings")
 def run_analysis(ctx: JobContext, run: str) -> None:
     """Execute the analysis run of this id."""
     stages = count()
@@ -28,7 +28,7 @@ def run_analysis(ctx: JobContext, run: str) -> None:
     )
 
 
-@job_handler(ANALYSE)
+@job_handler(ANALYSE, "Collect a campaign’s ratings")
 def analyse_campaign_ratings(ctx: JobContext, campaign: int, user: int | None = None) -> None:
     """Start the analysis of what a campaign's workers have rated, asked for by a user or by the campaign's end.
 
@@ -41,6 +41,12 @@ def analyse_campaign_ratings(ctx: JobContext, campaign: int, user: int | None = 
     analyse_campaign(campaign=found, user=User.objects.filter(pk=user).first() if user else None, saving=ctx.saving)
 
 
+@job_subject(ANALYSE)
+def _campaign_of_snapshot(job: Job) -> int:
+    return int(job.args["campaign"])
+
+
+@job_subject(RUN)
 def _campaign_of_run(job: Job) -> int | None:
     return AnalysisRun.objects.values_list("ratings_file__campaign", flat=True).get(pk=job.args["run"])
 
@@ -54,6 +60,8 @@ def may_analyse(job: Job) -> bool:
 @may_retry(RUN)
 def may_run(job: Job) -> bool:
     """Tell whether who had ratings of a campaign analysed is still an editor; a file of their own is theirs."""
+    if not AnalysisRun.objects.filter(pk=job.args["run"]).exists():
+        return False
     campaign_id = _campaign_of_run(job)
     return campaign_id is None or may_edit(job.owner, campaign_id)
 

@@ -13,16 +13,16 @@ from campaigns.services.hits import execute_build
 from campaigns.services.imports import Mode, execute_import
 from campaigns.services.webhooks import SEND, announce_failure, delete_old_deliveries
 from evalsite.jobs.failures import may_retry, on_failure
-from evalsite.jobs.handlers import JobContext, job_handler, periodic_task
+from evalsite.jobs.handlers import JobContext, job_handler, job_subject, periodic_task
 from evalsite.jobs.models import Job
 
 IMPORT = "campaigns.import"
-job_handler(SEND)(send_due_deliveries)
+job_handler(SEND, "Send webhooks")(send_due_deliveries)
 periodic_task(enqueue_due_deliveries)
 periodic_task(delete_old_deliveries)
 
 
-@job_handler(BUILD)
+@job_handler(BUILD, "Build HITs")
 def build_hits(ctx: JobContext, campaign: int) -> None:
     """Build the HITs of the campaign of this key, if it has not been deleted meanwhile."""
     if found := Campaign.objects.filter(pk=campaign).first():
@@ -30,7 +30,7 @@ def build_hits(ctx: JobContext, campaign: int) -> None:
             execute_build(campaign=found, on_progress=ctx.progress, saving=ctx.saving)
 
 
-@job_handler(IMPORT)
+@job_handler(IMPORT, "Import a file")
 def import_upload(ctx: JobContext, upload: str, mode: Mode) -> None:
     """Import the uploaded file of this id, if its campaign has not been deleted meanwhile."""
     if found := Upload.objects.select_related("campaign").filter(pk=upload).first():
@@ -48,6 +48,12 @@ def _as_long_as_it_is_there(campaign: Campaign) -> Iterator[None]:
             raise
 
 
+@job_subject(BUILD)
+def _campaign_of_build(job: Job) -> int:
+    return int(job.args["campaign"])
+
+
+@job_subject(IMPORT)
 def _campaign_of_import(job: Job) -> int | None:
     return Upload.objects.filter(pk=job.args["upload"]).values_list("campaign", flat=True).first()
 

@@ -9,7 +9,7 @@ from crowd.services.payments.sending import carry_out_orders
 from crowd.services.publishing import enqueue_unfinished_waves, publish_wave
 from crowd.services.syncing.polling import delete_old_notifications, enqueue_due_syncs, sync_campaign
 from evalsite.jobs.failures import may_retry, on_failure
-from evalsite.jobs.handlers import job_handler, periodic_task
+from evalsite.jobs.handlers import job_handler, job_subject, periodic_task
 from evalsite.jobs.models import Job
 
 periodic_task(enqueue_unfinished_waves)
@@ -18,11 +18,18 @@ periodic_task(enqueue_due_orders)
 periodic_task(delete_old_notifications)
 
 
-job_handler(PUBLISH)(publish_wave)
-job_handler(SYNC)(sync_campaign)
-job_handler(CARRY_OUT)(carry_out_orders)
+job_handler(PUBLISH, "Publish a wave")(publish_wave)
+job_handler(SYNC, "Read the crowd platform")(sync_campaign)
+job_handler(CARRY_OUT, "Pay on the crowd platform")(carry_out_orders)
 
 
+@job_subject(SYNC)
+@job_subject(CARRY_OUT)
+def _campaign_of_calls(job: Job) -> int:
+    return int(job.args["campaign"])
+
+
+@job_subject(PUBLISH)
 def _campaign_of_wave(job: Job) -> int | None:
     return Wave.objects.filter(pk=job.args["wave"]).values_list("campaign", flat=True).first()
 

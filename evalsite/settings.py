@@ -69,6 +69,7 @@ INSTALLED_APPS = [
     "analysis",
     "crowd",
     "api",
+    "desk",
 ]
 
 MIDDLEWARE = [

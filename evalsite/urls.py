@@ -19,7 +19,8 @@ urlpatterns = [
     path("api/v1/", include("api.urls")),
     path("help/", include("evalsite.help.urls")),
     # Passwords are entered on one page, which counts attempts.
-    path("admin/login/", admin_sign_in),
-    path("admin/password_change/", RedirectView.as_view(pattern_name="accounts:password")),
-    path("admin/", admin.site.urls),
+    path("admin/database/login/", admin_sign_in),
+    path("admin/database/password_change/", RedirectView.as_view(pattern_name="accounts:password")),
+    path("admin/database/", admin.site.urls),
+    path("admin/", include("desk.urls")),
 ]

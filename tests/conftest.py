@@ -5,6 +5,7 @@ import ipaddress
 import os
 import socket
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from datetime import timedelta
@@ -35,6 +36,7 @@ from evalsite.accounts.models import User
 from tests import databases, services
 from tests.campaigns.receiver import Receiver
 from tests.jobs.processes import make_installation
+from tests.mail_server import SmtpServer
 
 # Tests assert results, not times: a busy machine may take longer than the five seconds that a browser test waits for.
 expect.set_options(timeout=20_000)
@@ -312,6 +314,19 @@ def receiver(one_receiver: Receiver, settings: Settings) -> Receiver:
     settings.WEBHOOK_HOSTS = ["127.0.0.1", "*"]
     one_receiver.forget()
     return one_receiver
+
+
+# --- Mail
+
+
+@pytest.fixture
+def smtp_server() -> Iterator[SmtpServer]:
+    with SmtpServer() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
 
 
 # --- Private servers: skipped where the program is not installed, failed where REQUIRE_SERVICES is set

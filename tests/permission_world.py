@@ -80,7 +80,13 @@ def make_world() -> World:
     now = timezone.now()
     tokens = {name: create_token(user=owner, name=name, scopes=scopes[name], now=now)[1] for name in scopes}
     clients = {name: _browser(users.get(name)) for name in PEOPLE}
-    for_all = {"token_id": 1, "uidb64": "MQ", "token": "set-password", "rest": "no/such/address"}
+    for_all = {
+        "user_id": users["admin"].pk,
+        "token_id": 1,
+        "uidb64": "MQ",
+        "token": "set-password",
+        "rest": "no/such/address",
+    }
     for_all |= {"app_label": "campaigns", "object_id": 1, "content_type_id": 1, "id": owner.pk}
     for_all |= {"url": "no-such", "group": "work"}
     for_all |= {"help:guide": {"name": "glossary"}, "help:example": {"name": "client.py"}}

@@ -16,7 +16,18 @@ from markdown_it import MarkdownIt
 from tests.test_permission_matrix import ADDRESSES, TABLE
 
 ROOT = Path(__file__).parent.parent
-APPS = ("analysis", "annotation", "benchmarks", "campaigns", "crowd", "docs", "evalsite", "examples", "simulators")
+APPS = (
+    "analysis",
+    "annotation",
+    "benchmarks",
+    "campaigns",
+    "crowd",
+    "desk",
+    "docs",
+    "evalsite",
+    "examples",
+    "simulators",
+)
 FOLDERS = (*APPS, "static", "templates", "tests")
 DOCUMENTS = sorted(
     path for pattern in ("*.md", *(f"{name}/**/*.md" for name in APPS)) for path in ROOT.glob(pattern) if path.is_file()

@@ -8,8 +8,8 @@
 * `who`: `anyone`; everybody who is `signed-in`; members who are at least `viewer`, `editor`, `owner` (others do not
   find it); the `user` whom it belongs to (others do not find it); the `worker` whose token the address has; the crowd
   `platform` whose signature the request has; an `admin` of the site (others are asked to sign in as one), or
-  `admin-or-403` (others are refused); `no-admin`, what not even an admin may; `nobody` and, in the admin's pages,
-  `nobody-there`, where nothing is.
+  `admin-or-403` (others are refused); an administrator at the `desk` (others do not find it); `no-admin`, what not even
+  an admin may; `nobody` and, in the pages of the database, `nobody-there`, where nothing is.
 * `scope`: what a token needs. Where there is none, a token is no sign-in.
 
 Nothing that is sent is valid: who may is decided before it is read. A request that is refused writes nothing; each is
@@ -40,7 +40,7 @@ from tests.permission_world import PEOPLE, World, make_world
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 ALLOWED, SIGN_IN, HIDDEN, FORBIDDEN, NO_METHOD = "allowed", "sign-in", "hidden", "forbidden", "no such method"
-_ADMIN = "/admin/login/?next="
+_ADMIN = "/admin/database/login/?next="
 _USE_OF_TOKEN = "accounts_apitoken"  # is noted before anything is decided
 # What becomes of anonymous, stranger, viewer, editor, owner, admin.
 _MEMBERS = (SIGN_IN, HIDDEN, *[ALLOWED] * 3, HIDDEN)
@@ -55,11 +55,12 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     "platform": (FORBIDDEN,) * 6,
     "admin": (*[SIGN_IN] * 5, ALLOWED),
     "admin-or-403": (SIGN_IN, *[FORBIDDEN] * 4, ALLOWED),
+    "desk": (SIGN_IN, *[HIDDEN] * 4, ALLOWED),
     "no-admin": (*[SIGN_IN] * 5, FORBIDDEN),
     "nobody": (HIDDEN,) * 6,
     "nobody-there": (*[SIGN_IN] * 5, HIDDEN),
 }
-_ADMINS = {"admin", "admin-or-403", "no-admin", "nobody-there"}
+_ADMINS = {"admin", "desk", "admin-or-403", "no-admin", "nobody-there"}
 # Taking out what is not there is no mistake: it may have been done before.
 _REPEATABLE = {"campaigns:criterion_delete", "campaigns:member_remove"}
 # Django answers every method there, before it looks at it.

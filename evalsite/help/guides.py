@@ -74,7 +74,12 @@ GROUPS = (
     ),
     GuideGroup(
         "For admins",
-        (Guide("settings", "Settings", "The settings of an installation: keys, databases, mail, limits and hosts."),),
+        (
+            Guide(
+                "administration", "Administration", "People, jobs, storage and the set-up: the pages of administrators."
+            ),
+            Guide("settings", "Settings", "The settings of an installation: keys, databases, mail, limits and hosts."),
+        ),
     ),
     GuideGroup(
         "For developers",

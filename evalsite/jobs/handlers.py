@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 
 from evalsite.accounts.models import User
@@ -16,7 +17,10 @@ logger = logging.getLogger(__name__)
 
 Handler = Callable[..., None]
 PeriodicTask = Callable[[], object]
+Subject = Callable[[Job], int | None]
 _handlers: dict[str, Handler] = {}
+_titles: dict[str, str] = {}
+_subjects: dict[str, Subject] = {}
 _periodic_tasks: list[PeriodicTask] = []
 
 
@@ -61,8 +65,8 @@ class JobContext:
             yield
 
 
-def job_handler(kind: str) -> Callable[[Handler], Handler]:
-    """Register the decorated function `handler(ctx, **args)` for jobs of `kind`.
+def job_handler(kind: str, title: str = "") -> Callable[[Handler], Handler]:
+    """Register the decorated function `handler(ctx, **args)` for jobs of `kind`, which lists call `title`.
 
     A handler may run more than once for one job, and must leave the same state as if it had run once.
     """
@@ -71,9 +75,35 @@ def job_handler(kind: str) -> Callable[[Handler], Handler]:
         if kind in _handlers:
             raise ValueError(f"two handlers for jobs of kind {kind!r}")
         _handlers[kind] = handler
+        _titles[kind] = title or kind
         return handler
 
     return register
+
+
+def job_subject(kind: str) -> Callable[[Subject], Subject]:
+    """Have the decorated function asked for the key of what a job of `kind` is about; None if that is gone."""
+
+    def register(subject: Subject) -> Subject:
+        if kind in _subjects:
+            raise ValueError(f"two subjects of jobs of kind {kind!r}")
+        _subjects[kind] = subject
+        return subject
+
+    return register
+
+
+def subject_of(job: Job) -> int | None:
+    """Return the key of what a job is about; None if that is gone, or it is about nothing in particular."""
+    try:
+        return _subjects[job.kind](job) if job.kind in _subjects else None
+    except (ObjectDoesNotExist, KeyError):  # a job of a version before may have other arguments
+        return None
+
+
+def list_kinds() -> dict[str, str]:
+    """Return the title of each kind of jobs, by title."""
+    return dict(sorted(_titles.items(), key=lambda item: item[1]))
 
 
 def get_handler(kind: str) -> Handler:

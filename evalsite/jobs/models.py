@@ -45,6 +45,7 @@ class Job(models.Model):
 
     error_code = models.CharField(max_length=100, blank=True)
     error_message = models.TextField(blank=True)
+    error_details = models.TextField("traceback, for administrators", blank=True)
 
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True, help_text="Start of the latest attempt.")

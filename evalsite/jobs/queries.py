@@ -1,9 +1,11 @@
 """Reading jobs: first whether this user may, then what a page shows."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Count, Max, Min, QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
@@ -55,3 +57,63 @@ def _percent(job: Job) -> int | None:
     if job.status == Job.Status.SUCCEEDED:
         return 100
     return 100 * job.done // job.total if job.total else None
+
+
+# --- What administrators see of all jobs
+
+
+@dataclass(frozen=True)
+class Workers:
+    """The workers that were seen lately, and what is known of the time since which none is.
+
+    `waiting_since` is when the first of the jobs that are due could have begun; `n_due` is how many these are.
+    """
+
+    alive: list[WorkerHeartbeat]
+    silent: list[WorkerHeartbeat]
+    last_started_at: datetime | None
+    n_due: int
+    waiting_since: datetime | None
+
+    @property
+    def last_seen_at(self) -> datetime | None:
+        """When a worker was last seen, or a job last began; None if that is not known any more."""
+        times = [each.last_seen_at for each in (*self.alive, *self.silent)]
+        return max([*times, *([self.last_started_at] if self.last_started_at else [])], default=None)
+
+
+def get_workers(now: datetime) -> Workers:
+    """Return which workers live, and since when jobs wait."""
+    beats = list(WorkerHeartbeat.objects.order_by("-last_seen_at"))
+    since = now - timedelta(seconds=SILENCE_S)
+    due = Job.objects.filter(status=Job.Status.QUEUED, run_after__lte=now).aggregate(
+        n=Count("pk"), first=Min("run_after")
+    )
+    return Workers(
+        [beat for beat in beats if beat.last_seen_at >= since],
+        [beat for beat in beats if beat.last_seen_at < since],
+        Job.objects.aggregate(last=Max("started_at"))["last"],
+        due["n"],
+        due["first"],
+    )
+
+
+def count_jobs() -> dict[str, int]:
+    """Return the number of jobs in each status."""
+    counted = Job.objects.order_by().values_list("status").annotate(n=Count("pk"))
+    return dict.fromkeys(Job.Status.values, 0) | dict(counted)
+
+
+def list_jobs(*, status: str = "", kind: str = "", search: str = "") -> QuerySet[Job]:
+    """Return jobs with their owners, newest first; `search` is a job's number or part of its owner's address."""
+    found = Job.objects.select_related("owner").order_by("-created_at", "pk")
+    if status:
+        found = found.filter(status=status)
+    if kind:
+        found = found.filter(kind=kind)
+    if search:
+        try:
+            found = found.filter(pk=UUID(search.strip()))
+        except ValueError:
+            found = found.filter(owner__email__icontains=search.strip())
+    return found

@@ -2,6 +2,7 @@
 
 import logging
 import time
+import traceback
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,11 +20,14 @@ from evalsite.jobs.handlers import JobContext, LeaseLostError, Progress, get_han
 from evalsite.jobs.models import QUEUED_AGAIN, Job
 from evalsite.jobs.timing import BACKOFF_S, LEASE_S, PROGRESS_S, Ticker
 from evalsite.lib.errors import DomainError
+from evalsite.lib.masking import mask_tokens
 
 logger = logging.getLogger(__name__)
 
 # Faults that pass: worth another attempt, unlike a bug or a mistake in the data.
 PASSING_FAULTS = (OperationalError, InterfaceError, ConnectionError, TimeoutError)
+
+_MOST_DETAILS = 20_000
 
 # Tokens of the jobs that this process is running, so that a process that ends in order can give them back.
 _held_tokens: set[UUID] = set()
@@ -82,13 +86,13 @@ def _outcome(job: Job, ctx: JobContext) -> dict[str, Any]:
             return _queued_again(job)
         logger.exception("%s failed in its last attempt", job)
         message = f"Something that this needs did not answer in {job.attempts} attempts. Retry it later."
-        return _failed("unavailable", message, ctx)
-    except Exception:
+        return _failed("unavailable", message, ctx, _traceback_of(error))
+    except Exception as error:
         logger.exception("%s failed", job)
         message = (
             f"Something went wrong on the server. If a retry fails too, tell an administrator this number: {job.pk}."
         )
-        return _failed("internal", message, ctx)
+        return _failed("internal", message, ctx, _traceback_of(error))
     total = ctx.reported.total
     return {
         "status": Job.Status.SUCCEEDED,
@@ -99,8 +103,13 @@ def _outcome(job: Job, ctx: JobContext) -> dict[str, Any]:
     }
 
 
-def _failed(code: str, message: str, ctx: JobContext) -> dict[str, Any]:
-    return {"error_code": code, "error_message": message, **ctx.reported._asdict()}
+def _failed(code: str, message: str, ctx: JobContext, details: str = "") -> dict[str, Any]:
+    return {"error_code": code, "error_message": message, "error_details": details, **ctx.reported._asdict()}
+
+
+def _traceback_of(error: Exception) -> str:
+    """Return the end of a traceback, without tokens, as the log has it; PostgreSQL takes no NUL."""
+    return mask_tokens("".join(traceback.format_exception(error))).replace("\0", "")[-_MOST_DETAILS:]
 
 
 def _queued_again(job: Job) -> dict[str, Any]:

@@ -21,14 +21,17 @@ SWEEP_LIMIT = 200
 
 
 @transaction.atomic
-def retry_job(job: Job) -> Job:
+def retry_job(job: Job, *, by_administrator: bool = False) -> Job:
     """Queue a failed job again, with all its attempts.
 
     Raises DomainError `not_allowed` if its owner may not change any more what it is about, `job_not_failed` for a job
-    that has not failed.
+    that has not failed. An administrator may also retry one that nobody owns.
     """
-    if not is_retry_allowed(job):
-        raise DomainError("not_allowed", "You are no longer an editor of this campaign, so you cannot retry its jobs.")
+    if not is_retry_allowed(job) and not (by_administrator and job.owner_id is None):
+        raise DomainError(
+            "not_allowed",
+            "This job cannot be retried: its owner is no longer an editor of the campaign, or the campaign is gone.",
+        )
     retried = Job.objects.filter(pk=job.pk, status=Job.Status.FAILED).update(
         **QUEUED_AGAIN,
         attempts=0,
@@ -36,6 +39,7 @@ def retry_job(job: Job) -> Job:
         finished_at=None,
         error_code="",
         error_message="",
+        error_details="",
         done=0,
         total=0,
     )

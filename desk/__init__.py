@@ -1,0 +1,1 @@
+"""What administrators see and change of the whole site: people, jobs, storage, system."""
