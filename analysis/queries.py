@@ -18,7 +18,7 @@ from analysis.models import AnalysisRun, RatingsFile
 from analysis.ratings.columns import ColumnMapping, criterion_of, score_columns
 from analysis.ratings.scales import FULL, Observed, Scale, check_scale_of_file
 from campaigns.design.composition import Kind
-from campaigns.models import Membership
+from campaigns.models import Campaign, Membership
 from evalsite.accounts.models import User
 from evalsite.lib.tables import TableError, preview, read_columns
 
@@ -34,7 +34,8 @@ _DEGRADED = Kind.DEGRADED.name.lower()
 
 def _role_of(user: User, file: str = "") -> dict[str, Case]:
     """Return `my_role`, the user's role for a ratings file, NULL for a stranger; `file` is the path to it and `__`."""
-    member = user.memberships.filter(campaign=OuterRef(f"{file}campaign")).values("role")
+    found = user.memberships.exclude(campaign__status=Campaign.Status.DELETING)
+    member = found.filter(campaign=OuterRef(f"{file}campaign")).values("role")
     is_own_upload = When(**{f"{file}campaign": None, f"{file}owner": user}, then=Value(Role.OWNER))
     return {"my_role": Case(is_own_upload, default=Subquery(member))}
 

@@ -34,9 +34,9 @@ from api.parsers import StrictJsonParser
 from api.problems import RefusedError, answer
 from api.shapes import shape_of
 from campaigns.models import Campaign
-from campaigns.queries import Role, get_campaign_for
+from campaigns.queries import Role, being_deleted, get_campaign_for
 from evalsite.accounts.models import Scope
-from evalsite.lib.errors import UNPROCESSABLE, DomainError
+from evalsite.lib.errors import CONFLICT, UNPROCESSABLE, DomainError
 
 _PRECONDITION_FAILED = 412
 Many = Literal["", "all", "pages"]
@@ -183,6 +183,7 @@ def operation(
     media_type: str | tuple[str, ...] = "",
     takes_key: bool = True,
     is_partial: bool = False,
+    while_deleting: bool = False,
 ) -> Callable[[Method], Method]:
     """Make a method of a Resource an operation.
 
@@ -211,6 +212,8 @@ def operation(
             if "public_id" in kwargs:
                 wanted = role or (Role.VIEWER if is_read else Role.EDITOR)
                 kwargs["campaign"] = campaign = get_campaign_for(request.user, kwargs.pop("public_id"), wanted)
+                if campaign.is_being_deleted and not while_deleting:
+                    raise RefusedError(being_deleted(), CONFLICT)
                 shows_names = shows_names and campaign.my_role == Role.OWNER
                 if has_names and not shows_names:
                     campaign.my_role = Role.VIEWER

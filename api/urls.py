@@ -79,6 +79,8 @@ urlpatterns = [
     _at(f"{_CAMPAIGN}pause/", campaigns.Pause, "pause"),
     _at(f"{_CAMPAIGN}resume/", campaigns.Resume, "resume"),
     _at(f"{_CAMPAIGN}close/", campaigns.Close, "close"),
+    _at(f"{_CAMPAIGN}archive/", campaigns.Archive, "archive"),
+    _at(f"{_CAMPAIGN}deletion/", campaigns.DeletionOf, "deletion"),
     _at(f"{_CAMPAIGN}copies/", campaigns.Copies, "copies"),
     _at(f"{_CAMPAIGN}related-runs/", campaigns.RelatedRuns, "related_runs"),
     _at(f"{_CAMPAIGN}members/", campaigns.Members, "members"),

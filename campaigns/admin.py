@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.db.models import Model
 
-from campaigns.models import Campaign, Chatbot, Delivery, Membership, Webhook
+from campaigns.models import Campaign, Chatbot, Deletion, Delivery, Membership, Webhook
 from evalsite.lib.admin import DeletableAdmin, KeptAdmin
 
 if TYPE_CHECKING:
@@ -12,7 +12,17 @@ else:
     MembershipBase = admin.TabularInline
 
 
-_SHOWN = ("name", "public_id", "protocol", "status", "replicates", "created_at", "launched_at", "closed_at")
+_SHOWN = (
+    "name",
+    "public_id",
+    "protocol",
+    "status",
+    "replicates",
+    "created_at",
+    "launched_at",
+    "closed_at",
+    "archived_at",
+)
 
 
 class Memberships(MembershipBase):
@@ -95,3 +105,14 @@ class DeliveryAdmin(DeletableAdmin):
     list_select_related = ["webhook"]
     search_fields = ["event_id", "webhook__url", "webhook__campaign__public_id"]
     date_hierarchy = "at"
+
+
+@admin.register(Deletion)
+class DeletionAdmin(KeptAdmin):
+    """What was deleted or erased, by whom and when."""
+
+    list_display = ["asked_at", "kind", "name", "object_id", "done_by", "done_at"]
+    list_filter = ["kind"]
+    list_select_related = ["done_by"]
+    search_fields = ["name", "object_id", "done_by__email"]
+    date_hierarchy = "asked_at"

@@ -42,6 +42,7 @@ class Campaign(models.Model):
         RUNNING = "running", "Running"
         PAUSED = "paused", "Paused"
         CLOSED = "closed", "Closed"
+        DELETING = "deleting", "Being deleted"  # nothing is accepted any more
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=LONGEST_NAME)
@@ -54,6 +55,7 @@ class Campaign(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     launched_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True, help_text="Left out of lists since then.")
 
     screen = models.JSONField("what a worker is shown (campaigns.contracts.protocol.Screen)", default=dict)
     study_name = models.CharField(max_length=LONGEST_NAME, blank=True, help_text="Workers see it.")
@@ -98,6 +100,7 @@ class Campaign(models.Model):
     my_role: str  # of the user that `get_campaign_for` fetched it for
 
     build_job = models.ForeignKey("jobs.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    deletion_job = models.ForeignKey("jobs.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:
         ordering = ["-created_at"]
@@ -170,6 +173,11 @@ class Campaign(models.Model):
     def is_open(self) -> bool:
         """Whether HITs are given out."""
         return self.status == self.Status.RUNNING
+
+    @property
+    def is_being_deleted(self) -> bool:
+        """Whether a job deletes it."""
+        return self.status == self.Status.DELETING
 
 
 class Membership(models.Model):
@@ -467,3 +475,30 @@ class Delivery(models.Model):
     def is_open(self) -> bool:
         """Whether it is still to be answered."""
         return self.state in (self.State.WAITING, self.State.SENDING)
+
+
+class Deletion(models.Model):
+    """What somebody had deleted or erased: by whom, when, how much. It stays."""
+
+    class Kind(models.TextChoices):
+        CAMPAIGN = "campaign", "Campaign"
+        UPLOAD = "upload", "Uploaded file of a campaign"
+        RATINGS_FILE = "ratings-file", "Ratings file"
+        RUN = "run", "Analysis"
+        WORKER = "worker", "Personal data of a worker"
+
+    kind = models.CharField(max_length=20, choices=Kind)
+    name = models.CharField(max_length=255)
+    object_id = models.UUIDField("public id of the campaign, or id of the file or analysis")
+    contents = models.JSONField("number, noun and note of what went", default=list)
+    done_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    asked_at = models.DateTimeField(default=timezone.now)
+    done_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.name}"

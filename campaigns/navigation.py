@@ -160,7 +160,7 @@ def side_bar(campaign: Campaign, current: str, counts: Mapping[str, int] | None 
 
 def _stages(campaign: Campaign) -> list[Stage]:
     status = Campaign.Status(campaign.status)
-    now = _STAGES.index(_Status.RUNNING if status == _Status.PAUSED else status)
+    now = _STAGES.index({_Status.PAUSED: _Status.RUNNING, _Status.DELETING: _Status.CLOSED}.get(status, status))
     return [
         Stage(str(status.label if i == now else stage.label), "past" if i < now else "now" if i == now else "later")
         for i, stage in enumerate(_STAGES)

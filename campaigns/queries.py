@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce, Greatest, Lower
 from django.shortcuts import get_object_or_404
 
 from campaigns.models import Campaign, Chatbot, Criterion, Delivery, Membership, Output, System, Webhook
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
+from evalsite.lib.errors import DomainError
 
 Role = Membership.Role
 BUILD = "campaigns.build_hits"
@@ -25,12 +28,19 @@ def get_campaign_for(user: User, public_id: UUID, role: Role = Role.VIEWER) -> C
 
     Raises Http404 for a stranger, PermissionDenied for a member of a lower role.
     """
-    memberships = Membership.objects.select_related("campaign__build_job", "campaign__replicates")
+    memberships = Membership.objects.select_related(
+        "campaign__build_job", "campaign__deletion_job", "campaign__replicates"
+    )
     membership = get_object_or_404(memberships, user=user, campaign__public_id=public_id)
     if _RANKS.index(membership.role) < _RANKS.index(role):
         raise PermissionDenied(f"This needs the role of {role.label.lower()}; you are {membership.role}.")
     membership.campaign.my_role = membership.role
     return membership.campaign
+
+
+def being_deleted() -> DomainError:
+    """Return the refusal of everything in a campaign that is being deleted."""
+    return DomainError("being_deleted", "This campaign is being deleted: nothing of it can be read or changed.")
 
 
 def has_role(campaign: Campaign, role: Role) -> bool:
@@ -41,12 +51,54 @@ def has_role(campaign: Campaign, role: Role) -> bool:
 def may_edit(user: User | None, campaign_id: int | None) -> bool:
     """Tell whether somebody is an editor or an owner of a campaign, if there still are both. One query."""
     found = Membership.objects.filter(user=user, campaign=campaign_id, role__in=[Role.EDITOR, Role.OWNER])
+    return user is not None and found.exclude(campaign__status=Campaign.Status.DELETING).exists()
+
+
+def may_delete(user: User | None, campaign_id: int) -> bool:
+    """Tell whether somebody owns a campaign, which may be half deleted. One query."""
+    found = Membership.objects.filter(user=user, campaign=campaign_id, role=Role.OWNER)
     return user is not None and found.exists()
 
 
-def list_campaigns_for(user: User) -> QuerySet[Membership]:
-    """Return the user's memberships with their campaigns, newest campaign first."""
-    return user.memberships.select_related("campaign").order_by("-campaign__created_at", "-campaign__pk")
+# The names of the orders that lists of campaigns have; what is the same goes by the key.
+LIST_ORDERS = {
+    "activity": ("-active_at", "-campaign__pk"),
+    "created": ("-campaign__created_at", "-campaign__pk"),
+    "name": ("name_key", "campaign__pk"),
+}
+
+
+def list_campaigns_for(
+    user: User, *, search: str = "", stage: str = "", protocol: str = "", archived: bool = False, sort: str = "created"
+) -> QuerySet[Membership]:
+    """Return the user's memberships with their campaigns, in an order of LIST_ORDERS.
+
+    `archived`: those that are archived, instead of all others. Each has `active_at`: when something was made, launched,
+    closed or uploaded last, or a worker did something.
+    """
+    wanted: dict[str, Any] = {"campaign__archived_at__isnull": not archived}
+    if search:
+        wanted["campaign__name__icontains"] = search
+    if stage:
+        wanted["campaign__status"] = stage
+    if protocol:
+        wanted["campaign__protocol"] = protocol
+    found = user.memberships.filter(**wanted).select_related("campaign__deletion_job")
+    one = Campaign.objects.filter(pk=OuterRef("campaign")).order_by().values("pk")
+    last = [
+        Subquery(one.annotate(at=Max("uploads__uploaded_at")).values("at")),
+        Subquery(one.annotate(at=Max("assignments__seen_at")).values("at")),  # of the app of workers
+        F("campaign__launched_at"),
+        F("campaign__closed_at"),
+    ]
+    created = F("campaign__created_at")  # of a NULL, SQLite would make all NULL
+    active_at = Greatest(created, *(Coalesce(each, created) for each in last))
+    return found.annotate(active_at=active_at, name_key=Lower("campaign__name")).order_by(*LIST_ORDERS[sort])
+
+
+def has_campaigns(user: User) -> bool:
+    """Tell whether the user is a member of any campaign, archived or not."""
+    return user.memberships.exists()
 
 
 @dataclass(frozen=True)
@@ -57,24 +109,38 @@ class ListedCampaign:
     n_hits: int
     n_places: int
     n_taken: int
+    n_finished: int
 
     @property
     def campaign(self) -> Campaign:
         """The campaign."""
         return self.membership.campaign
 
+    @property
+    def active_at(self) -> datetime:
+        """When something was made, launched, closed or uploaded last, or a worker did something."""
+        return self.membership.active_at  # type: ignore[attr-defined]
+
+    @property
+    def n_at_work(self) -> int:
+        """Places that a worker has and has not finished."""
+        return max(self.n_taken - self.n_finished, 0)
+
 
 def list_places(memberships: Iterable[Membership]) -> list[ListedCampaign]:
-    """Return campaigns of `list_campaigns_for` with their HITs and places. One query."""
+    """Return campaigns of `list_campaigns_for` with their HITs, places and finished assignments. Two queries."""
     memberships = list(memberships)
-    counted = Campaign.objects.filter(pk__in=[each.campaign_id for each in memberships]).order_by()
-    found = counted.annotate(n=Count("hits"), left=Sum("hits__n_places_left", default=0)).values("pk", "n", "left")
-    by_campaign = {row["pk"]: (row["n"], row["left"]) for row in found}
+    shown = Campaign.objects.filter(pk__in=[each.campaign_id for each in memberships]).order_by()
+    counted = shown.annotate(n=Count("hits"), left=Sum("hits__n_places_left", default=0)).values("pk", "n", "left")
+    by_campaign = {row["pk"]: (row["n"], row["left"]) for row in counted}
+    is_finished = Q(assignments__state="finished")
+    finished = dict(shown.annotate(n=Count("assignments", filter=is_finished)).values_list("pk", "n"))
     rows = []
     for membership in memberships:
         n_hits, n_left = by_campaign[membership.campaign_id]
         n_places = n_hits * membership.campaign.workers_per_hit
-        rows.append(ListedCampaign(membership, n_hits, n_places, n_places - n_left))
+        n_finished = finished[membership.campaign_id]
+        rows.append(ListedCampaign(membership, n_hits, n_places, n_places - n_left, n_finished))
     return rows
 
 
@@ -193,8 +259,8 @@ def get_delivery_of(webhook: Webhook, delivery_id: int) -> Delivery:
 
 
 def get_job_of(campaign: Campaign, job_id: UUID) -> Job:
-    """Return a job that imports a file of the campaign or builds its HITs; raise Http404 for any other."""
-    return get_object_or_404(Job, of_set_up(campaign), pk=job_id)
+    """Return a job that imports a file of the campaign, builds its HITs or deletes it; raise Http404 for any other."""
+    return get_object_or_404(Job, of_set_up(campaign) | Q(pk=campaign.deletion_job_id), pk=job_id)
 
 
 def list_related_runs(user: User, campaign: Campaign) -> tuple[Campaign | None, list[Campaign]]:

@@ -7,7 +7,8 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError
 
 from campaigns.models import Campaign, Upload
-from campaigns.queries import BUILD, may_edit
+from campaigns.queries import BUILD, may_delete, may_edit
+from campaigns.services.deletion import DELETE, execute_deletion
 from campaigns.services.deliveries import enqueue_due_deliveries, send_due_deliveries
 from campaigns.services.hits import execute_build
 from campaigns.services.imports import Mode, execute_import
@@ -38,6 +39,13 @@ def import_upload(ctx: JobContext, upload: str, mode: Mode) -> None:
             execute_import(upload=found, mode=mode, on_progress=ctx.progress, saving=ctx.saving)
 
 
+@job_handler(DELETE)
+def delete_campaign(ctx: JobContext, campaign: int) -> None:
+    """Delete the campaign of this key, or what an earlier try has left of it."""
+    if found := Campaign.objects.filter(pk=campaign).first():
+        execute_deletion(campaign=found, on_progress=ctx.progress, saving=ctx.saving)
+
+
 @contextmanager
 def _as_long_as_it_is_there(campaign: Campaign) -> Iterator[None]:
     """End the work calmly where it fails because its campaign, with its files, was deleted while it went on."""
@@ -62,6 +70,12 @@ def _campaign_of_import(job: Job) -> int | None:
 def may_build(job: Job) -> bool:
     """Tell whether who had HITs built is still an editor."""
     return may_edit(job.owner, job.args["campaign"])
+
+
+@may_retry(DELETE)
+def may_go_on_deleting(job: Job) -> bool:
+    """Tell whether who had a campaign deleted is still an owner."""
+    return may_delete(job.owner, job.args["campaign"])
 
 
 @may_retry(IMPORT)

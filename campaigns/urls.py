@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from campaigns.views import (
+    archive,
     campaigns,
     chatbots,
     criteria,
@@ -56,6 +57,7 @@ _OF_ONE = [
     path("jobs/<uuid:job_id>/", campaigns.job, name="job"),
     path("payment/", settings.payment, name="payment"),
     path("settings/", settings.settings, name="settings"),
+    path("settings/archive/", archive.archive, name="archive"),
     path("settings/webhooks/", webhooks.webhooks, name="webhooks"),
     path("settings/webhooks/<int:webhook_id>/", webhooks.webhook, name="webhook"),
     path("settings/webhooks/<int:webhook_id>/secret/", webhooks.secret, name="webhook_secret"),
@@ -69,7 +71,7 @@ _OF_ONE = [
     path("resume/", campaigns.move, {"verb": "resume"}, name="resume"),
     path("close/", campaigns.move, {"verb": "close"}, name="close"),
     path("duplicate/", campaigns.duplicate, name="duplicate"),
-    path("delete/", campaigns.delete, name="delete"),
+    path("delete/", archive.delete, name="delete"),
 ]
 
 urlpatterns = [

@@ -253,6 +253,13 @@ EVALSITE_OVERVIEW = [
     "annotation.overview.progress_part",
 ]
 
+# What each app keeps of a campaign; those that refer to rows of others first.
+EVALSITE_RECORDS = [
+    "crowd.records.CrowdRecords",
+    "analysis.records.AnalysisRecords",
+    "annotation.records.AnnotationRecords",
+    "campaigns.services.deletion.CampaignRecords",
+]
 EVALSITE_METHODS = [
     "analysis.methods.direct_assessment.DirectAssessment",
     "analysis.methods.dialogue.Dialogue",

@@ -9,13 +9,16 @@ from rest_framework import serializers
 from api.access import ApiRequest
 from api.operations import Listed, Resource, operation
 from api.resources.accounts import UserShape
-from api.shapes import cleaned, model_shape, sent_to
+from api.resources.jobs import JobShape
+from api.shapes import cleaned, model_shape, sent_to, shape_of
 from campaigns.checklist import Step, checklist
 from campaigns.contracts.protocol import CriterionSpec
-from campaigns.forms.campaigns import LaunchForm, MemberForm, NewForm, RoleForm
+from campaigns.contracts.records import Counted
+from campaigns.forms.campaigns import ArchiveForm, CampaignFilter, DeleteForm, LaunchForm, MemberForm, NewForm, RoleForm
 from campaigns.models import Campaign, Membership
 from campaigns.protocols import list_protocols
 from campaigns.queries import (
+    LIST_ORDERS,
     Contents,
     ListedCampaign,
     Role,
@@ -28,13 +31,21 @@ from campaigns.queries import (
     list_related_runs,
 )
 from campaigns.services.campaigns import create_campaign
-from campaigns.services.lifecycle import (
-    close_campaign,
+from campaigns.services.deletion import (
+    count_contents,
     delete_campaign,
+    refusals_of,
+    request_deletion,
+    warnings_of,
+)
+from campaigns.services.lifecycle import (
+    archive_campaign,
+    close_campaign,
     duplicate_campaign,
     launch_campaign,
     pause_campaign,
     resume_campaign,
+    unarchive_campaign,
 )
 from campaigns.services.members import add_member, change_role, remove_member
 from evalsite.accounts.models import Scope
@@ -76,7 +87,7 @@ class CampaignShape(serializers.ModelSerializer[Campaign]):
         model = Campaign
         fields = (
             *("public_id", "name", "protocol", "status", "platform", "created_at", "launched_at", "closed_at"),
-            *("is_live", "my_role"),
+            *("archived_at", "is_live", "my_role"),
         )
         read_only_fields = fields
 
@@ -89,19 +100,27 @@ class ListedCampaignShape(serializers.Serializer[ListedCampaign]):
     protocol = serializers.CharField(source="campaign.protocol")
     status = serializers.ChoiceField(source="campaign.status", choices=Campaign.Status.choices)
     created_at = serializers.DateTimeField(source="campaign.created_at")
+    archived_at = serializers.DateTimeField(source="campaign.archived_at", allow_null=True)
+    active_at = serializers.DateTimeField(
+        help_text="When something was made, launched, closed or uploaded last, or a worker did something."
+    )
     my_role = serializers.ChoiceField(source="membership.role", choices=Role.choices)
     n_hits = serializers.IntegerField()
     n_places = serializers.IntegerField(help_text="HITs times workers of each.")
     n_taken = serializers.IntegerField(help_text="Places that a worker has, or has finished.")
+    n_finished = serializers.IntegerField(help_text="Assignments that are finished.")
 
 
 class Campaigns(Resource):
     """One's campaigns."""
 
-    @operation(Scope.READ, returns=ListedCampaignShape, many="pages")
+    @operation(Scope.READ, returns=ListedCampaignShape, filters=CampaignFilter, many="pages")
     def get(self, request: ApiRequest) -> Listed:
-        """List the campaigns that the user is a member of, newest first."""
-        return Listed(list_campaigns_for(request.user), ("-campaign__created_at", "-campaign__pk"), list_places)
+        """List the campaigns that the user is a member of, newest first; archived ones only if asked for."""
+        form = CampaignFilter(request.query_params)
+        cleaned(form)
+        wanted = {"sort": "created", **form.filters()}
+        return Listed(list_campaigns_for(request.user, **wanted), LIST_ORDERS[wanted["sort"]], list_places)
 
     @operation(Scope.EDIT, takes=NewForm, returns=CampaignShape, status=201, fields={"id_taken": "public_id"})
     def post(self, request: ApiRequest) -> Campaign:
@@ -121,8 +140,61 @@ class OneCampaign(Resource):
 
     @operation(Scope.ADMIN, role=Role.OWNER, refused=CONFLICT)
     def delete(self, request: ApiRequest, campaign: Campaign) -> None:
-        """Delete a campaign that was never launched."""
-        delete_campaign(campaign=campaign)
+        """Delete a campaign that was never launched; of launched ones see `deletion/`."""
+        delete_campaign(campaign=campaign, user=request.user)
+
+
+class Archive(Resource):
+    """Whether the campaign is left out of lists."""
+
+    @operation(Scope.ADMIN, role=Role.OWNER, takes=ArchiveForm, returns=CampaignShape, refused=CONFLICT)
+    def put(self, request: ApiRequest, campaign: Campaign) -> Campaign:
+        """Archive the campaign or have it in lists again. A running or paused one has to be closed first."""
+        is_archived = cleaned(ArchiveForm(sent_to(ArchiveForm, request)))["is_archived"]
+        (archive_campaign if is_archived else unarchive_campaign)(campaign=campaign)
+        return _again(request, campaign)
+
+
+class DeletionShape(serializers.Serializer[Any]):
+    """What goes if the campaign is deleted, and what stands in the way."""
+
+    contents = shape_of(Counted)(many=True)
+    refusals = serializers.ListField(child=serializers.CharField(), help_text="Why it cannot be deleted now.")
+    warnings = serializers.ListField(child=serializers.CharField())
+    job = JobShape(allow_null=True, help_text="Of a campaign that is being deleted.")
+
+
+class DeletionOf(Resource):
+    """The deletion of a campaign with everything in it."""
+
+    @operation(Scope.READ, role=Role.OWNER, returns=DeletionShape, while_deleting=True)
+    def get(self, request: ApiRequest, campaign: Campaign) -> dict[str, Any]:
+        """Return what would go and what stands in the way; once begun, how far it is."""
+        refusals = [] if campaign.is_being_deleted else refusals_of(campaign)
+        return {
+            "contents": count_contents(campaign),
+            "refusals": refusals,
+            "warnings": warnings_of(campaign),
+            "job": campaign.deletion_job,
+        }
+
+    @operation(
+        Scope.ADMIN,
+        role=Role.OWNER,
+        takes=DeleteForm,
+        returns=DeletionShape,
+        status=202,
+        refused=CONFLICT,
+        fields={"wrong_name": "name"},
+        takes_key=False,
+        while_deleting=True,
+    )
+    def post(self, request: ApiRequest, campaign: Campaign) -> dict[str, Any]:
+        """Delete the campaign: its `name` has to be sent if it was launched. A job does it, unless `job` is null."""
+        name = cleaned(DeleteForm(sent_to(DeleteForm, request)))["name"]
+        contents, warnings = count_contents(campaign), warnings_of(campaign)
+        job = request_deletion(campaign=campaign, user=request.user, name=name)
+        return {"contents": contents, "refusals": [], "warnings": warnings, "job": job}
 
 
 class ContentsOf(Resource):

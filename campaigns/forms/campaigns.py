@@ -1,15 +1,39 @@
 """Making and duplicating a campaign, and its members."""
 
+from typing import Any
 from uuid import uuid4
 
 from django import forms
 
-from campaigns.models import LONGEST_NAME, Membership
+from campaigns.models import LONGEST_NAME, Campaign, Membership
 from campaigns.protocols import list_protocols
 
 
 def _protocols() -> list[tuple[str, str]]:
     return [(protocol.slug, protocol.title) for protocol in list_protocols()]
+
+
+_STAGES = [(stage.value, stage.label) for stage in Campaign.Status if stage != Campaign.Status.DELETING]
+
+
+class CampaignFilter(forms.Form):
+    """Which campaigns to list, and in which order; empty fields do not filter."""
+
+    search = forms.CharField(
+        label="Name", required=False, max_length=LONGEST_NAME, widget=forms.TextInput(attrs={"type": "search"})
+    )
+    stage = forms.ChoiceField(required=False, choices=[("", "all"), *_STAGES])
+    protocol = forms.ChoiceField(required=False, choices=lambda: [("", "all"), *_protocols()])
+    sort = forms.ChoiceField(
+        label="Sort by",
+        required=False,
+        choices=[("", ""), ("activity", "last activity"), ("created", "created"), ("name", "name")],
+    )
+    archived = forms.BooleanField(required=False, help_text="Only those that are archived. Else they are left out.")
+
+    def filters(self) -> dict[str, Any]:
+        """Return what was set, of a valid form."""
+        return {name: value for name, value in self.cleaned_data.items() if value}
 
 
 class NewForm(forms.Form):
@@ -39,6 +63,23 @@ class DuplicateForm(forms.Form):
 
     public_id = forms.UUIDField(required=False)
     as_replication = forms.TypedChoiceField(choices=[("1", ""), ("0", "")], coerce=lambda value: value == "1")
+
+
+class ArchiveForm(forms.Form):
+    """Whether a campaign is archived."""
+
+    is_archived = forms.BooleanField(required=False)
+
+
+class DeleteForm(forms.Form):
+    """The name of the campaign that is deleted, typed again; one that was never launched needs none."""
+
+    name = forms.CharField(
+        label="Name of the campaign",
+        required=False,
+        max_length=LONGEST_NAME,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
 
 
 class MemberForm(forms.Form):

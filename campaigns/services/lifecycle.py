@@ -1,13 +1,11 @@
-"""The life of a campaign: draft → ready → running ⇄ paused → closed; and its copies."""
+"""The life of a campaign: draft → ready → running ⇄ paused → closed; its copies, and its archiving."""
 
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.core.files.storage import default_storage
 from django.db import connection, transaction
 from django.db.models import Sum
 from django.utils import timezone
@@ -16,9 +14,8 @@ from campaigns.checklist import checklist, missing, to_confirm
 from campaigns.contracts.events import CampaignClosed, CampaignLaunched
 from campaigns.models import LONGEST_NAME, Campaign, Chatbot, Hit, HitItem, Membership, Output, Source
 from campaigns.queries import proposed_settings
-from campaigns.services.campaigns import check_id, lock_for_change, new_seed
-from campaigns.services.chatbots import drop_dialogues
-from campaigns.services.rows import delete_hits, refresh_statistics
+from campaigns.services.campaigns import check_id, new_seed
+from campaigns.services.rows import refresh_statistics
 from campaigns.services.webhooks import announce
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import enqueue
@@ -35,8 +32,10 @@ _OWN = {
     "created_at",
     "launched_at",
     "closed_at",
+    "archived_at",
     "seed",
     "build_job",
+    "deletion_job",
     "platform_secrets",
     "account_data",
 }
@@ -51,6 +50,8 @@ def launch_campaign(*, campaign: Campaign, is_confirmed: bool = False) -> None:
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if locked.is_launched:
         return
+    if locked.archived_at:
+        raise DomainError("archived", "The campaign is archived. Unarchive it first: Settings → Archive, delete.")
     steps = checklist(locked)
     if lacks := missing(steps):
         text = " ".join(f"{step.title}: {step.text}" for step in lacks)
@@ -84,6 +85,23 @@ def close_campaign(*, campaign: Campaign) -> None:
     if _move(campaign, Status.CLOSED, {Status.RUNNING, Status.PAUSED}, closed_at=timezone.now()):
         announce_end(campaign)
         enqueue("analysis.campaign", args={"campaign": campaign.pk})
+
+
+@transaction.atomic
+def archive_campaign(*, campaign: Campaign) -> None:
+    """Leave a campaign out of lists; nothing is lost. Raises DomainError `still_open` for one that may get ratings."""
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if locked.status in (Status.RUNNING, Status.PAUSED):
+        raise DomainError("still_open", f"The campaign is {locked.status}. Close it first, then archive it.")
+    if locked.archived_at is None:
+        Campaign.objects.filter(pk=campaign.pk).update(archived_at=timezone.now())
+    campaign.refresh_from_db(fields=["archived_at"])
+
+
+def unarchive_campaign(*, campaign: Campaign) -> None:
+    """Have an archived campaign in lists again; once is enough."""
+    Campaign.objects.filter(pk=campaign.pk).update(archived_at=None)
+    campaign.archived_at = None
 
 
 def announce_end(campaign: Campaign) -> None:
@@ -218,18 +236,3 @@ def _copy_rows(statements: Iterable[str], old: Campaign, new: Campaign) -> None:
             named = {"old": old.pk, "new": new.pk, "places": new.workers_per_hit}
             cursor.execute(statement, {name: named[name] for name in named if f"%({name})s" in statement})
     refresh_statistics(Source, Output, Hit, HitItem)
-
-
-@transaction.atomic
-def delete_campaign(*, campaign: Campaign) -> None:
-    """Delete a campaign that no worker has seen, with all that it holds; raise DomainError `frozen` for others."""
-    locked = lock_for_change(campaign)
-    files = list(locked.uploads.values_list("file", flat=True))
-    dialogues = list(Chatbot.objects.filter(system__campaign=locked).values_list("dialogues", flat=True))
-    delete_hits(locked)
-    Output.objects.filter(source__campaign=locked)._raw_delete(using=connection.alias)
-    Source.objects.filter(campaign=locked)._raw_delete(using=connection.alias)
-    locked.delete()
-    for name in files:
-        transaction.on_commit(partial(default_storage.delete, name))
-    drop_dialogues(dialogues)

@@ -7,6 +7,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from campaigns.contracts.records import Counted
 from campaigns.models import Chatbot
 from evalsite.lib import words
 
@@ -14,6 +15,16 @@ register = template.Library()
 
 register.filter("counted", words.counted)
 register.filter("long_duration", words.long_duration)
+
+
+@register.filter
+def counted_words(each: Counted) -> str:
+    """Return how many of something there are, and what the note says.
+
+    >>> counted_words(Counted(2, "payment record", "3.00 USD"))
+    '2 payment records (3.00 USD)'
+    """
+    return words.counted(each.n, each.noun) + (f" ({each.note})" if each.note else "")
 
 
 @register.filter

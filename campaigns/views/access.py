@@ -23,9 +23,9 @@ from django.views.decorators.http import require_http_methods
 
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, url_of
-from campaigns.queries import Role, get_campaign_for
+from campaigns.queries import Role, being_deleted, get_campaign_for
 from evalsite.accounts.requests import SignedInRequest
-from evalsite.lib.errors import UNPROCESSABLE, DomainError
+from evalsite.lib.errors import CONFLICT, UNPROCESSABLE, DomainError
 
 _P = ParamSpec("_P")
 Check = Callable[[SignedInRequest, Campaign], HttpResponseBase | None]
@@ -40,12 +40,14 @@ def campaign_view(
     check: Check | None = None,
     refused: Refused | None = None,
     status: int = UNPROCESSABLE,
+    while_deleting: bool = False,
 ) -> Callable[[OfCampaign[_P]], Callable[..., HttpResponseBase]]:
     """Make a view of (request, campaign, …) one of (request, public_id, …).
 
     The campaign is fetched for the user: a stranger gets 404, a member whose role is lower than `to_read` (GET, HEAD)
     or `to_change` (all else) 403. What `check` returns is the answer, unless it is None. A DomainError is answered by
-    `refused`, with the campaign as it is now, and with `status`, unless that redirects.
+    `refused`, with the campaign as it is now, and with `status`, unless that redirects. While the campaign is being
+    deleted its pages lead to that of the deletion, and accept nothing.
     """
 
     def decorate(view: OfCampaign[_P]) -> Callable[..., HttpResponseBase]:
@@ -54,8 +56,14 @@ def campaign_view(
         def wrapped(request: SignedInRequest, public_id: UUID, *args: Any, **kwargs: Any) -> HttpResponseBase:
             role = to_read if request.method in ("GET", "HEAD") else to_change
             campaign = get_campaign_for(request.user, public_id, role)
-            if check and (answer := check(request, campaign)):
+            if campaign.is_being_deleted and not while_deleting:
+                if request.method in ("GET", "HEAD"):
+                    return redirect("campaigns:archive", campaign.public_id)
+                answer = refuse(request, campaign, being_deleted())
+                answer.status_code = CONFLICT
                 return answer
+            if check and (found := check(request, campaign)):
+                return found
             try:
                 return view(request, campaign, *args, **kwargs)
             except DomainError as error:

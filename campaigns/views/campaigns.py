@@ -1,7 +1,7 @@
-"""The list of campaigns, a new one, the overview of one, and its life: launching, closing, duplicating, deleting."""
+"""The list of campaigns, a new one, the overview of one, and its life: launching, closing, duplicating."""
 
 from collections.abc import Callable, Sequence
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -11,16 +11,23 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from campaigns.checklist import Step, checklist, missing, to_confirm
-from campaigns.forms.campaigns import DuplicateForm, NewForm
+from campaigns.forms.campaigns import CampaignFilter, DuplicateForm, NewForm
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress, url_of, worker_link
 from campaigns.overview import NextStep, first_step, overview_parts
 from campaigns.protocols import list_protocols
-from campaigns.queries import Role, contents_of, get_job_of, list_campaigns_for, list_places, list_related_runs
+from campaigns.queries import (
+    Role,
+    contents_of,
+    get_job_of,
+    has_campaigns,
+    list_campaigns_for,
+    list_places,
+    list_related_runs,
+)
 from campaigns.services.campaigns import create_campaign
 from campaigns.services.lifecycle import (
     close_campaign,
-    delete_campaign,
     duplicate_campaign,
     launch_campaign,
     pause_campaign,
@@ -36,9 +43,14 @@ _PER_PAGE = 25
 
 @require_GET
 def list_campaigns(request: SignedInRequest) -> HttpResponse:
-    """List the campaigns that the user is a member of."""
-    page = Paginator(list_campaigns_for(request.user), _PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "campaigns/list.html", {"page_obj": page, "rows": list_places(page)})
+    """List the campaigns that the user is a member of, as far as they match."""
+    form = CampaignFilter(request.GET)
+    is_valid = form.is_valid()
+    found = list_campaigns_for(request.user, **{"sort": "activity", **form.filters()} if is_valid else {})
+    page = Paginator(found if is_valid else found.none(), _PER_PAGE).get_page(request.GET.get("page"))
+    context = {"form": form, "page_obj": page, "rows": list_places(page)}
+    context["has_campaigns"] = bool(context["rows"]) or has_campaigns(request.user)
+    return render_form(request, "campaigns/list.html", context, is_refused=not is_valid)
 
 
 @require_http_methods(["GET", "POST"])
@@ -71,7 +83,6 @@ def _overview(request: SignedInRequest, campaign: Campaign, error: DomainError |
         "contents": contents,
         "parent": parent,
         "replications": replications,
-        "copy_id": uuid4(),
         "refused": error,
     }
     if campaign.is_launched:
@@ -128,16 +139,8 @@ def duplicate(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     return redirect("campaigns:campaign", copy.public_id)
 
 
-@campaign_view("POST", to_change=Role.OWNER, refused=_overview, status=CONFLICT)
-def delete(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Delete a campaign that was never launched."""
-    delete_campaign(campaign=campaign)
-    messages.success(request, f"“{campaign.name}” was deleted.")
-    return redirect("campaigns:list")
-
-
 @never_cache
-@campaign_view("GET", "HEAD")
+@campaign_view("GET", "HEAD", while_deleting=True)
 def job(request: SignedInRequest, campaign: Campaign, job_id: UUID) -> HttpResponse:
     """Answer with the state of an import or a building of HITs."""
     return JsonResponse(job_progress(campaign, get_job_of(campaign, job_id)))

@@ -1,6 +1,7 @@
 """Settings of a campaign: general ones, what workers read, and the rules of chats."""
 
 from typing import Any
+from uuid import uuid4
 
 from django.http import HttpResponse
 
@@ -24,7 +25,8 @@ def settings(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     form = SettingsForm(campaign, sent(request))
     if answer := _save(request, campaign, form, reload=".side-title"):
         return answer
-    return render_form(request, "campaigns/settings.html", _context(campaign, "settings", form))
+    context = _context(campaign, "settings", form) | {"copy_id": uuid4()}
+    return render_form(request, "campaigns/settings.html", context)
 
 
 @campaign_view("GET", "POST")

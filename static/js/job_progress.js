@@ -2,7 +2,7 @@
 // `[data-job-progress][data-url]`: asks the server about a job until it has finished, then reloads the page.
 // Inside it, each optional: `[data-job-bar]`, `[data-job-stage]`, `[data-job-error]`, `[data-job-no-worker]`,
 // `[data-job-offline]`. `data-status` is the status that the page already shows: a job found finished in that same
-// status is not worth a reload.
+// status is not worth a reload. `data-done-url`: the page to show instead once the job has succeeded.
 
 /**
  * @typedef {object} JobState
@@ -95,7 +95,9 @@ export function mount(el) {
       wait = INTERVAL_MS;
       render(el, state);
       over = state.finished;
-      if (over && state.status !== shown) {
+      if (over && state.status === "succeeded" && el.dataset.doneUrl) {
+        location.assign(el.dataset.doneUrl);
+      } else if (over && state.status !== shown) {
         setTimeout(() => location.reload(), seenUnfinished || !isReload() ? 0 : SECOND_RELOAD_MS);
       }
       seenUnfinished = !over;

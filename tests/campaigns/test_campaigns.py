@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from campaigns.checklist import checklist, missing
 from campaigns.contracts.protocol import Screen, find_blanks
-from campaigns.models import Campaign, Membership
+from campaigns.models import Campaign, Membership, Upload
 from campaigns.navigation import url_of
 from campaigns.protocols import list_protocols
 from campaigns.services.lifecycle import launch_campaign
@@ -39,7 +39,7 @@ def test_the_list_has_ones_own_newest_first_with_role_and_places(
     running.hits.filter(number=1).update(n_places_left=0)
     newer = make_campaign(owner, "custom")
     make_campaign(stranger, "qg")
-    rows = owner_client.get(LIST).context["rows"]
+    rows = owner_client.get(LIST, {"sort": "created"}).context["rows"]
     assert [row.campaign for row in rows] == [newer, running]
     assert (rows[1].n_hits, rows[1].n_taken, rows[1].n_places) == (3, 1, 3)
     [seen] = viewer_client.get(LIST).context["rows"]
@@ -53,6 +53,29 @@ def test_places_taken_with_more_workers_per_hit(owner_client: Client, running: C
     running.hits.update(n_places_left=3)
     [row] = owner_client.get(LIST).context["rows"]
     assert (row.n_taken, row.n_places) == (3, 12)
+
+
+@on_both
+def test_the_list_is_searched_filtered_and_sorted(
+    owner_client: Client, owner, running: Campaign, django_assert_num_queries
+) -> None:
+    for name, protocol in (("beta", "qg"), ("Alpha", "custom"), ("gamma", "qg")):
+        make_campaign(owner, protocol, name)
+    Upload.objects.create(campaign=Campaign.objects.get(name="beta"), name="a.csv", size=1, uploaded_by=owner)
+
+    def names(**query: str) -> list[str]:
+        return [row.campaign.name for row in owner_client.get(LIST, query).context["rows"]]
+
+    assert names() == names(sort="activity") == ["beta", "gamma", "Alpha", "Autumn questions"]
+    assert names(sort="created") == ["gamma", "Alpha", "beta", "Autumn questions"]
+    assert names(sort="name") == ["Alpha", "Autumn questions", "beta", "gamma"]
+    assert names(search="ALPH") == names(protocol="custom") == ["Alpha"]
+    assert names(stage="running") == ["Autumn questions"]
+    assert names(stage="running", protocol="custom") == []
+    assert "Nothing matches" in owner_client.get(LIST, {"search": "delta"}).text
+    assert owner_client.get(LIST, {"stage": "nonsense"}).status_code == 422
+    with django_assert_num_queries(6):  # session, user, count, page, places, finished
+        owner_client.get(LIST)
 
 
 @pytest.mark.parametrize("protocol", [protocol for protocol in list_protocols() if not protocol.chat])

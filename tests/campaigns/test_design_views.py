@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
+from campaigns.services.deletion import delete_campaign
 from campaigns.services.hits import build_hits, execute_build
-from campaigns.services.lifecycle import delete_campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job

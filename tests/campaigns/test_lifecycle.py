@@ -12,7 +12,8 @@ from django.urls import reverse
 from campaigns.checklist import Step, passing_of
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Criterion, Hit, HitItem, Output, Source, System, Upload
-from campaigns.services.lifecycle import close_campaign, delete_campaign, duplicate_campaign, launch_campaign
+from campaigns.services.deletion import delete_campaign
+from campaigns.services.lifecycle import close_campaign, duplicate_campaign, launch_campaign
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from tests.campaigns.cast import SYSTEMS, add_outputs, make_campaign
@@ -320,17 +321,45 @@ def test_delete_takes_everything_of_the_campaign_and_nothing_else(
     assert post(owner_client, "delete", ready).status_code == 404
 
 
-@pytest.mark.parametrize("status", ["running", "paused", "closed"])
-def test_a_launched_campaign_is_not_deleted(owner_client: Client, running: Campaign, status: str) -> None:
+@pytest.mark.parametrize("status", ["running", "paused"])
+def test_a_campaign_that_may_get_ratings_is_neither_deleted_nor_archived(
+    owner_client: Client, running: Campaign, status: str
+) -> None:
     Campaign.objects.update(status=status)
     response = post(owner_client, "delete", running)
     assert response.status_code == 409
-    assert response.context["refused"].code == "frozen"
-    assert Campaign.objects.exists()
+    assert response.context["refused"].code == "not_now"
+    assert "Close it first" in response.text
+    assert post(owner_client, "archive", running, is_archived="1").status_code == 302
+    assert Campaign.objects.get().archived_at is None
+
+
+# --- Archiving
+
+
+@on_both
+def test_an_archived_campaign_is_listed_only_when_asked_for_and_nothing_is_lost(
+    owner_client: Client, viewer_client: Client, ready: Campaign
+) -> None:
+    def listed(query: str) -> int:
+        return len(viewer_client.get(f"/campaigns/{query}").context["rows"])
+
+    assert post(viewer_client, "archive", ready, is_archived="1").status_code == 403
+    for _ in range(2):
+        answer = post(owner_client, "archive", ready, is_archived="1")
+        assert answer["Location"] == reverse("campaigns:list")
+    assert (listed(""), listed("?archived=on")) == (0, 1)
+    assert "No campaign that is not archived" in viewer_client.get("/campaigns/").text
+    with pytest.raises(DomainError) as refusal:
+        launch_campaign(campaign=ready)
+    assert refusal.value.code == "archived"
+    post(owner_client, "archive", ready, is_archived="")
+    assert (listed(""), listed("?archived=on")) == (1, 0)
+    launch_campaign(campaign=ready)
 
 
 @on_both
 def test_delete_takes_a_constant_number_of_queries(owner, ready: Campaign, django_assert_max_num_queries) -> None:
     add_outputs(ready, 600, SYSTEMS[:3])
-    with django_assert_max_num_queries(31):
+    with django_assert_max_num_queries(50):
         delete_campaign(campaign=ready)

@@ -156,6 +156,7 @@ class Stored(NamedTuple):
     rules: dict[str, Any]
     chatbots: list[Any]
     study: tuple[str, str] | None
+    archived_at: Any
 
 
 def add(state: Any, name: str, *chatbots: tuple[str, dict[str, Any]], is_launched: bool = False, chat: Any) -> None:
@@ -181,6 +182,7 @@ def read(state: Any) -> dict[str, Stored]:
             each.chat,
             list(chatbots.filter(system__campaign=each)),
             (each.study_name, each.contact) if hasattr(each, "contact") else None,
+            getattr(each, "archived_at", None),
         )
         for each in state.get_model("campaigns", "Campaign").objects.all()
     }
@@ -235,6 +237,10 @@ class TestTopicOfChats:
 def test_a_campaign_from_before_has_no_study_name_and_no_contact(stored: dict[str, dict[str, Stored]]) -> None:
     new = stored["latest"]["draft"]
     assert (new.name, new.instructions, new.study) == ("draft", "Rate.", ("", ""))
+
+
+def test_no_campaign_from_before_is_archived(stored: dict[str, dict[str, Stored]]) -> None:
+    assert {each.archived_at for each in stored["latest"].values()} == {None}
 
 
 def test_a_place_that_was_taken_over_before_keeps_why(sqlite: UsingDatabase, stored: object) -> None:

@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from campaigns.models import Campaign, Upload
+from campaigns.services.deletion import delete_campaign
 from campaigns.services.imports import execute_import
-from campaigns.services.lifecycle import delete_campaign
 from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError

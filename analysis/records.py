@@ -1,0 +1,63 @@
+"""What was made of a campaign's ratings, to be counted and deleted with it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from shutil import rmtree
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db.models import QuerySet
+
+from analysis.models import AnalysisRun, RatingsFile
+from campaigns.contracts.records import Counted, Records, Rows
+from evalsite.jobs.models import Job
+from evalsite.lib.words import counted
+
+
+class AnalysisRecords(Records):
+    """Snapshots of ratings, their analyses and the files of those."""
+
+    slug = "analysis"
+
+    def count(self, campaign_id: int) -> list[Counted]:
+        """Return the numbers of snapshots and analyses."""
+        return [
+            Counted(RatingsFile.objects.filter(campaign=campaign_id).count(), "snapshot"),
+            Counted(self._runs(campaign_id).count(), "analysis run"),
+        ]
+
+    def _runs(self, campaign_id: int) -> QuerySet[AnalysisRun]:
+        return AnalysisRun.objects.filter(ratings_file__campaign=campaign_id)
+
+    def refusals(self, campaign_id: int) -> list[str]:
+        """Return that results are being computed."""
+        unfinished = [Job.Status.QUEUED, Job.Status.RUNNING]
+        n = self._runs(campaign_id).filter(job__status__in=unfinished).count()
+        return [f"{counted(n, 'result')} {'is' if n == 1 else 'are'} being computed. Wait for the end."] if n else []
+
+    def delete_files(self, campaign_id: int) -> None:
+        """Delete the snapshots and the folders of the runs."""
+        for name in RatingsFile.objects.filter(campaign=campaign_id).values_list("file", flat=True):
+            default_storage.delete(name)
+        delete_folders(self._runs(campaign_id).only("pk"))
+
+    def rows(self, campaign_id: int) -> list[Rows]:
+        """Return the tables; of runs those first that were changed from others."""
+        return [
+            Rows(self._runs(campaign_id), "job", delete_jobs),
+            Rows(RatingsFile.objects.filter(campaign=campaign_id)),
+        ]
+
+
+def delete_folders(runs: Iterable[AnalysisRun]) -> None:
+    """Delete the folders of runs, and what workers that were lost have left beside them."""
+    for run in runs:
+        folder = Path(settings.MEDIA_ROOT) / run.folder
+        rmtree(folder, ignore_errors=True)
+        for draft in folder.parent.glob(f"{folder.name}.*"):
+            rmtree(draft, ignore_errors=True)
+
+
+def delete_jobs(jobs: Iterable[object]) -> None:
+    """Delete the jobs of runs that are gone."""
+    Job.objects.filter(pk__in=list(jobs)).delete()

@@ -1,0 +1,71 @@
+"""Archiving a campaign, and deleting it."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from campaigns.forms.campaigns import ArchiveForm, DeleteForm
+from campaigns.models import Campaign
+from campaigns.navigation import campaign_context, job_progress, url_of
+from campaigns.queries import Role
+from campaigns.services.deletion import count_contents, refusals_of, request_deletion, warnings_of
+from campaigns.services.lifecycle import archive_campaign, unarchive_campaign
+from campaigns.views.access import back_to, campaign_view, render_form
+from campaigns.views.autosave import sent
+from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.errors import CONFLICT, DomainError
+
+
+@campaign_view("GET", "POST", to_change=Role.OWNER, refused=back_to("campaigns:archive"), while_deleting=True)
+def archive(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Say what archiving and deleting mean, and archive or unarchive; of one that is being deleted, show how far."""
+    context = campaign_context(campaign, "archive")
+    if campaign.is_being_deleted:
+        if job := campaign.deletion_job:
+            context |= {"job_state": job_progress(campaign, job), "done_url": reverse("campaigns:list")}
+            context["may_retry"] = job.owner_id == request.user.pk
+        return render(request, "campaigns/deleting.html", context)
+    form = ArchiveForm(sent(request))
+    if request.method == "POST" and form.is_valid():
+        if form.cleaned_data["is_archived"]:
+            archive_campaign(campaign=campaign)
+            messages.success(request, f"“{campaign.name}” is archived. Nothing was deleted.")
+            return redirect("campaigns:list")
+        unarchive_campaign(campaign=campaign)
+        messages.success(request, f"“{campaign.name}” is in the list again.")
+        return redirect("campaigns:archive", campaign.public_id)
+    return render(request, "campaigns/archive.html", context)
+
+
+@campaign_view("GET", "POST", to_read=Role.OWNER, to_change=Role.OWNER)
+def delete(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Say what goes with a campaign and what stays, and delete it."""
+    form, error = DeleteForm(sent(request)), None
+    if request.method == "POST" and form.is_valid():
+        try:
+            job = request_deletion(campaign=campaign, user=request.user, name=form.cleaned_data["name"])
+        except DomainError as refused:
+            if refused.code == "wrong_name":
+                form.add_error("name", refused.message)
+            else:
+                error = refused
+        else:
+            if job:
+                return redirect("campaigns:archive", campaign.public_id)
+            messages.success(request, f"“{campaign.name}” was deleted.")
+            return redirect("campaigns:list")
+    context = campaign_context(campaign, "archive") | {
+        "form": form,
+        "contents": count_contents(campaign),
+        "refusals": refusals_of(campaign),
+        "warnings": warnings_of(campaign),
+        "refused": error,
+        "export_url": url_of(campaign, "monitoring:export"),
+        "results_url": url_of(campaign, "analysis:campaign_results"),
+        "payments_url": url_of(campaign, "crowd:payments") if campaign.crowd_platform.has_account else None,
+    }
+    response = render_form(request, "campaigns/delete.html", context)
+    if error:
+        response.status_code = CONFLICT
+    return response

@@ -1,0 +1,73 @@
+"""What was published of a campaign and paid for it, to be counted and deleted with it."""
+
+from django.db.models import Count, Sum
+
+from annotation.records import delete_unused_workers
+from campaigns.contracts.records import Counted, Records, Rows
+from crowd.models import Order, Posting, ReceivedNotification, Submission, Wave
+from evalsite.lib.words import counted
+
+_OPEN_ORDERS = (Order.State.QUEUED, Order.State.SENDING)
+_OPEN_POSTINGS = (Posting.State.PLANNED, Posting.State.DRAFTED, Posting.State.OPEN, Posting.State.PAUSED)
+_PAID = (Order.Kind.APPROVE, Order.Kind.BONUS)
+
+
+class CrowdRecords(Records):
+    """Waves, postings, submissions, orders."""
+
+    slug = "crowd"
+
+    def count(self, campaign_id: int) -> list[Counted]:
+        """Return the numbers of waves and submissions, and of payments with what they came to."""
+        paid = Order.objects.filter(campaign=campaign_id, kind__in=_PAID, state=Order.State.DONE)
+        sums = (
+            paid.order_by("currency").values("currency").annotate(n=Count("pk"), amount=Sum("amount"), fee=Sum("fee"))
+        )
+        rows = list(sums)
+        note = ", ".join(f"{row['amount'] + row['fee']:,.2f} {row['currency']} with fees" for row in rows)
+        return [
+            Counted(Wave.objects.filter(campaign=campaign_id).count(), "wave"),
+            Counted(Submission.objects.filter(campaign=campaign_id).count(), "submission"),
+            Counted(sum(row["n"] for row in rows), "payment record", note),
+            Counted(Order.objects.filter(campaign=campaign_id).count(), "order"),
+        ]
+
+    def refusals(self, campaign_id: int) -> list[str]:
+        """Return that money moves, or that workers may still come from the platform."""
+        found = []
+        if n := Order.objects.filter(campaign=campaign_id, state__in=_OPEN_ORDERS).count():
+            found.append(
+                f"{counted(n, 'order')} to the platform {'is' if n == 1 else 'are'} being sent, payments among them "
+                "perhaps. Wait until Payments → Orders shows them as done or refused."
+            )
+        if n := Posting.objects.filter(campaign=campaign_id, state__in=_OPEN_POSTINGS).count():
+            found.append(
+                f"{counted(n, 'posting')} {'is' if n == 1 else 'are'} still open on the platform. Stop "
+                f"{'it' if n == 1 else 'them'} first under Platform → Postings."
+            )
+        if Wave.objects.filter(campaign=campaign_id, state=Wave.State.PUBLISHING).exists():
+            found.append("A wave is being published. Interrupt it first under Platform.")
+        return found
+
+    def warnings(self, campaign_id: int) -> list[str]:
+        """Return that workers wait for a decision."""
+        n = Submission.objects.filter(campaign=campaign_id, state=Submission.State.SUBMITTED).count()
+        if not n:
+            return []
+        what = f"{counted(n, 'submission')} {'is' if n == 1 else 'are'} neither approved nor rejected"
+        return [f"{what}. Afterwards you can decide them on the platform’s own pages only."]
+
+    def stop(self, campaign_id: int) -> None:
+        """Poll nothing any more."""
+        Posting.objects.filter(campaign=campaign_id).update(poll_at=None)
+
+    def rows(self, campaign_id: int) -> list[Rows]:
+        """Return the tables."""
+        of = {"campaign": campaign_id}
+        return [
+            Rows(Order.objects.filter(**of), "worker", delete_unused_workers),
+            Rows(Submission.objects.filter(**of), "worker", delete_unused_workers),
+            Rows(Posting.objects.filter(**of)),
+            Rows(Wave.objects.filter(**of)),
+            Rows(ReceivedNotification.objects.filter(**of)),
+        ]
