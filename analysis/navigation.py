@@ -46,6 +46,7 @@ def run_context(run: AnalysisRun, page: str) -> dict[str, Any]:
         "newest": newest if newest and newest.pk != run.pk else None,
         "progress": get_rating_progress(campaign) if campaign else None,
         "can_change": run.my_role != Role.VIEWER,
+        "is_owner": run.my_role == Role.OWNER,
         "crumbs": crumbs(run.ratings_file),
         "side_bar": _side_bar(run, page),
         "sections": sections_of(report, page),

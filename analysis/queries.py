@@ -40,7 +40,9 @@ def _role_of(user: User, file: str = "") -> dict[str, Case]:
     return {"my_role": Case(is_own_upload, default=Subquery(member))}
 
 
-def _check(role: str, to_change: bool) -> None:
+def _check(role: str, to_change: bool, to_own: bool = False) -> None:
+    if to_own and role != Role.OWNER:
+        raise PermissionDenied(f"This needs the role of owner; you are {role}.")
     if to_change and role == Role.VIEWER:
         raise PermissionDenied("This needs the role of editor; you are viewer.")
 
@@ -52,14 +54,17 @@ def list_ratings_files_for(user: User) -> QuerySet[RatingsFile]:
     return counted.order_by("-uploaded_at")  # grouping drops the default order
 
 
-def get_ratings_file_for(user: User, ratings_file_id: UUID, *, to_change: bool = False) -> RatingsFile:
+def get_ratings_file_for(
+    user: User, ratings_file_id: UUID, *, to_change: bool = False, to_own: bool = False
+) -> RatingsFile:
     """Return the user's own ratings file, or a snapshot of a campaign of theirs. One query.
 
-    Raises Http404 for a stranger, PermissionDenied for a viewer who wants to change something.
+    Raises Http404 for a stranger, PermissionDenied for a viewer who wants to change something, and for all but owners
+    where something is wanted that is theirs (`to_own`).
     """
     files = RatingsFile.objects.select_related("campaign").annotate(**_role_of(user))
     file = get_object_or_404(files, pk=ratings_file_id, **_IS_SEEN)
-    _check(file.my_role, to_change)
+    _check(file.my_role, to_change, to_own)
     return file
 
 
@@ -74,13 +79,13 @@ def runs_seen_by(user: User) -> QuerySet[AnalysisRun]:
     return runs.select_related("ratings_file__campaign")
 
 
-def get_run_for(user: User, run_id: UUID, *, to_change: bool = False) -> AnalysisRun:
+def get_run_for(user: User, run_id: UUID, *, to_change: bool = False, to_own: bool = False) -> AnalysisRun:
     """Return a run of ratings that the user may see, as they may see it. One query.
 
-    Raises Http404 for a stranger, PermissionDenied for a viewer who wants to change something.
+    Raises Http404 for a stranger, PermissionDenied as `get_ratings_file_for` does.
     """
     run = get_object_or_404(runs_seen_by(user).select_related("job"), pk=run_id)
-    _check(run.my_role, to_change)
+    _check(run.my_role, to_change, to_own)
     return as_seen(run)
 
 
@@ -130,6 +135,11 @@ def parse_id(text: str) -> UUID:
 def list_runs_of(ratings_file: RatingsFile) -> QuerySet[AnalysisRun]:
     """Return the runs of a ratings file, newest first, with what they were changed from, without the reports."""
     return ratings_file.runs.select_related("job", "parent").defer(*LARGE)
+
+
+def count_changed_from(run: AnalysisRun) -> int:
+    """Return how many runs were changed from this one. One query."""
+    return AnalysisRun.objects.filter(parent=run).count()
 
 
 def list_comparable(run: AnalysisRun) -> QuerySet[AnalysisRun]:

@@ -48,7 +48,7 @@ def _campaign_of_snapshot(job: Job) -> int:
 
 @job_subject(RUN)
 def _campaign_of_run(job: Job) -> int | None:
-    return AnalysisRun.objects.values_list("ratings_file__campaign", flat=True).get(pk=job.args["run"])
+    return AnalysisRun.objects.values_list("ratings_file__campaign", flat=True).filter(pk=job.args["run"]).first()
 
 
 @may_retry(ANALYSE)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis.views import campaigns, files, runs
+from analysis.views import campaigns, deletion, files, runs
 
 app_name = "analysis"
 urlpatterns = [
@@ -11,7 +11,9 @@ urlpatterns = [
     path("ratings/<uuid:ratings_file_id>/", files.ratings_file, name="ratings_file"),
     path("ratings/<uuid:ratings_file_id>/columns/", files.columns, name="columns"),
     path("ratings/<uuid:ratings_file_id>/protocol/", files.protocol, name="protocol"),
+    path("ratings/<uuid:ratings_file_id>/delete/", deletion.ratings_file, name="delete_file"),
     path("runs/<uuid:run_id>/", runs.run, name="run"),
+    path("runs/<uuid:run_id>/delete/", deletion.run, name="delete_run"),
     path("runs/<uuid:run_id>/significance/", runs.significance, name="significance"),
     path("runs/<uuid:run_id>/workers/", runs.workers, name="workers"),
     path("runs/<uuid:run_id>/chats/", runs.chats, name="chats"),

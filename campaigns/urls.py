@@ -24,6 +24,7 @@ _OF_ONE = [
     path("data/upload/", data.upload, name="upload"),
     path("data/example-<slug:shape>.csv", data.example, name="example"),
     path("data/<uuid:upload_id>/", data.columns, name="columns"),
+    path("data/<uuid:upload_id>/delete/", data.delete, name="upload_delete"),
     path("systems/", systems.systems, name="systems"),
     path("systems/<int:system_id>/", systems.system, name="system"),
     path("chatbots/", chatbots.chatbots, name="chatbots"),

@@ -260,6 +260,7 @@ EVALSITE_RECORDS = [
     "annotation.records.AnnotationRecords",
     "campaigns.services.deletion.CampaignRecords",
 ]
+
 EVALSITE_METHODS = [
     "analysis.methods.direct_assessment.DirectAssessment",
     "analysis.methods.dialogue.Dialogue",

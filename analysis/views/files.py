@@ -69,6 +69,7 @@ def ratings_file(request: SignedInRequest, ratings_file_id: UUID) -> HttpRespons
         "page_obj": page,
         "runs": page if can_change else queries.hide_excluded(page),
         "can_change": can_change,
+        "is_owner": file.my_role == queries.Role.OWNER,
         "crumbs": crumbs(file)[:-1],
     }
     return render(request, "analysis/ratings_file.html", context)

@@ -70,6 +70,7 @@ def _waiting(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
         state = job_progress(campaign, found.job, "analysis:campaign_job") if campaign else job_state(found.job)
     context = {
         "run": found,
+        "is_owner": found.my_role == Role.OWNER and (found.job is None or found.job.is_finished),
         "job_state": state,
         "may_retry": found.job and found.job.owner_id == request.user.pk,
         "problems": rows,

@@ -15,6 +15,7 @@ from analysis.results import (
     compare_reports,
 )
 from analysis.services.campaigns import request_analysis
+from analysis.services.deletion import delete_run
 from analysis.services.runs import change_run, exclude_worker, include_worker
 from api.access import ApiRequest, may
 from api.operations import Listed, Resource, operation
@@ -88,6 +89,11 @@ class OneRun(Resource):
     def get(self, request: ApiRequest, run_id: UUID) -> AnalysisRun:
         """Return the analysis: its settings and how far it is."""
         return run_for(request, run_id, is_finished=False)
+
+    @operation(Scope.ADMIN, refused=CONFLICT)
+    def delete(self, request: ApiRequest, run_id: UUID) -> None:
+        """Delete the analysis with its files. Owners of the campaign may, and who has uploaded the ratings."""
+        delete_run(run=queries.get_run_for(request.user, run_id, to_own=True), user=request.user)
 
 
 class Again(Resource):

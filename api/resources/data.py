@@ -23,9 +23,9 @@ from campaigns.importing.examples import Shape as TableShape
 from campaigns.importing.examples import example_csv
 from campaigns.importing.layout import FileLayout
 from campaigns.models import Campaign, Output, Source, System, Upload
-from campaigns.queries import get_system_of, list_systems
+from campaigns.queries import Role, get_system_of, list_systems
 from campaigns.services.contents import mark_human, rename_system
-from campaigns.services.imports import map_columns, read_as, start_import, upload_outputs
+from campaigns.services.imports import delete_upload, map_columns, read_as, start_import, upload_outputs
 from evalsite.accounts.models import Scope
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import CONFLICT
@@ -229,6 +229,11 @@ class OneUpload(Resource):
         if chosen := {name: values[name] for name in ("roles", "labels") if name in request.data}:
             map_columns(upload=found, layout=replace(FileLayout.from_json(found.layout), **chosen))
         return get_upload_of(campaign, upload_id)
+
+    @operation(Scope.ADMIN, role=Role.OWNER, refused=CONFLICT)
+    def delete(self, request: ApiRequest, campaign: Campaign, upload_id: UUID) -> None:
+        """Delete the file; what was imported from it stays. Refused as `frozen` after the launch."""
+        delete_upload(upload=get_upload_of(campaign, upload_id), user=request.user)
 
 
 class Sample(Resource):

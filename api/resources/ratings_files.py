@@ -12,6 +12,7 @@ from analysis import queries
 from analysis.forms import UploadForm
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.proposals import Proposal, propose_settings
+from analysis.services.deletion import delete_ratings_file
 from analysis.services.ratings_files import map_columns, read_as, upload_ratings
 from analysis.services.runs import start_run
 from analysis.settings import from_json, from_protocol
@@ -20,7 +21,7 @@ from api.operations import Listed, Resource, operation
 from api.resources.analyses import ListedRunShape, RunShape, may_name
 from api.shapes import cleaned, sent_to
 from evalsite.accounts.models import Scope
-from evalsite.lib.errors import DomainError
+from evalsite.lib.errors import CONFLICT, DomainError
 from evalsite.lib.tables import Preview, preview
 
 
@@ -103,6 +104,12 @@ class OneRatingsFile(Resource):
             scale = data["scale"] if "scale" in request.data else file.scale
             map_columns(ratings_file=file, mapping=data["mapping"] or file.mapping, scale=scale)
         return queries.get_ratings_file_for(request.user, ratings_file_id)
+
+    @operation(Scope.ADMIN, refused=CONFLICT)
+    def delete(self, request: ApiRequest, ratings_file_id: UUID) -> None:
+        """Delete the file with its analyses. Owners of the campaign may, and who has uploaded it."""
+        file = queries.get_ratings_file_for(request.user, ratings_file_id, to_own=True)
+        delete_ratings_file(ratings_file=file, user=request.user)
 
 
 class SampleOf(Resource):

@@ -4,11 +4,13 @@ import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from django.conf import settings
 from django.core.files import File
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
@@ -20,7 +22,7 @@ from campaigns.importing.contents import Contents, notices_of
 from campaigns.importing.guessing import guess_layout
 from campaigns.importing.layout import APPRAISE, MAX_COLUMNS, FileLayout, check_layout, missing_fields
 from campaigns.importing.tables import read_contents
-from campaigns.models import Campaign, Upload
+from campaigns.models import Campaign, Deletion, Upload
 from campaigns.protocols import get_protocol
 from campaigns.services.campaigns import frozen, live, lock_for_change, mark_unbuilt
 from campaigns.services.contents import OnProgress, add_contents, add_given_hits, clear_contents
@@ -80,6 +82,28 @@ def _look_at(path: Path, name: str, screen: Screen) -> tuple[FileLayout, dict[st
         message = f"there are {len(found.columns):,} columns, and at most {MAX_COLUMNS} are read. Leave some out."
         raise TableError(name, [Problem(1, None, message, "too_many_columns")])
     return replace(guess_layout(found, screen), encoding="" if is_windows else "utf-8"), {}
+
+
+@transaction.atomic
+def delete_upload(*, upload: Upload, user: User) -> None:
+    """Delete an uploaded file; what was imported from it stays. Raises DomainError `frozen` or `import_running`."""
+    lock_for_change(upload.campaign)
+    locked = Upload.objects.select_for_update().get(pk=upload.pk)
+    if locked.job and not locked.job.is_finished:
+        raise DomainError("import_running", "The file is being imported. Wait until that has finished.")
+    Deletion.objects.create(
+        kind=Deletion.Kind.UPLOAD,
+        name=locked.name,
+        object_id=locked.pk,
+        done_by=user,
+        contents=[[1, "uploaded file", locked.name]],
+        done_at=timezone.now(),
+    )
+    name, job = locked.file.name or "", locked.job
+    locked.delete()
+    if job:
+        job.delete()
+    transaction.on_commit(partial(default_storage.delete, name))
 
 
 @transaction.atomic

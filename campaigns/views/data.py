@@ -5,6 +5,7 @@ from typing import Any, cast, get_args
 from uuid import UUID
 
 from django.conf import settings as django_settings
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -19,12 +20,12 @@ from campaigns.models import Campaign, Upload
 from campaigns.navigation import campaign_context, job_progress
 from campaigns.protocols import get_protocol
 from campaigns.queries import Role, contents_of
-from campaigns.services.imports import map_columns, read_as, start_import, upload_outputs
+from campaigns.services.imports import delete_upload, map_columns, read_as, start_import, upload_outputs
 from campaigns.views.access import campaign_view, only_outputs, render_form
 from campaigns.views.autosave import sent
 from campaigns.views.encoding import ask_encoding
 from evalsite.accounts.requests import SignedInRequest
-from evalsite.lib.errors import DomainError
+from evalsite.lib.errors import CONFLICT, DomainError
 from evalsite.lib.tables import Problem, TableError, preview
 
 _SOURCES_PER_PAGE, _PREVIEW_ROWS = 10, 3
@@ -100,6 +101,24 @@ def columns(request: SignedInRequest, campaign: Campaign, upload_id: UUID) -> Ht
             form.add_error(None, error.message)
     context = _columns_page(campaign, found, form)
     return render_form(request, "campaigns/columns.html", context)
+
+
+@campaign_view("GET", "POST", to_read=Role.OWNER, to_change=Role.OWNER)
+def delete(request: SignedInRequest, campaign: Campaign, upload_id: UUID) -> HttpResponse:
+    """Say what goes with an uploaded file, and delete it."""
+    found, error = get_upload_of(campaign, upload_id), None
+    if request.method == "POST":
+        try:
+            delete_upload(upload=found, user=request.user)
+        except DomainError as refused:
+            error = refused
+        else:
+            messages.success(request, f"“{found.name}” was deleted.")
+            return redirect("campaigns:data", campaign.public_id)
+    context = campaign_context(campaign, "data") | {"upload": found, "refused": error}
+    response = render(request, "campaigns/upload_delete.html", context)
+    response.status_code = CONFLICT if error else 200
+    return response
 
 
 def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[str, Any]:

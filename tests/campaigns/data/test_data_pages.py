@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import transaction
@@ -187,3 +189,21 @@ def test_a_campaign_that_is_deleted_while_a_file_is_read_is_no_failure(owner_cli
 
     get_handler("campaigns.import")(Deleting(), **found.job.args)
     assert not Campaign.objects.exists()
+
+
+def test_an_uploaded_file_is_deleted_and_what_was_imported_stays(
+    owner_client: Client, qg: Campaign, media: Path, django_capture_on_commit_callbacks: Any
+) -> None:
+    found = bring_in(owner_client, qg, LONG)
+    outputs, path = texts_of(qg), Path(found.file.path)
+    assert path.exists()
+    assert "What stays" in owner_client.get(url("upload_delete", qg, found.pk)).text
+    with django_capture_on_commit_callbacks(execute=True):
+        assert owner_client.post(url("upload_delete", qg, found.pk)).status_code == 302
+    assert not path.exists()
+    assert not Upload.objects.exists()
+    assert texts_of(qg) == outputs
+    kept = upload(owner_client, qg, LONG)
+    Campaign.objects.update(launched_at=timezone.now(), status="running")
+    assert owner_client.post(url("upload_delete", qg, kept.pk)).status_code == 409
+    assert Upload.objects.get() == kept

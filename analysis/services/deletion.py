@@ -1,0 +1,53 @@
+"""Deleting ratings files and analyses: rows at once, files when the transaction is through."""
+
+from functools import partial
+
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils import timezone
+
+from analysis.models import AnalysisRun, RatingsFile
+from analysis.records import delete_folders, delete_jobs
+from campaigns.models import Deletion
+from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
+from evalsite.lib.errors import DomainError
+
+_UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING)
+
+
+@transaction.atomic
+def delete_ratings_file(*, ratings_file: RatingsFile, user: User) -> None:
+    """Delete a ratings file, or a campaign's snapshot, with its analyses; raise DomainError `not_finished`."""
+    locked = RatingsFile.objects.select_for_update().get(pk=ratings_file.pk)
+    runs = list(locked.runs.defer("report", "problems").order_by())
+    _delete_runs(runs)
+    note = [[1, "ratings file", locked.name], [len(runs), "analysis run", ""]]
+    _note(Deletion.Kind.RATINGS_FILE, locked, locked.title, user, note)
+    name = locked.file.name or ""
+    locked.delete()
+    transaction.on_commit(partial(default_storage.delete, name))
+
+
+@transaction.atomic
+def delete_run(*, run: AnalysisRun, user: User) -> None:
+    """Delete one analysis; those changed from it stay. Raises DomainError `not_finished`."""
+    RatingsFile.objects.select_for_update().get(pk=run.ratings_file_id)  # `start_run` may be about to return it
+    _delete_runs([AnalysisRun.objects.defer("report", "problems").get(pk=run.pk)])
+    _note(Deletion.Kind.RUN, run, str(run), user, [[1, "analysis run", ""]])
+
+
+def _delete_runs(runs: list[AnalysisRun]) -> None:
+    jobs = [run.job_id for run in runs if run.job_id]
+    if Job.objects.filter(pk__in=jobs, status__in=_UNFINISHED).exists():
+        raise DomainError("not_finished", "An analysis is still being made. Wait for the end, then delete it.")
+    folders = [AnalysisRun(pk=run.pk) for run in runs]
+    AnalysisRun.objects.filter(pk__in=[run.pk for run in runs]).delete()
+    delete_jobs(jobs)
+    transaction.on_commit(partial(delete_folders, folders))
+
+
+def _note(kind: str, deleted: RatingsFile | AnalysisRun, name: str, user: User, contents: list[list[object]]) -> None:
+    Deletion.objects.create(
+        kind=kind, name=name[:255], object_id=deleted.pk, done_by=user, contents=contents, done_at=timezone.now()
+    )

@@ -1,0 +1,67 @@
+"""Deleting a ratings file with its analyses, or one analysis: what goes, what stays, and the button."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from analysis import queries
+from analysis.navigation import crumbs
+from analysis.services.deletion import delete_ratings_file, delete_run
+from campaigns.views.access import render_form
+from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.errors import CONFLICT, DomainError
+
+
+@require_http_methods(["GET", "POST"])
+def ratings_file(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
+    """Say what goes with a ratings file, and delete it."""
+    file, error = queries.get_ratings_file_for(request.user, ratings_file_id, to_own=True), None
+    if request.method == "POST":
+        try:
+            delete_ratings_file(ratings_file=file, user=request.user)
+        except DomainError as refused:
+            error = refused
+        else:
+            messages.success(request, f"“{file.title}” was deleted with its analyses.")
+            if file.campaign:
+                return redirect("analysis:campaign_results", file.campaign.public_id)
+            return redirect("analysis:ratings")
+    context = {
+        "file": file,
+        "n_runs": queries.list_runs_of(file).count(),
+        "refused": error,
+        "cancel_url": reverse("analysis:ratings_file", args=[file.pk]),
+        "crumbs": crumbs(file),
+    }
+    response = render_form(request, "analysis/delete.html", context, is_refused=False)
+    response.status_code = CONFLICT if error else 200
+    return response
+
+
+@require_http_methods(["GET", "POST"])
+def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+    """Say what goes with an analysis, and delete it."""
+    found, error = queries.get_run_for(request.user, run_id, to_own=True), None
+    if request.method == "POST":
+        try:
+            delete_run(run=found, user=request.user)
+        except DomainError as refused:
+            error = refused
+        else:
+            messages.success(request, "The analysis was deleted.")
+            return redirect("analysis:ratings_file", found.ratings_file_id)
+    context = {
+        "file": found.ratings_file,
+        "run": found,
+        "n_changed": queries.count_changed_from(found),
+        "refused": error,
+        "cancel_url": reverse("analysis:run", args=[found.pk]),
+        "crumbs": crumbs(found.ratings_file),
+    }
+    response = render_form(request, "analysis/delete.html", context, is_refused=False)
+    response.status_code = CONFLICT if error else 200
+    return response
