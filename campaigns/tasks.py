@@ -39,7 +39,7 @@ def import_upload(ctx: JobContext, upload: str, mode: Mode) -> None:
             execute_import(upload=found, mode=mode, on_progress=ctx.progress, saving=ctx.saving)
 
 
-@job_handler(DELETE)
+@job_handler(DELETE, "Delete a campaign")
 def delete_campaign(ctx: JobContext, campaign: int) -> None:
     """Delete the campaign of this key, or what an earlier try has left of it."""
     if found := Campaign.objects.filter(pk=campaign).first():
@@ -57,6 +57,7 @@ def _as_long_as_it_is_there(campaign: Campaign) -> Iterator[None]:
 
 
 @job_subject(BUILD)
+@job_subject(DELETE)
 def _campaign_of_build(job: Job) -> int:
     return int(job.args["campaign"])
 

@@ -47,6 +47,7 @@ class LargeCampaign:
     name: str
     url: str
     owners: str
+    is_archived: bool
     n_bytes: int
     n_outputs: int
     n_rated: int
@@ -183,6 +184,7 @@ def _largest_campaigns(media: dict[str, int], seen_by: User) -> list[LargeCampai
             campaigns[key].name,
             campaign_url(seen_by, campaigns[key], mine),
             owners.get(key, ""),
+            campaigns[key].archived_at is not None,
             n_bytes[key],
             n_outputs.get(key, 0),
             n_rated.get(key, 0),

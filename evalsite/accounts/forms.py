@@ -1,11 +1,21 @@
 """What users enter about their tokens."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, time
 from typing import Any
 
 from django import forms
+from django.contrib.auth.forms import PasswordResetForm
 
-from evalsite.accounts.models import Scope
+from evalsite.accounts.models import Scope, User
+
+
+class ResetForm(PasswordResetForm):
+    """Somebody's address. Who was invited, and has no password yet, gets a link, too."""
+
+    def get_users(self, email: str) -> Iterator[User]:
+        """Return the active account with this address."""
+        yield from User.objects.filter(email__iexact=email, is_active=True)
 
 
 class TokenForm(forms.Form):

@@ -26,7 +26,7 @@ from evalsite.accounts.attempts import (
     refuse,
     remember_browser,
 )
-from evalsite.accounts.forms import TokenForm
+from evalsite.accounts.forms import ResetForm, TokenForm
 from evalsite.accounts.models import User
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.accounts.tokens import create_token, list_tokens, revoke_token
@@ -82,6 +82,8 @@ class ChangePassword(views.PasswordChangeView):
 @method_decorator(login_not_required, name="dispatch")
 class AskForReset(views.PasswordResetView):
     """Somebody who has forgotten a password asks for a link by mail."""
+
+    form_class = ResetForm
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Say so where the site cannot send mail."""

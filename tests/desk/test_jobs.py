@@ -69,6 +69,10 @@ def test_a_job_whose_campaign_is_gone_is_listed(admin_client: Client) -> None:
         assert listed(admin_client, search=str(job.pk)) == [job]
 
 
+def test_every_kind_of_job_has_a_title() -> None:
+    assert [kind for kind, title in handlers.list_kinds().items() if kind == title and "example" not in kind] == []
+
+
 def test_a_long_list_has_pages(admin_client: Client) -> None:
     for _ in range(26):
         make_job("queued", kind="campaigns.deliveries")

@@ -132,6 +132,21 @@ def test_a_mail_server_that_fails_keeps_the_link(admin_client: Client, settings:
     assert choose_password(link_in(page))
 
 
+def test_an_invited_person_without_the_link_may_ask_for_one_by_mail(admin_client: Client, settings: Settings) -> None:
+    invite(admin_client)
+    Client().post(reverse("accounts:reset"), {"email": "NEW@example.org"})
+    found = re.search(r"http://testserver(/\S+)", mail.outbox[-1].body)
+    assert found and mail.outbox[-1].to == ["new@example.org"]
+    assert "new@example.org" in Client().get(found[1], follow=True).text
+    assert choose_password(found[1])
+
+
+def test_a_deactivated_person_gets_no_link_by_mail(admin_client: Client, owner: User) -> None:
+    act(admin_client, "deactivate", owner)
+    Client().post(reverse("accounts:reset"), {"email": owner.email})
+    assert mail.outbox == []
+
+
 @pytest.mark.parametrize("email", ["OWNER@example.org", "no address", ""])
 def test_a_taken_or_wrong_address_is_said_and_what_was_typed_kept(
     admin_client: Client, owner: User, email: str
