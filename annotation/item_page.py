@@ -68,6 +68,11 @@ class ItemPage:
     is_source_known: bool
     ahead: Sequence[Picture]
 
+    @property
+    def has_turns(self) -> bool:
+        """Whether a dialogue is shown."""
+        return any(section.turns for section in self.sections)
+
 
 def make_item_page(
     campaign: Campaign,

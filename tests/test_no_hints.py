@@ -217,7 +217,7 @@ def _sentences(path: Path) -> Iterator[str]:
 SOURCES = [
     *(ROOT / "templates/rate").glob("*.html"),
     *(ROOT / "static/css").glob("rate*.css"),
-    *(ROOT / f"static/js/{name}.js" for name in ("rate", "rating", "copy", "theme", "old_browser")),
+    *(ROOT / f"static/js/{name}.js" for name in ("rate", "rate_head", "copy")),
     *(ROOT / "static/js").glob("chat*.js"),
     *(ROOT / "annotation/services").glob("*.py"),
     *(ROOT / f"annotation/{name}.py" for name in ("arrivals", "item_page", "queries", "models")),

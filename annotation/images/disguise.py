@@ -7,7 +7,7 @@ one another as a repeat does from its twin:
   decoded pixels are equal, so no hash of either tells twins;
 - a private chunk of a length drawn from the salt makes the file's size vary by more than the pixels do.
 
-What this cannot do: the files of twins differ by hardly more than a kilobyte, as do those of some other texts; and
+What this cannot do: the files of twins differ by hardly more than half a kilobyte, as do those of some other texts; and
 a worker who decodes two images and rounds the colours, or reads both, sees that the text is the same. The size of the
 image in pixels shows how many lines the text has, as the page does. Names, order and time of
 loading are the caller's care.
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from PIL.PngImagePlugin import PngInfo
 
-N_PADDING_BYTES = 1024
+N_PADDING_BYTES = 512
 _PIXELS_PER_SPECKLE = 1500
 _FEWEST_SPECKLES = 48
 

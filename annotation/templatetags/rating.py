@@ -17,21 +17,27 @@ from campaigns.models import Criterion
 from evalsite.lib.words import counted
 
 register = template.Library()
+# A browser's usual size of text, in CSS pixels.
+_EM_PX = 16
 
 
 def _variants() -> Iterator[str]:
     """Yield the elements of a text's image, each with its place-holders; the widest light one is the `img`."""
     for width, widest_screen in reversed(WIDTHS):
         for theme in ("dark", "light"):
-            conditions = [f"(max-width: {widest_screen}px)"] if widest_screen else []
+            # In em and rem, so that images are larger where the browser's text is, and in more pixels.
+            conditions = [f"(max-width: {widest_screen / _EM_PX}em)"] if widest_screen else []
             if theme == "dark":
                 conditions.append("(prefers-color-scheme: dark)")
-            once, twice = (f"%(stem)s{LETTERS[Variant(width, theme, scale)]}.png" for scale in SCALES)
-            size = f'width="%(width_{width})d" height="%(height_{width})d"'
+            files = [
+                f"%(stem)s{LETTERS[Variant(width, theme, scale)]}.png %(width_{width}_{scale})dw" for scale in SCALES
+            ]
+            size = f'sizes="%(sizes_{width})s" width="%(width_{width}_1)d" height="%(height_{width})d"'
             if conditions:
-                yield f'<source media="{" and ".join(conditions)}" srcset="{once}, {twice} 2x" {size}>'
+                yield f'<source media="{" and ".join(conditions)}" srcset="{", ".join(files)}" {size}>'
             else:
-                yield f'<img src="{once}" srcset="{twice} 2x" {size} alt="%(alt)s" draggable="false">'
+                source = files[0].partition(" ")[0]
+                yield f'<img src="{source}" srcset="{", ".join(files)}" {size} alt="%(alt)s" draggable="false">'
 
 
 # Filled in as it is, without a template: there are up to four on each of a worker's pages, and one a turn of dialogues.
@@ -56,7 +62,8 @@ def pictures_html(pictures: Iterable[Picture]) -> SafeString:
 def _picture_html(picture: Picture) -> str:
     values: dict[str, object] = {"stem": picture.stem, "alt": escape(picture.label)}
     for width, (own_width, height) in picture.sizes.items():
-        values |= {f"width_{width}": own_width, f"height_{width}": height}
+        values |= {f"width_{width}_{scale}": own_width * scale for scale in SCALES}
+        values |= {f"height_{width}": height, f"sizes_{width}": f"min({own_width / _EM_PX}rem, 100vw)"}
     return _PICTURE % values
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+import brotli
 from csp.constants import NONE, SELF
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
@@ -15,6 +16,7 @@ from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
+from django.utils.text import compress_string
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -28,6 +30,7 @@ from evalsite.lib.errors import DomainError
 
 View = Callable[..., HttpResponse]
 _RETRY_AFTER_S = 600
+_FEWEST_BYTES = 500
 
 # Why a worker cannot go on, by code: the status of the answer, the title, the text.
 _STOPS: dict[str, tuple[int, str, str]] = {
@@ -90,6 +93,7 @@ def for_workers(*methods: str) -> Callable[[View], View]:
             except (BadRequest, MultiPartParserError, SuspiciousOperation):  # too long, too many fields, cut off
                 response = stop_page("bad_form")
             _name_site(response, request)
+            _compress(response, request)
             if is_script(request):
                 # A sandboxed frame has an origin of its own, which no list could name: every origin may read the
                 # answer. It holds nothing that the token in the address does not give anyway.
@@ -197,6 +201,23 @@ def _name_site(response: HttpResponse, request: HttpRequest) -> None:
     for directive, sources in policy.items():
         if SELF in sources and directive != "frame-ancestors":  # of the pages around it, which have their origins
             policy[directive] = list(dict.fromkeys([*sources, *origins]))
+
+
+def _compress(response: HttpResponse, request: HttpRequest) -> None:
+    """Compress a page for browsers that can read that.
+
+    Elsewhere an attacker who makes a browser ask could learn a secret of a page from its length (BREACH). Here who can
+    ask has the address, which is all that is secret.
+    """
+    is_page = response.get("Content-Type", "").startswith("text/html") and len(response.content) > _FEWEST_BYTES
+    readable = request.headers.get("Accept-Encoding", "")
+    encoding = next((name for name in ("br", "gzip") if name in readable), None)
+    if is_page and encoding:
+        page = response.content
+        response.content = brotli.compress(page, quality=5) if encoding == "br" else compress_string(page)
+        response["Content-Encoding"] = encoding
+        response["Content-Length"] = str(len(response.content))
+        response["Vary"] = "Accept-Encoding"
 
 
 def _policy(platforms: list[CrowdPlatform], may_fetch: bool) -> dict[str, list[str]]:

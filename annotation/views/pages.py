@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.crypto import salted_hmac
 
 from annotation.arrivals import find_offer
 from annotation.chat.forms import TELEMETRY as TELEMETRY_OF_INPUT
@@ -50,6 +51,7 @@ def show_next(
     if shown.item is None:
         return _feedback(assignment)
     said = {"notice": notice, "is_error": is_error, "return_url": url_of("return", assignment)}
+    said |= _kept_as(assignment, "item")
     conversation = find_conversation(assignment) if campaign.is_live else None
     if campaign.is_live and (conversation is None or conversation.state == Conversation.State.OPEN):
         return _chat(assignment, conversation, said, draft or {}, status)
@@ -87,11 +89,12 @@ def _chat(
     context |= {"urls": urls, "draft": draft}
     if conversation is None:
         template = "rate/topic.html"
+        context |= _kept_as(assignment, "topic")
         context["statement"] = get_opening(assignment, assignment.position).statement
         context["form"] = {"method": "post", "action": urls["topic"]}
     else:
         template = "rate/chat.html"
-        context |= {
+        context |= _kept_as(assignment, "chat") | {
             "chat": get_chat_page(assignment, conversation),
             "method": "post",
             "telemetry": tuple(TELEMETRY_OF_INPUT),  # what the script fills in
@@ -118,7 +121,7 @@ def _feedback(assignment: Assignment) -> HttpResponse:
         "n_items": assignment.n_items,
         "form": {"method": "post", "action": url_of("feedback", assignment)},
         "longest_feedback": LONGEST_FEEDBACK,
-    }
+    } | _kept_as(assignment, "feedback")
     return page("rate/feedback.html", context, campaign=assignment.campaign)
 
 
@@ -133,8 +136,14 @@ def _finished(assignment: Assignment) -> HttpResponse:
         "n_items": assignment.n_items,
         "platform": platform.title,
         "next_url": url_of("next", assignment) if has_more else "",
-    }
+    } | _kept_as(assignment, "")
     return page("rate/finished.html", context, campaign=campaign)
+
+
+def _kept_as(assignment: Assignment, part: str) -> dict[str, str]:
+    """Return under which name a browser keeps what is not sent yet: never the token, the same after another arrival."""
+    name = salted_hmac("annotation.kept", str(assignment.pk), algorithm="sha256").hexdigest()[:16]
+    return {"kept": name, "kept_part": f"{part} {assignment.position}" if part else ""}
 
 
 def place_of(assignment: Assignment) -> Place | None:

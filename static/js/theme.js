@@ -1,12 +1,10 @@
 // @ts-check
 // The theme: auto, light or dark. A plain script in the head, so that no page is first drawn in the wrong one.
 // Buttons: `[data-theme-set="auto|light|dark"]` inside a `[data-theme-switch]`, hidden until this runs.
-// `<html data-theme-auto>` always has the system's theme, as images on the page do, and reads no storage.
 {
   const KEY = "evalsite-theme";
   const CHOICES = ["auto", "light", "dark"];
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const isFixed = document.documentElement.hasAttribute("data-theme-auto");
   let choice = "auto";
 
   /** Set the theme on the page and mark the button of the choice. */
@@ -26,9 +24,9 @@
 
   let stored = null;
   try {
-    stored = isFixed ? null : localStorage.getItem(KEY);
+    stored = localStorage.getItem(KEY);
   } catch {
-    // Storage is refused in some frames and private windows: the system's theme will do.
+    // Storage is refused in some private windows: the system's theme will do.
   }
   choose(stored);
   document.documentElement.dataset.scripts = "on"; // for what style sheets hide until a script shows it
@@ -36,7 +34,7 @@
   system.addEventListener("change", apply);
   document.addEventListener("DOMContentLoaded", apply);
   addEventListener("storage", (event) => {
-    if (event.key === KEY && !isFixed) choose(event.newValue);
+    if (event.key === KEY) choose(event.newValue);
   });
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-theme-set]") : null;

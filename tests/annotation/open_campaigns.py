@@ -12,9 +12,11 @@ from evalsite.accounts.models import User
 from tests.campaigns.cast import add_outputs, make_campaign
 
 
-def open_campaign(owner: User, *, n_hits: int = 2, size: int = 3, **settings: Any) -> Campaign:
+def open_campaign(
+    owner: User, *, n_hits: int = 2, size: int = 3, protocol: str = "mrc-adequacy", **settings: Any
+) -> Campaign:
     """Return a running campaign with HITs of ordinary items; `settings` are fields of Campaign."""
-    campaign = make_campaign(owner, "mrc-adequacy")
+    campaign = make_campaign(owner, protocol)
     outputs = add_outputs(campaign, n_sources=n_hits, systems=[f"system-{k}" for k in range(size)])
     settings = {"status": Campaign.Status.RUNNING, "launched_at": timezone.now(), **settings}
     for name, value in settings.items():

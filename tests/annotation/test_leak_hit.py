@@ -119,8 +119,8 @@ def walk(campaign: Campaign, name: str, *, n_blocks: int = 9) -> Walk:
         if item.position % 10 == 0:
             assert client.get(address).content == page.content, "a reload shows what the form was answered with"
         found = Served(item, page.text, dict(page.headers))
-        pictures = re.findall(r"<picture>.*?</picture>", page.text.split("<div hidden>")[0])
-        found.names = NAME.findall("".join(pictures))
+        pictures = re.findall(r"<picture>.*?</picture>", page.text.split("<template data-ahead>")[0])
+        found.names = NAME.findall(re.sub(r' src="[^"]*"', "", "".join(pictures)))  # it is in srcset, too
         for picture in pictures[-n_blocks:]:
             name = re.findall(rf'<img src="({NAME.pattern})\.png"', picture)[0]
             image = client.get(f"{address}{name}.png")
@@ -146,9 +146,15 @@ def _answers(page: HttpResponse, item: HitItem) -> dict[str, str]:
 def normalised(served: Served, token: str) -> str:
     """Return a page without what differs by position and by the number of lines that a text has."""
     text = NAME.sub("NAME", served.html.replace(token, "TOKEN"))
+    text = re.sub(r'data-kept="[0-9a-f]{16}"', 'data-kept="KEPT"', text)
     text = re.sub(r"(<picture>.*?</picture>)", lambda found: re.sub(r'height="\d+"', 'height="H"', found[0]), text)
     k = served.position
-    for place in (f"Item {k} of", f'value="{k - 1}" aria-labelledby="progress-label"', f'name="position" value="{k}"'):
+    for place in (
+        f"Item {k} of",
+        f'value="{k - 1}" aria-labelledby="progress-label"',
+        f'name="position" value="{k}"',
+        f"item {k}",
+    ):
         assert place in text
         text = text.replace(place, re.sub(r"\d+", "K", place))
     return text

@@ -177,7 +177,7 @@ def test_every_turn_has_an_image_of_its_own_as_large_as_the_page_says(opened: Op
         response = Client().get(f"{address}{name}.png")
         image = Image.open(io.BytesIO(response.content)).convert("RGB")
         assert image.size == (int(width), int(height)) and int(width) in (600, 280)
-    ahead = html.split("<div hidden>")[1]
+    ahead = html.split("<template data-ahead>")[1]
     assert len(re.findall("<picture>", ahead)) >= len(pictures) - 2, "the next dialogue is fetched meanwhile"
 
 

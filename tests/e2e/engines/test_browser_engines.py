@@ -223,6 +223,6 @@ def test_browser_one_that_is_too_old_says_so(browser: Browser, framed_address: s
 
 
 def test_the_script_that_finds_old_browsers_is_one_that_they_read() -> None:
-    text = (Path(site_settings.BASE_DIR) / "static/js/old_browser.js").read_text()
+    text = (Path(site_settings.BASE_DIR) / "static/js/rate_head.js").read_text()
     code = "\n".join(line.partition("//")[0] for line in text.splitlines())
     assert not re.search(r"=>|`|\?\.|\?\?|\b(const|let|class|async|import|export)\b", code)

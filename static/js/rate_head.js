@@ -1,0 +1,21 @@
+// @ts-check
+// A worker page before it is drawn: sets the system's theme, which its images have too, and marks a browser that is too
+// old, which the page then says: those of chats (`<html data-has-chats>`) need more than others. A plain script in the
+// language of 2009, which every browser reads. Versions: docs/workers.md.
+(function () {
+  var root = document.documentElement;
+  var isOld = !("at" in Array.prototype); // Chrome 92, Firefox 90, Safari 15.4
+  if (root.hasAttribute("data-has-chats")) {
+    isOld = isOld || !("requestSubmit" in HTMLFormElement.prototype); // Safari 16
+    isOld = isOld || !CSS.supports("block-size", "1dvh"); // Chrome 108
+    isOld = isOld || !CSS.supports("selector(:has(a))"); // Firefox 121
+  }
+  if (isOld) root.className += " is-old-browser";
+
+  var system = matchMedia("(prefers-color-scheme: dark)");
+  function apply() {
+    root.setAttribute("data-theme", system.matches ? "dark" : "light");
+  }
+  apply();
+  if (system.addEventListener) system.addEventListener("change", apply);
+})();

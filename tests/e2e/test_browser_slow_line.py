@@ -1,0 +1,62 @@
+"""What has to come over a slow line before an item can be read and rated, from the server as it is installed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from playwright.sync_api import Browser, expect
+
+from annotation.services.assignments import start_assignment
+from annotation.tokens import token_of
+from campaigns.models import HitItem, Source
+from evalsite.accounts.models import User
+from tests.annotation.open_campaigns import open_campaign
+
+# At 30 kbit/s, in 6 s without two round trips of 300 ms.
+MOST_BYTES = 30_000 / 8 * (6 - 2 * 0.3)
+
+
+@pytest.fixture
+def item(address: str, in_site: None) -> str:
+    """The address of an item of question generation, with a passage and a question of the example."""
+    lines = (Path(settings.BASE_DIR) / "examples/qg/passages.jsonl").read_text().splitlines()
+    example = sorted(map(json.loads, lines), key=lambda passage: len(passage["passage"]))[len(lines) // 2]
+    campaign = open_campaign(User.objects.get(), protocol="qg", n_hits=1, layout="by-source")
+    Source.objects.filter(campaign=campaign).update(fields={"passage": example["passage"], "answer": example["answer"]})
+    HitItem.objects.filter(hit__campaign=campaign).update(text=example["question"])
+    assignment = start_assignment(campaign=campaign, worker_key=f"{campaign.public_id}:ann")
+    return f"{address}/rate/{token_of(assignment)}/"
+
+
+def test_browser_an_item_is_few_bytes_and_the_next_ones_images_come_after_it(browser: Browser, item: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    devtools = context.new_cdp_session(page)
+    devtools.send("Network.enable")
+    names: dict[str, str] = {}
+    arrived: dict[str, int] = {}
+    asked: list[str] = []
+
+    def note(event: dict[str, Any]) -> None:
+        names[event["requestId"]] = event["request"]["url"]
+        asked.append(event["request"]["url"])
+
+    devtools.on("Network.requestWillBeSent", note)
+    devtools.on(
+        "Network.loadingFinished",
+        lambda event: arrived.update({names[event["requestId"]]: round(event["encodedDataLength"])}),
+    )
+    page.goto(item)
+    page.wait_for_load_state("networkidle")
+    shown = page.locator(".text img").evaluate_all("images => images.map((image) => image.currentSrc)")
+    assert len(shown) == 2
+    ahead = [url for url in asked if url.endswith(".png") and url not in shown]
+    assert ahead == asked[-len(ahead) :], "the next item's images come last"
+    assert ahead
+    page.locator("[data-slider] input").first.press("End")
+    expect(page.locator("[data-rating-left]")).to_contain_text("left to move")
+    needed = {url: size for url, size in arrived.items() if url not in ahead}
+    assert sum(needed.values()) <= MOST_BYTES, needed
+    context.close()
