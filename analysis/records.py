@@ -1,15 +1,19 @@
 """What was made of a campaign's ratings, to be counted and deleted with it."""
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 
 from django.conf import settings
 from django.core.files.storage import default_storage
+from django.db import transaction
 from django.db.models import QuerySet
 
+from analysis.campaign_queries import ANALYSE
 from analysis.models import AnalysisRun, RatingsFile
-from campaigns.contracts.records import Counted, Records, Rows
+from campaigns.contracts.records import Counted, Erasure, Held, Records, Rows
+from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
 from evalsite.lib.words import counted
 
@@ -47,6 +51,46 @@ class AnalysisRecords(Records):
             Rows(self._runs(campaign_id), "job", delete_jobs),
             Rows(RatingsFile.objects.filter(campaign=campaign_id)),
         ]
+
+    def list_held(self, erasure: Erasure) -> list[Held]:
+        """Return the analyses of snapshots that hold the worker's name."""
+        runs = AnalysisRun.objects.filter(ratings_file__in=self._snapshots(erasure))
+        return [
+            Held(f"Analysis of {run.created_at:%Y-%m-%d %H:%M}", "analysis:run", run.pk)
+            for run in runs.only("pk", "created_at").order_by("created_at")
+        ]
+
+    def _snapshots(self, erasure: Erasure) -> list[RatingsFile]:
+        found = RatingsFile.objects.filter(campaign=erasure.campaign_id).order_by("uploaded_at")
+        return [each for each in found if _holds(each, erasure.name.encode())]
+
+    def erasure_refusals(self, erasure: Erasure) -> list[str]:
+        """Return that results are being computed, which would hold the name."""
+        return self.refusals(erasure.campaign_id)
+
+    def erase(self, erasure: Erasure) -> None:
+        """Delete the snapshots with the worker's name, and their analyses; analyse the ratings anew."""
+        if "results" not in erasure.wants or not (snapshots := self._snapshots(erasure)):
+            return
+        runs = AnalysisRun.objects.filter(ratings_file__in=snapshots)
+        folders = [AnalysisRun(pk=pk) for pk in runs.values_list("pk", flat=True)]
+        jobs = list(runs.exclude(job=None).values_list("job", flat=True))
+        runs.delete()
+        delete_jobs(jobs)
+        for each in snapshots:
+            transaction.on_commit(partial(default_storage.delete, each.file.name or ""))
+            each.delete()
+        transaction.on_commit(partial(delete_folders, folders))
+        enqueue(ANALYSE, args={"campaign": erasure.campaign_id})
+
+
+def _holds(snapshot: RatingsFile, name: bytes) -> bool:
+    """Tell whether a name is in a snapshot; its lines are as short as names are."""
+    try:
+        with snapshot.file.open("rb") as lines:
+            return any(name in line for line in lines)
+    except FileNotFoundError:
+        return False
 
 
 def delete_folders(runs: Iterable[AnalysisRun]) -> None:

@@ -96,6 +96,41 @@ class AssignmentFilter(FilterForm):
         return "".join(c for c in self.cleaned_data["code"] if c.isalnum())
 
 
+class EraseForm(forms.Form):
+    """What of a worker is erased besides the name and ids."""
+
+    feedback = forms.BooleanField(label="Feedback that they wrote", required=False, initial=True)
+    telemetry = forms.BooleanField(
+        label="Times and moves that their browser reported",
+        required=False,
+        initial=True,
+        help_text="Seconds of each item are then those between two answers.",
+    )
+    chats = forms.BooleanField(
+        label="What was said in their chats, and the topics",
+        required=False,
+        help_text="Ratings and numbers of messages stay; results of topics and words change.",
+    )
+    results = forms.BooleanField(
+        label="Stored results that hold the name: delete them and analyse the ratings anew",
+        required=False,
+        initial=True,
+        help_text="Analyses with other settings, or with workers excluded by hand, have to be made again. Results that "
+        "are kept hold the name, and so do analyses that are changed from them.",
+    )
+
+    def __init__(self, data: Mapping[str, Any] | None = None, *, is_live: bool, has_results: bool = True) -> None:
+        super().__init__(data)
+        if not is_live:
+            del self.fields["chats"]
+        if not has_results:
+            del self.fields["results"]
+
+    def chosen(self) -> frozenset[str]:
+        """Return the names of what is erased, of a valid form."""
+        return frozenset(name for name, is_wanted in self.cleaned_data.items() if is_wanted)
+
+
 class FeedbackFilter(forms.Form):
     """Which feedback to list."""
 

@@ -13,6 +13,7 @@ class Worker(models.Model):
     platform = models.CharField(max_length=50)
     key = models.CharField("the platform's id", max_length=255)
     created_at = models.DateTimeField(default=timezone.now)
+    erased_at = models.DateTimeField("stands for somebody whose personal data were erased then", null=True, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["platform", "key"], name="annotation_worker_key")]

@@ -8,7 +8,7 @@ from django.db.models import Count, F, Q, QuerySet, Value
 from django.db.models.functions import Replace
 from django.shortcuts import get_object_or_404
 
-from annotation.models import Assignment, Event, Invitation, PlaceFreed
+from annotation.models import Assignment, Conversation, Event, Invitation, PlaceFreed, Rating, Worker
 from annotation.places import taking_part
 from annotation.queries import worker_name
 from campaigns.contracts.platform import CampaignRef, CrowdPlatform
@@ -42,6 +42,30 @@ def list_assignments(
 def get_assignment_of(campaign: Campaign, assignment_id: int) -> Assignment:
     """Return an assignment of the campaign; raise Http404 for any other."""
     return get_object_or_404(Assignment, pk=assignment_id, campaign=campaign)
+
+
+def get_worker_of(campaign: Campaign, worker_id: int) -> Worker:
+    """Return a worker who began a HIT of the campaign, or was invited to it; raise Http404 for any other."""
+    is_here = Q(assignments__campaign=campaign) | Q(invitations__campaign=campaign)
+    return get_object_or_404(Worker.objects.filter(is_here).distinct(), pk=worker_id)
+
+
+class WorkOf(NamedTuple):
+    """How much a worker did in a campaign."""
+
+    n_assignments: int
+    n_ratings: int
+    n_chats: int
+
+
+def count_work_of(campaign: Campaign, worker: Worker) -> WorkOf:
+    """Return how much a worker did in a campaign. Three queries."""
+    mine = {"assignment__campaign": campaign, "assignment__worker": worker}
+    return WorkOf(
+        Assignment.objects.filter(campaign=campaign, worker=worker).count(),
+        Rating.objects.filter(**mine).count(),
+        Conversation.objects.filter(**mine).count(),
+    )
 
 
 def list_feedback(campaign: Campaign, *, search: str = "") -> QuerySet[Assignment]:
@@ -138,6 +162,7 @@ class InvitedRater:
 
     name: str
     query: str
+    worker_id: int
     n_finished: int = 0
     is_active: bool = False
 
@@ -156,7 +181,7 @@ def raters_of(campaign: Campaign, invitations: Sequence[Invitation]) -> list[Inv
     )
     found = {row["worker"]: (row["n_finished"], row["n_active"] > 0) for row in counted}
     return [
-        InvitedRater(name, query, *found.get(worker, (0, False)))
+        InvitedRater(name, query, worker, *found.get(worker, (0, False)))
         for worker, (name, query) in zip(workers, links_of(campaign, invitations), strict=True)
     ]
 

@@ -14,8 +14,10 @@ from annotation.models import (
     Turn,
     Worker,
 )
-from campaigns.contracts.records import Counted, Records, Rows
+from campaigns.contracts.records import Counted, Erasure, Records, Rows
 from evalsite.lib.words import counted
+
+_ERASED = "[erased]"
 
 
 class AnnotationRecords(Records):
@@ -39,7 +41,7 @@ class AnnotationRecords(Records):
         if not n:
             return []
         who = f"{counted(n, 'worker')} {'is' if n == 1 else 'are'} at work"
-        return [f"{who}. Wait until they have finished, or free their places under Progress → Assignments."]
+        return [f"{who}. Wait until they have finished, or free their places under Assignments."]
 
     def rows(self, campaign_id: int) -> list[Rows]:
         """Return the tables. A worker goes with the last row that is about them."""
@@ -53,6 +55,44 @@ class AnnotationRecords(Records):
             Rows(Assignment.objects.filter(campaign=campaign_id), "worker", delete_unused_workers),
             Rows(Invitation.objects.filter(campaign=campaign_id), "worker", delete_unused_workers),
         ]
+
+    def erasure_refusals(self, erasure: Erasure) -> list[str]:
+        """Return that the worker is at work."""
+        mine = Assignment.objects.filter(campaign=erasure.campaign_id, worker=erasure.worker_id)
+        if mine.filter(state=Assignment.State.ACTIVE).exists():
+            return ["The worker is at work. Wait until they have finished, or free their place under Assignments."]
+        return []
+
+    def kept(self, erasure: Erasure) -> list[str]:
+        """Return what results and proofs need."""
+        return [
+            "scores and when they were given, under a label: without them, results of others would change",
+            "when the worker agreed to which version of the consent text: it proves that there was consent",
+        ]
+
+    def erase(self, erasure: Erasure) -> None:
+        """Put the worker without a name in the place of this one; clear what they wrote and what identifies them."""
+        whose = {"campaign": erasure.campaign_id, "worker": erasure.worker_id}
+        mine = list(Assignment.objects.filter(**whose).values_list("pk", flat=True))
+        found = Assignment.objects.filter(pk__in=mine)
+        found.exclude(completion_code="").update(completion_code="")
+        for each in found.exclude(platform_data={}):  # polling needs to know of which posting it is
+            each.platform_data = {name: each.platform_data[name] for name in ("posting",) if name in each.platform_data}
+            each.save(update_fields=["platform_data"])
+        if "feedback" in erasure.wants:
+            found.update(feedback="")
+        events = Event.objects.filter(assignment__in=mine)
+        events.filter(kind=Event.Kind.ARRIVED).update(data={})
+        if "telemetry" in erasure.wants:
+            events.filter(kind=Event.Kind.RATED).update(data={})
+        if "chats" in erasure.wants:
+            chats = Conversation.objects.filter(assignment__in=mine)
+            Turn.objects.filter(conversation__in=chats).update(text=_ERASED, data={})
+            TopicChange.objects.filter(conversation__in=chats).update(topic=_ERASED)
+            chats.update(topic=_ERASED)
+        Invitation.objects.filter(**whose).delete()
+        found.update(worker=erasure.erased_id)
+        delete_unused_workers([erasure.worker_id])
 
 
 def delete_unused_workers(workers: Iterable[int]) -> None:

@@ -118,6 +118,7 @@ urlpatterns = [
     _at(f"{_CAMPAIGN}progress/hits/", work.HitProgress, "hit_progress"),
     _at(f"{_CAMPAIGN}assignments/", work.Assignments, "assignments"),
     _at(f"{_CAMPAIGN}assignments/<int:assignment_id>/release/", work.Release, "release"),
+    _at(f"{_CAMPAIGN}assignments/<int:assignment_id>/erasure/", work.Erasures, "erasure"),
     _at(f"{_CAMPAIGN}feedback/", work.Feedback, "feedback"),
     _at(f"{_CAMPAIGN}access/", work.AccessOf, "access"),
     _at(f"{_CAMPAIGN}raters/", work.Raters, "raters"),

@@ -1,9 +1,9 @@
 """What was published of a campaign and paid for it, to be counted and deleted with it."""
 
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from annotation.records import delete_unused_workers
-from campaigns.contracts.records import Counted, Records, Rows
+from campaigns.contracts.records import Counted, Erasure, Records, Rows
 from crowd.models import Order, Posting, ReceivedNotification, Submission, Wave
 from evalsite.lib.words import counted
 
@@ -38,12 +38,12 @@ class CrowdRecords(Records):
         if n := Order.objects.filter(campaign=campaign_id, state__in=_OPEN_ORDERS).count():
             found.append(
                 f"{counted(n, 'order')} to the platform {'is' if n == 1 else 'are'} being sent, payments among them "
-                "perhaps. Wait until Payments → Orders shows them as done or refused."
+                "perhaps. Wait until Payment → Orders shows them as done or refused."
             )
         if n := Posting.objects.filter(campaign=campaign_id, state__in=_OPEN_POSTINGS).count():
             found.append(
                 f"{counted(n, 'posting')} {'is' if n == 1 else 'are'} still open on the platform. Stop "
-                f"{'it' if n == 1 else 'them'} first under Platform → Postings."
+                f"{'it' if n == 1 else 'them'} first under Platform, Postings."
             )
         if Wave.objects.filter(campaign=campaign_id, state=Wave.State.PUBLISHING).exists():
             found.append("A wave is being published. Interrupt it first under Platform.")
@@ -60,6 +60,42 @@ class CrowdRecords(Records):
     def stop(self, campaign_id: int) -> None:
         """Poll nothing any more."""
         Posting.objects.filter(campaign=campaign_id).update(poll_at=None)
+
+    def _submissions(self, erasure: Erasure) -> QuerySet[Submission]:
+        return Submission.objects.filter(campaign=erasure.campaign_id, worker=erasure.worker_id)
+
+    def _orders(self, erasure: Erasure) -> QuerySet[Order]:
+        about = Q(worker=erasure.worker_id) | Q(submission__worker=erasure.worker_id)
+        return Order.objects.filter(about, campaign=erasure.campaign_id)
+
+    def erasure_refusals(self, erasure: Erasure) -> list[str]:
+        """Return that the worker is still to be paid, or that money moves: the platform knows the id alone."""
+        found = []
+        if self._orders(erasure).filter(state__in=_OPEN_ORDERS).exists():
+            found.append("An order about the worker is being sent. Wait until Payment → Orders shows it as done.")
+        undecided = (Submission.State.ACTIVE, Submission.State.SUBMITTED)
+        if self._submissions(erasure).filter(state__in=undecided).exists():
+            found.append("Work of the worker is not decided. Approve or reject it first: afterwards it cannot be paid.")
+        return found
+
+    def kept(self, erasure: Erasure) -> list[str]:
+        """Return what accounting needs, and what keeps work from being paid twice."""
+        found = []
+        if self._orders(erasure).filter(kind__in=(*_PAID, Order.Kind.REJECT)).exists():
+            found.append("payment records: date, sum, fee and submission, without the worker: accounting needs them")
+        if self._submissions(erasure).exists():
+            found.append(
+                "the platform’s numbers of the submissions and their states: without them work could be paid twice. "
+                "The platform alone knows whose they are"
+            )
+        return found
+
+    def erase(self, erasure: Erasure) -> None:
+        """Put the worker without a name in the place of this one, and clear what the platform sent about them."""
+        orders = list(self._orders(erasure).values_list("pk", flat=True))
+        Order.objects.filter(pk__in=orders).update(message="", last_error="")
+        Order.objects.filter(pk__in=orders, worker=erasure.worker_id).update(worker=erasure.erased_id)
+        self._submissions(erasure).update(payload={}, code="", worker=erasure.erased_id)
 
     def rows(self, campaign_id: int) -> list[Rows]:
         """Return the tables."""

@@ -255,6 +255,7 @@ EVALSITE_OVERVIEW = [
 
 # What each app keeps of a campaign; those that refer to rows of others first.
 EVALSITE_RECORDS = [
+    "api.records.ApiRecords",
     "crowd.records.CrowdRecords",
     "analysis.records.AnalysisRecords",
     "annotation.records.AnnotationRecords",

@@ -151,6 +151,7 @@ def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any
         "webhook_id": webhook.pk,
         "delivery_id": delivery.pk,
         "assignment_id": assignment.pk,
+        "worker_id": worker.pk,
         "token": token_of(assignment),
         "number": 1,
         "hit": 1,

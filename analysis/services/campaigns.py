@@ -16,6 +16,7 @@ from analysis.ratings.columns import COLUMNS
 from analysis.services.ratings_files import keep_file
 from analysis.services.runs import start_run
 from annotation.exports import RATING_COLUMNS, iter_ratings
+from annotation.models import Worker
 from annotation.worker_names import real_name
 from campaigns.models import Campaign, Membership
 from evalsite.accounts.models import User
@@ -44,7 +45,8 @@ def request_analysis(*, campaign: Campaign, user: User) -> Job:
     if not n_finished:
         raise _no_ratings()
     snapshot = newest_snapshot_of(locked)
-    if snapshot and snapshot.n_assignments == n_finished and _same_run(snapshot, settings.to_json()):
+    is_same = snapshot and snapshot.n_assignments == n_finished and not _is_outdated(snapshot)
+    if is_same and snapshot and _same_run(snapshot, settings.to_json()):
         raise DomainError("nothing_new", "Nothing was rated after the latest analysis, and the settings are the same.")
     return enqueue(ANALYSE, owner=user, args={"campaign": campaign.pk, "user": user.pk})
 
@@ -71,6 +73,12 @@ def analyse_campaign(
             snapshot = _keep_snapshot(campaign, copy, n_assignments)
             same = _same_run(snapshot, settings.to_json())
             return same or start_run(ratings_file=snapshot, user=user or snapshot.owner, settings=settings)
+
+
+def _is_outdated(snapshot: RatingsFile) -> bool:
+    """Tell whether a snapshot names somebody whose personal data were erased since."""
+    erased = Worker.objects.filter(assignments__campaign=snapshot.campaign_id, erased_at__gt=snapshot.uploaded_at)
+    return erased.exists()
 
 
 def _no_ratings() -> DomainError:

@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from annotation.downloads import MEDIA_TYPES, ExportChoice, count_rows, find_download, list_files
 from annotation.exports import ALL_STATES, FINISHED
-from annotation.forms import AssignmentFilter, FeedbackFilter, RatersForm
+from annotation.forms import AssignmentFilter, EraseForm, FeedbackFilter, RatersForm
 from annotation.models import Assignment, PlaceFreed
 from annotation.monitoring import (
     AssignmentRow,
@@ -26,6 +26,7 @@ from annotation.monitoring import (
 )
 from annotation.progress import CampaignProgress, HitCount, count_by_hit, get_progress, list_hits
 from annotation.services.assignments import release_assignment
+from annotation.services.erasing import ErasurePlan, erase_worker, plan_erasure
 from annotation.services.invitations import invite_raters
 from api.access import ApiRequest, may
 from api.operations import Listed, Resource, operation
@@ -95,6 +96,38 @@ class Release(Resource):
             assignment=get_assignment_of(campaign, assignment_id), cause=PlaceFreed.RESEARCHER
         )
         return describe_assignments(campaign, [released])[0]
+
+
+class PlannedErasureShape(serializers.Serializer[ErasurePlan]):
+    """What stands in the way of erasing a worker's personal data, and what is kept."""
+
+    refusals = serializers.ListField(child=serializers.CharField(), help_text="Why they cannot be erased now.")
+    kept = serializers.ListField(child=serializers.CharField(), help_text="What stays, with the reason.")
+    held = serializers.SerializerMethodField(help_text="Stored analyses that hold the worker's name.")
+
+    def get_held(self, plan: ErasurePlan) -> list[str]:
+        """Return the ids of the analyses."""
+        return [str(held.argument) for held in plan.held]
+
+
+class Erasures(Resource):
+    """The personal data of an assignment's worker."""
+
+    @operation(Scope.ADMIN, role=Role.OWNER, returns=PlannedErasureShape)
+    def get(self, request: ApiRequest, campaign: Campaign, assignment_id: int) -> ErasurePlan:
+        """Return what stands in the way of erasing them, what stays, and which analyses hold the name."""
+        return plan_erasure(campaign=campaign, worker=get_assignment_of(campaign, assignment_id).worker)
+
+    @operation(
+        Scope.ADMIN, role=Role.OWNER, takes=EraseForm, returns=AssignmentShape, refused=CONFLICT, takes_key=False
+    )
+    def post(self, request: ApiRequest, campaign: Campaign, assignment_id: int) -> AssignmentRow:
+        """Erase the worker's name, ids and codes in this campaign, and what is sent as true. It cannot be undone."""
+        worker = get_assignment_of(campaign, assignment_id).worker
+        form = EraseForm(sent_to(EraseForm, request), is_live=campaign.is_live)
+        cleaned(form)
+        erase_worker(campaign=campaign, worker=worker, wants=form.chosen(), user=request.user)
+        return describe_assignments(campaign, [get_assignment_of(campaign, assignment_id)])[0]
 
 
 class Feedback(Resource):

@@ -28,6 +28,38 @@ class Rows:
     follow: Callable[[set[Any]], object] | None = None
 
 
+@dataclass(frozen=True)
+class Erasure:
+    """One worker of a campaign whose personal data are erased, and the worker without a name who takes their place.
+
+    Attributes
+    ----------
+    campaign_id, worker_id : int
+        Whose, and where.
+    erased_id : int
+        The worker without a name; 0 before there is one.
+    name : str
+        By which the worker is known: what must not be found afterwards.
+    wants : frozenset of str
+        What a person has chosen to be erased, too: `feedback`, `chats`, `telemetry`, `results`.
+    """
+
+    campaign_id: int
+    worker_id: int
+    erased_id: int
+    name: str
+    wants: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Held:
+    """A stored result that holds a worker's name: what it is, and the address of its page by name and argument."""
+
+    title: str
+    page: str
+    argument: object
+
+
 class Records:
     """The rows and files of one app that belong to a campaign. The apps are asked in the order of the settings.
 
@@ -57,3 +89,18 @@ class Records:
     def rows(self, campaign_id: int) -> Iterable[Rows]:
         """Return the rows to be deleted, those that refer to others first."""
         return []
+
+    def erasure_refusals(self, erasure: Erasure) -> list[str]:
+        """Return why the worker's personal data must not be erased now, each with what to do."""
+        return []
+
+    def kept(self, erasure: Erasure) -> list[str]:
+        """Return what is kept of the worker, each with the reason."""
+        return []
+
+    def list_held(self, erasure: Erasure) -> list[Held]:
+        """Return the stored results that hold the worker's name."""
+        return []
+
+    def erase(self, erasure: Erasure) -> None:
+        """Erase the worker's personal data, inside a transaction."""

@@ -36,6 +36,16 @@ class CampaignFilter(forms.Form):
         return {name: value for name, value in self.cleaned_data.items() if value}
 
 
+class CampaignListFilter(CampaignFilter):
+    """The same on the page of campaigns, which begins with those in which something happened last."""
+
+    sort = forms.ChoiceField(
+        label="Sort by",
+        required=False,
+        choices=[("", "last activity"), ("created", "created"), ("name", "name")],
+    )
+
+
 class NewForm(forms.Form):
     """A protocol and a name. The id of the campaign comes with the form, so that sending it twice makes one."""
 

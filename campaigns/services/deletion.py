@@ -49,24 +49,25 @@ _TRIES = 3
 _records: Registry[type[Records]] = Registry("app", settings.EVALSITE_RECORDS)
 
 
-def _apps() -> list[Records]:
+def list_records() -> list[Records]:
+    """Return what each app keeps of a campaign, those that refer to rows of others first."""
     return [records() for records in _records.all().values()]
 
 
 def count_contents(campaign: Campaign) -> list[Counted]:
     """Return what goes with a campaign, as far as there is any of it."""
-    return [each for app in reversed(_apps()) for each in app.count(campaign.pk) if each.n]
+    return [each for app in reversed(list_records()) for each in app.count(campaign.pk) if each.n]
 
 
 def warnings_of(campaign: Campaign) -> list[str]:
     """Return what a person has to know before a campaign is deleted."""
-    return [text for app in _apps() for text in app.warnings(campaign.pk)]
+    return [text for app in list_records() for text in app.warnings(campaign.pk)]
 
 
 def refusals_of(campaign: Campaign) -> list[str]:
     """Return why a campaign must not be deleted now, each with what to do; nothing if it may be."""
     status = [] if campaign.status in _STOPPED else [f"The campaign is {campaign.status}. Close it first."]
-    return status + [text for app in _apps() for text in app.refusals(campaign.pk)]
+    return status + [text for app in list_records() for text in app.refusals(campaign.pk)]
 
 
 def request_deletion(*, campaign: Campaign, user: User, name: str = "") -> Job | None:
@@ -82,7 +83,7 @@ def request_deletion(*, campaign: Campaign, user: User, name: str = "") -> Job |
 
 
 def _is_small(campaign: Campaign) -> bool:
-    others = (app for app in _apps() if app.slug != CampaignRecords.slug)
+    others = (app for app in list_records() if app.slug != CampaignRecords.slug)
     if any(each.n for app in others for each in app.count(campaign.pk)):
         return False
     return not Output.objects.filter(source__campaign=campaign)[_MOST_OUTPUTS:].exists()
@@ -98,7 +99,7 @@ def _begin_deletion(*, campaign: Campaign, user: User, name: str) -> Job:
     if locked.is_launched and " ".join(name.split()) != " ".join(locked.name.split()):
         raise DomainError("wrong_name", f"Type the campaign’s name as it is: {locked.name}")
     _note(locked, user)
-    for app in _apps():
+    for app in list_records():
         app.stop(locked.pk)
     locked.hits.update(n_places_left=0)  # nobody resumes
     locked.status = Status.DELETING
@@ -145,9 +146,9 @@ def execute_deletion(
     if not campaign.is_being_deleted:
         return
     on_progress(0, 0, "Deleting files")
-    for app in _apps():
+    for app in list_records():
         app.delete_files(campaign.pk)
-    total = sum(rows.found.count() for app in _apps() for rows in app.rows(campaign.pk))
+    total = sum(rows.found.count() for app in list_records() for rows in app.rows(campaign.pk))
     done = 0
 
     def note(n: int) -> None:
@@ -157,7 +158,7 @@ def execute_deletion(
 
     for k in range(_TRIES):
         try:
-            for app in _apps():
+            for app in list_records():
                 for rows in app.rows(campaign.pk):
                     _delete_rows(rows, saving, note)
             with saving():

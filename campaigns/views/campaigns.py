@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from campaigns.checklist import Step, checklist, missing, to_confirm
-from campaigns.forms.campaigns import CampaignFilter, DuplicateForm, NewForm
+from campaigns.forms.campaigns import CampaignListFilter, DuplicateForm, NewForm
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress, url_of, worker_link
 from campaigns.overview import NextStep, first_step, overview_parts
@@ -44,7 +44,7 @@ _PER_PAGE = 25
 @require_GET
 def list_campaigns(request: SignedInRequest) -> HttpResponse:
     """List the campaigns that the user is a member of, as far as they match."""
-    form = CampaignFilter(request.GET)
+    form = CampaignListFilter(request.GET)
     is_valid = form.is_valid()
     found = list_campaigns_for(request.user, **{"sort": "activity", **form.filters()} if is_valid else {})
     page = Paginator(found if is_valid else found.none(), _PER_PAGE).get_page(request.GET.get("page"))

@@ -228,7 +228,7 @@ def _earlier_workers(campaign: Campaign) -> frozenset[str]:
         below = Campaign.objects.filter(replicates__in=found).values_list("pk", flat=True)
         found = {*above, *below} - runs
     workers = Worker.objects.filter(platform=campaign.platform, submissions__campaign__in=runs - {campaign.pk})
-    return frozenset(workers.values_list("key", flat=True).distinct())
+    return frozenset(workers.filter(erased_at=None).values_list("key", flat=True).distinct())
 
 
 def address_of(campaign: Campaign, site_url: str, hit_number: int | None) -> str:

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from annotation.models import Worker
 from campaigns.contracts.account import (
     PlatformUnsureError,
 )
@@ -87,7 +88,11 @@ _RIVALS = {
 @transaction.atomic
 def place_orders(*, campaign: Campaign, orders: Iterable[Order]) -> list[Order]:
     """Write orders down and have them carried out once that is committed; the caller has locked what they are about."""
-    placed = Order.objects.bulk_create(orders)
+    wanted = list(orders)
+    about = {each.worker_id for each in wanted if each.worker_id}
+    if Worker.objects.filter(pk__in=about, erased_at__isnull=False).exists():
+        raise DomainError("erased", "The worker’s personal data were erased: the platform cannot be told who it is.")
+    placed = Order.objects.bulk_create(wanted)
     if placed:
         enqueue_once(CARRY_OUT, campaign.pk)
     return placed

@@ -266,16 +266,24 @@ def _store(posting: Posting, seen: PolledPosting, polled_at: datetime) -> bool:
         return False
     listed = {each.platform_id: each for each in seen.submissions}
     is_here = Q(posting=locked) | Q(platform_id__in=list(listed))
-    rows = Submission.objects.filter(is_here, campaign=locked.campaign_id).select_for_update(no_key=True)
+    found = Submission.objects.filter(is_here, campaign=locked.campaign_id).select_related("worker")
+    rows = found.select_for_update(of=("self",), no_key=True)
     known = {each.platform_id: each for each in rows}
     before = {each.pk: each.state for each in known.values()}
     decided = _decided_since(locked, polled_at)
-    workers = _workers_of(posting.campaign.platform, {each.worker_key for each in listed.values()})
+    erased = {id for id, each in known.items() if each.worker.erased_at}
+    keys = {each.worker_key for id, each in listed.items() if id not in erased}
+    workers = _workers_of(posting.campaign.platform, keys)
     for platform_id, payload in listed.items():
-        row = known.setdefault(platform_id, _new(locked, platform_id, workers[payload.worker_key].pk))
+        if platform_id not in known:
+            known[platform_id] = _new(locked, platform_id, workers[payload.worker_key].pk)
+        row = known[platform_id]
         if row.pk is None or (row.pk not in decided and row.last_seen_at <= polled_at):
-            row.worker = workers[payload.worker_key]
-            _update_row(row, payload, polled_at)
+            if platform_id in erased:  # nothing that tells who it was is stored again
+                row.state, row.last_seen_at = payload.state, polled_at
+            else:
+                row.worker = workers[payload.worker_key]
+                _update_row(row, payload, polled_at)
     if seen.n_pending is not None and locked.hit_id:
         _infer_unlisted(locked, listed, seen.n_pending, known, polled_at)
     seen_rows = list(known.values())

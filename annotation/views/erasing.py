@@ -1,0 +1,44 @@
+"""Erasing the personal data of one worker: what goes, what stays and why, and the button."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+
+from annotation.forms import EraseForm
+from annotation.monitoring import count_work_of, get_worker_of
+from annotation.services.erasing import erase_worker, plan_erasure
+from campaigns.models import Campaign
+from campaigns.navigation import campaign_context
+from campaigns.queries import Role
+from campaigns.views.access import campaign_view, render_form
+from campaigns.views.autosave import sent
+from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.errors import CONFLICT, DomainError
+
+
+@campaign_view("GET", "POST", to_read=Role.OWNER, to_change=Role.OWNER)
+def erase(request: SignedInRequest, campaign: Campaign, worker_id: int) -> HttpResponse:
+    """Say what erasing a worker's personal data does, and do it."""
+    worker = get_worker_of(campaign, worker_id)
+    plan, error = plan_erasure(campaign=campaign, worker=worker), None
+    form = EraseForm(sent(request), is_live=campaign.is_live, has_results=bool(plan.held))
+    if request.method == "POST" and form.is_valid():
+        try:
+            erased = erase_worker(campaign=campaign, worker=worker, wants=form.chosen(), user=request.user)
+        except DomainError as refused:
+            error = refused
+        else:
+            label = f" The scores are kept under “{erased.name}”." if erased else ""
+            messages.success(request, f"The personal data were erased.{label}")
+            return redirect("monitoring:assignments", campaign.public_id)
+    context = campaign_context(campaign, "assignments") | {
+        "worker": worker,
+        "work": count_work_of(campaign, worker),
+        "plan": plan,
+        "form": form,
+        "refused": error,
+    }
+    response = render_form(request, "monitoring/erase.html", context)
+    if error:
+        response.status_code = CONFLICT
+    return response
