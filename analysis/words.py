@@ -1,4 +1,4 @@
-"""What people call the worker tests, the units and the protocols that settings name by slug."""
+"""What people call the worker tests, the units and the protocols that settings name by slug; numbers as text."""
 
 from analysis.stats.quality import Verdict
 from analysis.stats.scores import Unit
@@ -20,6 +20,8 @@ UNITS = {
 N_COUNTS = {"outputs": "rated outputs, repeats included", "ratings": "ratings, one a criterion"}
 """What n of a system counts."""
 
+DASH = "–"
+
 assert set(UNITS) == {unit.value for unit in Unit}
 
 
@@ -36,3 +38,23 @@ def worker_test_name(preset: str) -> str:
 def protocol_title(slug: str) -> str:
     """Return the title of a protocol; a name that no plug-in has is a protocol of the researcher's own."""
     return next((p.title for p in list_protocols() if p.slug == slug), f"{slug.capitalize()} protocol")
+
+
+def number(value: float | None, decimals: int = 3) -> str:
+    """Return a number with a true minus sign; a dash for None."""
+    return DASH if value is None else with_minus(f"{value:.{decimals}f}")
+
+
+def with_minus(text: str) -> str:
+    """Return a formatted number with a true minus sign, and none of a zero."""
+    is_zero = not text.strip("+-0.")
+    return text.lstrip("-") if is_zero else text.replace("-", "−")
+
+
+def p_value(p: float | None) -> str:
+    """Return a p-value with four decimals, as papers print it: .0312, < .0001, > .9999; a dash for None."""
+    if p is None:
+        return DASH
+    if p < 0.0001:
+        return "< .0001"
+    return "> .9999" if p > 0.9999 else f"{p:.4f}".lstrip("0")

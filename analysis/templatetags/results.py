@@ -13,7 +13,7 @@ from analysis.ratings.scales import FULL
 from analysis.ratings.scales import words as scale_words
 from analysis.results import Comparison, SettingChange, SystemChange, compare_settings
 from analysis.sections import Cell, Column, Range
-from analysis.words import N_COUNTS, protocol_title, worker_test_name
+from analysis.words import DASH, N_COUNTS, number, p_value, protocol_title, with_minus, worker_test_name
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.histograms import Histogram
 from evalsite.lib.words import counted
@@ -21,40 +21,20 @@ from evalsite.lib.words import counted
 register = template.Library()
 register.filter("worker_test_name", worker_test_name)
 register.filter("protocol_title", protocol_title)
-DASH = "–"
-
-
-@register.filter
-def number(value: float | None, decimals: int = 3) -> str:
-    """Return a number with a true minus sign; a dash for None."""
-    return DASH if value is None else _with_minus(f"{value:.{decimals}f}")
+register.filter("number", number)
+register.filter("p_value", p_value)
 
 
 @register.filter
 def signed(value: float | None, decimals: int = 3) -> str:
     """Return a number with its sign, a true minus or a plus; a dash for None."""
-    return DASH if value is None else _with_minus(f"{value:+.{decimals}f}")
+    return DASH if value is None else with_minus(f"{value:+.{decimals}f}")
 
 
 @register.filter
 def plain(value: float) -> str:
     """Return a number with as many digits as it was written with."""
     return f"{value:g}"
-
-
-def _with_minus(text: str) -> str:
-    is_zero = not text.strip("+-0.")
-    return text.lstrip("-") if is_zero else text.replace("-", "−")
-
-
-@register.filter
-def p_value(p: float | None) -> str:
-    """Return a p-value with four decimals, as papers print it: .0312, < .0001, > .9999; a dash for None."""
-    if p is None:
-        return DASH
-    if p < 0.0001:
-        return "< .0001"
-    return "> .9999" if p > 0.9999 else f"{p:.4f}".lstrip("0")
 
 
 # --- Tables, figures and files
