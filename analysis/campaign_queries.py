@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 
 from analysis.methods.replication import compare_runs
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.queries import LARGE, as_seen, runs_seen_by
+from analysis.queries import LARGE, as_seen, parse_id, runs_seen_by
 from analysis.ratings.scales import FULL
 from analysis.settings import AnalysisSettings
 from annotation.models import Assignment
@@ -62,7 +62,7 @@ def newest_snapshot_of(campaign: Campaign) -> RatingsFile | None:
 def list_campaign_runs(campaign: Campaign) -> QuerySet[AnalysisRun]:
     """Return the runs over all snapshots of a campaign, newest first, without their reports."""
     runs = AnalysisRun.objects.filter(ratings_file__campaign=campaign)
-    return runs.select_related("job", "parent", "ratings_file").defer(*LARGE)
+    return runs.select_related("job", "parent", "ratings_file__campaign").defer(*LARGE)
 
 
 def find_latest_result(user: User, campaign_id: int | None) -> AnalysisRun | None:
@@ -70,6 +70,28 @@ def find_latest_result(user: User, campaign_id: int | None) -> AnalysisRun | Non
     if campaign_id is None:
         return None
     found = runs_seen_by(user).filter(ratings_file__campaign=campaign_id, report__isnull=False).first()
+    return as_seen(found) if found else None
+
+
+def find_result(user: User, campaign: Campaign, run_id: str) -> AnalysisRun | None:
+    """Return the finished run of a campaign with this id, its newest without one; None if it has none yet. One query.
+
+    Raises Http404 for a run of another campaign, and for one that is not finished.
+    """
+    if not run_id:
+        return find_latest_result(user, campaign.pk)
+    runs = runs_seen_by(user).filter(ratings_file__campaign=campaign, report__isnull=False)
+    return as_seen(get_object_or_404(runs, pk=parse_id(run_id)))
+
+
+def find_shown(user: User, campaign: Campaign, run_id: str) -> AnalysisRun | None:
+    """Return the run of a campaign that its findings are of: with this id, however far it is, or the newest of which
+    something is known; None if there is none such. One query; raises Http404 for a run of another campaign.
+    """
+    runs = runs_seen_by(user).filter(ratings_file__campaign=campaign).select_related("job")
+    if run_id:
+        return as_seen(get_object_or_404(runs, pk=parse_id(run_id)))
+    found = runs.exclude(report=None, first_report=None).first()
     return as_seen(found) if found else None
 
 

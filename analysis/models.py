@@ -70,6 +70,9 @@ class AnalysisRun(models.Model):
     mapping = models.JSONField()
     job = models.OneToOneField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
     fingerprint = models.CharField(max_length=64, blank=True)
+    first_report: Any = models.JSONField(
+        "ranking without intervals, shown until the report is there", null=True, blank=True
+    )
     report: Any = models.JSONField(null=True, blank=True)
     problems = models.JSONField("what is wrong with the file", null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -86,6 +89,11 @@ class AnalysisRun(models.Model):
     def folder(self) -> str:
         """Where the tables, figures and package of this run are kept, below MEDIA_ROOT."""
         return f"runs/{self.pk}"
+
+    @property
+    def shown(self) -> Any:
+        """What pages show: the report, or what is known of it while the job goes on; None before."""
+        return self.report if self.report is not None else self.first_report
 
     @property
     def state(self) -> str:

@@ -1,24 +1,48 @@
-"""The pages of ratings files and their runs: the way back, and the frame that all pages of a run share."""
+"""The pages of ratings files and of results: where they are, and the frame that all pages of a result share.
+
+The results of a campaign are pages of the campaign, those of an uploaded file are the file's.
+"""
 
 from typing import Any
 
+from django.http import QueryDict
 from django.urls import reverse
 
-from analysis.campaign_queries import get_rating_progress
+from analysis.campaign_queries import RatingProgress, get_rating_progress
 from analysis.methods import sections_of
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import Role, newest_run_of
 from analysis.results import get_totals, has_chats
+from campaigns.navigation import campaign_context
 from evalsite.lib.navigation import Link, LinkGroup, SideBar
 from evalsite.lib.words import counted
 
 _PAGES = {
-    "run": "Ranking",
+    "run": "Findings",
     "significance": "Significance",
     "workers": "Workers",
     "chats": "Chats",
+    "compare": "Compare",
     "downloads": "Downloads",
 }
+# Of each page: its key in the side bar of a campaign, and the name of its address.
+_OF_CAMPAIGN = {
+    "run": ("results", "campaign_results"),
+    "significance": ("significance", "campaign_significance"),
+    "workers": ("result_workers", "campaign_result_workers"),
+    "chats": ("result_chats", "campaign_result_chats"),
+    "compare": ("compare", "campaign_compare"),
+    "downloads": ("downloads", "campaign_downloads"),
+}
+
+
+def result_url(run: AnalysisRun, page: str = "run", query: QueryDict | None = None) -> str:
+    """Return the address of a page of a run: in its campaign if it has one."""
+    campaign, more = run.ratings_file.campaign, query.urlencode() if query else ""
+    if campaign is None:
+        return reverse(f"analysis:{page}", args=[run.pk]) + (f"?{more}" if more else "")
+    url = reverse(f"analysis:{_OF_CAMPAIGN[page][1]}", args=[campaign.public_id])
+    return f"{url}?run={run.pk}" + (f"&{more}" if more else "")
 
 
 def crumbs(ratings_file: RatingsFile | None = None) -> list[dict[str, str]]:
@@ -30,35 +54,50 @@ def crumbs(ratings_file: RatingsFile | None = None) -> list[dict[str, str]]:
         way = [
             {"title": "Campaigns", "url": reverse("campaigns:list")},
             {"title": campaign.name, "url": reverse("campaigns:campaign", args=[campaign.public_id])},
-            {"title": "Results", "url": reverse("analysis:campaign_results", args=[campaign.public_id])},
+            {"title": "Findings", "url": reverse("analysis:campaign_results", args=[campaign.public_id])},
         ]
         title = f"Ratings of {counted(ratings_file.n_assignments or 0, 'assignment')}"
     return [*way, {"title": title, "url": reverse("analysis:ratings_file", args=[ratings_file.pk])}]
 
 
-def run_context(run: AnalysisRun, page: str) -> dict[str, Any]:
-    """Return what analysis/frame.html needs for a page of a finished run, and the page's sections."""
-    report = run.report or {}
-    newest, campaign = newest_run_of(run.ratings_file), run.ratings_file.campaign
-    return {
+def result_context(run: AnalysisRun, page: str, progress: RatingProgress | None = None) -> dict[str, Any]:
+    """Return what analysis/frame.html needs for a page of a run, and the page's sections.
+
+    `progress` of its campaign saves counting again.
+    """
+    campaign = run.ratings_file.campaign
+    newest = newest_run_of(run.ratings_file)
+    is_older = newest is not None and run.report is not None and newest.pk != run.pk
+    context = {
         "run": run,
-        "totals": get_totals(report),
-        "newest": newest if newest and newest.pk != run.pk else None,
-        "progress": get_rating_progress(campaign) if campaign else None,
+        "report": run.shown,
+        "is_partial": run.report is None,
+        "totals": get_totals(run.shown) if run.shown else None,
+        "newest": newest if is_older else None,
+        "run_chosen": run.pk if is_older and campaign else None,
+        "progress": (progress or get_rating_progress(campaign)) if campaign else None,
         "can_change": run.my_role != Role.VIEWER,
         "is_owner": run.my_role == Role.OWNER,
-        "crumbs": crumbs(run.ratings_file),
-        "side_bar": _side_bar(run, page),
-        "sections": sections_of(report, page),
+        "sections": sections_of(run.report, page) if run.report else [],
     }
+    if campaign is None:
+        return context | {"base": "base.html", "crumbs": crumbs(run.ratings_file), "side_bar": _side_bar(run, page)}
+    campaign.my_role = run.my_role
+    frame = campaign_context(campaign, _OF_CAMPAIGN[page][0])
+    if is_older:
+        frame["side_bar"] = frame["side_bar"].with_query(
+            {reverse(f"analysis:{name}", args=[campaign.public_id]) for _, name in _OF_CAMPAIGN.values()},
+            f"run={run.pk}",
+        )
+    return frame | context | {"base": "campaigns/frame.html"}
 
 
 def _side_bar(run: AnalysisRun, page: str) -> SideBar:
-    """Return the pages of a finished run; `page` names the one that shows."""
+    """Return the pages of a run of an uploaded file; `page` names the one that shows."""
     pages = [
         Link(title, reverse(f"analysis:{name}", args=[run.pk]), name == page)
         for name, title in _PAGES.items()
-        if name != "chats" or has_chats(run.report or {})
+        if name != "chats" or has_chats(run.shown or {"summary": {}})
     ]
     file = run.ratings_file
     url = reverse("analysis:ratings_file", args=[file.pk])

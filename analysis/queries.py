@@ -6,10 +6,11 @@ workers' names as hashes only.
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Case, Count, Max, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models import Case, Count, Max, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
@@ -20,13 +21,16 @@ from analysis.ratings.scales import FULL, Observed, Scale, check_scale_of_file
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Membership
 from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
 from evalsite.lib.tables import TableError, preview, read_columns
 
 Role = Membership.Role
-# What a list never reads: they are large.
-LARGE = ("report", "problems", "parent__report", "parent__problems")
+# What a list never reads, of a run and of the one it was changed from: they are large.
+OWN_LARGE = ("report", "first_report", "problems")
+LARGE = (*OWN_LARGE, *(f"parent__{name}" for name in OWN_LARGE))
 # Of a queryset with `_role_of`.
 _IS_SEEN: dict[str, bool] = {"my_role__isnull": False}
+_HAS_PART = Q(report__isnull=False) | Q(first_report__isnull=False)
 _ROWS_SAMPLED, _MOST_CRITERIA = 500, 40
 _LARGEST_READ = 20_000_000  # bytes; seconds in the slowest format
 _DEGRADED = Kind.DEGRADED.name.lower()
@@ -106,9 +110,12 @@ def as_seen(run: AnalysisRun) -> AnalysisRun:
     """Return a run, fetched by `runs_seen_by`, with its workers renamed if its reader is a viewer. Never save it."""
     if run.my_role == Role.VIEWER:
         run.settings = anonymous_settings(run.settings)
-        if run.report is not None:
-            run.report = anonymous_report(run.report, anonymise([row["worker"] for row in run.report["worker_table"]]))
+        run.report, run.first_report = _without_names(run.report), _without_names(run.first_report)
     return run
+
+
+def _without_names(report: Any) -> Any:
+    return report and anonymous_report(report, anonymise([row["worker"] for row in report["worker_table"]]))
 
 
 def hide_excluded(runs: Iterable[AnalysisRun]) -> list[AnalysisRun]:
@@ -121,7 +128,7 @@ def hide_excluded(runs: Iterable[AnalysisRun]) -> list[AnalysisRun]:
 
 def get_run_of(ratings_file: RatingsFile, run_id: str) -> AnalysisRun:
     """Return a run of a ratings file that the user may see, without its report; raise Http404 for any other's."""
-    return get_object_or_404(ratings_file.runs.defer(*LARGE[:2]), pk=parse_id(run_id))
+    return get_object_or_404(ratings_file.runs.defer(*OWN_LARGE), pk=parse_id(run_id))
 
 
 def parse_id(text: str) -> UUID:
@@ -134,7 +141,7 @@ def parse_id(text: str) -> UUID:
 
 def list_runs_of(ratings_file: RatingsFile) -> QuerySet[AnalysisRun]:
     """Return the runs of a ratings file, newest first, with what they were changed from, without the reports."""
-    return ratings_file.runs.select_related("job", "parent").defer(*LARGE)
+    return ratings_file.runs.select_related("job", "parent", "ratings_file__campaign").defer(*LARGE)
 
 
 def count_changed_from(run: AnalysisRun) -> int:
@@ -144,14 +151,30 @@ def count_changed_from(run: AnalysisRun) -> int:
 
 def list_comparable(run: AnalysisRun) -> QuerySet[AnalysisRun]:
     """Return the other finished runs of the same ratings, newest first, without their reports."""
-    return run.ratings_file.runs.filter(finished_at__isnull=False).exclude(pk=run.pk).defer(*LARGE[:2])
+    return run.ratings_file.runs.filter(finished_at__isnull=False).exclude(pk=run.pk).defer(*OWN_LARGE)
 
 
 def newest_run_of(ratings_file: RatingsFile) -> AnalysisRun | None:
-    """Return the latest run of a ratings file, or of all snapshots of its campaign, without its report."""
-    if ratings_file.campaign_id is None:
-        return ratings_file.runs.defer(*LARGE[:2]).first()
-    return AnalysisRun.objects.filter(ratings_file__campaign=ratings_file.campaign_id).defer(*LARGE[:2]).first()
+    """Return the latest finished run of a ratings file, or of all snapshots of its campaign, without its report."""
+    campaign = ratings_file.campaign_id
+    runs = AnalysisRun.objects.filter(ratings_file__campaign=campaign) if campaign else ratings_file.runs.all()
+    return runs.filter(finished_at__isnull=False).defer(*OWN_LARGE).first()
+
+
+def has_part(job: Job) -> bool:
+    """Tell whether a part of the result of a job can be shown already. One query."""
+    return AnalysisRun.objects.filter(job=job).filter(_HAS_PART).exists()
+
+
+def get_job_of_run(user: User, run_id: UUID) -> Job | None:
+    """Return the job of a run that the user may see, None of a run without one; raise Http404 to a stranger."""
+    runs = runs_seen_by(user).select_related("job").defer(*OWN_LARGE)
+    return get_object_or_404(runs, pk=run_id).job
+
+
+def list_comparable_results(user: User) -> QuerySet[AnalysisRun]:
+    """Return every finished run that the user may see, newest first, without the reports."""
+    return runs_seen_by(user).filter(finished_at__isnull=False).defer(*OWN_LARGE)
 
 
 def has_degraded(ratings_file: RatingsFile) -> bool:

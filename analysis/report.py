@@ -1,5 +1,6 @@
 """The results of an analysis as one JSON document, in names."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,11 @@ def summarise(study: Study) -> dict[str, Any]:
     return {key: value for method in list_methods() for key, value in method.summarise(study).items()}
 
 
-def report(study: Study) -> dict[str, Any]:
-    """Return everything that a results page or a download shows.
-
-    `summary`; what the methods keep besides; `warnings`; `notes`; `settings`; `fingerprint` of the ratings.
-    """
+def first_report(study: Study) -> dict[str, Any]:
+    """Return the report without what takes long: `detail` of the methods is what they know at once."""
     return {
         "summary": summarise(study),
-        **{key: value for method in list_methods() for key, value in method.detail(study).items()},
+        **{key: value for method in list_methods() for key, value in method.first_detail(study).items()},
         "warnings": [
             {"code": w.code, "count": w.count, "message": w.message, "examples": list(w.examples)}
             for w in study.loaded.warnings
@@ -32,6 +30,16 @@ def report(study: Study) -> dict[str, Any]:
         "settings": study.settings.to_json(),
         "fingerprint": study.loaded.fingerprint,
     }
+
+
+def report(study: Study, first: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return everything that a results page or a download shows; `first` saves computing that again.
+
+    `summary`; what the methods keep besides; `warnings`; `notes`; `settings`; `fingerprint` of the ratings.
+    """
+    first = first or first_report(study)
+    detail = {key: value for method in list_methods() for key, value in method.detail(study).items()}
+    return {"summary": first["summary"], **detail, **{key: value for key, value in first.items() if key not in detail}}
 
 
 def explain(study: Study) -> list[str]:

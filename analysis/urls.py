@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis.views import campaigns, deletion, files, runs
+from analysis.views import campaigns, comparisons, deletion, files, runs
 
 app_name = "analysis"
 urlpatterns = [
@@ -12,15 +12,24 @@ urlpatterns = [
     path("ratings/<uuid:ratings_file_id>/columns/", files.columns, name="columns"),
     path("ratings/<uuid:ratings_file_id>/protocol/", files.protocol, name="protocol"),
     path("ratings/<uuid:ratings_file_id>/delete/", deletion.ratings_file, name="delete_file"),
+    path("compare/", comparisons.compare, name="compare_any"),
+    path("compare/file/", comparisons.comparison_file, name="comparison_file"),
     path("runs/<uuid:run_id>/", runs.run, name="run"),
+    path("runs/<uuid:run_id>/job/", runs.run_job, name="run_job"),
     path("runs/<uuid:run_id>/delete/", deletion.run, name="delete_run"),
     path("runs/<uuid:run_id>/significance/", runs.significance, name="significance"),
     path("runs/<uuid:run_id>/workers/", runs.workers, name="workers"),
     path("runs/<uuid:run_id>/chats/", runs.chats, name="chats"),
+    path("runs/<uuid:run_id>/compare/", comparisons.compare_run, name="compare"),
     path("runs/<uuid:run_id>/downloads/", runs.downloads, name="downloads"),
     path("runs/<uuid:run_id>/workers.csv", runs.workers_csv, name="workers_csv"),
     path("runs/<uuid:run_id>/files/<path:name>", runs.run_file, name="run_file"),
     path("campaigns/<uuid:public_id>/", campaigns.results, name="campaign_results"),
+    path("campaigns/<uuid:public_id>/results/significance/", campaigns.significance, name="campaign_significance"),
+    path("campaigns/<uuid:public_id>/results/workers/", campaigns.result_workers, name="campaign_result_workers"),
+    path("campaigns/<uuid:public_id>/results/chats/", campaigns.result_chats, name="campaign_result_chats"),
+    path("campaigns/<uuid:public_id>/results/compare/", campaigns.compare, name="campaign_compare"),
+    path("campaigns/<uuid:public_id>/results/downloads/", campaigns.downloads, name="campaign_downloads"),
     path("campaigns/<uuid:public_id>/workers/", campaigns.workers, name="campaign_workers"),
     path("campaigns/<uuid:public_id>/jobs/<uuid:job_id>/", campaigns.job, name="campaign_job"),
 ]

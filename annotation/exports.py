@@ -43,19 +43,17 @@ def iter_ratings(
     *,
     states: Collection[str] = FINISHED,
     names: NameWorker = hashed_name,
-    with_telemetry: bool = True,
 ) -> Iterator[tuple[Any, ...]]:
     """Yield every rating of assignments in these states as a row of RATING_COLUMNS.
 
     Rows are ordered by assignment, position and criterion. `rated_at` and `seconds` are of the item, the same for all
-    criteria; `seconds`: how long it was shown, as the browser reported, else, or without telemetry, the time since the
-    item before.
+    criteria; `seconds`: how long it was shown, as the browser reported, else the time since the item before.
     """
     criteria = dict(campaign.criteria.values_list("pk", "name"))
     order = {criterion: place for place, criterion in enumerate(criteria)}
     for assignments in assignment_chunks(campaign, states):
         items = _items_of([assignment.hit_id for assignment in assignments])
-        shown = _shown_seconds_of(assignments) if with_telemetry else {}
+        shown = _shown_seconds_of(assignments)
         found: dict[int, list[tuple[int, int, int, int, datetime]]] = {each.pk: [] for each in assignments}
         ratings = Rating.objects.filter(assignment__in=assignments).order_by()
         for assignment, item, criterion, score, at in ratings.values_list(
@@ -65,6 +63,28 @@ def iter_ratings(
         for each in assignments:
             rows = sorted(found[each.pk])
             yield from _rating_rows(each, rows, items, list(criteria.values()), shown, names(each.worker))
+
+
+def iter_scores(campaign: Campaign, *, names: NameWorker = hashed_name) -> Iterator[tuple[Any, ...]]:
+    """Yield every rating of finished assignments as `iter_ratings` does, up to its score.
+
+    An analysis waits for these rows: they are read by one statement a chunk, and nothing is read that is not in them.
+    """
+    criteria = dict(campaign.criteria.values_list("pk", "name"))
+    order = {criterion: place for place, criterion in enumerate(criteria)}
+    title = list(criteria.values())
+    columns = ("assignment", "item__position", "item", "criterion", "score")
+    labels = ("item__kind", "item__output__source__name", "item__output__system__name")
+    for assignments in assignment_chunks(campaign, FINISHED):
+        beginning = {each.pk: (names(each.worker), each.pk, each.hit.number) for each in assignments}
+        found = Rating.objects.filter(assignment__in=assignments).order_by().values_list(*columns, *labels)
+        rows = [
+            (assignment, position, order[criterion], item, score, kind, source, system)
+            for assignment, position, item, criterion, score, kind, source, system in found.iterator()
+        ]
+        rows.sort()  # no two have the same assignment, criterion and item
+        for assignment, position, place, _, score, kind, source, system in rows:
+            yield *beginning[assignment], position, source, system, KIND_NAMES[kind], title[place], score
 
 
 def _rating_rows(

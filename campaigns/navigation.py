@@ -35,6 +35,14 @@ def _is_of_outputs(campaign: Campaign) -> bool:
     return not campaign.is_live
 
 
+def _is_launched(campaign: Campaign) -> bool:
+    return campaign.is_launched
+
+
+def _is_launched_live(campaign: Campaign) -> bool:
+    return campaign.is_launched and campaign.is_live
+
+
 def _has_open_screen(campaign: Campaign) -> bool:
     return not campaign.is_live and get_protocol(campaign.protocol).has_open_screen
 
@@ -119,6 +127,11 @@ _GROUPS = {
     ),
     "Results": (
         _Page("results", "Findings", "analysis:campaign_results"),
+        _Page("significance", "Significance", "analysis:campaign_significance", _is_launched),
+        _Page("result_workers", "Workers", "analysis:campaign_result_workers", _is_launched),
+        _Page("result_chats", "Chats", "analysis:campaign_result_chats", _is_launched_live),
+        _Page("compare", "Compare", "analysis:campaign_compare", _is_launched),
+        _Page("downloads", "Downloads", "analysis:campaign_downloads", _is_launched),
         _Page("export", "Export", "monitoring:export"),
     ),
     "Settings": (

@@ -32,6 +32,10 @@ class Method(ABC):
         """Return what else the report holds of this method, which `manage.py analyse --format json` does not print."""
         return {}
 
+    def first_detail(self, study: Study) -> dict[str, Any]:
+        """Return what the report holds of this method before `detail` is computed, under keys of `detail`."""
+        return {}
+
     @abstractmethod
     def sections(self, report: Report) -> list[Section]:
         """Return the sections of a report; none where it holds nothing of this method."""

@@ -95,10 +95,15 @@ class DirectAssessment(Method):
             "worker_table": _worker_table(study),
         }
 
+    def first_detail(self, study: Study) -> dict[str, Any]:
+        """Return `worker_table`, and `intervals` that are not known yet."""
+        intervals = {study.loaded.systems[code]: [None, None] for code in study.order}
+        return {"intervals": intervals, "worker_table": _worker_table(study)}
+
     def sections(self, report: Report) -> list[Section]:
         """Return ranking, raw means, distribution of z, significance, workers, and agreement with an original run."""
         return [
-            Section("ranking", "Ranking", tables=[systems_table(report)]),
+            Section("ranking", "Ranking", tables=[systems_table(report), compact_table(report)]),
             Section("raw", "Raw means", tables=_raw_tables(report)),
             _significance(report),
             *_workers(report),
@@ -231,6 +236,24 @@ def systems_table(report: Report) -> Table:
     columns = [*_COUNTED, Column("z"), Column("low"), Column("high"), Column("raw", 2), *map(Column, ranking.criteria)]
     title = "Ranking: z, interval, raw, criteria"
     return Table("systems", title, caption, columns, rows, _rules(ranking), _IN_PRINT)
+
+
+def compact_table(report: Report) -> Table:
+    """Return the ranking as narrow as a column of a paper: system, z, n, cluster."""
+    ranking = get_ranking(report)
+    rows: list[list[Cell]] = []
+    cluster_now = 1
+    for row in ranking.rows:
+        rows.append([row.system, row.z, row.n, cluster_now if row.rank else None])
+        cluster_now += row.ends_cluster
+    columns = [Column("system"), Column("z"), Column("n"), Column("cluster")]
+    caption = (
+        "Systems by mean z. A system that ends a cluster beats every system below it (p < 0.05). n counts "
+        f"{N_COUNTS[ranking.n_counts]}."
+    )
+    return Table(
+        "systems-compact", "Ranking, compact: z, n, cluster", caption, columns, rows, _rules(ranking), _IN_FILES
+    )
 
 
 def _raw_tables(report: Report) -> list[Table]:

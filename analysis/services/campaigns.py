@@ -12,10 +12,11 @@ from django.utils.text import slugify
 
 from analysis.campaign_queries import ANALYSE, find_waiting_job, get_rating_progress, newest_snapshot_of, settings_of
 from analysis.models import AnalysisRun, RatingsFile
+from analysis.queries import OWN_LARGE
 from analysis.ratings.columns import COLUMNS
 from analysis.services.ratings_files import keep_file
 from analysis.services.runs import start_run
-from annotation.exports import RATING_COLUMNS, iter_ratings
+from annotation.exports import RATING_COLUMNS, iter_scores
 from annotation.models import Worker
 from annotation.worker_names import real_name
 from campaigns.models import Campaign, Membership
@@ -88,7 +89,7 @@ def _no_ratings() -> DomainError:
 def _same_run(snapshot: RatingsFile, settings: dict[str, object]) -> AnalysisRun | None:
     """Return the run of a snapshot, made from no other, that had these settings and did not fail."""
     runs = snapshot.runs.filter(parent=None, settings=settings, job__status__in=_ENDED_WELL)
-    return runs.defer("report", "problems").first()
+    return runs.defer(*OWN_LARGE).first()
 
 
 def _write_snapshot(copy: IO[bytes], campaign: Campaign) -> int:
@@ -96,9 +97,9 @@ def _write_snapshot(copy: IO[bytes], campaign: Campaign) -> int:
     assignments = set()
 
     def rows() -> Iterator[tuple[Any, ...]]:
-        for row in iter_ratings(campaign, names=real_name, with_telemetry=False):
+        for row in iter_scores(campaign, names=real_name):
             assignments.add(row[_ASSIGNMENT])
-            yield row[: len(COLUMNS)]
+            yield row
 
     text = io.TextIOWrapper(copy, encoding="utf-8", newline="")
     write_csv(text, COLUMNS, rows())

@@ -16,10 +16,10 @@ from analysis.anonymity import anonymise, anonymous_report
 from analysis.exports import write_report
 from analysis.finished_work import read_dialogues
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.queries import scale_of
+from analysis.queries import OWN_LARGE, scale_of
 from analysis.ratings.loading import load_ratings
 from analysis.ratings.scales import FULL, check_scale, unclear_scale
-from analysis.report import report
+from analysis.report import first_report, report
 from analysis.settings import AnalysisSettings, from_json
 from analysis.study import run_study
 from campaigns.contracts.events import ResultsReady
@@ -52,7 +52,7 @@ def start_run(
     wanted = {"parent": parent, "settings": settings.to_json(), "mapping": mapping or ratings_file.mapping}
     states = [Job.Status.QUEUED, Job.Status.RUNNING, *([Job.Status.SUCCEEDED] if parent else [])]
     same = ratings_file.runs.filter(**wanted, job__status__in=states)
-    if run := same.defer("report", "problems").first():
+    if run := same.defer(*OWN_LARGE).first():
         return run
     run = AnalysisRun.objects.create(ratings_file=ratings_file, created_by=user, **wanted)
     run.job = enqueue("analysis.run", owner=user, args={"run": str(run.pk)})
@@ -99,8 +99,9 @@ def execute_run(
 ) -> None:
     """Read, check and analyse a run's ratings and chats; keep the report, tables and replication package.
 
-    Figures are drawn when somebody asks for them (`analysis.exports.draw_figure`). `saving` opens the transaction that
-    stores the result. A run that has its report and its files is left as it is.
+    The ranking is kept as soon as it is computed (`first_report`): pages show it while the rest is made. Figures are
+    drawn when somebody asks for them (`analysis.exports.draw_figure`). `saving` opens the transactions that store the
+    results. A run that has its report and its files is left as it is.
     Raises TableError, after keeping its problems with the run, if the file cannot be used.
     """
     from analysis.package import write_package  # it imports PyArrow
@@ -137,8 +138,12 @@ def execute_run(
         found = read_dialogues(campaign, set(loaded.assignments))
         dialogues = found if found.chats else None
     study = run_study(loaded, settings, on_stage, dialogues=dialogues)
+    first = first_report(study)
+    run.first_report = first
+    with saving():
+        run.save(update_fields=["first_report"])
     on_stage("Bootstrap intervals")
-    document = report(study)
+    document = report(study, first)
     # A worker that lost its lease may still be writing: each has a folder of its own, and only one becomes the run's.
     draft = folder.with_name(f"{folder.name}.{uuid4().hex}")
     try:
@@ -148,10 +153,11 @@ def execute_run(
         write_report(draft, anonymous)
         on_stage("Writing the replication package")
         write_package(draft / "package.zip", study, anonymous, names)
-        run.report, run.fingerprint, run.problems = document, loaded.fingerprint, None
+        run.report, run.first_report = document, None
+        run.fingerprint, run.problems = loaded.fingerprint, None
         run.finished_at = timezone.now()
         with saving():
-            run.save(update_fields=["report", "fingerprint", "problems", "finished_at"])
+            run.save(update_fields=["report", "first_report", "fingerprint", "problems", "finished_at"])
             if campaign:
                 data = ResultsReady(
                     run=run.pk, n_assignments=run.ratings_file.n_assignments or 0, finished_at=run.finished_at

@@ -5,10 +5,14 @@ from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
+from analysis.compare import Agreement
 from analysis.downloads import RunFile
 from analysis.exports import file_name
 from analysis.models import AnalysisRun
+from analysis.navigation import result_url as address_of
 from analysis.ratings.scales import FULL
 from analysis.ratings.scales import words as scale_words
 from analysis.results import Comparison, SettingChange, SystemChange, compare_settings
@@ -106,6 +110,29 @@ def score_histogram(counts: Sequence[int]) -> Histogram:
 def in_tenths(counts: list[int]) -> str:
     """Return a histogram of scores in words."""
     return f"Number of scores in each tenth of the scale: {', '.join(map(str, counts))}"
+
+
+@register.simple_tag
+def result_url(run: AnalysisRun, page: str = "run") -> str:
+    """Return the address of a page of a run."""
+    return address_of(run, page)
+
+
+@register.filter
+def result_name(run: AnalysisRun) -> str:
+    """Return what a result is called in a list: whose ratings, of how many assignments, and when it was analysed."""
+    file = run.ratings_file
+    of = f" ({counted(file.n_assignments or 0, 'assignment')})" if file.campaign_id else ""
+    return f"{file.title}{of}, {date_format(localtime(run.created_at), 'j M Y, H:i')}: {analysed_by(run)}"
+
+
+@register.filter
+def agreement_words(found: Agreement) -> str:
+    """Return in a sentence how far two results agree."""
+    r = found.correlations[0].pearson
+    correlation = "Pearson’s r is not defined" if r is None else f"Pearson’s r of mean z is {number(r)}"
+    moved = "no system has another rank" if not found.n_moved else f"{counted(found.n_moved, 'system')} moved in rank"
+    return f"{correlation} over {len(found.systems)} systems; {moved}."
 
 
 # --- Settings

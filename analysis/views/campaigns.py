@@ -1,10 +1,12 @@
 """The pages of what a campaign's ratings mean."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -12,49 +14,51 @@ from django.views.decorators.cache import never_cache
 from analysis import campaign_queries as queries
 from analysis.forms import LiveWorkerFilter
 from analysis.live import find_workers, list_live_workers
-from analysis.methods import sections_of
 from analysis.methods.replication import agreement_table, compare_runs
-from analysis.queries import hide_excluded
-from analysis.results import get_chat_totals, get_ranking, get_totals
+from analysis.models import AnalysisRun
+from analysis.queries import has_part, hide_excluded
 from analysis.services.campaigns import request_analysis
+from analysis.views.comparisons import show_comparison
+from analysis.views.runs import show_chats, show_downloads, show_findings, show_significance, show_workers
 from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress
+from campaigns.queries import Role, has_role
 from campaigns.views.access import campaign_view
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import CONFLICT, DomainError
 
 _RUNS_PER_PAGE, _WORKERS_PER_PAGE = 25, 500
-_CHATS_SHOWN = ("opinions", "words")
 
 
 def _results_page(request: SignedInRequest, campaign: Campaign, error: DomainError | None = None) -> HttpResponse:
     """Show what the ratings mean so far, and why they are not analysed again."""
-    latest, waited_for = queries.find_latest_result(request.user, campaign.pk), queries.find_job(campaign)
+    chosen = request.GET.get("run", "")
+    shown, waited_for = queries.find_shown(request.user, campaign, chosen), queries.find_job(campaign)
     page = Paginator(queries.list_campaign_runs(campaign), _RUNS_PER_PAGE).get_page(request.GET.get("page"))
-    context = campaign_context(campaign, "results")
-    context |= {
-        "progress": queries.get_rating_progress(campaign),
-        "latest": latest,
+    can_edit = has_role(campaign, Role.EDITOR)
+    progress = queries.get_rating_progress(campaign)
+    more: dict[str, Any] = {
         "page_obj": page,
-        "runs": page if context["can_edit"] else hide_excluded(page),
-        "job_state": _progress_of(campaign, waited_for) if waited_for else None,
+        "runs": page if can_edit else hide_excluded(page),
         "refused": error,
+        "progress": progress,
+        "new_job": _progress_of(campaign, waited_for) if waited_for and not chosen else None,
     }
-    if latest:
-        original = queries.find_latest_result(request.user, campaign.replicates_id)
-        agreement = compare_runs(original.report["summary"], latest.report["summary"]) if original else None
-        context |= {
-            "totals": get_totals(latest.report),
-            "ranking": get_ranking(latest.report),
-            "chats": get_chat_totals(latest.report),
-            "chat_sections": [s for s in sections_of(latest.report, "chats") if s.slug in _CHATS_SHOWN],
-            "original": original,
-            "replication": agreement,
-            "agreement": agreement_table(agreement) if agreement else None,
-        }
-    return render(request, "analysis/campaign_results.html", context)
+    if shown is None:
+        return render(request, "analysis/no_results.html", campaign_context(campaign, "results") | more)
+    if shown.job == waited_for:
+        more["new_job"] = None  # the page shows how far its own run is
+    more["n_new"] = max(progress.n_finished - (shown.ratings_file.n_assignments or 0), 0)
+    original = queries.find_latest_result(request.user, campaign.replicates_id) if shown.report else None
+    agreement = compare_runs(original.report["summary"], shown.report["summary"]) if original else None
+    more |= {
+        "original": original,
+        "replication": agreement,
+        "agreement": agreement_table(agreement) if agreement else None,
+    }
+    return show_findings(request, shown, more=more)
 
 
 @campaign_view("GET", "HEAD", "POST", refused=_results_page, status=CONFLICT)
@@ -66,14 +70,34 @@ def results(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     return _results_page(request, campaign)
 
 
+def _page(show: Callable[[SignedInRequest, AnalysisRun], HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """Return the view of a page of a campaign's result: the newest, or the one that `run` names."""
+
+    @campaign_view("GET", "HEAD")
+    def view(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+        found = queries.find_result(request.user, campaign, request.GET.get("run", ""))
+        if found is None:  # the page of the findings says what to do
+            return redirect("analysis:campaign_results", campaign.public_id)
+        return show(request, found)
+
+    return view
+
+
+significance = _page(show_significance)
+result_workers = _page(show_workers)
+result_chats = _page(show_chats)
+compare = _page(show_comparison)
+downloads = _page(show_downloads)
+
+
 def _progress_of(campaign: Campaign, job: Job) -> dict[str, Any]:
-    return job_progress(campaign, job, "analysis:campaign_job")
+    return job_progress(campaign, job, "analysis:campaign_job") | {"partial": has_part(job)}
 
 
 @never_cache
 @campaign_view("GET", "HEAD")
 def job(request: SignedInRequest, campaign: Campaign, job_id: UUID) -> HttpResponse:
-    """Answer with the state of a job of the campaign's analysis."""
+    """Answer with the state of a job of the campaign's analysis, and whether a part of its result can be shown."""
     return JsonResponse(_progress_of(campaign, queries.get_job_of(campaign, job_id)))
 
 

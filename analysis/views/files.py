@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis import queries
 from analysis.forms import CriteriaFormSet, MappingForm, ProtocolForm, ScaleForm, UploadForm, criteria_initial
-from analysis.navigation import crumbs
+from analysis.navigation import crumbs, result_url
 from analysis.proposals import propose_settings
 from analysis.ratings.scales import FULL
 from analysis.ratings.scales import words as scale_words
@@ -132,7 +132,7 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
         try:
             settings = replace(presets, protocol=name, criteria=chosen, scale=scale, **form.changes())
             started = start_run(ratings_file=file, user=request.user, settings=settings, parent=parent)
-            return redirect("analysis:run", started.pk)
+            return redirect(result_url(started))
         except DomainError as error:
             form.add_error(None, error.message)
     context = {

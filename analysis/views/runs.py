@@ -1,31 +1,36 @@
 """The pages of a run: its progress, its results, and their files."""
 
 import mimetypes
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings as django_settings
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpResponse
+from django.http import FileResponse, Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis import queries
 from analysis.anonymity import anonymise, anonymous_report
 from analysis.downloads import find_file, list_downloads
-from analysis.exports import to_csv
+from analysis.exports import to_csv, to_latex
+from analysis.findings import find
 from analysis.forms import ChangeForm, ComparisonFilter, ExclusionForm, WorkerFilter
-from analysis.methods.direct_assessment import workers_table
+from analysis.interval_plot import plot_intervals
+from analysis.methods.direct_assessment import compact_table, systems_table, workers_table
 from analysis.models import AnalysisRun
-from analysis.navigation import crumbs, run_context
+from analysis.navigation import result_context, result_url
 from analysis.queries import Role, get_finished_run_for
 from analysis.results import compare_reports, get_chat_totals, get_comparisons, get_ranking, list_workers
 from analysis.services.runs import change_run, exclude_worker, include_worker
 from campaigns.design.worker_test import WORKER_TESTS
-from campaigns.navigation import job_progress
 from campaigns.views.access import render_form
 from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
@@ -36,48 +41,94 @@ from evalsite.lib.tables import Problem
 _WORKERS_PER_PAGE = 50
 
 
+Show = Callable[[SignedInRequest, AnalysisRun], HttpResponse]
+
+
+def _page(name: str, show: Show) -> Callable[[SignedInRequest, UUID], HttpResponse]:
+    """Return the view of a page of a finished run. Of a campaign's run it leads to the page of the campaign."""
+
+    @require_GET
+    def view(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+        found = get_finished_run_for(request.user, run_id)
+        if found.ratings_file.campaign_id:
+            return redirect(result_url(found, name, request.GET))
+        return show(request, found)
+
+    return view
+
+
 @require_http_methods(["GET", "POST"])
 def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
-    """Show a run: its progress, what is wrong with its file, or its ranking. Sent settings make a run of their own."""
+    """Show what a run finds, or how far it is; lead to its campaign if it has one. Sent settings make a new run."""
     found = queries.get_run_for(request.user, run_id, to_change=request.method == "POST")
-    if found.report is None:
-        return _waiting(request, found)
+    if request.method == "GET" and found.ratings_file.campaign_id:
+        return redirect(result_url(found, "run", request.GET))
+    if request.method == "POST" and found.report is None:
+        return show_waiting(request, found, CONFLICT)
     form = ChangeForm(sent(request), initial=ChangeForm.initial_of(found.settings))
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect("analysis:run", change_run(run=found, user=request.user, **form.changes()).pk)
+            return redirect(result_url(change_run(run=found, user=request.user, **form.changes())))
         except DomainError as error:
             form.add_error(None, error.message)
-    before = _compared_with(request, found)
+    return show_findings(request, found, form)
+
+
+def show_findings(
+    request: SignedInRequest, found: AnalysisRun, form: ChangeForm | None = None, more: dict[str, Any] | None = None
+) -> HttpResponse:
+    """Show what a run finds, or how far it is; `more` is what the page of a campaign has besides."""
+    if found.shown is None:
+        return show_waiting(request, found)
+    before = _compared_with(request, found) if found.report else None
     changes = compare_reports(found.report, before.report) if before else None
-    context = run_context(found, "run") | {
-        "ranking": get_ranking(found.report, changes),
-        "report": found.report,
+    ranking = get_ranking(found.shown, changes)
+    more = more or {}
+    context = result_context(found, "run", more.get("progress")) | {
+        "finding": find(found.shown),
+        "ranking": ranking,
+        "plot": plot_intervals(ranking),
+        "chats": get_chat_totals(found.shown),
         "changes": changes,
         "before": before,
         "others": queries.list_comparable(found),
-        "form": form,
+        "form": form or ChangeForm(initial=ChangeForm.initial_of(found.settings)),
+        "latex": [(table, to_latex(table)) for table in (compact_table(found.shown), systems_table(found.shown))],
+        "job_state": run_progress(found) if found.report is None else None,
     }
-    return render_form(request, "analysis/run.html", context)
+    is_refused = form is not None and bool(form.errors)
+    return render_form(request, "analysis/findings.html", context | more, is_refused=is_refused)
 
 
-def _waiting(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
+def show_waiting(request: SignedInRequest, found: AnalysisRun, status: int = 200) -> HttpResponse:
     """Show the progress of a run, its failure, or the problems of its file; there is nothing to change yet."""
     problems = found.problems or {"rows": [], "n_more": 0}
     rows = [Problem(row, column, text, "") for row, column, text in problems["rows"]]
-    campaign, state = found.ratings_file.campaign, None
-    if found.job:
-        state = job_progress(campaign, found.job, "analysis:campaign_job") if campaign else job_state(found.job)
-    context = {
-        "run": found,
+    context = result_context(found, "run") | {
         "is_owner": found.my_role == Role.OWNER and (found.job is None or found.job.is_finished),
-        "job_state": state,
+        "job_state": run_progress(found),
         "may_retry": found.job and found.job.owner_id == request.user.pk,
         "problems": rows,
         "n_problems": len(rows) + problems["n_more"],
-        "crumbs": crumbs(found.ratings_file),
     }
-    return render(request, "analysis/waiting.html", context, status=CONFLICT if request.method == "POST" else 200)
+    return render(request, "analysis/waiting.html", context, status=status)
+
+
+def run_progress(run: AnalysisRun) -> dict[str, Any] | None:
+    """Return how far a run is, as jobs/progress.html shows it; None without a job."""
+    if run.job is None:
+        return None
+    return job_state(run.job) | {"url": reverse("analysis:run_job", args=[run.pk]), "partial": run.shown is not None}
+
+
+@never_cache
+@require_GET
+def run_job(request: SignedInRequest, run_id: UUID) -> JsonResponse:
+    """Answer with the state of a run's job, and whether a part of its result can be shown."""
+    job = queries.get_job_of_run(request.user, run_id)
+    if job is None:
+        raise Http404
+    return JsonResponse(job_state(job) | {"url": request.path, "partial": queries.has_part(job)})
 
 
 def _compared_with(request: SignedInRequest, found: AnalysisRun) -> AnalysisRun | None:
@@ -93,10 +144,8 @@ def _compared_with(request: SignedInRequest, found: AnalysisRun) -> AnalysisRun 
     return other
 
 
-@require_GET
-def significance(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+def show_significance(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     """Show the tests between systems, on one criterion or overall, by p, corrected or not, or by effect size."""
-    found = get_finished_run_for(request.user, run_id)
     comparisons = get_comparisons(found.report)
     form = ComparisonFilter(list(comparisons), request.GET)
     if not form.is_valid():
@@ -104,27 +153,38 @@ def significance(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     comparison, value = comparisons[form.cleaned_data["criterion"]], form.cleaned_data["value"]
     n_differing = None if value == "superiority" else comparison.n_differing(value)
     context = {"form": form, "comparison": comparison, "value": value, "n_differing": n_differing}
-    return render(request, "analysis/significance.html", run_context(found, "significance") | context)
+    return render(request, "analysis/significance.html", result_context(found, "significance") | context)
+
+
+significance = _page("significance", show_significance)
 
 
 @require_http_methods(["GET", "POST"])
 def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
-    """Show the worker table, filtered and sorted as asked; analyse again without a worker, or with one again."""
+    """Show the worker table of a run; analyse again without a worker, or with one again."""
     found = get_finished_run_for(request.user, run_id, to_change=request.method == "POST")
-    refused = None
-    if request.method == "POST":
-        try:
-            return redirect("analysis:run", _exclude_or_include(request, found, ExclusionForm(request.POST)).pk)
-        except DomainError as error:
-            refused = {name: request.POST.get(name, "") for name in ("worker", "reason")} | {"error": error.message}
+    if request.method == "GET":
+        return (
+            redirect(result_url(found, "workers", request.GET))
+            if found.ratings_file.campaign_id
+            else show_workers(request, found)
+        )
+    try:
+        return redirect(result_url(_exclude_or_include(request, found, ExclusionForm(request.POST))))
+    except DomainError as error:
+        refused = {name: request.POST.get(name, "") for name in ("worker", "reason")} | {"error": error.message}
+        return show_workers(request, found, refused)
+
+
+def show_workers(request: SignedInRequest, found: AnalysisRun, refused: dict[str, str] | None = None) -> HttpResponse:
+    """Show the worker table, filtered and sorted as asked; `refused` is an exclusion that cannot be."""
     preset = found.settings["worker_test"]["preset"]
     form = WorkerFilter(preset, request.GET)
     if not form.is_valid():
         raise Http404
-    context = run_context(found, "workers") | {
-        "page_obj": Paginator(list_workers(found.report, **form.cleaned_data), _WORKERS_PER_PAGE).get_page(
-            request.GET.get("page")
-        ),
+    rows = list_workers(found.report, **form.cleaned_data)
+    context = result_context(found, "workers") | {
+        "page_obj": Paginator(rows, _WORKERS_PER_PAGE).get_page(request.GET.get("page")),
         "refused": refused,
         "compared": WORKER_TESTS[preset].compared,
         "has_references": found.report["summary"].get("references") is not None,
@@ -143,23 +203,23 @@ def _exclude_or_include(request: SignedInRequest, found: AnalysisRun, sent: Excl
     return exclude_worker(run=found, user=request.user, worker=data["worker"], reason=data["reason"])
 
 
-@require_GET
-def chats(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+def show_chats(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     """Show what the chats of a run's ratings are like: topics, opinions, lengths, time."""
-    found = get_finished_run_for(request.user, run_id)
     totals = get_chat_totals(found.report)
     if totals is None:
         raise Http404
-    return render(request, "analysis/chats.html", run_context(found, "chats") | {"chats": totals})
+    return render(request, "analysis/chats.html", result_context(found, "chats") | {"chats": totals})
 
 
-@require_GET
-def downloads(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     """List everything that can be downloaded."""
-    found = get_finished_run_for(request.user, run_id)
     files = list_downloads(found.report, Path(django_settings.MEDIA_ROOT) / found.folder)
-    context = run_context(found, "downloads") | {"files": files, "names_workers": found.my_role == Role.OWNER}
+    context = result_context(found, "downloads") | {"files": files, "names_workers": found.my_role == Role.OWNER}
     return render(request, "analysis/downloads.html", context)
+
+
+chats = _page("chats", show_chats)
+downloads = _page("downloads", show_downloads)
 
 
 @require_GET

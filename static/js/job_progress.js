@@ -3,6 +3,8 @@
 // Inside it, each optional: `[data-job-bar]`, `[data-job-stage]`, `[data-job-error]`, `[data-job-no-worker]`,
 // `[data-job-offline]`. `data-status` is the status that the page already shows: a job found finished in that same
 // status is not worth a reload. `data-done-url`: the page to show instead once the job has succeeded.
+// `data-partial`: the page shows what is known of the result; without it the page is reloaded as soon as there is a
+// part of the result.
 
 /**
  * @typedef {object} JobState
@@ -14,9 +16,13 @@
  * @property {{code: string, message: string} | null} error
  * @property {boolean} worker_alive
  * @property {boolean} finished
+ * @property {boolean} [partial] whether a part of the result can be shown already
  */
 
 const INTERVAL_MS = 1000;
+// At first: a short job's result is not kept waiting.
+const FIRST_INTERVAL_MS = 250;
+const N_FIRST = 24;
 const MAX_INTERVAL_MS = 30_000;
 const TIMEOUT_MS = 10_000;
 // Before a page that was just reloaded, and still does not show the end, is reloaded again.
@@ -74,7 +80,8 @@ function isReload() {
 export function mount(el) {
   const url = el.dataset.url ?? "";
   const shown = el.dataset.status;
-  let wait = INTERVAL_MS;
+  let wait = FIRST_INTERVAL_MS;
+  let polls = 0;
   let seenUnfinished = false;
   let asking = false;
   let over = false;
@@ -92,13 +99,18 @@ export function mount(el) {
     asking = true;
     try {
       const state = await ask(url);
-      wait = INTERVAL_MS;
+      polls += 1;
+      wait = polls < N_FIRST ? FIRST_INTERVAL_MS : INTERVAL_MS;
       render(el, state);
       over = state.finished;
       if (over && state.status === "succeeded" && el.dataset.doneUrl) {
         location.assign(el.dataset.doneUrl);
       } else if (over && state.status !== shown) {
         setTimeout(() => location.reload(), seenUnfinished || !isReload() ? 0 : SECOND_RELOAD_MS);
+      }
+      if (!over && state.partial && el.dataset.partial === undefined) {
+        over = true;
+        location.reload();
       }
       seenUnfinished = !over;
     } catch {

@@ -7,6 +7,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from analysis.models import AnalysisRun
+from analysis.navigation import result_url
 from analysis.services.runs import exclude_worker
 from campaigns.models import Campaign, Membership
 from evalsite.accounts.models import User
@@ -16,6 +17,7 @@ from tests.campaigns.cast import add_member
 from tests.conftest import make_owner
 
 LOOK = ["ratings_file", "run", "significance", "workers", "downloads", "workers_csv", "run_file"]
+PAGES = ["run", "significance", "workers", "downloads", "compare"]
 OF_CAMPAIGN = ["campaign_results", "campaign_workers", "campaign_job"]
 CHANGE = {"alpha": "0.2", "worker_test": "paired-wilcoxon", "unit": "rating"}
 REAL = "worker-000"
@@ -55,6 +57,8 @@ def url_of(name: str, run: AnalysisRun) -> str:
     if name in OF_CAMPAIGN:
         job = [run.job_id] if name == "campaign_job" else []
         return reverse(f"analysis:{name}", args=[run.ratings_file.campaign.public_id, *job])
+    if name in PAGES:
+        return result_url(run, name)
     if name in ("ratings_file", "columns", "protocol"):
         return reverse(f"analysis:{name}", args=[run.ratings_file_id])
     return reverse(f"analysis:{name}", args=[run.pk, "package.zip"] if name == "run_file" else [run.pk])
@@ -69,16 +73,16 @@ def get(client: Client, url: str) -> int:
 
 @pytest.mark.parametrize("role", ["editor", "owner"], indirect=True)
 def test_an_editor_starts_a_run_with_other_settings(colleague_client: Client, colleague, done, role) -> None:
-    response = colleague_client.post(url_of("run", done), CHANGE)
+    response = colleague_client.post(reverse("analysis:run", args=[done.pk]), CHANGE)
 
     changed = AnalysisRun.objects.get(parent=done)
-    assert response["Location"] == reverse("analysis:run", args=[changed.pk])
+    assert response["Location"] == result_url(changed)
     assert (changed.created_by, changed.ratings_file) == (colleague, done.ratings_file)
 
 
 @pytest.mark.parametrize("role", ["editor"], indirect=True)
 def test_an_editor_excludes_a_worker(colleague_client: Client, done: AnalysisRun, role) -> None:
-    colleague_client.post(url_of("workers", done), {"worker": REAL, "reason": "asked for it"})
+    colleague_client.post(reverse("analysis:workers", args=[done.pk]), {"worker": REAL, "reason": "asked for it"})
     assert AnalysisRun.objects.get(parent=done).settings["excluded"] == {REAL: "asked for it"}
 
 
@@ -178,7 +182,7 @@ def test_every_member_may_watch_the_job_and_nobody_another_one(
 
 # --- Queries
 
-QUERIES = {"ratings_file": 5, "run": 7, "significance": 6, "workers": 6, "downloads": 6, "workers_csv": 3}
+QUERIES = {"ratings_file": 5, "run": 12, "significance": 7, "workers": 7, "downloads": 7, "workers_csv": 3}
 
 
 @pytest.mark.parametrize("n_members", [1, 6])

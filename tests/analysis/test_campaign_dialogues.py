@@ -21,6 +21,7 @@ from analysis.dialogues.loading import load_dialogues
 from analysis.dialogues.rows import Chat, LoadedDialogues
 from analysis.finished_work import read_dialogues
 from analysis.models import AnalysisRun
+from analysis.navigation import result_url
 from analysis.ratings.loading import load_ratings
 from analysis.report import report
 from analysis.services.campaigns import analyse_campaign
@@ -215,7 +216,7 @@ def test_lengths_per_input_are_over_the_inputs_of_the_turns(
     lengths = summary["groups"]["all"]["lengths"]["words_per_input"]
     assert summary["per_input_over"] == "inputs"
     assert (lengths["n"], lengths["median"], lengths["mean"]) == (10, 2, 2.4), "1.5 is the median of the means"
-    assert "over single inputs" in owner_client.get(reverse("analysis:chats", args=[run.pk])).text
+    assert "over single inputs" in owner_client.get(result_url(run, "chats")).text
     exported = owner_client.get(reverse("monitoring:export_file", args=[campaign.public_id, "dialogues.csv"]))
     path = tmp_path / "dialogues.csv"
     path.write_bytes(exported.getvalue())
@@ -231,7 +232,7 @@ def test_chats_of_results_of_an_earlier_version_are_shown(chatted: Campaign, own
         for lengths in group["lengths"].values():
             del lengths["mean"]
     run.save()
-    page = owner_client.get(reverse("analysis:chats", args=[run.pk]))
+    page = owner_client.get(result_url(run, "chats"))
     assert "sent the topic" not in page.text and "each chat&#x27;s mean" in page.text
     results = owner_client.get(reverse("analysis:campaign_results", args=[chatted.public_id]))
     assert results.context["chats"] == page.context["chats"] is not None
@@ -244,7 +245,7 @@ def test_whether_the_topic_was_sent_is_read_shown_and_packed(campaign: Campaign,
     assert {(chat.kind, chat.topic_sent) for chat in read(campaign).chats} == {("ordinary", "yes"), ("degraded", "no")}
     run = computed(campaign)
     assert run.report["summary"]["dialogues"]["topic_sent"] == {"yes": 5, "no": 0}
-    page = owner_client.get(reverse("analysis:chats", args=[run.pk]))
+    page = owner_client.get(result_url(run, "chats"))
     assert "Chatbots were sent the topic." in page.text
 
 
@@ -309,8 +310,8 @@ def test_the_run_holds_the_chats_and_its_package_gives_the_same_again(
         chats = {row["assignment"] for row in csv.DictReader(io.TextIOWrapper(archive.open("dialogues.csv")))}
     assert rated == chats
 
-    page = owner_client.get(reverse("analysis:chats", args=[run.pk]))
-    listed = owner_client.get(reverse("analysis:downloads", args=[run.pk]))
+    page = owner_client.get(result_url(run, "chats"))
+    listed = owner_client.get(result_url(run, "downloads"))
     for name in ("topic-words", "words-per-chat"):
         for suffix in (".svg", "-dark.svg"):
             url = reverse("analysis:run_file", args=[run.pk, f"figures/{name}{suffix}"])
@@ -345,18 +346,17 @@ def test_the_results_of_a_campaign_show_its_chats(chatted: Campaign, owner_clien
     run = computed(chatted)
     page = owner_client.get(reverse("analysis:campaign_results", args=[chatted.public_id]))
     assert 'id="chats"' in page.text
-    assert reverse("analysis:chats", args=[run.pk]) in page.text
-    (opinions,) = next(section for section in page.context["chat_sections"] if section.slug == "opinions").tables_shown
-    assert [row[1] for row in opinions.rows] == [100, 0, 0]
-    assert "&lt;b&gt;" not in page.text  # the words of a topic have no tags
-    assert '<th scope="row" class="cell-words"><bdi>boats</bdi></th>' in page.text
+    assert result_url(run, "chats") in page.text
 
 
 def test_the_page_of_chats_shows_topics_as_they_are_counted(chatted: Campaign, owner_client: Client) -> None:
     run = computed(chatted)
-    page = owner_client.get(reverse("analysis:chats", args=[run.pk]))
+    page = owner_client.get(result_url(run, "chats"))
     assert page.status_code == 200
     assert "&lt;b&gt;boats&lt;/b&gt;" in page.text and "<b>boats" not in page.text
+    assert '<th scope="row" class="cell-words"><bdi>boats</bdi></th>' in page.text
+    (opinions,) = next(section for section in page.context["sections"] if section.slug == "opinions").tables_shown
+    assert [row[1] for row in opinions.rows] == [100, 0, 0]
     headings = re.findall(r'<h2 id="([^"]+)"', page.text)
     assert headings == ["opinions", "time", "lengths", "changes", "words", "topics"]
     assert page.context["side_bar"].page.title == "Chats"
@@ -365,7 +365,7 @@ def test_the_page_of_chats_shows_topics_as_they_are_counted(chatted: Campaign, o
 def test_who_may_see_the_page_of_chats(
     chatted: Campaign, client: Client, colleague: User, colleague_client: Client, stranger_client: Client
 ) -> None:
-    url = reverse("analysis:chats", args=[computed(chatted).pk])
+    url = result_url(computed(chatted), "chats")
     assert (client.get(url).status_code, stranger_client.get(url).status_code) == (302, 404)
     add_member(chatted, colleague)
     assert colleague_client.get(url).status_code == 200
@@ -376,17 +376,17 @@ def test_a_campaign_of_texts_has_no_chats(owner: User, owner_client: Client) -> 
     campaign = rated_campaign(owner)
     run = computed(campaign)
     assert "dialogues" not in run.report["summary"]
-    assert owner_client.get(reverse("analysis:chats", args=[run.pk])).status_code == 404
+    assert owner_client.get(result_url(run, "chats")).status_code == 404
     results = owner_client.get(reverse("analysis:campaign_results", args=[campaign.public_id]))
     assert results.context["chats"] is None and 'id="chats"' not in results.text
-    side_bar = owner_client.get(reverse("analysis:run", args=[run.pk])).context["side_bar"]
+    side_bar = owner_client.get(result_url(run)).context["side_bar"]
     assert "Chats" not in [link.title for link in side_bar.links]
 
 
 def test_results_without_a_passed_worker_show_what_there_is(campaign: Campaign, owner_client: Client) -> None:
     work(campaign, "fay", is_careful=False)
     run = computed(campaign)
-    for name, args in (("chats", [run.pk]), ("campaign_results", [campaign.public_id])):
-        page = owner_client.get(reverse(f"analysis:{name}", args=args))
+    for name in ("chats", "run"):
+        page = owner_client.get(result_url(run, name))
         assert page.status_code == 200
         assert "figures/topic-words" not in page.text  # no topic of a worker who passed, no cloud

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from analysis.methods.replication import compare_runs
 from analysis.models import AnalysisRun
+from analysis.navigation import result_url
 from analysis.services.campaigns import analyse_campaign
 from annotation.models import Assignment
 from annotation.simulation.running import make_crowd, open_site, run_crowd
@@ -60,7 +61,7 @@ def test_interim_results_say_how_much_they_hold_on_every_page(owner: User, owner
 
     assert 'badge-untested">interim</span> 3 of 4 assignments' in page.text
     for name in ("run", "significance", "workers", "downloads"):
-        text = owner_client.get(reverse(f"analysis:{name}", args=[run.pk])).text
+        text = owner_client.get(result_url(run, name)).text
         assert "interim" in text and "3 of 4 assignments" in text
         assert page_of(campaign) in text  # the way back
 
@@ -74,11 +75,11 @@ def test_older_results_become_interim_when_more_ratings_come(owner: User, owner_
 
     page = owner_client.get(page_of(campaign))
 
-    assert between.context["latest"] == old and "4 are finished by now" in between.text
-    assert page.context["latest"] == new
+    assert between.context["run"] == old and "4 are finished by now" in between.text
+    assert page.context["run"] == new
     assert 'badge-ready">final</span>' in page.text
     assert list(page.context["runs"]) == [new, old]
-    assert "interim" in owner_client.get(reverse("analysis:run", args=[old.pk])).text
+    assert "interim" in owner_client.get(result_url(old)).text
 
 
 def test_a_campaign_that_was_closed_early_has_final_results(owner: User, owner_client: Client) -> None:
@@ -129,7 +130,7 @@ def test_a_colleague_is_told_of_a_failure_but_cannot_retry_another_s_job(
     add_member(campaign, colleague, "editor")
     run = analyse_campaign(campaign=campaign)
     Job.objects.update(status="failed", finished_at=timezone.now(), error_code="x", error_message="It went wrong.")
-    page = colleague_client.get(reverse("analysis:run", args=[run.pk]))
+    page = colleague_client.get(result_url(run))
     assert "It went wrong." in page.text
     assert reverse("jobs:retry", args=[run.job_id]) not in page.text
 
@@ -201,7 +202,7 @@ def test_a_replication_shows_how_far_it_agrees(owner_client: Client, pair) -> No
     assert page.context["replication"]["systems"] == found["systems"] == [s["system"] for s in reports[0]["systems"]]
     assert page_of(original) in page.text
     rows = page.text[page.text.index("How far this run") :].split("</table>")[0].split('<th scope="row"')[1:]
-    assert f'<td class="num">{found["overall"]["pearson"]:.3f}</td>' in rows[0]
+    assert f">{found['overall']['pearson']:.3f}</td>" in rows[0]
     assert len(rows) == 1 + copy.criteria.count()
     assert owner_client.get(page_of(original)).context["replication"] is None
 
@@ -233,7 +234,7 @@ def test_the_page_asks_the_database_the_same_few_times(
             ratings_file=done.ratings_file, created_by=owner, settings=done.settings, mapping=done.mapping, parent=done,
             report=done.report, finished_at=done.finished_at, created_at=done.created_at,
         )  # fmt: skip
-    with django_assert_num_queries(11) as queries:
+    with django_assert_num_queries(14) as queries:
         assert owner_client.get(page_of(pair[1])).status_code == 200
     assert sum('"report"' in query["sql"] for query in queries.captured_queries) == 2
     assert Assignment.objects.count() > 0
@@ -285,5 +286,5 @@ def test_a_campaign_without_quality_control_items_ends_in_a_ranking_that_says_so
     workers = owner_client.get(reverse("analysis:campaign_workers", args=[campaign.public_id]))
     assert {worker.conduct.verdict for worker in workers.context["page_obj"]} == {"trusted"}
     assert "not tested, counts" in workers.text
-    with zipfile.ZipFile(default_storage.path(f"{page.context['latest'].folder}/package.zip")) as package:
+    with zipfile.ZipFile(default_storage.path(f"{page.context['run'].folder}/package.zip")) as package:
         assert "No worker test was applied" in package.read("README.txt").decode()

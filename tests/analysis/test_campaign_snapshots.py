@@ -190,11 +190,11 @@ def test_when_the_last_assignment_ends_the_results_come_by_themselves(owner: Use
     assert Campaign.objects.get().status == Campaign.Status.CLOSED
     assert 'badge-ready">final</span>' in page.text
     assert page.context["ranking"].rows[0].system in ("human", "system-e")
-    assert Path(page.context["latest"].ratings_file.file.path).is_file()
+    assert Path(page.context["run"].ratings_file.file.path).is_file()
     assert not Job.objects.exclude(status="succeeded").exclude(kind=SEND).exists()
     announced = Delivery.objects.get()
     assert announced.event == "results.ready"
-    assert (announced.data["run"], announced.data["n_assignments"]) == (str(page.context["latest"].pk), 2)
+    assert (announced.data["run"], announced.data["n_assignments"]) == (str(page.context["run"].pk), 2)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -208,7 +208,7 @@ def test_a_campaign_that_is_closed_without_ratings_has_no_failed_analysis(owner:
 
     page = owner_client.get(reverse("analysis:campaign_results", args=[campaign.public_id]))
     assert Job.objects.get().status == Job.Status.SUCCEEDED
-    assert page.context["job_state"] is None
+    assert page.context["new_job"] is None
     assert not RatingsFile.objects.exists()
 
 

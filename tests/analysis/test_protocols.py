@@ -227,7 +227,7 @@ def test_a_run_that_waits_shows_its_progress(owner, owner_client: Client, trees:
     run = start_run(ratings_file=trees, user=owner, settings=from_protocol("mrc-adequacy"))
     url = reverse("analysis:run", args=[run.pk])
     page = owner_client.get(url)
-    assert f'data-url="{reverse("jobs:state", args=[run.job_id])}"' in page.text
+    assert f'data-url="{reverse("analysis:run_job", args=[run.pk])}"' in page.text
     assert owner_client.post(url, {"alpha": "0.1"}).status_code == 409
 
 

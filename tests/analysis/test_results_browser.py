@@ -31,6 +31,7 @@ def test_browser_results_come_by_themselves_when_the_analysis_ends(
         run_job(job.pk)
 
     expect(page.get_by_role("heading", name="Ranking")).to_be_visible()
+    expect(page.get_by_text("LaTeX tables")).to_be_visible()
     expect(page.get_by_text("final", exact=True)).to_be_visible()
     expect(page.get_by_role("heading", name="An analysis is under way")).to_have_count(0)
     assert page.url == url

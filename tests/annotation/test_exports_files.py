@@ -26,6 +26,7 @@ from annotation.exports import (
     iter_assignments,
     iter_items,
     iter_ratings,
+    iter_scores,
 )
 from annotation.models import Assignment, Event, Rating
 from annotation.worker_names import hashed_name, real_name
@@ -99,6 +100,12 @@ def test_every_rating_of_finished_hits_is_a_row_in_order(campaign: Campaign, cri
     assert keys == sorted(keys)
     assert {r["kind"] for r in rows} == {"ordinary", "degraded", "repeat"}
     assert {r["state"] for r in rows} == {"finished"}
+
+
+@on_both
+def test_an_analysis_reads_the_same_rows_without_state_and_times(campaign: Campaign) -> None:
+    assert list(iter_scores(campaign)) == [row[:9] for row in iter_ratings(campaign)]
+    assert RATING_COLUMNS[:9][-1] == "score"
 
 
 @on_both

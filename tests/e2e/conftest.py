@@ -140,6 +140,7 @@ def started_by(page: Page, act: Callable[[], None]) -> str:
     act()
     page.wait_for_url(lambda url: url != before and re.search(r"/runs/[0-9a-f-]{36}/$", url) is not None)
     expect(page.get_by_role("heading", name="Ranking")).to_be_visible(timeout=RESULT_MS)
+    expect(page.get_by_text("LaTeX tables")).to_be_visible(timeout=RESULT_MS)  # it is not the ranking alone any more
     page.wait_for_load_state()  # the tables are whole
     return page.url
 

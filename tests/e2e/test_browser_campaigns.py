@@ -185,8 +185,8 @@ def ranked_systems(tab: Page, campaign: str) -> list[str]:
 
 def verdicts(tab: Page) -> dict[str, str]:
     """Return each worker's verdict, from the results page."""
-    tab.get_by_role("link", name="Workers of these results").click()
-    tab.wait_for_url("**/workers/")
+    tab.get_by_role("navigation", name="Campaign").get_by_role("link", name="Workers").last.click()
+    tab.wait_for_url("**/results/workers/")
     rows = tab.locator("table tbody tr")
     names = rows.locator("th.cell-name").all_inner_texts()
     return dict(zip(names, rows.locator("td:nth-child(2)").all_inner_texts(), strict=True))

@@ -12,7 +12,9 @@ _FORMULA = re.compile(r"'*([\t\r\n]|[\s\ufeff]*[=+\-@＝＋－＠])")
 
 def neutralise(cell: Any) -> Any:
     """Return text that a spreadsheet would run as a formula behind an apostrophe, anything else as it is."""
-    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+    if not isinstance(cell, str) or cell[:1].isalnum():  # most cells: the search takes five times as long
+        return cell
+    return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
 def restore(cell: str) -> str:

@@ -1,0 +1,130 @@
+"""The ranking shows before the rest of an analysis is made; results of a campaign are pages of the campaign."""
+
+from contextlib import contextmanager
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+
+from analysis.models import AnalysisRun
+from analysis.navigation import result_url
+from analysis.services.campaigns import analyse_campaign
+from analysis.services.runs import execute_run
+from campaigns.models import Campaign
+from evalsite.accounts.models import User
+from tests.analysis.campaigns import analysed, rated_campaign
+from tests.campaigns.cast import add_member
+
+PAGES = ("significance", "workers", "compare", "downloads")
+
+
+class StoppedError(Exception):
+    """The job was stopped after the ranking was stored."""
+
+
+@pytest.fixture
+def half_done(owner: User) -> AnalysisRun:
+    """A run of a campaign whose job has stored the ranking and no more."""
+    run = analyse_campaign(campaign=rated_campaign(owner))
+
+    @contextmanager
+    def saving():
+        with transaction.atomic():
+            yield
+
+    def stop_after_ranking(stage: str) -> None:
+        if stage == "Bootstrap intervals":
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        execute_run(run=run, on_stage=stop_after_ranking, saving=saving)
+    return AnalysisRun.objects.select_related("ratings_file__campaign", "job").get(pk=run.pk)
+
+
+def test_the_ranking_shows_while_the_rest_is_made(half_done: AnalysisRun, owner_client: Client) -> None:
+    campaign = half_done.ratings_file.campaign
+    url = reverse("analysis:campaign_results", args=[campaign.public_id])
+    page = owner_client.get(url)
+    assert page.context["run"] == half_done and half_done.report is None
+    assert len(page.context["finding"]) == 3 and page.context["finding"][0] in page.text.replace("&lt;", "<")
+    assert "data-partial" in page.text and 'class="interval-line"' not in page.text
+    assert "LaTeX tables" not in page.text and "/downloads/?" not in page.text
+    for address in (
+        reverse("analysis:campaign_job", args=[campaign.public_id, half_done.job_id]),
+        reverse("analysis:run_job", args=[half_done.pk]),
+    ):
+        assert owner_client.get(address).json()["partial"] is True
+    assert owner_client.get(result_url(half_done, "significance")).status_code == 404  # it has no tests yet
+
+
+def test_the_finished_report_agrees_with_what_showed_first(half_done: AnalysisRun, owner_client: Client) -> None:
+    first = half_done.first_report
+    execute_run(run=half_done, on_stage=lambda stage: None, saving=transaction.atomic)
+    done = AnalysisRun.objects.get(pk=half_done.pk)
+    assert done.first_report is None
+    assert done.report["summary"] == first["summary"] and done.report["worker_table"] == first["worker_table"]
+    page = owner_client.get(result_url(half_done))
+    assert 'class="interval-line"' in page.text and "data-job-progress" not in page.text
+
+
+def test_a_viewer_sees_no_name_in_what_shows_first(
+    half_done: AnalysisRun, colleague: User, colleague_client: Client
+) -> None:
+    add_member(half_done.ratings_file.campaign, colleague)
+    page = colleague_client.get(result_url(half_done))
+    assert page.status_code == 200 and "worker-00" not in page.text
+    assert "worker-00" not in str(page.context["report"])
+
+
+# --- One place
+
+
+@pytest.fixture
+def campaign(owner: User) -> Campaign:
+    return rated_campaign(owner)
+
+
+def test_old_addresses_lead_to_the_campaign(campaign: Campaign, owner_client: Client) -> None:
+    run = analysed(campaign)
+    run.ratings_file.campaign = campaign
+    for page in ("run", *PAGES):
+        old = reverse(f"analysis:{page}", args=[run.pk])
+        assert owner_client.get(old + "?x=1")["Location"] == f"{result_url(run, page)}&x=1"
+        assert owner_client.get(result_url(run, page)).context["side_bar"].title == campaign.name
+
+
+def test_pages_are_of_the_newest_run_unless_another_is_chosen(
+    campaign: Campaign, owner: User, owner_client: Client
+) -> None:
+    old = analysed(campaign)
+    Campaign.objects.filter(pk=campaign.pk).update(alpha=0.2)
+    campaign.refresh_from_db()
+    new = analysed(campaign)
+    for run in (old, new):
+        run.ratings_file.campaign = campaign
+    for page in PAGES:
+        newest = result_url(new, page).split("?")[0]
+        assert owner_client.get(newest).context["run"] == new
+        chosen = owner_client.get(result_url(old, page))
+        assert chosen.context["run"] == old and f"run={old.pk}" in chosen.context["side_bar"].page.url
+    foreign = rated_campaign(owner)
+    theirs = analysed(foreign)
+    wrong = reverse("analysis:campaign_significance", args=[campaign.public_id]) + f"?run={theirs.pk}"
+    assert owner_client.get(wrong).status_code == 404
+    assert owner_client.get(wrong.split("=")[0] + "=nonsense").status_code == 404
+
+
+def test_without_a_result_all_pages_lead_to_the_findings(campaign: Campaign, owner_client: Client) -> None:
+    findings = reverse("analysis:campaign_results", args=[campaign.public_id])
+    for name in ("significance", "result_workers", "result_chats", "compare", "downloads"):
+        assert owner_client.get(reverse(f"analysis:campaign_{name}", args=[campaign.public_id]))["Location"] == findings
+
+
+def test_a_narrow_ranking_can_be_copied(campaign: Campaign, owner_client: Client) -> None:
+    run = analysed(campaign)
+    run.ratings_file.campaign = campaign
+    text = owner_client.get(result_url(run)).text
+    code = text[text.index('id="latex-systems-compact"') :].split("</pre>")[0]
+    assert r"system &amp; z &amp; n &amp; cluster" in code
+    assert 'data-copy-from="#latex-systems-compact"' in text and 'data-copy-from="#latex-systems"' in text
