@@ -14,6 +14,7 @@ from django.utils import timezone
 from analysis.campaign_queries import settings_of
 from analysis.finished_work import read_ratings
 from analysis.live import LiveWorker, Suspicion, list_live_workers
+from analysis.navigation import result_url
 from analysis.stats.ratings import match_twins
 from annotation.models import Assignment, Rating
 from campaigns.design.composition import Kind
@@ -60,9 +61,9 @@ def test_reference_items_are_as_far_from_ordinary_ones_as_in_the_report(owner: U
         assert row["reference_mean"] is not None
     overall = run.report["summary"]["references"]
     for name in ("run", "workers"):
-        page = owner_client.get(reverse(f"analysis:{name}", args=[run.pk])).text
+        page = owner_client.get(result_url(run, name)).text
         assert "Reference items, mean" in page and f"{overall['mean']:.1f}" in page
-    for address in (page_of(campaign), reverse("analysis:workers", args=[run.pk])):
+    for address in (page_of(campaign), result_url(run, "workers")):
         page = owner_client.get(address).text
         assert "Distance" in page and f"{run.report['worker_table'][0]['reference_mean']:.1f}" in page
 
