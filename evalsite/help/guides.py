@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import count, pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -14,10 +15,12 @@ from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
-from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
-from markdown_it.token import Token
-from markdown_it.utils import EnvType, OptionsDict
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
 
 
 @dataclass(frozen=True)
@@ -152,12 +155,12 @@ def _unique(anchor: str, anchors: set[str]) -> str:
     return free
 
 
-def _text(inline: Token) -> str:
+def _text(inline: "Token") -> str:
     """Return what a reader sees of a heading or a cell."""
     return "".join(child.content for child in inline.children or () if child.type in ("text", "code_inline"))
 
 
-def _prepare_headings(tokens: list[Token], anchors: set[str]) -> tuple[str, list[Heading]]:
+def _prepare_headings(tokens: "list[Token]", anchors: set[str]) -> tuple[str, list[Heading]]:
     """Give each heading its anchor; take the title out and return it, and the headings of two levels below it."""
     contents: list[Heading] = []
     title = ""
@@ -179,7 +182,7 @@ def _prepare_headings(tokens: list[Token], anchors: set[str]) -> tuple[str, list
     return title, contents
 
 
-def _prepare_tables(tokens: Sequence[Token], anchors: set[str], title: str) -> None:
+def _prepare_tables(tokens: "Sequence[Token]", anchors: set[str], title: str) -> None:
     """Name each table by its heading, align columns by classes, and give a term that begins a row an anchor."""
     heading, names = title, set[str]()
     for before, token in pairwise(tokens):
@@ -201,7 +204,7 @@ def _prepare_tables(tokens: Sequence[Token], anchors: set[str], title: str) -> N
             before.attrSet("id", _unique(slug(_text(token)), anchors))
 
 
-def _prepare_link(token: Token) -> None:
+def _prepare_link(token: "Token") -> None:
     """Let a link or an image lead to the page or file of the site that it names; drop a link that leads out of it."""
     if token.type == "image":
         token.attrSet("src", static(f"guides/{posixpath.basename(str(token.attrGet('src')))}"))
@@ -232,24 +235,30 @@ def _address(href: str) -> str | None:
     return None
 
 
-def _render_table(self: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType) -> str:
+def _render_table(
+    self: "RendererHTML", tokens: "Sequence[Token]", place: int, options: "OptionsDict", env: "EnvType"
+) -> str:
     label = escape(tokens[place].meta["label"])
     opening = f'<div class="table-scroll" tabindex="0" role="region" aria-label="{label}">'
     return opening + self.renderToken(tokens, place, options, env)
 
 
 def _render_table_end(
-    self: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType
+    self: "RendererHTML", tokens: "Sequence[Token]", place: int, options: "OptionsDict", env: "EnvType"
 ) -> str:
     return self.renderToken(tokens, place, options, env) + "</div>"
 
 
-def _render_code(self: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType) -> str:
+def _render_code(
+    self: "RendererHTML", tokens: "Sequence[Token]", place: int, options: "OptionsDict", env: "EnvType"
+) -> str:
     return f'<pre class="guide-code" tabindex="0"><code>{escape(tokens[place].content)}</code></pre>'
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # seldom needed, and a command should not wait for it
+
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.add_render_rule("table_open", _render_table)
     parser.add_render_rule("table_close", _render_table_end)
