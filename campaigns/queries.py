@@ -11,7 +11,7 @@ from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, Greatest, Lower
 from django.shortcuts import get_object_or_404
 
-from campaigns.models import Campaign, Chatbot, Criterion, Delivery, Membership, Output, System, Webhook
+from campaigns.models import Campaign, Chatbot, Criterion, Deletion, Delivery, Membership, Output, System, Webhook
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
@@ -36,6 +36,12 @@ def get_campaign_for(user: User, public_id: UUID, role: Role = Role.VIEWER) -> C
         raise PermissionDenied(f"This needs the role of {role.label.lower()}; you are {membership.role}.")
     membership.campaign.my_role = membership.role
     return membership.campaign
+
+
+def find_deletion_by(user: User, public_id: UUID) -> Deletion | None:
+    """Return the deletion of a campaign that is done and was asked for by the user; None if there is none."""
+    done = Deletion.objects.filter(object_id=public_id, kind=Deletion.Kind.CAMPAIGN, done_at__isnull=False)
+    return done.filter(done_by=user).first()
 
 
 def being_deleted() -> DomainError:
@@ -259,8 +265,8 @@ def get_delivery_of(webhook: Webhook, delivery_id: int) -> Delivery:
 
 
 def get_job_of(campaign: Campaign, job_id: UUID) -> Job:
-    """Return a job that imports a file of the campaign, builds its HITs or deletes it; raise Http404 for any other."""
-    return get_object_or_404(Job, of_set_up(campaign) | Q(pk=campaign.deletion_job_id), pk=job_id)
+    """Return a job that imports a file of the campaign or builds its HITs; raise Http404 for any other."""
+    return get_object_or_404(Job, of_set_up(campaign), pk=job_id)
 
 
 def list_related_runs(user: User, campaign: Campaign) -> tuple[Campaign | None, list[Campaign]]:

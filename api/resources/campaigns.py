@@ -33,7 +33,6 @@ from campaigns.queries import (
 from campaigns.services.campaigns import create_campaign
 from campaigns.services.deletion import (
     count_contents,
-    delete_campaign,
     refusals_of,
     request_deletion,
     warnings_of,
@@ -49,7 +48,7 @@ from campaigns.services.lifecycle import (
 )
 from campaigns.services.members import add_member, change_role, remove_member
 from evalsite.accounts.models import Scope
-from evalsite.lib.errors import CONFLICT
+from evalsite.lib.errors import CONFLICT, DomainError
 
 
 @dataclass(frozen=True)
@@ -140,8 +139,14 @@ class OneCampaign(Resource):
 
     @operation(Scope.ADMIN, role=Role.OWNER, refused=CONFLICT)
     def delete(self, request: ApiRequest, campaign: Campaign) -> None:
-        """Delete a campaign that was never launched; of launched ones see `deletion/`."""
-        delete_campaign(campaign=campaign, user=request.user)
+        """Delete a campaign that was never launched; a job does it if it is large, or raters were invited to it.
+
+        Of launched ones see `deletion/`.
+        """
+        if campaign.is_launched:
+            text = "Workers have rated in this campaign. To delete it, POST its name to deletion/."
+            raise DomainError("frozen", text)
+        request_deletion(campaign=campaign, user=request.user)
 
 
 class Archive(Resource):

@@ -174,9 +174,12 @@ def execute_deletion(
 def _delete_rows(rows: Rows, saving: Callable[[], AbstractContextManager[None]], note: Callable[[int], None]) -> None:
     """Delete rows, some in each transaction."""
     model: Any = rows.found.model
+    rest = rows.found.order_by("pk").values_list("pk", *([rows.of] if rows.of else []))
+    last: Any = None
     while True:
         with saving():
-            lot = list(rows.found.order_by("pk").values_list("pk", *([rows.of] if rows.of else []))[:_AT_ONCE])
+            # From the last key on: else each lot would walk again through the rows of other campaigns before it.
+            lot = list((rest.filter(pk__gt=last) if last else rest)[:_AT_ONCE])
             found: QuerySet[Any] = model._base_manager.filter(pk__in=[each[0] for each in lot])
             found._raw_delete(using=connection.alias)
             if rows.follow:
@@ -184,6 +187,7 @@ def _delete_rows(rows: Rows, saving: Callable[[], AbstractContextManager[None]],
         note(len(lot))
         if len(lot) < _AT_ONCE:
             return
+        last = lot[-1][0]
 
 
 def _delete_jobs(jobs: set[Any]) -> None:

@@ -1,31 +1,46 @@
 """Archiving a campaign, and deleting it."""
 
+from uuid import UUID
+
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 
 from campaigns.forms.campaigns import ArchiveForm, DeleteForm
 from campaigns.models import Campaign
-from campaigns.navigation import campaign_context, job_progress, url_of
-from campaigns.queries import Role
+from campaigns.navigation import campaign_context, url_of
+from campaigns.queries import Role, find_deletion_by
 from campaigns.services.deletion import count_contents, refusals_of, request_deletion, warnings_of
 from campaigns.services.lifecycle import archive_campaign, unarchive_campaign
 from campaigns.views.access import back_to, campaign_view, render_form
 from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import CONFLICT, DomainError
 
 
+def archive(request: SignedInRequest, public_id: UUID) -> HttpResponseBase:
+    """Show the page, or go on to the list of campaigns where the user has just deleted this one."""
+    try:
+        return _archive(request, public_id)
+    except Http404:
+        if (deletion := find_deletion_by(request.user, public_id)) is None:
+            raise
+        messages.success(request, f"“{deletion.name}” was deleted.")
+        return redirect("campaigns:list")
+
+
 @campaign_view("GET", "POST", to_change=Role.OWNER, refused=back_to("campaigns:archive"), while_deleting=True)
-def archive(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+def _archive(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Say what archiving and deleting mean, and archive or unarchive; of one that is being deleted, show how far."""
     context = campaign_context(campaign, "archive")
     if campaign.is_being_deleted:
-        if job := campaign.deletion_job:
-            context |= {"job_state": job_progress(campaign, job), "done_url": reverse("campaigns:list")}
-            context["may_retry"] = job.owner_id == request.user.pk
-        return render(request, "campaigns/deleting.html", context)
+        job = campaign.deletion_job
+        # Asked for by the job's own address: that of the campaign goes with it.
+        is_mine = job is not None and job.owner_id == request.user.pk
+        context |= {"job": job, "job_state": job_state(job) if job and is_mine else None}
+        return render(request, "campaigns/deleting.html", context | {"done_url": request.path})
     form = ArchiveForm(sent(request))
     if request.method == "POST" and form.is_valid():
         if form.cleaned_data["is_archived"]:

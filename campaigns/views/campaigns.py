@@ -140,7 +140,7 @@ def duplicate(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 
 @never_cache
-@campaign_view("GET", "HEAD", while_deleting=True)
+@campaign_view("GET", "HEAD")
 def job(request: SignedInRequest, campaign: Campaign, job_id: UUID) -> HttpResponse:
     """Answer with the state of an import or a building of HITs."""
     return JsonResponse(job_progress(campaign, get_job_of(campaign, job_id)))

@@ -71,7 +71,7 @@ def rows() -> dict[str, int]:
 
 @on_both
 def test_everything_of_a_launched_campaign_goes_but_the_line_that_says_so(
-    owner: User, owner_client: Client, paid: Campaign, media: Path
+    owner: User, owner_client: Client, stranger_client: Client, paid: Campaign, media: Path
 ) -> None:
     other = make_campaign(owner, "custom", "Other")
     page = owner_client.get(url(paid)).text
@@ -97,6 +97,8 @@ def test_everything_of_a_launched_campaign_goes_but_the_line_that_says_so(
     assert (done.name, done.object_id, done.done_by) == (paid.name, paid.public_id, owner)
     assert done.done_at
     assert [2, "assignment", ""] in done.contents
+    assert owner_client.get(url(paid, "archive"))["Location"] == reverse("campaigns:list")
+    assert stranger_client.get(url(paid, "archive")).status_code == 404
 
 
 @on_both

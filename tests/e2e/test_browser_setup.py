@@ -1,8 +1,12 @@
 """A researcher sets a campaign up in a browser: what is typed is saved, even if the page is left or the line breaks."""
 
+import re
+
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from campaigns.models import Campaign
 from campaigns.services.campaigns import create_campaign
 from evalsite.accounts.models import User
 from tests.e2e.conftest import saving
@@ -136,3 +140,15 @@ def test_browser_pages_work_without_script(signed_in: Page, address: str, campai
     page.get_by_role("button", name=f"Move {last} up").click()
     expect(page.locator(".criterion-title").nth(2)).to_have_text(last)
     context.close()
+
+
+def test_browser_a_launched_campaign_is_deleted_by_its_name(tab: Page, campaign: str) -> None:
+    here = Campaign.objects.filter(public_id=campaign.split("/")[2])
+    here.update(name="Old study", launched_at=timezone.now(), status="closed")
+    tab.goto(f"{campaign}settings/archive/")
+    tab.get_by_role("link", name="Delete…").click()
+    tab.get_by_label("type its name").fill("Old study")
+    tab.get_by_role("button", name="Delete this campaign").click()
+    expect(tab.get_by_text("“Old study” was deleted")).to_be_visible()
+    expect(tab).to_have_url(re.compile(r"/campaigns/$"))
+    assert not here.exists()
