@@ -1,16 +1,16 @@
 """Who has followed a campaign's link, and what they may do. It reserves nothing: `start_assignment` decides."""
 
 import secrets
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
 
-from annotation.models import Assignment, Event, Worker
-from annotation.places import COMPLETED, is_enough, is_full, list_displaceable
-from campaigns.contracts.platform import Place
+from annotation.models import Assignment, Event, Invitation, Worker
+from annotation.places import COMPLETED, is_enough, is_full, is_revoked, list_displaceable
+from campaigns.contracts.platform import Arrival, Place
 from campaigns.models import Campaign, Hit
 from evalsite.lib.errors import DomainError
 
@@ -42,8 +42,19 @@ def find_campaign(public_id: UUID) -> Campaign:
         ) from None
 
 
+def identify(campaign: Campaign, params: Mapping[str, str]) -> Arrival:
+    """Return who has come with the parameters of a link; raise DomainError `bad_link`. At most one query."""
+    arrival = campaign.crowd_platform.identify(campaign.ref, params)
+    if not arrival.invitation:
+        return arrival
+    invited = Invitation.objects.select_related("worker").filter(campaign=campaign, key=arrival.invitation).first()
+    if invited is None:
+        raise DomainError("bad_link", "This link was deleted. Ask the person who sent it for another.")
+    return replace(arrival, worker_key=invited.worker.key)
+
+
 def find_offer(campaign: Campaign, worker_key: str | None, place: Place | None = None) -> Offer:
-    """Return what the worker of a key may do; a key of None is somebody new. At most nine queries.
+    """Return what the worker of a key may do; a key of None is somebody new. At most ten queries.
 
     `place` is what they came with from a crowd platform: the HIT that it names, if it names one, and no other.
     """
@@ -51,6 +62,8 @@ def find_offer(campaign: Campaign, worker_key: str | None, place: Place | None =
     worker = Worker.objects.filter(platform=campaign.platform, key=worker_key).first() if worker_key else None
     mine = list(worker.assignments.filter(campaign=campaign).select_related("hit")) if worker else []
     finished = tuple(each for each in mine if each.state in COMPLETED)
+    if worker and is_revoked(campaign, worker.pk):
+        return Offer("revoked", finished=finished)
     if begun := find_begun(mine, place):
         return Offer("", begun.n_items, begun, finished)
     if number is not None and any(each.state == State.ACTIVE for each in mine):

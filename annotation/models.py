@@ -2,9 +2,13 @@
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.crypto import get_random_string
 
 from campaigns.models import VERSION_LENGTH, Campaign, Criterion, Hit, HitItem
+
+_INVITATION_KEY_LENGTH = 12
 
 
 class Worker(models.Model):
@@ -27,16 +31,29 @@ class Worker(models.Model):
         return self.key.rsplit(":", 1)[-1]
 
 
+def new_invitation_key() -> str:
+    """Return a key for an invitation, which its link shows in place of the rater's name."""
+    return get_random_string(_INVITATION_KEY_LENGTH)
+
+
 class Invitation(models.Model):
-    """A rater for whom a personal link was made."""
+    """A rater for whom a personal link was made. A revoked one gives out no HITs."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="invitations")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="invitations")
+    key = models.CharField("what the link carries", max_length=20, default=new_invitation_key, unique=True)
+    email = models.EmailField("e-mail", blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+    revoked_at = models.DateTimeField("revoked", null=True, blank=True)
 
     class Meta:
         ordering = ["pk"]
-        constraints = [models.UniqueConstraint(fields=["campaign", "worker"], name="annotation_invitation_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "worker"], name="annotation_invitation_once"),
+            models.UniqueConstraint(
+                "campaign", Lower("email"), condition=~Q(email=""), name="annotation_invitation_email"
+            ),
+        ]
 
     def __str__(self) -> str:
         return str(self.worker)
@@ -247,6 +264,7 @@ class PlaceFreed(models.TextChoices):
 
     LEASE_ENDED = "lease_ended", "lease ended"
     RESEARCHER = "researcher", "freed by a researcher"
+    REVOKED = "revoked", "link revoked"
     LEFT_PLATFORM = "left_platform", "worker left the platform"
     PLACE_REUSED = "place_reused", "the platform gave the place to somebody else"
     DISPLACED = "displaced", "nothing rated, needed by somebody else"

@@ -1,6 +1,6 @@
 """What the lists of the monitoring pages show. The caller has fetched the campaign for its user."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from django.db.models import Count, F, Q, QuerySet, Value
 from django.db.models.functions import Replace
 from django.shortcuts import get_object_or_404
 
-from annotation.models import Assignment, Conversation, Event, Invitation, PlaceFreed, Rating, Worker
+from annotation.models import Assignment, Conversation, Event, PlaceFreed, Rating, Worker
 from annotation.places import taking_part
 from annotation.queries import worker_name
 from campaigns.contracts.platform import CampaignRef, CrowdPlatform
@@ -150,44 +150,7 @@ def _lets_in_anybody(platform: CrowdPlatform, ref: CampaignRef) -> bool:
 
 def _makes_personal_links(platform: CrowdPlatform, ref: CampaignRef) -> bool:
     try:
-        platform.invite(ref, "rater")
+        platform.personal_query(ref, "rater")
     except DomainError:
         return False
     return True
-
-
-@dataclass(frozen=True)
-class InvitedRater:
-    """An invited rater: their name, the query of their link, and how far they are."""
-
-    name: str
-    query: str
-    worker_id: int
-    n_finished: int = 0
-    is_active: bool = False
-
-
-def list_invitations(campaign: Campaign) -> QuerySet[Invitation]:
-    """Return the invitations, oldest first, with their workers."""
-    return Invitation.objects.filter(campaign=campaign).select_related("worker").order_by("pk")
-
-
-def raters_of(campaign: Campaign, invitations: Sequence[Invitation]) -> list[InvitedRater]:
-    """Return the raters of some invitations, in their order, and how far each is. One query."""
-    workers = [invitation.worker_id for invitation in invitations]
-    counted = Assignment.objects.filter(campaign=campaign, worker__in=workers).order_by().values("worker")
-    counted = counted.annotate(
-        n_finished=Count("pk", filter=Q(state=State.FINISHED)), n_active=Count("pk", filter=Q(state=State.ACTIVE))
-    )
-    found = {row["worker"]: (row["n_finished"], row["n_active"] > 0) for row in counted}
-    return [
-        InvitedRater(name, query, worker, *found.get(worker, (0, False)))
-        for worker, (name, query) in zip(workers, links_of(campaign, invitations), strict=True)
-    ]
-
-
-def links_of(campaign: Campaign, invitations: Sequence[Invitation]) -> list[tuple[str, str]]:
-    """Return the name and the query of the link of each invited rater. No query of the database."""
-    platform, ref = campaign.crowd_platform, campaign.ref
-    names = [invitation.worker.name for invitation in invitations]
-    return [(name, platform.invite(ref, name)[1]) for name in names]

@@ -53,6 +53,13 @@ def is_full(campaign: Campaign, worker_id: int | None) -> bool:
     return taking_part(campaign).values("worker").distinct().count() >= most
 
 
+def is_revoked(campaign: Campaign, worker_id: int) -> bool:
+    """Return whether the personal link of a worker was revoked. One query where there may be personal links."""
+    if campaign.crowd_platform.has_account:
+        return False
+    return Invitation.objects.filter(campaign=campaign, worker=worker_id, revoked_at__isnull=False).exists()
+
+
 def unstarted_in(campaign: Campaign) -> QuerySet[Assignment]:
     """Return the assignments that hold a place, in which nothing was rated or said, and whose worker is not known."""
     return _idle_in(campaign).filter(state=State.ACTIVE)

@@ -4,7 +4,7 @@ from django.urls import path
 
 from annotation.chat import monitoring_views as chats
 from annotation.chat import views as chat
-from annotation.views import erasing, monitoring, preview, worker
+from annotation.views import erasing, monitoring, preview, raters, worker
 
 rate = (
     [
@@ -26,6 +26,7 @@ rate = (
     "rate",
 )
 
+_RATERS = "<uuid:public_id>/raters/"
 _PREVIEW = "<uuid:public_id>/preview/"
 monitoring_pages = (
     [
@@ -34,8 +35,15 @@ monitoring_pages = (
         path("<uuid:public_id>/assignments/<int:assignment_id>/release/", monitoring.release, name="release"),
         path("<uuid:public_id>/workers/<int:worker_id>/erase/", erasing.erase, name="erase"),
         path("<uuid:public_id>/feedback/", monitoring.feedback, name="feedback"),
-        path("<uuid:public_id>/raters/", monitoring.raters, name="raters"),
-        path("<uuid:public_id>/raters.csv", monitoring.raters_csv, name="raters_csv"),
+        path("<uuid:public_id>/raters.csv", raters.raters_csv, name="raters_csv"),
+        path(_RATERS, raters.raters, name="raters"),
+        path(f"{_RATERS}add/", raters.raters_add, name="raters_add"),
+        path(f"{_RATERS}codes/", raters.rater_codes, name="rater_codes"),
+        path(f"{_RATERS}open-link.svg", raters.open_link_code, name="open_link_code"),
+        path(f"{_RATERS}<int:invitation_id>/", raters.rater, name="rater"),
+        path(f"{_RATERS}<int:invitation_id>/code.svg", raters.rater_code, name="rater_code"),
+        path(f"{_RATERS}<int:invitation_id>/revoke/", raters.revoke, name="rater_revoke"),
+        path(f"{_RATERS}<int:invitation_id>/restore/", raters.restore, name="rater_restore"),
         path("<uuid:public_id>/export/", monitoring.export, name="export"),
         path("<uuid:public_id>/export/<str:name>", monitoring.export_file, name="export_file"),
         path("<uuid:public_id>/chats/", chats.chats, name="chats"),

@@ -299,8 +299,8 @@ class Campaign:
         """Return the address that anybody may open to take part, if there is one."""
         return self.get("access/")["open_link"]
 
-    def invite(self, *names: str) -> list[Json]:
-        """Invite raters by name, and return all who are invited, with their links."""
+    def invite(self, *names: str | Json) -> list[Json]:
+        """Invite raters by name, or as `{"name": …, "email": …}`, and return all who are invited, with their links."""
         self.post("raters/", {"names": names})
         return list(self.pages("raters/"))
 

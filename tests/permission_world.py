@@ -15,7 +15,7 @@ from analysis.models import AnalysisRun
 from analysis.services.ratings_files import upload_ratings
 from analysis.services.runs import start_run
 from analysis.settings import from_protocol
-from annotation.models import Assignment, Conversation
+from annotation.models import Assignment, Conversation, Invitation
 from annotation.tokens import token_of
 from campaigns.contracts.protocol import Screen
 from campaigns.models import Campaign, Chatbot, Delivery, Hit, Upload
@@ -152,6 +152,7 @@ def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any
         "delivery_id": delivery.pk,
         "assignment_id": assignment.pk,
         "worker_id": worker.pk,
+        "invitation_id": Invitation.objects.create(campaign=campaign, worker=worker).pk,
         "token": token_of(assignment),
         "number": 1,
         "hit": 1,

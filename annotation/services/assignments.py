@@ -13,7 +13,7 @@ from django.utils.crypto import get_random_string
 
 from annotation.arrivals import find_begun
 from annotation.models import Assignment, Event, PlaceFreed, Worker
-from annotation.places import COMPLETED, is_enough
+from annotation.places import COMPLETED, is_enough, is_revoked
 from annotation.services.leases import (
     Consent,
     close_assignment,
@@ -58,8 +58,8 @@ def start_assignment(
     finished; the assignment remembers the place. `client` is a name from `annotation.clients`: it gets HITs that it has
     not had, as long as there are any. Where no place is free, one is taken over in which nothing was rated (`places`).
 
-    Raises DomainError `not_open`, `no_consent`, `enough_workers`, `enough_hits`, `no_work`, `other_hit` or, of a place
-    that somebody else came with, `other_worker`.
+    Raises DomainError `revoked`, `not_open`, `no_consent`, `enough_workers`, `enough_hits`, `no_work`, `other_hit` or,
+    of a place that somebody else came with, `other_worker`.
     """
     # In a transaction of its own, which locks other workers' assignments and ends before this worker is locked.
     expire_leases(campaign=campaign, except_of=worker_key)
@@ -89,6 +89,8 @@ def _start(
     # Of every state: a request that changes one of them at this moment ends first, and is seen.
     locked = Assignment.objects.select_for_update(of=("self",), no_key=True).select_related("hit")
     mine = list(locked.filter(campaign=campaign, worker=worker))
+    if is_revoked(campaign, worker.pk):
+        raise DomainError("revoked", "This link gives out no HITs any more. What you have rated is kept. Thank you.")
     if place:
         _check_owner(campaign, worker, place)
         _check_unspent(mine, place)

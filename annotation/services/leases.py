@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotation.clients import hits_of, remember, remember_refusal
 from annotation.models import Assignment, Event, Invitation, PlaceFreed, Worker
-from annotation.places import UNSTARTED, is_begun, is_enough, is_full, list_displaceable, unstarted_in
+from annotation.places import UNSTARTED, is_begun, is_enough, is_full, is_revoked, list_displaceable, unstarted_in
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Hit
 from evalsite.lib.errors import DomainError
@@ -173,10 +173,11 @@ def reclaim(assignment: Assignment, campaign: Campaign, *, has_sent: bool = True
     """Make an expired assignment, locked by the caller, active again.
 
     A worker who `has_sent` something takes the place back from one who has not begun. Return False if the place has
-    gone, a newcomer finds no room, or the worker has another HIT at the moment or has done all that they may.
+    gone, a newcomer finds no room, the worker's link was revoked, or they have another HIT at the moment or have done
+    all that they may.
     """
     others = Assignment.objects.filter(campaign=campaign, worker=assignment.worker_id).exclude(pk=assignment.pk)
-    if is_enough(campaign, others.values_list("state", flat=True)):
+    if is_enough(campaign, others.values_list("state", flat=True)) or is_revoked(campaign, assignment.worker_id):
         return False
     try:
         with transaction.atomic():

@@ -12,6 +12,8 @@ from django.db import close_old_connections, connections
 from django.db.models import F, Sum
 from django.urls import reverse
 
+from annotation.rater_list import by_name
+from annotation.raters import describe_raters, list_raters
 from annotation.services.invitations import invite_raters
 from annotation.simulation.crowd import Crowd, Judged, SimulatedWorker, spread_quality
 from annotation.simulation.visitor import VisitError, Visitor
@@ -203,6 +205,7 @@ def _links(campaign: Campaign, workers: list[SimulatedWorker]) -> dict[int, str]
     try:
         platform.identify(ref, {})
     except DomainError:
-        invite_raters(campaign=campaign, names=[worker.name for worker in workers])
-        return {worker.index: f"{path}?{platform.invite(ref, worker.name)[1]}" for worker in workers}
+        invite_raters(campaign=campaign, raters=by_name(worker.name for worker in workers))
+        queries = {rater.name: rater.query for rater in describe_raters(campaign, list_raters(campaign))}
+        return {worker.index: f"{path}?{queries[worker.name]}" for worker in workers}
     return {worker.index: path for worker in workers}

@@ -48,6 +48,11 @@ _STOPS: dict[str, tuple[int, str, str]] = {
     "ready": (404, "Not open yet", "This study has not begun. Try this link again later."),
     "paused": (503, "Paused", "This study is paused at the moment. Try this link again later."),
     "closed": (410, "Closed", "This study has ended. Thank you for your interest."),
+    "revoked": (
+        403,
+        "This link was withdrawn",
+        "It gives out no HITs any more. What you have rated is kept. Thank you. The person who sent it can restore it.",
+    ),
     "no_work": (
         409,
         "Nothing left to rate",

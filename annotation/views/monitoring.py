@@ -1,6 +1,5 @@
-"""How far a campaign is: its progress, assignments, feedback, the links of its raters, and its files."""
+"""How far a campaign is: its progress, assignments, feedback and files."""
 
-import io
 from typing import TypeVar
 
 from django.contrib import messages
@@ -9,36 +8,27 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 
 from annotation.downloads import ExportChoice, count_rows, find_download
 from annotation.exports import ALL_STATES, FINISHED
-from annotation.forms import AssignmentFilter, FeedbackFilter, RatersForm
+from annotation.forms import AssignmentFilter, FeedbackFilter
 from annotation.models import PlaceFreed
 from annotation.monitoring import (
     describe_assignments,
-    get_access,
     get_assignment_of,
-    links_of,
     list_assignments,
     list_feedback,
-    list_invitations,
-    raters_of,
 )
 from annotation.progress import count_by_hit, get_progress, list_hits
 from annotation.services.assignments import release_assignment
-from annotation.services.invitations import invite_raters
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.queries import Role, has_role
 from campaigns.views.access import back_to, campaign_view, render_form
 from evalsite.accounts.requests import SignedInRequest
-from evalsite.lib.errors import DomainError
-from evalsite.lib.tables.writing import write_csv
-from evalsite.lib.words import counted
 
 _ROWS_PER_PAGE, _TEXTS_PER_PAGE = 50, 30
 _STATES = {"finished": FINISHED, "all": ALL_STATES}
@@ -52,14 +42,15 @@ def has_chats(request: SignedInRequest, campaign: Campaign) -> None:
         raise Http404("This campaign has no chats.")
 
 
-def _page(request: SignedInRequest, found: QuerySet, per_page: int = _ROWS_PER_PAGE) -> Page:
+def page_of(request: SignedInRequest, found: QuerySet, per_page: int = _ROWS_PER_PAGE) -> Page:
+    """Return the page of a list that is asked for."""
     return Paginator(found, per_page).get_page(request.GET.get("page"))
 
 
 @campaign_view("GET")
 def progress(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show progress by HIT and by system, and how long work takes."""
-    page = _page(request, list_hits(campaign))
+    page = page_of(request, list_hits(campaign))
     context = campaign_context(campaign, "progress") | {
         "progress": get_progress(campaign, timezone.now()),
         "page_obj": page,
@@ -73,7 +64,7 @@ def assignments(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """List the assignments that match, newest first."""
     form = AssignmentFilter(request.GET, with_names=has_role(campaign, Role.EDITOR))
     is_valid = form.is_valid()
-    page = _page(
+    page = page_of(
         request, list_assignments(campaign, **form.filters()) if is_valid else list_assignments(campaign).none()
     )
     context = campaign_context(campaign, "assignments") | {
@@ -105,7 +96,7 @@ def feedback(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     is_valid = form.is_valid()
     search = form.cleaned_data["search"] if is_valid else ""
     found = list_feedback(campaign, search=search) if is_valid else list_feedback(campaign).none()
-    page = _page(request, found, _TEXTS_PER_PAGE)
+    page = page_of(request, found, _TEXTS_PER_PAGE)
     context = campaign_context(campaign, "feedback") | {
         "form": form,
         "search": search,
@@ -113,56 +104,6 @@ def feedback(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "texts": describe_assignments(campaign, page),
     }
     return render_form(request, "monitoring/feedback.html", context, is_refused=not is_valid)
-
-
-# --- Raters
-
-
-@campaign_view("GET", "POST")
-def raters(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Show the open link, or invited raters with their links; invite more."""
-    is_sent = request.method == "POST"
-    form = RatersForm(request.POST if is_sent else None)
-    if is_sent and form.is_valid():
-        names = form.cleaned_data["names"]
-        try:
-            n_new = invite_raters(campaign=campaign, names=names)
-            messages.success(request, _invited(n_new, len(names) - n_new))
-            return redirect("monitoring:raters", campaign.public_id)
-        except DomainError as error:
-            form.add_error(None, error.message)
-    page = _page(request, list_invitations(campaign))
-    context = campaign_context(campaign, "raters") | {
-        "access": get_access(campaign),
-        "open_link": _arrival_url(request, campaign),
-        "form": form,
-        "page_obj": page,
-        "raters": raters_of(campaign, list(page)),
-    }
-    return render_form(request, "monitoring/raters.html", context)
-
-
-def _invited(n_new: int, n_known: int) -> str:
-    if not n_new:
-        return "Nobody new: all of them have their links already."
-    known = f" {n_known} had one already." if n_known else ""
-    return f"{counted(n_new, 'rater')} now {'has' if n_new == 1 else 'have'} a link.{known}"
-
-
-@campaign_view("GET", to_read=Role.EDITOR)
-def raters_csv(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Send the names and links of all invited raters, to be mailed."""
-    url = _arrival_url(request, campaign)
-    stream = io.StringIO(newline="")
-    links = links_of(campaign, list(list_invitations(campaign)))
-    write_csv(stream, ("name", "link"), ((name, f"{url}?{query}") for name, query in links))
-    response = HttpResponse(stream.getvalue(), content_type="text/csv; charset=utf-8")
-    return _as_file(response, f"{slugify(campaign.name) or 'campaign'}-raters.csv")
-
-
-def _arrival_url(request: SignedInRequest, campaign: Campaign) -> str:
-    """Return the absolute address at which workers arrive."""
-    return request.build_absolute_uri(reverse("rate:welcome", args=[campaign.public_id]))
 
 
 # --- Files
@@ -188,10 +129,11 @@ def export_file(request: SignedInRequest, campaign: Campaign, name: str) -> Stre
     response = StreamingHttpResponse(download.pieces(campaign, choice), content_type=download.content_type)
     stem, _, suffix = name.partition(".")
     more = ("-all-states" if choice.states == ALL_STATES else "") + ("-real-ids" if choice.has_real_ids else "")
-    return _as_file(response, f"{slugify(campaign.name) or 'campaign'}-{stem}{more}.{suffix}")
+    return as_file(response, f"{slugify(campaign.name) or 'campaign'}-{stem}{more}.{suffix}")
 
 
-def _as_file(response: R, name: str) -> R:
+def as_file(response: R, name: str) -> R:
+    """Make a response a file to be saved, which no cache keeps."""
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name) or ""
     response["Cache-Control"] = "private, no-store"
     return response

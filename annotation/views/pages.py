@@ -14,6 +14,7 @@ from annotation.chat.services import LONGEST_TOPIC
 from annotation.forms import TELEMETRY
 from annotation.item_page import make_item_page
 from annotation.models import Assignment, Conversation, TopicChange
+from annotation.places import is_revoked
 from annotation.queries import get_current_item
 from annotation.text_images import stems_in
 from annotation.tokens import token_of
@@ -45,6 +46,9 @@ def show_next(
     if assignment.state == State.RETURNED:
         return stop_page("returned", campaign=campaign)
     if assignment.state == State.EXPIRED:
+        if is_revoked(campaign, assignment.worker_id):
+            finished = find_offer(campaign, assignment.worker.key).finished
+            return stop_page("revoked", campaign=campaign, codes=[each.completion_code for each in finished])
         action = {"url": url_of("next", assignment), "label": "Go on"}
         return stop_page("expired", campaign=campaign, action=action)
     shown = get_current_item(assignment)

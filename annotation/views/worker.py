@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from annotation.arrivals import find_campaign, find_offer, newcomer_key, sign_newcomer
+from annotation.arrivals import find_campaign, find_offer, identify, newcomer_key, sign_newcomer
 from annotation.clients import name_client
 from annotation.forms import read_item
 from annotation.models import Assignment
@@ -34,7 +34,7 @@ _ALREADY_RATED = "This is already rated; here is what comes next."
 def welcome(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Show the instructions to a worker who follows the link of a campaign; sent, give them a HIT."""
     campaign = find_campaign(public_id)
-    arrival = campaign.crowd_platform.identify(campaign.ref, request.GET.dict())
+    arrival = identify(campaign, request.GET.dict())
     if request.method != "POST":
         return _instructions(campaign, arrival)
     if arrival.worker_key is None and not arrival.is_preview and (wait_s := _count_newcomer(request)):

@@ -1,33 +1,27 @@
-"""What workers do: progress, assignments, feedback, raters and their links, files."""
+"""What workers do: progress, assignments, feedback, files."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, StreamingHttpResponse
-from django.urls import reverse
 from django.utils import timezone
 from rest_framework import serializers
 
 from annotation.downloads import MEDIA_TYPES, ExportChoice, count_rows, find_download, list_files
 from annotation.exports import ALL_STATES, FINISHED
-from annotation.forms import AssignmentFilter, EraseForm, FeedbackFilter, RatersForm
+from annotation.forms import AssignmentFilter, EraseForm, FeedbackFilter
 from annotation.models import Assignment, PlaceFreed
 from annotation.monitoring import (
     AssignmentRow,
     describe_assignments,
-    get_access,
     get_assignment_of,
     list_assignments,
     list_feedback,
-    list_invitations,
-    raters_of,
 )
 from annotation.progress import CampaignProgress, HitCount, count_by_hit, get_progress, list_hits
 from annotation.services.assignments import release_assignment
 from annotation.services.erasing import ErasurePlan, erase_worker, plan_erasure
-from annotation.services.invitations import invite_raters
 from api.access import ApiRequest, may
 from api.operations import Listed, Resource, operation
 from api.shapes import cleaned, sent_to
@@ -138,85 +132,6 @@ class Feedback(Resource):
         """List the assignments with feedback, newest first."""
         found = list_feedback(campaign, search=cleaned(FeedbackFilter(request.query_params))["search"])
         return Listed(found, ("-ended_at", "-pk"), lambda rows: describe_assignments(campaign, rows))
-
-
-class RaterNamesForm(forms.Form):
-    """Raters to invite."""
-
-    names = forms.JSONField(help_text="A list of names or e-mail addresses. Who is invited already keeps their link.")
-
-    def clean_names(self) -> list[str]:
-        """Return the names, as the page's form would have them."""
-        names = self.cleaned_data["names"]
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise forms.ValidationError("Send a list of names.")
-        form = RatersForm({"names": "\n".join(name.replace("\n", " ") for name in names)})
-        if not form.is_valid():
-            raise forms.ValidationError([str(text) for text in form.errors["names"]])
-        return list(form.cleaned_data["names"])
-
-
-@dataclass(frozen=True)
-class RaterLink:
-    """An invited rater: how far they are, and their own link."""
-
-    name: str
-    link: str
-    n_finished: int
-    is_active: bool
-
-
-@dataclass(frozen=True)
-class AccessLink:
-    """How workers come: by the open link, by links of their own, or by a platform. None: no limit of workers."""
-
-    open_link: str | None
-    has_personal_links: bool
-    max_workers: int | None
-    n_workers: int
-
-
-class AccessOf(Resource):
-    """How workers come to a campaign."""
-
-    @operation(Scope.READ, returns=AccessLink)
-    def get(self, request: ApiRequest, campaign: Campaign) -> AccessLink:
-        """Return the open link, where there is one, and how many workers may come."""
-        return _access(request, campaign)
-
-
-class Raters(Resource):
-    """Raters who are invited by name. Their links are for editors."""
-
-    @operation(Scope.EDIT, role=Role.EDITOR, returns=RaterLink, many="pages")
-    def get(self, request: ApiRequest, campaign: Campaign) -> Listed:
-        """List the invited raters with their links, the first invited first."""
-        url = _arrival_url(request, campaign)
-
-        def links(rows: list[Any]) -> list[RaterLink]:
-            found = raters_of(campaign, rows)
-            return [RaterLink(each.name, f"{url}?{each.query}", each.n_finished, each.is_active) for each in found]
-
-        return Listed(list_invitations(campaign), ("pk",), links)
-
-    @operation(Scope.EDIT, takes=RaterNamesForm, returns=AccessLink, status=201, fields={"bad_name": "names"})
-    def post(self, request: ApiRequest, campaign: Campaign) -> AccessLink:
-        """Invite raters: each gets a link of their own."""
-        names = cleaned(RaterNamesForm(sent_to(RaterNamesForm, request)))["names"]
-        invite_raters(campaign=campaign, names=names)
-        return _access(request, campaign)
-
-
-def _access(request: ApiRequest, campaign: Campaign) -> AccessLink:
-    """Return how workers come, with the open link where there is one."""
-    found = get_access(campaign)
-    link = _arrival_url(request, campaign) if found.is_open else None
-    return AccessLink(link, found.has_personal_links, found.max_workers, found.n_workers)
-
-
-def _arrival_url(request: ApiRequest, campaign: Campaign) -> str:
-    """Return the absolute address at which workers arrive."""
-    return str(request.build_absolute_uri(reverse("rate:welcome", args=[campaign.public_id])))
 
 
 @dataclass(frozen=True)

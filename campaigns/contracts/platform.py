@@ -42,12 +42,14 @@ class Place:
 class Arrival:
     """Who has come. A `worker_key` of None is somebody new, whom the site gives a key of its own.
 
+    `invitation`: the key of the invitation whose link they followed; the site knows whose it is.
     `is_preview`: somebody who looks before they accept; nothing is stored.
     """
 
     worker_key: str | None = None
     is_preview: bool = False
     place: Place | None = None
+    invitation: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,12 +114,22 @@ class CrowdPlatform(ABC):
     def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:
         """Return who has come with these parameters of the URL; raise DomainError `bad_link` if it is not valid."""
 
-    def invite(self, campaign: CampaignRef, name: str) -> tuple[str, str]:
-        """Return the worker key and the query of a personal link for the rater called `name`.
+    def invite(self, campaign: CampaignRef, name: str) -> str:
+        """Return the worker key of the rater called `name`.
 
         Raises DomainError `no_personal_links` on platforms that bring their own workers.
         """
-        raise DomainError("no_personal_links", f"{self.title} brings its own workers: there are no links to make.")
+        raise self._no_personal_links()
+
+    def personal_query(self, campaign: CampaignRef, invitation: str) -> str:
+        """Return the query of the link of the invitation with this key; what `identify` reads.
+
+        Raises DomainError `no_personal_links`.
+        """
+        raise self._no_personal_links()
+
+    def _no_personal_links(self) -> DomainError:
+        return DomainError("no_personal_links", f"{self.title} brings its own workers: there are no links to make.")
 
     def max_workers(self, campaign: CampaignRef) -> int | None:
         """Return how many workers may take part; None for no limit."""

@@ -23,11 +23,10 @@ from annotation.services.assignments import (
 )
 from annotation.tokens import token_of
 from campaigns.models import Campaign
-from campaigns.platforms.link.plugin import Link
 from campaigns.services.lifecycle import duplicate_campaign
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, rate_items
-from tests.annotation.worker_pages import form_of, url, welcome_url
+from tests.annotation.worker_pages import form_of, personal_query, url, welcome_url
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
@@ -44,7 +43,7 @@ def campaign(owner: User) -> Campaign:
 @pytest.fixture
 def link(campaign: Campaign) -> str:
     """Ann's personal link."""
-    return welcome_url(campaign, Link().invite(campaign.ref, "Ann")[1])
+    return welcome_url(campaign, personal_query(campaign, "Ann"))
 
 
 def kept(assignment: Assignment) -> tuple[str, datetime | None]:

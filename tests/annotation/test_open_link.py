@@ -17,15 +17,13 @@ from annotation.monitoring import get_access
 from annotation.places import PATIENCE, UNSTARTED
 from annotation.queries import get_assignment
 from annotation.services.assignments import expire_leases, finish_assignment, start_assignment
-from annotation.services.invitations import invite_raters
 from annotation.views import worker as worker_views
 from campaigns.models import Campaign
-from campaigns.platforms.link.plugin import Link
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from evalsite.lib.rate_limits import count_use
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items
-from tests.annotation.worker_pages import answers, form_of, url, welcome_url
+from tests.annotation.worker_pages import answers, form_of, personal_query, url, welcome_url
 from tests.lib.test_rate_limits import redis_cache
 from tests.services import free_port
 
@@ -187,8 +185,7 @@ def test_who_has_finished_a_hit_waits_longer_for_another_than_a_newcomer(owner: 
 
 def test_an_invited_rater_is_not_displaced(owner: User, client: Client) -> None:
     campaign = open_campaign(owner, n_hits=1)
-    invite_raters(campaign=campaign, names=["Ann"])
-    _, query = Link().invite(campaign.ref, "Ann")
+    query = personal_query(campaign, "Ann")
     begun = client.post(welcome_url(campaign, query), REMOTE_ADDR=LAB)
     waited(Assignment.objects.get())
     assert arrive(client, campaign).status_code == 409
@@ -294,8 +291,7 @@ def test_a_place_in_which_nothing_is_rated_is_offered_again_after_some_minutes(o
 
 def test_an_invited_rater_has_the_whole_lease_to_begin(owner: User, client: Client) -> None:
     campaign = open_campaign(owner, n_hits=1, lease_minutes=60)
-    invite_raters(campaign=campaign, names=["Ann"])
-    client.post(welcome_url(campaign, Link().invite(campaign.ref, "Ann")[1]))
+    client.post(welcome_url(campaign, personal_query(campaign, "Ann")))
     assert expire_leases(now=timezone.now() + timedelta(minutes=59)) == 0
 
 
@@ -400,7 +396,7 @@ def test_personal_links_are_not_limited(owner: User, client: Client) -> None:
         for _ in range(limit.n):
             count_use((limit, LAB), now=timezone.now())
     assert arrive(client, campaign, LAB).status_code == 429
-    query = Link().invite(campaign.ref, "Ann")[1]
+    query = personal_query(campaign, "Ann")
     assert client.post(welcome_url(campaign, query), REMOTE_ADDR=LAB).status_code == 303
 
 
@@ -408,7 +404,7 @@ def test_newcomers_read_that_a_place_is_for_those_who_begin_and_invited_raters_d
     owner: User, client: Client, owner_client: Client
 ) -> None:
     campaign = open_campaign(owner, n_hits=2)
-    query = Link().invite(campaign.ref, "Ann")[1]
+    query = personal_query(campaign, "Ann")
     assert "your place may be given to somebody else" in client.get(welcome_url(campaign)).text
     assert (
         "your place may be given to somebody else"

@@ -60,9 +60,9 @@ def test_browser_progress_follows_the_campaign_unless_it_is_in_use(
 def test_browser_links_are_copied(
     signed_in: Page, live_server: LiveServer, campaign: Campaign, rng: np.random.Generator
 ) -> None:
-    signed_in.goto(live_server.url + reverse("monitoring:raters", args=[campaign.public_id]))
-    signed_in.get_by_label("Raters to invite").fill("Ada\nGrace")
-    signed_in.get_by_role("button", name="Make links").click()
+    signed_in.goto(live_server.url + reverse("monitoring:raters_add", args=[campaign.public_id]))
+    signed_in.get_by_label("Raters").fill("Ada\nGrace")
+    signed_in.get_by_role("button", name="Add raters").click()
     expect(signed_in.get_by_role("button", name="Copy the link of Ada")).to_be_visible()
     signed_in.wait_for_load_state()  # with the script that copies
 
@@ -81,7 +81,7 @@ def test_browser_pages_fit_their_window(
     campaign.invitations.create(worker=worker)
     campaign.assignments.filter(hit=first).update(feedback="w" * 300)
 
-    for name in ("progress", "assignments", "feedback", "export", "raters"):
+    for name in ("progress", "assignments", "feedback", "export", "raters", "raters_add", "rater_codes"):
         signed_in.goto(live_server.url + reverse(f"monitoring:{name}", args=[campaign.public_id]))
         for width in (360, 1440):
             signed_in.set_viewport_size({"width": width, "height": 900})

@@ -13,10 +13,9 @@ from annotation.forms import read_item
 from annotation.models import Assignment, Event, Rating, Worker
 from annotation.services.assignments import expire_leases, finish_assignment, return_assignment
 from campaigns.models import Campaign
-from campaigns.platforms.link.plugin import Link
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, rate_items
-from tests.annotation.worker_pages import answers, form_of, position_in, started, url, welcome_url
+from tests.annotation.worker_pages import answers, form_of, personal_query, position_in, started, url, welcome_url
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
@@ -74,7 +73,7 @@ def test_a_forged_newcomer_is_nobody_in_particular(owner: User, client: Client) 
 
 def test_a_personal_link_leads_back_to_what_was_begun(owner: User, client: Client) -> None:
     campaign = open_campaign(owner, platform_settings={"access": "personal"})
-    _, query = Link().invite(campaign.ref, "Ann")
+    query = personal_query(campaign, "Ann")
     address = client.post(welcome_url(campaign, query))["Location"]
     client.post(address, answers(client.get(address)))
     assert "item 2 of 3" in client.get(welcome_url(campaign, query)).text
@@ -89,7 +88,7 @@ def test_a_personal_link_leads_back_to_what_was_begun(owner: User, client: Clien
     assert Assignment.objects.get().completion_code in page.text, "a code can be looked up later"
 
 
-@pytest.mark.parametrize("query", ["", "rater=Ann&key=forged"])
+@pytest.mark.parametrize("query", ["", "rater=Ann&key=forged", "invitation=abc.forged", "invitation=abc"])
 def test_a_study_for_invited_raters_lets_nobody_else_in(owner: User, client: Client, query: str) -> None:
     campaign = open_campaign(owner, platform_settings={"access": "personal"})
     assert client.get(welcome_url(campaign, query)).status_code == 404

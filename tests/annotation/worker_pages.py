@@ -6,7 +6,10 @@ from django.http import HttpResponse
 from django.urls import reverse
 
 from annotation.models import Assignment
+from annotation.rater_list import by_name
+from annotation.raters import describe_raters, list_raters
 from annotation.services.assignments import start_assignment
+from annotation.services.invitations import invite_raters
 from annotation.tokens import token_of
 from campaigns.models import Campaign
 
@@ -34,6 +37,13 @@ def form_of(response: HttpResponse) -> _Forms:
 
 def welcome_url(campaign: Campaign, query: str = "") -> str:
     return reverse("rate:welcome", args=[campaign.public_id]) + (f"?{query}" if query else "")
+
+
+def personal_query(campaign: Campaign, name: str) -> str:
+    """Return the query of the personal link of a rater, who is invited if they are not yet."""
+    invite_raters(campaign=campaign, raters=by_name([name]))
+    found = describe_raters(campaign, list_raters(campaign, search=name))
+    return next(rater.query for rater in found if rater.name == name)
 
 
 def url(name: str, assignment: Assignment) -> str:

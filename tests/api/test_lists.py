@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import resolve
 
 from analysis.models import AnalysisRun
+from annotation.rater_list import by_name
 from annotation.services.invitations import invite_raters
 from api.operations import Operation
 from campaigns.models import Campaign, Delivery, Upload
@@ -27,7 +28,7 @@ TESTED_APART = {"api:waves", "api:orders", "api:discrepancies"}
 def double(world: World) -> None:
     """Store a second one of what the world has one of."""
     campaign = Campaign.objects.get(public_id=world.arguments["rated"]["public_id"])
-    invite_raters(campaign=campaign, names=["ann", "ben"])
+    invite_raters(campaign=campaign, raters=by_name(["ann", "ben"]))
     add_webhook(campaign=campaign, url="https://hooks.example.org/2", events=["job.failed"])
     for delivery in Delivery.objects.all():
         delivery.pk, delivery.event_id = None, uuid4()

@@ -99,6 +99,26 @@ def test_raters_are_invited_and_get_links(api: Api, owner: User, address: str, c
     raters = script.get(f"{address}raters/").json()["results"]
     assert [rater["name"] for rater in raters] == ["ann", "ben"]
     assert str(campaign.public_id) in raters[0]["link"]
-    refused = script.post(f"{address}raters/", {"names": ["a:b"]})
-    assert (refused.status_code, list(refused.json()["errors"])) == (422, ["names"])
+    wrong = (["a:b"], ["eve", "Eve"], [{"name": "eve", "mail": "x"}], [{"name": "Eve", "email": "eve"}], "eve", [7])
+    for names in wrong:
+        refused = script.post(f"{address}raters/", {"names": names})
+        assert (refused.status_code, list(refused.json()["errors"])) == (422, ["names"])
+    assert script.get(f"{address}raters/counts/").json()["n_invited"] == 2
     assert api(owner, Scope.READ).get(f"{address}raters/").status_code == 403
+
+
+def test_a_link_is_revoked_and_restored(api: Api, owner: User, address: str, campaign: Campaign) -> None:
+    script = api(owner)
+    script.post(f"{address}raters/", {"names": [{"name": "ann", "email": "ann@example.org"}, "ben"]})
+    ann, ben = script.get(f"{address}raters/").json()["results"]
+    assert (ann["email"], ann["state"], "ann" in ann["link"]) == ("ann@example.org", "not_begun", False)
+
+    revoked = script.post(f"{address}raters/{ann['id']}/revoke/").json()
+    assert (revoked["state"], revoked["revoked_at"] is None) == ("revoked", False)
+    assert [row["name"] for row in script.get(f"{address}raters/?state=revoked").json()["results"]] == ["ann"]
+    assert script.post(f"{address}raters/{ann['id']}/restore/").json() == ann
+
+    taken = script.patch(f"{address}raters/{ben['id']}/", {"email": "Ann@example.org"}, "application/json")
+    assert (taken.status_code, list(taken.json()["errors"])) == (422, ["email"])
+    changed = script.patch(f"{address}raters/{ben['id']}/", {"email": "ben@example.org"}, "application/json")
+    assert changed.json()["email"] == "ben@example.org"

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from analysis.models import AnalysisRun
 from annotation.models import Assignment, Rating, Worker
+from annotation.rater_list import by_name
 from annotation.services.invitations import invite_raters
 from campaigns.models import Campaign, Deletion, Upload
 from campaigns.queries import get_campaign_for
@@ -178,7 +179,7 @@ def test_what_stands_in_the_way_is_named(owner: User, owner_client: Client, paid
 
 def test_a_draft_with_invitations_is_deleted_by_a_job_with_the_names(owner: User, owner_client: Client) -> None:
     draft = make_campaign(owner, name="Draft")
-    invite_raters(campaign=draft, names=["ann@example.org"])
+    invite_raters(campaign=draft, raters=by_name(["ann@example.org"]))
     owner_client.post(url(draft))
     run(Job.objects.get())
     assert not Campaign.objects.exists()

@@ -16,6 +16,7 @@ from analysis.services.campaigns import request_analysis
 from analysis.services.runs import exclude_worker
 from annotation.exports import iter_assignments, iter_events, iter_ratings
 from annotation.models import Assignment, Event, Rating, Turn, Worker
+from annotation.rater_list import by_name
 from annotation.services.erasing import erase_worker
 from annotation.services.invitations import invite_raters
 from annotation.worker_names import real_name, worker_digits
@@ -232,10 +233,10 @@ def test_chats_are_erased_if_that_is_chosen_and_their_ratings_stay(owner: User) 
 
 def test_somebody_who_was_invited_and_never_came_leaves_nothing(owner: User, owner_client: Client) -> None:
     draft = make_campaign(owner)
-    invite_raters(campaign=draft, names=["ann@example.org", "ben"])
+    invite_raters(campaign=draft, raters=by_name(["ann@example.org", "ben"]))
     ann = Worker.objects.get(key__endswith="ann@example.org")
-    raters = owner_client.get(reverse("monitoring:raters", args=[draft.public_id])).text
-    assert url(draft, ann) in raters
+    page = reverse("monitoring:rater", args=[draft.public_id, ann.invitations.get().pk])
+    assert url(draft, ann) in owner_client.get(page).text
     assert owner_client.post(url(draft, ann), {"results": "on"}).status_code == 302
     assert [each.name for each in Worker.objects.all()] == ["ben"]
     assert tables_with("ann@example.org") == []

@@ -81,11 +81,12 @@ def launch(tab: Page, campaign: str) -> None:
 
 
 def personal_links(tab: Page, campaign: str, names: list[str]) -> list[str]:
-    tab.goto(f"{campaign}raters/")
+    tab.goto(f"{campaign}raters/add/")
     tab.locator("textarea[name=names]").fill("\n".join(names))
-    tab.get_by_role("button", name="Make links").click()
+    tab.get_by_role("button", name="Add raters").click()
     expect(tab.get_by_role("row", name=names[-1])).to_be_visible()
-    return [tab.get_by_role("row", name=name).locator("code").inner_text() for name in names]
+    copy = [tab.get_by_role("button", name=f"Copy the link of {name}") for name in names]
+    return [button.get_attribute("data-copy") or "" for button in copy]
 
 
 # --- What a worker does

@@ -10,6 +10,7 @@ from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform, ba
 from evalsite.lib.encryption import is_signed, sign
 
 OPEN, PERSONAL = "open", "personal"
+_PERSONAL_LINK = "link.invitation"
 _RESERVE = 2
 """How many times the workers that a design needs are proposed as the cap: some leave after an item or a HIT."""
 
@@ -39,7 +40,13 @@ class Link(CrowdPlatform):
     options = Options
 
     def identify(self, campaign: CampaignRef, params: Mapping[str, str]) -> Arrival:
-        """Return the rater whose name is signed in the link, or somebody new where the link is open."""
+        """Return the rater whose invitation is signed in the link, or somebody new where the link is open."""
+        if invitation := params.get("invitation"):
+            key, _, signature = invitation.partition(".")
+            if not is_signed(signature, _PERSONAL_LINK, str(campaign.public_id), key):
+                raise bad_link("This link is not complete. Copy it whole from the message that you were sent.")
+            return Arrival(invitation=key)
+        # Links that were made before invitations had keys carry the rater's name. They were sent, and stay valid.
         if name := params.get("rater"):
             if not is_signed(params.get("key", ""), self.slug, str(campaign.public_id), name):
                 raise bad_link("This link is not complete. Copy it whole from the message that you were sent.")
@@ -48,11 +55,13 @@ class Link(CrowdPlatform):
             raise bad_link("This study is open to invited raters only. Use the link that you were sent.")
         return Arrival()
 
-    def invite(self, campaign: CampaignRef, name: str) -> tuple[str, str]:
-        """Return the key of the rater, whose name is this campaign's own, and the query of their link."""
-        return _key_of(campaign, name), urlencode(
-            {"rater": name, "key": sign(self.slug, str(campaign.public_id), name)}
-        )
+    def invite(self, campaign: CampaignRef, name: str) -> str:
+        """Return the key of the rater, whose name is this campaign's own."""
+        return _key_of(campaign, name)
+
+    def personal_query(self, campaign: CampaignRef, invitation: str) -> str:
+        """Return the query of a link: the key of the invitation and its signature, and nothing about the rater."""
+        return urlencode({"invitation": f"{invitation}.{sign(_PERSONAL_LINK, str(campaign.public_id), invitation)}"})
 
     @classmethod
     def propose(cls, settings: Mapping[str, Any], *, n_places: int, hits_per_worker: int | None) -> Mapping[str, Any]:
