@@ -108,15 +108,18 @@ class Browser:
         client = Client()
         client.force_login(user)
         self.cookies = {"sessionid": client.cookies["sessionid"].value, "csrftoken": "a" * 32}
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.port = port
 
     def ask(self, method: str, path: str, **fields: str) -> tuple[int, str]:
         """Return status and text of an answer."""
         headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
         headers |= {"X-CSRFToken": self.cookies["csrftoken"], "Content-Type": "application/x-www-form-urlencoded"}
-        self.connection.request(method, path, urlencode(fields), headers)
-        response = self.connection.getresponse()
-        return response.status, response.read().decode()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)  # a kept one ends while jobs run
+        connection.request(method, path, urlencode(fields), headers)
+        response = connection.getresponse()
+        text = response.read().decode()
+        connection.close()
+        return response.status, text
 
 
 def analyse(browser: Browser, page: str, alpha: float) -> float:
@@ -129,7 +132,10 @@ def analyse(browser: Browser, page: str, alpha: float) -> float:
         if f"p &lt; {alpha:g}" in text and 'id="finding"' in text:
             return time.perf_counter() - start
         polled = re.search(r'data-job-progress data-url="([^"]+)"', text)
-        while polled and not json.loads(browser.ask("GET", polled[1])[1])["finished"]:
+        while polled:
+            state = json.loads(browser.ask("GET", polled[1])[1])
+            if state["finished"] or state.get("partial"):
+                break
             time.sleep(POLL_S)
     raise TimeoutError(f"no finding after {PATIENCE_S} s")
 
