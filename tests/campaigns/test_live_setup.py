@@ -263,7 +263,9 @@ def test_a_host_must_be_allowed(live: Campaign, settings: Settings) -> None:
         add_chatbot(campaign=live, name=name, connector="openai-chat", settings=options)
     step = steps_of(live)["hosts"]
     assert (step.state, "Elsewhere" in step.text, "Remote" in step.text) == ("todo", True, False)
-    settings.CHATBOT_HOSTS = ["api.example.org", "localhost:8000"]
+    line = "CHATBOT_HOSTS=api.example.org,localhost:8000"
+    assert f"Ask an administrator to set {line} for this server" in step.text
+    settings.CHATBOT_HOSTS = line.partition("=")[2].split(",")
     assert "hosts" not in states(live)
 
 

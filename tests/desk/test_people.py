@@ -1,11 +1,13 @@
 """Accounts as administrators see and change them; what a link is worth, and when it is not."""
 
 import re
+import threading
 from datetime import timedelta
 from html import unescape
 
 import pytest
 from django.core import mail
+from django.db import connections, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -230,13 +232,28 @@ def test_the_last_administrator_stays(
     assert admin.is_active and admin.is_staff and admin.has_usable_password()
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.databases("sqlite", "postgresql")
-def test_the_rule_of_the_last_administrator_locks_the_others(admin: User, owner: User) -> None:
+def test_of_two_administrators_who_remove_each_other_at_once_one_stays(admin: User, owner: User) -> None:
     set_administrator(user=owner, is_administrator=True, by=admin)
-    set_administrator(user=admin, is_administrator=False, by=owner)
-    with pytest.raises(DomainError) as refused:
-        set_administrator(user=owner, is_administrator=False, by=owner)
-    assert refused.value.code == "last_administrator"
+    refused = []
+
+    def remove_the_first() -> None:
+        try:
+            set_administrator(user=admin, is_administrator=False, by=owner)
+        except DomainError as error:
+            refused.append(error.code)
+        finally:
+            connections.close_all()
+
+    second = threading.Thread(target=remove_the_first)
+    with transaction.atomic():
+        set_administrator(user=owner, is_administrator=False, by=admin)
+        second.start()
+        second.join(0.5)  # it waits for the first
+    second.join()
+    assert refused == ["last_administrator"]
+    assert [user.email for user in User.objects.filter(is_staff=True)] == [admin.email]
 
 
 # --- Name and address
