@@ -49,7 +49,7 @@ def measure_agreement(study: Study, *, everybody: bool = False, n_bins: int = N_
         if note:
             notes.append(f"{name}: {note}")
     if not any(found["n_items"] for found in criteria.values()):
-        notes = ["No output was rated by two workers who count, so nothing can be said of their agreement."]
+        notes = ["No output was rated by two workers who count, so their agreement cannot be computed."]
     document = {
         "protocol": study.settings.protocol,
         "worker_test": {"preset": study.settings.preset, "alpha": study.settings.alpha},

@@ -22,6 +22,6 @@ def progress_part(campaign: Campaign, user: User) -> OverviewPart:
         elif totals.n_assignments:
             url = reverse("monitoring:progress", args=[campaign.public_id])
             done = f"{totals.n_finished:,} of {totals.n_wanted:,} assignments are finished."
-            text = f"{done} With the last one the results come by themselves."
+            text = f"{done} The results are computed when the last one ends."
             step = NextStep("Workers are rating", text, "See progress", url)
     return OverviewPart("monitoring/overview.html", {"totals": totals}, step)

@@ -84,7 +84,7 @@ def _written(found: Found) -> list[Table]:
     groups = groups_of(found)
     caption = "Changes of topic: mean per chat, chats with the degraded chatbot left out. "
     if PASSED in groups:
-        caption = f"Chats by the worker test. {caption}All: whoever neither passed nor failed as well."
+        caption = f"Chats by the worker test. {caption}All: also workers who neither passed nor failed."
     else:
         caption = f"Chats. {caption}No worker test was applied."
     columns = [Column("workers"), Column("n"), Column("HITs"), Column("HITs per worker", 2), Column("chats")]

@@ -89,7 +89,7 @@ def map_columns(*, ratings_file: RatingsFile, mapping: ColumnMapping, scale: Sca
     if unknown := set(columns) - set(ratings_file.columns):
         raise DomainError("bad_mapping", f"The file has no column “{sorted(unknown)[0]}”.")
     if twice := sorted({column for column in columns if columns.count(column) > 1}):
-        raise DomainError("bad_mapping", f"The column “{twice[0]}” is chosen twice. Each column means one thing.")
+        raise DomainError("bad_mapping", f"The column “{twice[0]}” is chosen twice. Each column has one meaning.")
     ratings_file.mapping = chosen
     ratings_file.scale = list(scale) if scale else None
     ratings_file.save(update_fields=["mapping", "scale"])

@@ -68,7 +68,7 @@ def change_run(*, run: AnalysisRun, user: User, **changes: Any) -> AnalysisRun:
     before = from_json(run.settings)
     after = replace(before, **changes)
     if after == before:
-        raise DomainError("nothing_changed", "These are the settings that you are looking at. Change one first.")
+        raise DomainError("nothing_changed", "These settings are the same as before. Change one first.")
     return start_run(ratings_file=run.ratings_file, user=user, settings=after, parent=run, mapping=run.mapping)
 
 

@@ -96,7 +96,7 @@ def columns(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     if is_sent:
         answer = ScaleForm(observed, request.POST)
         if not answer.is_answer():  # the scores of another column than those that were asked about
-            form.add_error(None, "Say on which scale the scores are.")
+            form.add_error(None, "Choose the scale of the scores.")
         elif (scale := answer).is_valid():
             try:
                 map_columns(ratings_file=file, mapping=form.chosen(), scale=scale.chosen())

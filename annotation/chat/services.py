@@ -82,7 +82,7 @@ def change_topic(*, assignment_id: int, position: int, by: str, topic: str, atti
     conversation = _conversation(assignment, position)
     _check_open(conversation)
     if by not in TopicChange.By.values:
-        raise DomainError("bad_change", "Say who changed the topic.")
+        raise DomainError("bad_change", "Choose who changed the topic.")
     noted = {"by": by, "topic": _topic(topic), "attitude": _opinion(attitude), "after_turn": conversation.n_turns}
     if not conversation.topic_changes.filter(**noted).exists():
         TopicChange.objects.create(conversation=conversation, **noted)
@@ -102,7 +102,7 @@ def end_conversation(*, assignment_id: int, position: int) -> Conversation:
         n_left = assignment.campaign.chat_rules.min_inputs - conversation.n_inputs
         if n_left > 0:
             more = "one more message" if n_left == 1 else f"{n_left} more messages"
-            raise DomainError("few_inputs", f"Write {more} before you go on: a chat this short cannot be rated.")
+            raise DomainError("few_inputs", f"Write {more} before you continue: a chat this short cannot be rated.")
         _end(conversation, Conversation.State.ENDED)
         _keep_lease(assignment)
     return conversation
@@ -162,11 +162,13 @@ def _check_input(conversation: Conversation, number: int, text: str, rules: Chat
             "long_text", f"That is {len(text):,} characters long; a message has at most {rules.longest_input:,}."
         )
     if conversation.n_inputs >= rules.max_inputs:
-        raise DomainError("enough_inputs", "This chat has as many messages as it may have. Go on to rate the chatbot.")
+        raise DomainError(
+            "enough_inputs", "This chat has reached the largest number of messages. Rate the chatbot now."
+        )
 
 
 def _changed_in_another_window() -> DomainError:
-    return DomainError("not_next_turn", "This chat went on in another window. This page shows it as it is now.")
+    return DomainError("not_next_turn", "This chat was continued in another window. This page shows it as it is now.")
 
 
 def _check_open(conversation: Conversation) -> None:
@@ -190,7 +192,7 @@ def _keep_lease(assignment: Assignment) -> None:
 def _topic(text: str) -> str:
     topic = " ".join(text.replace("\0", "").split())
     if not topic:
-        raise DomainError("no_topic", "Say what the chat is about.")
+        raise DomainError("no_topic", "Write what the chat is about.")
     if len(topic) > LONGEST_TOPIC:
         raise DomainError("no_topic", f"A topic has at most {LONGEST_TOPIC} characters.")
     return topic

@@ -64,7 +64,7 @@ _STOPS: dict[str, tuple[int, str, str]] = {
     "expired": (
         409,
         "This HIT was offered to others",
-        "Nothing was sent for some time. What you sent is kept. Go on with it if it is still free, or with another.",
+        "Nothing was sent for some time. What you sent is kept. Continue with it if it is still free, or with another.",
     ),
     "too_many": (429, "Many people at once", "Many people have come from your network. Try again in a minute."),
 }

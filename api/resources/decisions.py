@@ -315,7 +315,7 @@ class Free(Resource):
         """Free the place of the assignment here that belongs to a submission; what was rated is kept."""
         assignment = get_submission_of(campaign, submission_id).assignment
         if assignment is None:
-            raise DomainError("not_active", "Nobody works at this here.")
+            raise DomainError("not_active", "Nobody is working on this here.")
         release_assignment(assignment=assignment, cause=PlaceFreed.RESEARCHER)
         return describe_discrepancy(campaign, get_submission_of(campaign, submission_id))
 

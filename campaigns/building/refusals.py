@@ -24,7 +24,7 @@ def refusal(error: DesignError, inputs: "BuildInputs | None" = None, about: str 
 
 
 def _bad_number_of_hits(inputs: "BuildInputs") -> str:
-    return "Set the number of HITs: it does not follow from the number of chatbots." if inputs.is_live else ""
+    return "Choose how many HITs to build." if inputs.is_live else ""
 
 
 def _no_outputs(inputs: "BuildInputs") -> str:

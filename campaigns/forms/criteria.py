@@ -59,5 +59,5 @@ class OrderForm(forms.Form):
         """Refuse neither and both."""
         data: dict[str, Any] = super().clean() or {}
         if bool(data.get("order")) == bool(data.get("criterion") and data.get("step")):
-            raise forms.ValidationError("Say where the criterion goes.", code="bad_order")
+            raise forms.ValidationError("Choose a place for the criterion.", code="bad_order")
         return data

@@ -105,7 +105,7 @@ class DesignForm(PartialForm):
         self.fields["n_degraded"] = forms.IntegerField(
             label="Degraded", min_value=0, max_value=1, help_text="0 or 1: there is one such chatbot."
         )
-        n_hits.required, n_hits.help_text = True, "It does not follow from the number of chatbots."
+        n_hits.required, n_hits.help_text = True, "Choose how many HITs to build."
         self.fields["workers_per_hit"].help_text = "Each chats with all of its chatbots."
         self.fields["seed"].help_text = "The same chatbots, design and seed give the same HITs."
 

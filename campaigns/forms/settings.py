@@ -146,7 +146,7 @@ class ChatForm(PartialForm):
         label="Messages of the worker, at least",
         min_value=1,
         max_value=_MOST_INPUTS,
-        help_text="Before them the worker cannot go on to rate the chatbot. The studies: 10.",
+        help_text="Before that the worker cannot rate the chatbot. The studies: 10.",
     )
     max_inputs = forms.IntegerField(
         label="Messages of the worker, at most",

@@ -177,7 +177,7 @@ def _check_wide(layout: FileLayout) -> None:
 def _check_long(layout: FileLayout, screen: Screen) -> None:
     if not layout.output and not layout.system:
         raise _bad(
-            "Say where the outputs are: choose a column of systems and a column of outputs, or columns that each hold "
+            "Choose the outputs: a column of systems and a column of outputs, or columns that each hold "
             "one system's outputs."
         )
     if not layout.output:

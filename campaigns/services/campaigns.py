@@ -129,7 +129,7 @@ def lock_for_change(campaign: Campaign) -> Campaign:
 
 def live() -> DomainError:
     """Return the refusal of what is for outputs that were made before."""
-    return DomainError("live", "In this campaign workers meet the systems themselves: there are no outputs.")
+    return DomainError("live", "This campaign has live chats. It has no outputs.")
 
 
 def frozen() -> DomainError:

@@ -48,10 +48,10 @@ def add_chatbot(
     """
     locked = lock_for_change(campaign)
     if not locked.is_live:
-        raise DomainError("not_live", "In this campaign outputs are rated that were made before: upload them.")
+        raise DomainError("not_live", "This campaign rates existing outputs. Upload them.")
     check_name(locked, name)
     if is_degraded and locked.systems.filter(is_degraded=True).exists():
-        raise DomainError("has_degraded", "The campaign has its degraded chatbot already: a HIT holds one.")
+        raise DomainError("has_degraded", "The campaign already has its degraded chatbot. A HIT holds one.")
     if locked.systems.count() >= MAX_SYSTEMS:
         raise DomainError("too_many_systems", f"A campaign compares at most {MAX_SYSTEMS} chatbots.")
     chatbot = store_chatbot(

@@ -118,7 +118,7 @@ def _move(campaign: Campaign, to: Status, since: Iterable[Status], **fields: Any
         campaign.refresh_from_db(fields=["status"])
         if campaign.status != to:
             raise DomainError(
-                "wrong_status", f"The campaign is {campaign.status} now, so this cannot be done. Look at it again."
+                "wrong_status", f"The campaign is {campaign.status} now, so this cannot be done. Reload the page."
             )
     campaign.refresh_from_db(fields=["status", *fields])
     return is_moved

@@ -55,7 +55,7 @@ def change_chat_rules(*, campaign: Campaign, changes: Mapping[str, Any]) -> None
     """
     locked = lock_for_change(campaign)
     if not locked.is_live:
-        raise DomainError("not_live", "In this campaign nobody chats: outputs are rated that were made before.")
+        raise DomainError("not_live", "This campaign has no chats. It rates existing outputs.")
     rules = replace(locked.chat_rules, **changes)
     if rules.max_inputs < rules.min_inputs:
         raise DomainError(

@@ -164,7 +164,7 @@ def send_again(*, delivery: Delivery) -> None:
     """
     locked = Delivery.objects.select_for_update(of=("self",)).select_related("webhook").get(pk=delivery.pk)
     if locked.state == State.SENDING:
-        raise DomainError("being_sent", "It is being sent at this moment.")
+        raise DomainError("being_sent", "It is being sent now.")
     if not locked.webhook.is_active:
         raise DomainError("not_active", "The webhook is turned off. Turn it on first.")
     Delivery.objects.filter(pk=locked.pk).update(state=State.WAITING, n_tries=0, try_at=timezone.now())

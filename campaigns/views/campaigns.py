@@ -133,7 +133,7 @@ def duplicate(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Make a copy, as a replication run or as a version to be changed; all members may."""
     form = DuplicateForm(request.POST)
     if not form.is_valid():
-        raise DomainError("bad_copy", "Say which kind of copy you want: a replication run or a changed version.")
+        raise DomainError("bad_copy", "Choose which kind of copy you want: a replication run or a changed version.")
     copy = duplicate_campaign(campaign=campaign, owner=request.user, **form.cleaned_data)
     messages.success(request, f"This is the copy of “{campaign.name}”: a draft of its own, with a new seed.")
     return redirect("campaigns:campaign", copy.public_id)

@@ -61,6 +61,6 @@ def place_field(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Move a field of the source up or down, or take it out."""
     form = FieldPlaceForm(request.POST)
     if not form.is_valid():
-        raise DomainError("bad_screen", "Say which field goes where.")
+        raise DomainError("bad_screen", "Choose a field and a direction.")
     change_screen(campaign=campaign, screen=form.moved(Screen.from_json(campaign.screen)))
     return redirect("campaigns:screen", campaign.public_id)

@@ -75,7 +75,7 @@ def remove(request: SignedInRequest, campaign: Campaign, webhook_id: int) -> Htt
 def again(request: SignedInRequest, campaign: Campaign, webhook_id: int, delivery_id: int) -> HttpResponse:
     """Have a delivery sent again."""
     send_again(delivery=get_delivery_of(get_webhook_of(campaign, webhook_id), delivery_id))
-    messages.success(request, "It is sent in a moment. Reload the page to see the answer.")
+    messages.success(request, "It will be sent in a moment. Reload the page to see the answer.")
     return redirect("campaigns:webhook", campaign.public_id, webhook_id)
 
 

@@ -24,7 +24,7 @@ class PaymentFilter(forms.Form):
     """
 
     here = forms.ChoiceField(
-        label="State here", required=False, choices=[("", "all"), *Assignment.State.choices, (NONE, "Never came here")]
+        label="State here", required=False, choices=[("", "all"), *Assignment.State.choices, (NONE, "Not started here")]
     )
     there = forms.ChoiceField(
         label="On the platform",

@@ -70,7 +70,7 @@ def plan_wave(
         locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
         if made := Wave.objects.filter(token=token).first():
             if made.campaign_id != locked.pk:
-                raise DomainError("other_campaign", "This form is another campaign's. Look at the cost again.")
+                raise DomainError("other_campaign", "This form belongs to another campaign. Check the cost again.")
             return made
         if text := _NOT_READY.get(Campaign.Status(locked.status)):
             raise DomainError("not_ready", text)

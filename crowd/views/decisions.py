@@ -157,7 +157,7 @@ def _say_ordered(request: SignedInRequest, n: int, one: str, many: str) -> None:
     if n:
         messages.success(request, f"{n:,} {f'{one} is' if n == 1 else f'{many} are'} being sent.")
     else:
-        messages.info(request, "This was ordered already; nothing is sent twice.")
+        messages.info(request, "This was already ordered. Nothing is sent twice.")
 
 
 @_paying_view("GET", "POST")
@@ -256,7 +256,7 @@ def free(request: SignedInRequest, campaign: Campaign, submission_id: int) -> Ht
     """Free the place of the assignment here that belongs to one of the platform."""
     assignment = get_submission_of(campaign, submission_id).assignment
     if assignment is None:
-        raise DomainError("not_active", "Nobody works at this here.")
+        raise DomainError("not_active", "Nobody is working on this here.")
     released = release_assignment(assignment=assignment, cause=PlaceFreed.RESEARCHER)
     if released.state == released.State.FINISHED:
         text = "All items were rated, so it counts as finished."

@@ -37,7 +37,7 @@ def publish(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Publish the HITs whose cost was shown and agreed to."""
     form = PublishForm(request.POST)
     if not form.is_valid():
-        raise DomainError("bad_form", "The form did not arrive as it was shown. Look at the cost again.")
+        raise DomainError("bad_form", "The form did not arrive as it was shown. Check the cost again.")
     wave = plan_wave(
         campaign=campaign,
         site_url=site_url_of(request),

@@ -41,17 +41,17 @@ def create_token(
     if not chosen or len(chosen) != len(set(scopes)):
         raise DomainError("bad_scopes", f"Choose what the token is for: {', '.join(Scope.values)}.")
     if expires_at and expires_at <= now:
-        raise DomainError("expired", "Choose a day that is still to come.")
+        raise DomainError("expired", "Choose a day in the future.")
     if by and (more := [scope for scope in chosen if scope not in by.scopes]):
-        raise DomainError("more_scopes", f"The token that you use has not this scope itself: {', '.join(more)}.")
+        raise DomainError("more_scopes", f"Your own token does not have this scope: {', '.join(more)}.")
     if by and by.expires_at and (expires_at is None or expires_at > by.expires_at):
-        raise DomainError("lives_longer", f"The token that you use ends on {by.expires_at:%Y-%m-%d}. Choose that day.")
+        raise DomainError("lives_longer", f"Your own token expires on {by.expires_at:%Y-%m-%d}. Choose that day.")
     name = name.strip()
     valid = list_tokens(user)
     if valid.filter(name=name).exists():
-        raise DomainError("name_taken", f"You have a token that is called “{name}”. Revoke it, or choose another name.")
+        raise DomainError("name_taken", f"You already have a token called “{name}”. Revoke it, or choose another name.")
     if valid.count() >= _MOST_TOKENS:
-        raise DomainError("too_many_tokens", f"You have {_MOST_TOKENS} tokens. Revoke one that is not used any more.")
+        raise DomainError("too_many_tokens", f"You have {_MOST_TOKENS} tokens. Revoke one that you no longer use.")
     text = PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
     token = ApiToken.objects.create(
         user=user,

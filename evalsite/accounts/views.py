@@ -157,5 +157,5 @@ def tokens(request: SignedInRequest) -> HttpResponse:
 def revoke(request: SignedInRequest, token_id: int) -> HttpResponse:
     """End a token."""
     revoke_token(user=request.user, token_id=token_id, now=timezone.now())
-    messages.success(request, "The token was revoked. Scripts that use it get no answer any more.")
+    messages.success(request, "The token was revoked. Scripts that use it are refused now.")
     return redirect("accounts:tokens")

@@ -216,7 +216,7 @@ def test_without_another_wage_it_is_the_promised_one(campaign: Campaign, owner_c
         took(campaign, hit, 5)
     page = owner_client.get(url_of(campaign, "payments"))
     assert page.context["wage"] == Decimal("9.60")
-    assert "For everybody who finished, the reward comes to 9.60 USD per hour or more." in page.text
+    assert "For everybody who finished, the reward is 9.60 USD per hour or more." in page.text
 
 
 # --- Filters

@@ -221,7 +221,7 @@ def test_browser_question_generation_from_upload_to_results(
     worker.reload()
     second = worker.context.new_page()
     second.goto(ann)
-    second.get_by_role("button", name="Go on with item 4 of 20").click()
+    second.get_by_role("button", name="Continue with item 4 of 20").click()
     rate_with_mouse(second, 4, 5, 20)
     expect(second.get_by_role("heading", level=1)).to_have_text("Item 6 of 20")
     second.close()

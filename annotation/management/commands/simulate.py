@@ -64,7 +64,7 @@ class Command(BaseCommand):
         if outcome.errors:
             raise CommandError(f"{len(outcome.errors)} of {outcome.n_workers} workers could not go on.")
         if not outcome.n_ratings:
-            raise CommandError("Nobody found anything to rate. See the campaign's progress page.")
+            raise CommandError("No simulated worker found anything to rate. See the campaign's progress page.")
 
     def _run(self, campaign: Campaign, crowd: Crowd, options: dict[str, Any]) -> SimulationResult:
         n_items = count_items_left(campaign)

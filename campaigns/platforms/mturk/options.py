@@ -14,8 +14,7 @@ class Options(OptionsForm):
 
     access_key_id = Secret(
         label="Access key ID",
-        help_text="Of the IAM user that AWS has made for your Mechanical Turk account. Empty: the key of this "
-        "installation.",
+        help_text="Of the IAM user of your Mechanical Turk account. Empty: the key of this installation.",
         is_operational=True,
     )
     secret_access_key = Secret(label="Secret access key", help_text="Of the same IAM user.", is_operational=True)
@@ -99,7 +98,7 @@ class Options(OptionsForm):
     )
     replace_failed = Switch(
         label="Replace workers who fail the worker test",
-        help_text="Offers the HIT once more for each of them, at your cost; they are paid as well. "
+        help_text="Offers the HIT again for each of them, at your cost; they are paid as well. "
         "Amazon lets a HIT that began with fewer than 10 places have 9 at most.",
         is_operational=True,
     )

@@ -91,7 +91,7 @@ def check_arrival(campaign: CampaignRef, params: Mapping[str, str], ids: Mapping
     payload = claims.get("prolific")
     is_theirs = isinstance(payload, Mapping) and all(payload.get(name) == value for name, value in ids.items())
     if not is_theirs or claims["sub"] != ids["SESSION_ID"] or not _is_for(campaign, claims["aud"]):
-        raise bad_link("This link was made for somebody else or for another study. Open yours on Prolific.")
+        raise bad_link("This link is for somebody else or for another study. Open yours on Prolific.")
 
 
 def _read_token(token: str, keys: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,8 +15,8 @@ class Options(OptionsForm):
 
     token = Secret(
         label="API token",
-        help_text="Made in Prolific's settings under “Go to API token page”. Anybody who has it can spend your money. "
-        "Empty: the token of this installation.",
+        help_text="Create it in Prolific's settings: “Go to API token page”. With it, anybody can spend your money."
+        " Empty: the token of this installation.",
         is_operational=True,
     )
     workspace = Text(

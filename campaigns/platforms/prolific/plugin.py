@@ -98,7 +98,7 @@ class Prolific(CrowdPlatform):
         """Return the account of the campaign's token, or else of this installation's; raise DomainError `no_keys`."""
         token = secrets.get("token", "").strip() or site.PROLIFIC_TOKEN.strip()
         if not token:
-            raise DomainError("no_keys", "Prolific needs an API token. Make one in your settings there.")
+            raise DomainError("no_keys", "Prolific needs an API token. Create one in your settings there.")
         return ProlificAccount(campaign, token)
 
     @sensitive_variables()

@@ -54,7 +54,7 @@ class Workspace:
                 f"The workspace {self.id} has no project {named} that you may use. Another workspace would pay for it.",
             )
         if not found:
-            raise PlatformRefusedError("project", f"The workspace {self.id} has no project. Make one on Prolific.")
+            raise PlatformRefusedError("project", f"The workspace {self.id} has no project. Create one on Prolific.")
         return named or found[0]
 
     def balance(self) -> tuple[Decimal | None, str]:

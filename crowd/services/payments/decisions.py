@@ -61,7 +61,9 @@ def approve(
     else:
         chosen = [each for each in found if _is_to_be_approved(each, orders.get(each.pk, []))]
     if agreed is not None and (not chosen or cost_of(campaign, chosen).total != agreed):
-        raise DomainError("cost_changed", "What there is to approve has changed since you saw the sum. Look again.")
+        raise DomainError(
+            "cost_changed", "The assignments to approve have changed since you saw the sum. Check the new sum."
+        )
     dismiss_discrepancies(submissions=found, user=user)
     sizes = {each.posting.n_places for each in chosen}
     fees = {n: cost_of_places(campaign, 1, places_per_posting=n).fees for n in sizes}
@@ -143,7 +145,7 @@ def reverse_rejection(
         raise DomainError("not_rejected", f"{_called(found)} is not rejected on the platform.")
     fee = cost_of_places(campaign, 1, places_per_posting=found.posting.n_places).fees
     if agreed is not None and agreed != campaign.reward + fee:
-        raise DomainError("cost_changed", "The reward is another one than the sum that you agreed to. Look again.")
+        raise DomainError("cost_changed", "The reward has changed since you agreed to the sum. Check the new sum.")
     order = _about(Kind.APPROVE, found, user, message, amount=campaign.reward, fee=fee)
     return place_orders(campaign=campaign, orders=[order])[0]
 
@@ -175,7 +177,7 @@ def give_bonus(
             raise DomainError("not_submitted", f"{_called(each)} has not been submitted: it gets no bonus.")
     if agreed is not None and agreed != cost_of_bonuses(campaign, len(found), amount).total:
         raise DomainError(
-            "cost_changed", "These bonuses come to another sum than the one that you agreed to. Look again."
+            "cost_changed", "The sum of these bonuses is not the one that you agreed to. Check the new sum."
         )
     tokens = {uuid.uuid5(token, str(each.pk)): each for each in found}
     known = set(Order.objects.filter(token__in=tokens).values_list("token", flat=True))

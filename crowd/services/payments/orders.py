@@ -109,7 +109,9 @@ def order_again(*, order: Order, user: User, agreed: Decimal | None = None) -> O
     if refused.state != State.REFUSED:
         raise DomainError("not_refused", "Only what the platform refused can be ordered again.")
     if agreed is not None and agreed != refused.amount + refused.fee:
-        raise DomainError("cost_changed", "This order costs another sum than the one that you agreed to. Look again.")
+        raise DomainError(
+            "cost_changed", "The cost of this order is not the one that you agreed to. Check the new sum."
+        )
     token = uuid.uuid5(refused.token, "again")
     if known := Order.objects.filter(token=token).first():
         return known
@@ -118,11 +120,11 @@ def order_again(*, order: Order, user: User, agreed: Decimal | None = None) -> O
         rivals = _RIVALS.get(Kind(refused.kind), ())
         since = Order.objects.filter(submission=refused.submission_id, kind__in=rivals, pk__gt=refused.pk)
         if since.exclude(state=State.REFUSED).exists():
-            raise DomainError("decided", "Something else has been ordered about this submission since.")
+            raise DomainError("decided", "There is a newer order for this submission.")
     if refused.posting_id and refused.kind in _REOPENING:
         posting = Posting.objects.select_for_update(no_key=True).get(pk=refused.posting_id)
         if list_stops(posting.campaign).filter(posting=posting).exists():
-            raise DomainError("stopped", "This posting has been stopped for good since.")
+            raise DomainError("stopped", "This posting has been stopped since then.")
     copied = ("campaign", "kind", "submission_id", "posting_id", "worker_id", "amount", "fee", "currency")
     fields = {name: getattr(refused, name) for name in (*copied, "n_places", "message", "category")}
     return place_orders(campaign=refused.campaign, orders=[Order(**fields, token=token, ordered_by=user)])[0]

@@ -192,13 +192,14 @@ def _pay_bonus(account: CrowdAccount, order: Order) -> None:
 def _add_places(account: CrowdAccount, order: Order) -> None:
     posting = _posting_of(order)
     if list_stops(posting.campaign).filter(posting=posting).exists():
-        raise PlatformRefusedError("stopped", "The posting was stopped for good: no place is added any more.")
+        raise PlatformRefusedError("stopped", "The posting was stopped: no more places are added.")
     # Places have no draft: their `draft_id` is when they were first asked for.
     Order.objects.filter(pk=order.pk, draft_id="").update(draft_id=timezone.now().isoformat())
     order.refresh_from_db(fields=["draft_id"])
     if datetime.fromisoformat(order.draft_id) < timezone.now() - TOKENS_LAST:
         raise PlatformRefusedError(
-            "too_late", "It is not known whether the place was added a day ago. Look at the platform, then order again."
+            "too_late",
+            "It is not known whether the place was added a day ago. Check it on the platform, then order again.",
         )
     account.add_places(posting.platform_id, order.n_places or 1, order.token)
 

@@ -243,7 +243,7 @@ def test_a_chatbot_that_is_dead_can_be_left(worker: Worker) -> None:
     result = worker.say(1, as_script=True).json()
     assert (result["status"], result["can_leave"], result["turns"]) == ("failed", True, [])
     page = worker.look()
-    assert "Go on without this chatbot" in page.text
+    assert "Continue without this chatbot" in page.text
     assert 'data-chat-action="leave" data-online data-once>' in page.text
     assert worker.send("leave").status_code == 303
     assert "Chat 2 of 6" in worker.look().text

@@ -158,7 +158,7 @@ def test_without_script_too_the_message_is_kept_and_can_be_tried_again(worker: W
     page = worker.page()
     assert "porridge" in page
     assert "Try again" in page
-    assert "Go on without this chatbot" in page
+    assert "Continue without this chatbot" in page
     assert KEY not in page
     server.behave("well")
     server.say("Porridge is lovely.")

@@ -250,7 +250,7 @@ def test_browser_a_change_of_topic_is_noted_in_a_dialog(chat: Page, complaints: 
     dialog.get_by_label("The new topic").fill(" ")
     dialog.get_by_label("Dislike").check()
     dialog.get_by_role("button", name="Save").click()
-    expect(dialog).to_contain_text("Say what the chat is about.")
+    expect(dialog).to_contain_text("Write what the chat is about.")
     dialog.get_by_label("The new topic").fill("boats <b>&</b>")
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_be_hidden()

@@ -92,7 +92,7 @@ def test_browser_a_frame_that_lets_no_script_talk_asks_again_for_a_reply(frame: 
     script_is_there(frame)
     expect(frame.locator("[data-chat-typing]")).to_be_hidden()  # the script has asked in vain
     expect(notice(frame)).to_have_text("The chatbot has not answered yet.")
-    expect(frame.get_by_role("button", name="Go on without this chatbot")).to_be_visible()
+    expect(frame.get_by_role("button", name="Continue without this chatbot")).to_be_visible()
     box(frame).fill("Still typing: 100% & #1")
     Conversation.objects.update(retry_at=None)  # the pause is over
     frame.get_by_role("button", name="Try again").click()

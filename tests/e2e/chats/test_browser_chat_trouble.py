@@ -251,13 +251,13 @@ def test_browser_a_chatbot_that_failed_is_asked_again(chat: Page) -> None:
     box(chat).fill("Hello")
     box(chat).press("Enter")
     expect(notice(chat)).to_contain_text("There is no reply at the moment. Your message is kept.")
-    expect(chat.get_by_role("button", name="Go on without this chatbot")).to_be_visible()
+    expect(chat.get_by_role("button", name="Continue without this chatbot")).to_be_visible()
     box(chat).fill("Still typing")
     box(chat).press("Enter")
     chat.get_by_role("button", name="Try again").click()
     expect(said(chat, "chatbot")).to_have_count(1)
     expect(notice(chat)).to_have_text("")
-    expect(chat.get_by_role("button", name="Go on without this chatbot")).to_be_hidden()
+    expect(chat.get_by_role("button", name="Continue without this chatbot")).to_be_hidden()
     expect(box(chat)).to_have_value("Still typing")
     expect(box(chat)).to_be_focused()
     assert stored() == ["Hello"]
@@ -282,7 +282,7 @@ def test_browser_a_hit_with_a_dead_chatbot_is_finished(
             expect(notice(hit)).to_contain_text("no reply")
             hit.reload()
             expect(notice(hit)).to_contain_text("no reply")
-            hit.get_by_role("button", name="Go on without this chatbot").click()
+            hit.get_by_role("button", name="Continue without this chatbot").click()
             continue
         for text in ("Hello", "Bye"):
             say(hit, text)

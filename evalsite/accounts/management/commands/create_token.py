@@ -16,7 +16,7 @@ from evalsite.lib.errors import DomainError
 class Command(BaseCommand):
     """The token alone on standard output, so that a script can keep it."""
 
-    help = "Make an API token for a user, and print it. It cannot be shown again."
+    help = "Create an API token for a user, and print it. It cannot be shown again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what the command takes."""
