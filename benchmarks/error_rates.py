@@ -33,9 +33,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from analysis.stats.inference import SourceEffects, compare_clustered, rank_intervals
-from analysis.stats.pipeline import Design, analyse
+from analysis.stats.pipeline import Design, analyse, compare_recommended
 from analysis.stats.ratings import Ratings
-from analysis.stats.scores import Unit
+from analysis.stats.scores import Unit, counted_items
 from analysis.stats.sequences import compare_at_any_time
 from campaigns.design.composition import Kind
 
@@ -212,9 +212,10 @@ def run(task: Task) -> dict[str, float]:
     ratings = simulate(world, task.step, rng)
     criteria = np.zeros(ratings.n_criteria, dtype=bool)
     preset = "unpaired-ranksum" if world.has_chats else "paired-wilcoxon"
-    found = analyse(ratings, Design(criteria, ~criteria, preset))
+    design = Design(criteria, ~criteria, preset)
+    found = analyse(ratings, design)
     observations = found.observations
-    kept = np.flatnonzero((ratings.kind == Kind.ORDINARY) & found.is_kept[ratings.worker])
+    kept = counted_items(ratings, found.is_kept)
     if not kept.size:
         return {}
     z, system = observations.overall_z, observations.system
@@ -227,15 +228,14 @@ def run(task: Task) -> dict[str, float]:
             watched = compare_at_any_time(so_far, alpha=ALPHA, n_planned=world.n_workers)
             ever |= (watched.p_value < ALPHA)[:N_SYSTEMS, :N_SYSTEMS]
         return {"looks": float(ever[np.triu_indices(N_SYSTEMS, 1)].mean())}
-    recommended = compare_clustered(z, system, worker, source, ratings.n_systems)
+    recommended = compare_recommended(ratings, design, found)
     p_values = {
         STUDIES: found.tests.p_value,
         PAIRED: paired_t(z, system, worker, ratings.n_systems),
         RECOMMENDED: recommended.p_value,
     }
     if not world.has_chats:
-        outputs = replace(Design(criteria, ~criteria, preset), unit=Unit.OUTPUT)
-        p_values[OUTPUTS] = analyse(ratings, outputs).tests.p_value
+        p_values[OUTPUTS] = analyse(ratings, replace(design, unit=Unit.OUTPUT)).tests.p_value
         if not world.is_own:
             p_values[PERMUTED] = permuted(z, system, source, N_SYSTEMS, rng)
             p_values[FIXED] = compare_clustered(z, system, worker, source, N_SYSTEMS, SourceEffects.FIXED).p_value

@@ -264,6 +264,7 @@ EVALSITE_RECORDS = [
 
 EVALSITE_METHODS = [
     "analysis.methods.direct_assessment.DirectAssessment",
+    "analysis.methods.recommended_comparison.RecommendedComparison",
     "analysis.methods.dialogue.Dialogue",
 ]
 

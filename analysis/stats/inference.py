@@ -293,7 +293,7 @@ def _contrasts(layout: _Layout, fit: _Fit) -> tuple[Floats, Floats, Floats]:
     with np.errstate(invalid="ignore", divide="ignore"):
         v_workers *= of_workers / (of_workers - 1)
         v_sources *= of_sources / (of_sources - 1)
-        variance = v_workers + v_sources - v_cells * (n_cells / (n_cells - 1))
+        variance = v_workers + v_sources - v_cells * (n_cells / max(n_cells - 1, 1))
         variance = np.where(variance > 0, variance, np.maximum(v_workers, v_sources))
         df = np.minimum(of_workers, of_sources) - 1
         least = (_ROUNDING * np.abs(layout.z).max()) ** 2

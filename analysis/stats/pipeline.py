@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.stats.conduct import References, compare_references
+from analysis.stats.inference import Comparison, compare_clustered
 from analysis.stats.quality import WorkerTests, run_worker_test
 from analysis.stats.ratings import Mask, Ratings, match_twins
 from analysis.stats.scores import (
@@ -14,6 +15,7 @@ from analysis.stats.scores import (
     Standardisation,
     SystemScores,
     Unit,
+    counted_items,
     observe,
     reverse_negative,
     score_systems,
@@ -115,4 +117,39 @@ def analyse(ratings: Ratings, design: Design, on_progress: Progress = lambda sta
     references = compare_references(ratings, scores, is_kept)
     return Analysis(
         workers, standardisation, is_kept, observations, systems, tests, criterion_tests, order, twin, references
+    )
+
+
+def compare_recommended(ratings: Ratings, design: Design, analysis: Analysis) -> Comparison:
+    """Return the recommended comparison of every two systems, on overall z.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    design : Design
+    analysis : Analysis
+        Of these ratings by this design.
+
+    Returns
+    -------
+    Comparison
+
+    Notes
+    -----
+    Whatever the unit of the design is, observations are single ratings: the errors of ratings that share an output are
+    clustered, so they need no averaging.
+
+    References
+    ----------
+    METHOD §5.
+    """
+    observations = analysis.observations
+    if design.unit is not Unit.RATING:
+        scores = reverse_negative(ratings.scores, design.is_negative)
+        observations = observe(
+            ratings, scores, analysis.standardisation, analysis.twin, is_kept=analysis.is_kept, unit=Unit.RATING
+        )
+    items = counted_items(ratings, analysis.is_kept)
+    return compare_clustered(
+        observations.overall_z, observations.system, ratings.worker[items], ratings.source[items], ratings.n_systems
     )

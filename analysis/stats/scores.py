@@ -164,6 +164,11 @@ def _rated(column: Floats, group: Codes) -> tuple[Floats, Codes]:
     return (column, group) if is_rated.all() else (column[is_rated], group[is_rated])
 
 
+def counted_items(ratings: Ratings, is_kept: Mask) -> NDArray[np.intp]:
+    """Return the rows of the kept workers' ordinary items: of the observations of `Unit.RATING`, in their order."""
+    return np.flatnonzero((ratings.kind == Kind.ORDINARY) & is_kept[ratings.worker])
+
+
 def observe(
     ratings: Ratings,
     scores: Floats,
@@ -198,9 +203,8 @@ def observe(
     ----------
     METHOD §4.4–4.5. Degraded and reference items never enter.
     """
-    is_kept_item = is_kept[ratings.worker]
-    ordinary = np.flatnonzero((ratings.kind == Kind.ORDINARY) & is_kept_item)
-    repeats = np.flatnonzero((ratings.kind == Kind.REPEAT) & is_kept_item)
+    ordinary = counted_items(ratings, is_kept)
+    repeats = np.flatnonzero((ratings.kind == Kind.REPEAT) & is_kept[ratings.worker])
     if unit is Unit.RATING:
         repeats = repeats[twin[repeats] >= 0]
         system = ratings.system[ordinary]

@@ -107,12 +107,13 @@ def test_results_without_the_section_are_shown(run: AnalysisRun, owner_client: C
     assert page.status_code == 200 and "Spread of scores" not in page.text
 
 
-def test_todays_results_are_sections_of_two_methods(run: AnalysisRun) -> None:
-    assert [method.slug for method in list_methods()] == ["direct_assessment", "dialogue", "spread"]
+def test_todays_results_are_sections_of_three_methods(run: AnalysisRun) -> None:
+    assert [method.slug for method in list_methods()] == ["direct_assessment", "recommended", "dialogue", "spread"]
     slugs = [section.slug for section in sections_of(run.report)]
-    assert slugs == ["ranking", "raw", "significance", "workers", "p-values", "boxes", "spread"]
+    assert slugs == ["ranking", "raw", "significance", "workers", "p-values", "boxes", "recommended", "spread"]
     names = [table.name for table in tables_of(run.report, Output.FILES)]
-    assert names == ["systems", "systems-compact", "systems-raw", "significance-overall", "pairs", "workers", "spread"]
+    in_files = ["systems", "systems-compact", "systems-raw", "significance-overall", "pairs", "workers"]
+    assert names == [*in_files, "recommended", "rank-intervals", "spread"]
     assert len(names) == len(set(names))
 
 

@@ -168,6 +168,7 @@ def test_a_system_without_ratings_is_compared_with_nothing():
     ("z", "worker", "source"),
     [
         ([1.0, 2.0, 1.5, 0.5], [0, 0, 0, 0], [0, 0, 1, 1]),  # one worker
+        ([1.0, 2.0, 1.5, 0.5], [0, 0, 0, 0], [0, 0, 0, 0]),  # of one source
         ([1.0, 2.0], [0, 1], [0, 1]),  # one rating a system
         ([0.0] * 8, [0, 0, 1, 1, 2, 2, 3, 3], [0, 0, 1, 1, 2, 2, 3, 3]),  # nothing varies
         ([2.0, 1.0] * 4, [0, 0, 1, 1, 2, 2, 3, 3], [0, 0, 1, 1, 2, 2, 3, 3]),  # only the systems vary
