@@ -77,7 +77,7 @@ def launch(tab: Page, campaign: str) -> None:
     tab.goto(campaign)
     tab.get_by_role("button", name="Launch").click()
     tab.locator("dialog").get_by_role("button", name="Launch").click()
-    expect(tab.get_by_role("heading", name="Running", exact=True)).to_be_visible()
+    expect(tab.locator(".stages [aria-current=step]")).to_have_text("Running")
 
 
 def personal_links(tab: Page, campaign: str, names: list[str]) -> list[str]:
