@@ -95,6 +95,11 @@ class ChatPage:
         return sum(turn.by == Turn.Speaker.WORKER for turn in self.turns)
 
     @property
+    def can_end(self) -> bool:
+        """Whether the worker has sent as many as they must, and may rate the chatbot."""
+        return self.n_inputs >= self.rules.min_inputs
+
+    @property
     def is_full(self) -> bool:
         """Whether the worker may send no more."""
         return self.n_inputs >= self.rules.max_inputs

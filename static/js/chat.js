@@ -5,17 +5,20 @@ import { mount as connect } from "./chat_server.js";
 
 /** @typedef {import("./chat_server.js").Answer} Answer */
 
-/** @param {HTMLElement} el */
-export function mount(el) {
+/** @typedef {{ read(): any, write(value: object): void, remove(): void }} KeptInBrowser */
+
+/** @param {HTMLElement} el @param {KeptInBrowser} stored what the browser keeps of this chat (static/js/rate.js) */
+export function mount(el, stored) {
   /** @param {string} selector */
   const find = (selector) => /** @type {HTMLElement} */ (el.querySelector(selector));
   const form = /** @type {HTMLFormElement} */ (find("form[data-chat-say]"));
   const replyForm = /** @type {HTMLFormElement} */ (find("form[data-chat-reply]"));
   const inputs = /** @type {HTMLProgressElement} */ (find("[data-chat-inputs] progress"));
+  const endButton = find("[data-chat-end]"), endCount = find("[data-chat-end-count]");
   const log = mountLog(find("[data-chat-log]"));
   const notice = mountNotice(find("[data-chat-notice]"));
   const composer = mountComposer(form);
-  const draft = mountDraft(el);
+  const draft = mountDraft(el, stored);
   const server = connect(el);
   const number = composer.field("number"), warned = composer.field("warned");
 
@@ -28,7 +31,11 @@ export function mount(el) {
   /** Show the state of the chat. @param {Answer} answer */
   const take = (answer) => {
     number.value = String(answer.number);
-    inputs.value = answer.n_inputs ?? 0;
+    const nInputs = answer.n_inputs ?? 0;
+    inputs.value = nInputs;
+    endButton.setAttribute("aria-disabled", String(nInputs < inputs.max));
+    endCount.hidden = nInputs >= inputs.max;
+    endCount.textContent = `${nInputs} of ${inputs.max}`;
     find("[data-chat-inputs] span").textContent = answer.progress ?? "";
     form.classList.toggle("is-full", answer.is_full ?? false);
     for (const turn of answer.turns ?? []) log.add(turn.by, turn.text);
@@ -238,8 +245,9 @@ function mountComposer(el) {
 }
 
 // ---
-// What is typed in a chat, kept over a reload in the state of the tab's history: frames of other sites have that, and no
-// storage. (One without an origin has neither: there a reload loses what was not sent.) Warns before the page is left.
+// What is typed in a chat, kept over a reload in the state of the tab's history, and for another tab in the browser's
+// storage, which frames of other sites may lack. (One without an origin has neither: there a reload loses what was not
+// sent.) Warns before the page is left.
 
 const PAUSE_MS = 400;
 /** Forms after which the chat goes on, where a browser sends them. */
@@ -250,8 +258,8 @@ const KEEPING = "[data-chat-reply], [data-chat-change]";
  * @typedef {{ draft?: string, pending?: { number: number, text: string } | null, notice?: string }} Kept
  */
 
-/** @param {HTMLElement} el */
-function mountDraft(el) {
+/** @param {HTMLElement} el @param {KeptInBrowser} stored */
+function mountDraft(el, stored) {
   const { chatUrl: url, chatPosition: position } = el.dataset;
   /** @type {Kept} */
   let kept = {};
@@ -261,9 +269,13 @@ function mountDraft(el) {
   const carried = new URLSearchParams(location.hash.slice(1));
   if (history.state?.chat?.position === position) kept = history.state.chat;
   else if (carried.get("position") === position) kept = { draft: carried.get("draft") ?? "" };
+  else kept = stored.read() ?? {};
 
   const write = () => {
     clearTimeout(timer);
+    const { draft, pending } = kept;
+    if (draft?.trim() || pending) stored.write({ draft, pending });
+    else stored.remove();
     try {
       // With the address of the page itself: a reload asks for it, and does not send a form again.
       history.replaceState({ chat: { position, ...kept } }, "", url);

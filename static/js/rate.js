@@ -8,7 +8,7 @@ const BEHAVIOURS = [
   ["form[data-online]", mountOnline], // before what takes a form for sent
   ["form[data-once]", mountOnce],
   ["template[data-ahead]", mountAhead],
-  ["[data-chat]", (el) => import("./chat.js").then(({ mount }) => mount(el, openKept()))],
+  ["[data-chat]", (el) => import("./chat.js").then(({ mount }) => mount(el, openKept(false)))],
   ["[data-chat-topic]", (el) => import("./chat.js").then(({ mountTopic }) => mountTopic(el))],
   ["button[data-copy-from]", (el) => import("./copy.js").then(({ mount }) => mount(el))],
 ];
@@ -25,8 +25,8 @@ forgetOthers();
 
 /** @typedef {{ read(): any, write(value: object): void, remove(): void }} Kept */
 
-/** @returns {Kept} */
-function openKept() {
+/** @param {boolean} [inHistory] whether the history may keep it, too @returns {Kept} */
+function openKept(inHistory = true) {
   const key = nameKept();
   return {
     read() {
@@ -42,7 +42,7 @@ function openKept() {
       try {
         localStorage.setItem(key, JSON.stringify({ value, at: Date.now() }));
       } catch {
-        setState({ ...history.state, kept: { key, value } });
+        if (inHistory) setState({ ...history.state, kept: { key, value } });
       }
     },
     remove() {

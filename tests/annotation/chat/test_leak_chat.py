@@ -73,10 +73,11 @@ def normalised(found: Served, name: str, token: str, replies: list[str]) -> str:
         for written in (reply, _escaped(reply), _in_json(reply)):
             text = text.replace(written, "REPLY")
     k = found.item.position
-    text = re.sub(rf"(Chat|chat|Item) {k}\b", r"\1 K", text)
+    text = re.sub(rf"(Chat|chat|Item|item|topic) {k}\b", r"\1 K", text)
+    text = re.sub(r'data-kept="[0-9a-f]{16}"', 'data-kept="KEPT"', text)
     text = re.sub(rf'((?:name="position" value|data-chat-position)=)"{k}"', r'\1"K"', text)
     text = re.sub(rf'value="{k - 1}"( aria-labelledby="progress-label")', r'value="K"\1', text)
-    return re.sub(r"Save and finish|Next chatbot|Rate this chatbot|Next", "GO ON", text)
+    return re.sub(r"Save and finish|Rate this chatbot|Next", "GO ON", text)
 
 
 def _escaped(text: str) -> str:

@@ -26,6 +26,7 @@ from tests.e2e.chats.chatting import (
     script_is_there,
     stored,
 )
+from tests.services import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -95,6 +96,16 @@ def test_browser_a_reload_in_the_middle_of_a_chat(chat: Page) -> None:
     chat.reload()
     expect(box(chat)).to_have_value("")
     assert stored() == ["Hello", "What I am typing"]
+
+
+def test_browser_an_unsent_message_is_there_again_in_another_tab(chat: Page) -> None:
+    box(chat).fill("I was just")
+    wait_until(lambda: "was just" in chat.evaluate("JSON.stringify(localStorage)"), 20, "it is kept")
+    other = chat.context.new_page()
+    other.goto(chat.url)
+    script_is_there(other)
+    expect(box(other)).to_have_value("I was just")
+    other.close()
 
 
 def test_browser_a_reload_in_the_middle_of_a_reply(chat: Page) -> None:
@@ -188,14 +199,19 @@ def test_browser_the_log_shows_the_end_and_of_a_long_reply_the_beginning(chat: P
 
 def test_browser_a_short_chat_is_not_ended(chat: Page, complaints: Complaints) -> None:
     complaints.expected = REFUSED
+    button = chat.get_by_role("button", name="Rate this chatbot")
+    expect(button).to_contain_text("0 of 2")
     say(chat, "Hello")
+    expect(button).to_contain_text("1 of 2")
+    expect(button).to_be_disabled()
     box(chat).fill("I go on")
-    chat.get_by_role("button", name="Next chatbot").click()
+    button.click(force=True)
     expect(notice(chat)).to_contain_text("Write one more message")
     expect(box(chat)).to_have_value("I go on")
     box(chat).press("Enter")
     expect(notice(chat)).to_have_text("")
     expect(said(chat, "chatbot")).to_have_count(2)
+    expect(button).to_have_accessible_name("Rate this chatbot")
     end(chat)
 
 
@@ -204,7 +220,7 @@ def test_browser_what_is_typed_but_not_sent_is_asked_about(chat: Page, complaint
     for text in ("Hello", "Bye"):
         say(chat, text)
     box(chat).fill("One thing more")
-    button, warned = chat.get_by_role("button", name="Next chatbot"), chat.locator("[name=warned]")
+    button, warned = chat.get_by_role("button", name="Rate this chatbot"), chat.locator("[name=warned]")
     button.click()
     expect(notice(chat)).to_contain_text("not sent")
     box(chat).press("End")

@@ -124,13 +124,26 @@ def test_browser_a_message_whose_answer_was_lost_is_not_typed_again(chat: Page, 
     expect(box(chat)).to_have_value("")
 
 
-def test_browser_a_message_whose_number_another_tab_took_is_typed_again(chat: Page, complaints: Complaints) -> None:
+def test_browser_a_message_on_its_way_is_sent_by_another_tab_and_said_once(chat: Page, complaints: Complaints) -> None:
     complaints.expected = LOST
     say(chat, "Hello")
     _lose(chat, "From the first")
     other = complaints.watch(chat.context.new_page())
     other.goto(chat.url)
+    expect(said(other, "chatbot")).to_have_count(2)
+    chat.unroute("**/say/")
+    chat.get_by_role("button", name="Try now").click()
+    expect(said(chat, "chatbot")).to_have_count(2)
+    assert stored() == ["Hello", "From the first"]
+
+
+def test_browser_a_message_whose_number_another_tab_took_is_typed_again(chat: Page, complaints: Complaints) -> None:
+    complaints.expected = LOST
+    say(chat, "Hello")
+    other = complaints.watch(chat.context.new_page())
+    other.goto(chat.url)
     script_is_there(other)
+    _lose(chat, "From the first")
     say(other, "From the second")
     chat.reload()
     expect(said(chat, "worker")).to_have_text(["You:Hello", "You:From the second"])
@@ -146,7 +159,7 @@ def test_browser_a_chat_is_not_ended_before_its_last_message_is_sent(chat: Page,
         say(chat, text)
     _lose(chat, "One thing more")
     with chat.expect_request("**/say/"):
-        chat.get_by_role("button", name="Next chatbot").click()
+        chat.get_by_role("button", name="Rate this chatbot").click()
     expect(said(chat, "worker").last).to_contain_text("Not sent yet")
     chat.unroute("**/say/")
     expect(said(chat, "chatbot")).to_have_count(3, timeout=RESULT_MS)
