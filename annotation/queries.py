@@ -91,9 +91,7 @@ def assignment_id_of(token: str) -> int:
 
 def _check_arrival(arrival: str, platform_id: str) -> None:
     if not is_arrival(arrival, platform_id):
-        raise DomainError(
-            "old_token", "You have opened this HIT again since. Continue in the page that you opened last."
-        )
+        raise DomainError("old_token", "You have opened this again since. Continue in the page that you opened last.")
 
 
 def get_current_item(assignment: Assignment) -> CurrentItem:

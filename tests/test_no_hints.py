@@ -186,7 +186,7 @@ def test_no_page_of_a_campaign_hints(owner: User, client: Client, settings: Sett
     settings.CHATBOT_CLASSES = [SCRIPTED]
     campaign = make(owner)
     pages = _walk_through(campaign, client)
-    for title in ("Instructions", "Almost done", "Thank you", "Return this HIT?", "You have returned", "Closed"):
+    for title in ("Instructions", "Almost done", "Thank you", "Return this task?", "You have returned", "Closed"):
         assert any(f"<h1>{title}" in page for page in pages), title
     assert len(pages) > 30
     assert {hint for page in pages for hint in hints_in(page)} == set()

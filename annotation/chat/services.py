@@ -133,7 +133,7 @@ def _locked(assignment_id: int, position: int) -> Assignment:
     if position != assignment.position or position > assignment.n_items:
         raise DomainError("not_next", f"Chat {assignment.position} comes next, not chat {position}.")
     if assignment.state == State.RETURNED:
-        raise DomainError("returned", "You have returned this HIT.")
+        raise DomainError("returned", f"You have returned this {assignment.campaign.crowd_platform.task_name}.")
     return assignment
 
 

@@ -29,7 +29,7 @@ from evalsite.lib.errors import CONFLICT, UNPROCESSABLE, DomainError
 
 # What another window, or a request sent twice, has done already.
 _PASSED = {"not_next", "not_next_turn", "chat_ended", "awaits_reply", "no_chat", "returned", "not_active"}
-_NOT_ACTIVE = DomainError("not_active", "You do not have this HIT any more. What you said is kept.")
+_NOT_ACTIVE = DomainError("not_active", "This was given to somebody else, or has ended. What you said is kept.")
 _UNSENT = DomainError(
     "unsent", "What you have typed is not sent. Send it, or press the button again to continue without sending it."
 )

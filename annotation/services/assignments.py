@@ -93,17 +93,17 @@ def _start(
         raise DomainError("revoked", "This link gives out no HITs any more. What you have rated is kept. Thank you.")
     if place:
         _check_owner(campaign, worker, place)
-        _check_unspent(mine, place)
+        _check_unspent(campaign, mine, place)
     if begun := find_begun(mine, place):
         if begun.state == State.ACTIVE:
             renew_on_arrival(begun, campaign, timezone.now())
             begun.save(update_fields=["seen_at", "leased_until"])
         return _arrived(with_objects(begun, campaign, worker), place)
-    _check_free(mine)
+    _check_free(campaign, mine)
     if not campaign.is_open:
         raise DomainError("not_open", "This study is not open at the moment. Nothing is lost: try again later.")
     if is_enough(campaign, (each.state for each in mine)):
-        raise DomainError("enough_hits", "You have done as many HITs of this study as one person may. Thank you.")
+        raise DomainError("enough_hits", "You have done as much of this study as one person may. Thank you.")
     for each in mine:
         if _may_go_on(each, place) and reclaim(each, campaign, has_sent=False):
             return _arrived(with_objects(each, campaign, worker), place)
@@ -131,29 +131,33 @@ def _check_owner(campaign: Campaign, worker: Worker, place: Place) -> None:
     """Refuse a place of the platform that another worker holds: its address was copied or made up."""
     others = Assignment.objects.filter(campaign=campaign, platform_id=place.platform_id).exclude(worker=worker)
     if others.exclude(state__in=GIVEN_UP).exists():
-        raise _other_worker()
+        raise _other_worker(campaign)
 
 
-def _other_worker() -> DomainError:
+def _other_worker(campaign: Campaign) -> DomainError:
     return DomainError(
         "other_worker",
-        "Somebody else is working on this. Open the HIT from the platform as yourself. If you have just accepted it, "
+        f"Somebody else is working on this. Open the {campaign.crowd_platform.task_name} from the platform as "
+        "yourself. If you have just accepted it, "
         "somebody left it a moment ago: open it again in five minutes.",
     )
 
 
-def _check_unspent(mine: list[Assignment], place: Place) -> None:
+def _check_unspent(campaign: Campaign, mine: list[Assignment], place: Place) -> None:
     """Refuse a place with which the worker has finished another HIT: it is needed there to hand that one in."""
     spent = [each for each in mine if each.state in COMPLETED and each.platform_id == place.platform_id]
     if place.hit_number is not None and any(each.hit.number != place.hit_number for each in spent):
-        raise DomainError("other_hit", "You have finished another HIT at this address. Open each one on the platform.")
+        task = campaign.crowd_platform.task_name
+        raise DomainError("other_hit", f"You have finished another {task} at this address. Open each on the platform.")
 
 
-def _check_free(mine: list[Assignment]) -> None:
+def _check_free(campaign: Campaign, mine: list[Assignment]) -> None:
     """Refuse another HIT to a worker who is at one."""
     if any(each.state == State.ACTIVE for each in mine):
+        task = campaign.crowd_platform.task_name
         raise DomainError(
-            "other_hit", "You have begun another HIT of this study. Finish it or return it, then open this one again."
+            "other_hit",
+            f"You have begun another {task} of this study. Finish it or return it, then open this one again.",
         )
 
 
@@ -176,7 +180,7 @@ def _arrived(assignment: Assignment, place: Place | None) -> Assignment:
             with transaction.atomic():
                 assignment.save(update_fields=["platform_id", "platform_data"])
         except IntegrityError:  # somebody else came with it at this very moment
-            raise _other_worker() from None
+            raise _other_worker(assignment.campaign) from None
         Event.objects.create(
             assignment=assignment, kind=Event.Kind.ARRIVED, at=timezone.now(), data={"platform_id": place.platform_id}
         )
@@ -208,11 +212,11 @@ def finish_assignment(*, assignment_id: int, feedback: str = "") -> Assignment:
         left = assignment.n_items - assignment.n_rated
         raise DomainError("not_complete", f"{left} of {assignment.n_items} items are still to be rated.")
     if assignment.state == State.RETURNED:
-        raise DomainError("returned", "You have returned this HIT.")
+        raise DomainError("returned", f"You have returned this {assignment.campaign.crowd_platform.task_name}.")
     if assignment.state == State.EXPIRED and not reclaim(assignment, assignment.campaign):
         raise DomainError(
             "lease_lost",
-            "This HIT was idle for so long that it was given to somebody else. What you rated is kept.",
+            "Nothing was sent for so long that somebody else was given this. What you rated is kept.",
         )
     assignment.feedback = feedback
     _finish(assignment, timezone.now())

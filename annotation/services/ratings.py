@@ -41,7 +41,7 @@ def save_item(
     if position != assignment.position or position > assignment.n_items:
         raise DomainError("not_next", f"Item {assignment.position} comes next, not item {position}.")
     if assignment.state == State.RETURNED:
-        raise DomainError("returned", "You have returned this HIT.")
+        raise DomainError("returned", f"You have returned this {assignment.campaign.crowd_platform.task_name}.")
     _check_scores(scores, [criterion.pk for criterion in criteria_of(assignment.campaign)])
     item_id = items_of(assignment)[position].id
     if assignment.campaign.is_live:

@@ -32,13 +32,13 @@ View = Callable[..., HttpResponse]
 _RETRY_AFTER_S = 600
 _FEWEST_BYTES = 500
 
-# Why a worker cannot go on, by code: the status of the answer, the title, the text.
+# Why a worker cannot go on, by code: the status of the answer, the title, the text. `task` is the platform's word.
 _STOPS: dict[str, tuple[int, str, str]] = {
     "bad_link": (404, "This link does not work", "Copy the whole link, or ask the person who sent it for another."),
     "bad_token": (404, "This address does not work", "Open the link that you were sent again: your work is kept."),
     "old_token": (409, "This page was replaced", "Continue in the page that you opened last."),
-    "other_worker": (403, "This is somebody else's", "Open the HIT from the platform, signed in as yourself."),
-    "other_hit": (409, "One HIT at a time", "Finish or return the HIT of this study that you have begun."),
+    "other_worker": (403, "This is somebody else's", "Open the {task} from the platform, signed in as yourself."),
+    "other_hit": (409, "One {task} at a time", "Finish or return the {task} of this study that you have begun."),
     "bad_form": (
         400,
         "This was not understood",
@@ -56,14 +56,14 @@ _STOPS: dict[str, tuple[int, str, str]] = {
     "no_work": (
         409,
         "Nothing left to rate",
-        "All that is left is taken or done. Somebody may return a HIT: you can try this link again later.",
+        "All that is left is taken or done. Somebody may return a {task}: you can try this link again later.",
     ),
     "enough_workers": (409, "Enough people take part", "This study has all the raters it needs. Thank you."),
-    "enough_hits": (409, "You have reached the limit", "You have done as many HITs as one person may. Thank you."),
-    "returned": (410, "You have returned this HIT", "It is offered to somebody else. What you rated is kept."),
+    "enough_hits": (409, "You have reached the limit", "You have done as many {task}s as one person may. Thank you."),
+    "returned": (410, "You have returned this {task}", "It is offered to somebody else. What you rated is kept."),
     "expired": (
         409,
-        "This HIT was offered to others",
+        "This {task} was offered to others",
         "Nothing was sent for some time. What you sent is kept. Continue with it if it is still free, or with another.",
     ),
     "too_many": (429, "Many people at once", "Many people have come from your network. Try again in a minute."),
@@ -135,7 +135,7 @@ def page(
 
     `may_fetch`: its script may talk to this site.
     """
-    context = {"study": describe_study(campaign)} | context
+    context = {"study": describe_study(campaign)} | describe_task(campaign) | context
     response = HttpResponse(render_to_string(template, context), status=status)
     return protect(response, campaign, may_fetch=may_fetch)
 
@@ -143,6 +143,12 @@ def page(
 def describe_study(campaign: Campaign | None) -> dict[str, str]:
     """Return which study a page belongs to and whom to ask, as rate/study.html shows it."""
     return {"name": campaign.study_name, "contact": campaign.contact} if campaign else {}
+
+
+def describe_task(campaign: Campaign | None) -> dict[str, str]:
+    """Return what the pages call a HIT, by the word of the campaign's platform, and what that is if it needs saying."""
+    platform = campaign.crowd_platform if campaign else CrowdPlatform
+    return {"task": platform.task_name, "task_note": platform.task_note}
 
 
 def describe_hit(campaign: Campaign, n_items: int) -> dict[str, Any]:
@@ -164,9 +170,9 @@ def stop_page(
 ) -> HttpResponse:
     """Answer with why a worker cannot go on. `more`: the completion codes they have, the form that leads on."""
     status, title, standard = _STOPS.get(code, _OTHER_STOP)
-    response = page(
-        "rate/stop.html", {"title": title, "text": text or standard} | more, campaign=campaign, status=status
-    )
+    task = describe_task(campaign)["task"]
+    said = {"title": title.format(task=task), "text": text or standard.format(task=task)}
+    response = page("rate/stop.html", said | more, campaign=campaign, status=status)
     if retry_after_s or status == 503:
         response["Retry-After"] = str(retry_after_s or _RETRY_AFTER_S)
     return response

@@ -20,7 +20,7 @@ from annotation.previews import (
 )
 from annotation.queries import criteria_of
 from annotation.text_images import draw, find_image
-from annotation.views.framed import describe_hit, describe_study
+from annotation.views.framed import describe_hit, describe_study, describe_task
 from annotation.views.monitoring import has_chats
 from annotation.views.pages import LONGEST_FEEDBACK, chat_context
 from campaigns.contracts.platform import Handover
@@ -130,6 +130,6 @@ def preview_end(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _show(request: HttpRequest, campaign: Campaign, template: str, context: dict[str, Any]) -> HttpResponse:
-    response = render(request, template, {"study": describe_study(campaign)} | context)
+    response = render(request, template, {"study": describe_study(campaign)} | describe_task(campaign) | context)
     response["Cache-Control"] = "no-store"
     return response

@@ -77,6 +77,10 @@ class CrowdPlatform(ABC):
     title: ClassVar[str]
     summary: ClassVar[str]
     options: ClassVar[type[OptionsForm]] = OptionsForm
+    task_name: ClassVar[str] = "task"
+    """What its workers call a HIT."""
+    task_note: ClassVar[str] = ""
+    """What that is, in a sentence, where it is no common word."""
     has_account: ClassVar[bool] = False
     """Whether campaigns are published and paid there, by its account."""
     posts_each_hit: ClassVar[bool] = True

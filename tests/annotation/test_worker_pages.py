@@ -13,6 +13,7 @@ from annotation.forms import read_item
 from annotation.models import Assignment, Event, Rating, Worker
 from annotation.services.assignments import expire_leases, finish_assignment, return_assignment
 from campaigns.models import Campaign
+from campaigns.platforms.mturk.plugin import MTurk
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, rate_items
 from tests.annotation.worker_pages import answers, form_of, personal_query, position_in, started, url, welcome_url
@@ -374,3 +375,29 @@ def test_where_a_reload_would_send_the_form_again_it_is_answered_with_a_redirect
     assert (again.status_code, position_in(again)) == (200, 2)
     assert "already rated" in again.text
     assert Rating.objects.count() == 1
+
+
+# --- Words
+
+
+def test_pages_call_the_work_as_its_platform_does(owner: User, client: Client) -> None:
+    for platform, word, other in (("link", "task", "HIT"), ("mturk", "HIT", "task"), ("prolific", "task", "HIT")):
+        campaign = open_campaign(owner, n_hits=1, platform=platform)
+        assignment = started(campaign)
+        pages = {
+            "item": client.get(url("hit", assignment)).text,
+            "return": client.get(url("return", assignment)).text,
+        }
+        client.post(url("return", assignment))
+        pages |= {"returned": client.get(url("hit", assignment)).text}
+        for name, page in pages.items():
+            assert f"his {word}" in page, (platform, name)
+            assert not re.search(rf"\b{other}\b", re.sub(r"<[^>]*>", "", page)), (platform, name)
+
+
+def test_a_platforms_own_word_is_explained_where_it_comes_first(owner: User, client: Client) -> None:
+    campaign = open_campaign(owner, platform="mturk")
+    query = MTurk().arrival_query(campaign.ref, 1) + "&assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=H"
+    page = client.get(welcome_url(campaign, query)).text
+    assert page.index("A HIT (Human Intelligence Task) is") < page.index("Accept the HIT")
+    assert "Human Intelligence" not in client.get(welcome_url(open_campaign(owner))).text

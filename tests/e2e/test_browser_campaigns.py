@@ -270,7 +270,7 @@ def test_browser_mrc_adequacy_from_upload_to_results(
     rate_without_pages(worker, 94)
     rate_with_mouse(worker, 98, 100, 100)
     first = finish(worker)
-    worker.get_by_role("button", name="Do another HIT").click()
+    worker.get_by_role("button", name="Do another task").click()
     rate_by_keyboard(worker, 1, 3, 100)
     rate_without_pages(worker, 94)
     rate_by_keyboard(worker, 98, 100, 100)

@@ -33,6 +33,8 @@ class MTurk(CrowdPlatform):
     slug = "mturk"
     title = "Amazon Mechanical Turk"
     summary = "Each HIT is published as a HIT of Mechanical Turk; first in its sandbox, where nothing is paid."
+    task_name = "HIT"
+    task_note = "A HIT (Human Intelligence Task) is one task on Mechanical Turk."
     options = Options
     has_account = True
 

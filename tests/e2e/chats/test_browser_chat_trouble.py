@@ -208,13 +208,13 @@ def test_browser_a_page_is_not_left_with_a_message_without_a_warning(chat: Page)
     box(chat).click()
     chat.keyboard.type("Hello")
     with chat.expect_event("dialog"):
-        chat.get_by_role("link", name="Return this HIT").click(no_wait_after=True)
+        chat.get_by_role("link", name="Return this task").click(no_wait_after=True)
     expect(box(chat)).to_have_value("Hello")
     assert asked == ["beforeunload"]
     box(chat).press("Enter")
     expect(said(chat, "chatbot")).to_have_count(1)
-    chat.get_by_role("link", name="Return this HIT").click()
-    expect(heading(chat)).to_have_text("Return this HIT?")
+    chat.get_by_role("link", name="Return this task").click()
+    expect(heading(chat)).to_have_text("Return this task?")
     assert asked == ["beforeunload"]
 
 
@@ -234,7 +234,7 @@ def test_browser_a_worker_who_was_away_for_too_long_reads_it_at_once(
         open_conversation(assignment_id=other.pk, position=1, topic="Tea", opinion="like")
     box(chat).fill("I am back")
     box(chat).press("Enter")
-    expect(heading(chat)).to_have_text("This HIT was offered to others")
+    expect(heading(chat)).to_have_text("This task was offered to others")
     assert stored() == ["Hello", "I am back"]
     assert len(stored("chatbot")) == 1
 
