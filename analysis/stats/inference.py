@@ -139,7 +139,7 @@ def compare_clustered(
     least squares. θ_g is 1 for fixed effects, and 1 − √(σ²/(σ² + n_g σ_u²)) for random ones, n_g being the number of
     ratings of the source: generalised least squares of z = β_system + u_source + ε. σ² is the mean square within
     sources, σ_u² follows from the residual sum of squares without source effects (0 if it were negative). Ratings of
-    unknown sources have one u in common.
+    unknown sources have one u in common; so do all where there is one source, as of live chats.
 
     The variance of a difference is V_w + V_s − V_c, sandwich variances with clusters of workers, of sources, and of one
     worker's ratings of a source. So two ratings may depend on each other in any way if they have the worker or the
@@ -232,7 +232,8 @@ def rank_intervals(comparison: Comparison, alpha: float = 0.05) -> RankIntervals
 
 
 def _lay_out(z: Floats, system: Codes, worker: Codes, source: Codes, n_systems: int) -> _Layout:
-    is_known = source >= 0
+    # One source for all, as of live chats, shows nothing of sources: conclusions are then for it alone
+    is_known = (source >= 0) & (source.min() != source.max())
     alone = int(source.max()) + 1 + np.arange(z.size)
     stratum = np.unique(np.where(is_known, source, -1), return_inverse=True)[1]
     of_source = np.unique(np.where(is_known, source, alone), return_inverse=True)[1]

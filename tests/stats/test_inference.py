@@ -186,11 +186,11 @@ def test_what_cannot_be_tested_is_undefined(z, worker, source, effects):
     assert rank_intervals(found).worst.tolist() == [n_rated] * 2
 
 
-def test_one_source_is_not_enough():
-    rng = np.random.default_rng(1)
+def test_one_source_of_all_as_of_live_chats_is_the_same_as_none():
+    z = np.random.default_rng(1).normal(size=20)
     worker, system = np.indices((10, 2)).reshape(2, -1)
-    found = compare_clustered(rng.normal(size=20), system, worker, np.zeros(20, int), 2)
-    assert np.isnan(found.p_value).all() and not np.isnan(found.difference[0, 1])
+    found, expected = (compare_clustered(z, system, worker, np.full(20, source), 2) for source in (0, UNKNOWN))
+    assert found.p_value[0, 1] == expected.p_value[0, 1] and not np.isnan(found.p_value[0, 1])
 
 
 def test_rank_intervals_follow_from_corrected_p_values():
