@@ -1,0 +1,111 @@
+// What is checked of a page as it is drawn: it returns sentences, each a problem. Run in the page by test_all_pages.py.
+(() => {
+  const SLACK = 1.5; // fractions of pixels are rounded
+
+  /** Return how an element is named in a sentence. */
+  const called = (element) => {
+    const classes = element.getAttribute("class");
+    const text = (element.textContent || "").trim().replace(/\s+/g, " ").slice(0, 50);
+    return `<${element.localName}${element.id ? ` #${element.id}` : ""}${classes ? ` .${classes}` : ""}> “${text}”`;
+  };
+
+  const isShown = (element) => element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true });
+
+  /** Whether it is read out only: one pixel, clipped. */
+  const isReadOnly = (style) => style.clipPath.startsWith("inset") || style.clip.startsWith("rect");
+
+  const scrolls = (overflow) => overflow === "auto" || overflow === "scroll";
+  const hides = (overflow) => overflow === "hidden" || overflow === "clip";
+
+  /** Whether an element may be scrolled by keyboard, and says what it is: a region, a text in a box, a navigation. */
+  const isLabelledScroller = (element) =>
+    element.matches("pre[tabindex], textarea, select, nav[aria-label], [aria-label] [data-scroller]") ||
+    (element.matches("[tabindex]") && (element.hasAttribute("aria-label") || element.hasAttribute("aria-labelledby")));
+
+  /** Whether what is cut of an element is shown by a title, of something in it or around it too, or by opening it. */
+  const isTitled = (element) => element.closest("[title], summary") !== null || element.querySelector("[title]") !== null;
+
+  /** Return the closest ancestor that scrolls or hides what is wider than itself. */
+  const holderOf = (element) => {
+    for (let each = element; each && each !== document.body; each = each.parentElement) {
+      const style = getComputedStyle(each);
+      if (scrolls(style.overflowX) || hides(style.overflowX)) return each;
+    }
+    return null;
+  };
+
+  window.pageProblems = () => {
+    const problems = [];
+    const width = window.innerWidth;
+    const root = document.documentElement;
+    if (root.scrollWidth > width) problems.push(`the page is ${root.scrollWidth} wide`);
+    const hidden = new Set();
+    for (const element of document.body.querySelectorAll("*")) {
+      if (!isShown(element) || element.closest("svg") || element.matches("option, optgroup")) continue;
+      const style = getComputedStyle(element);
+      if (isReadOnly(style) || hidden.has(element.parentElement)) {
+        hidden.add(element);
+        continue;
+      }
+      const isWider = element.scrollWidth > element.clientWidth + SLACK && element.clientWidth > 0;
+      const isHigher = element.scrollHeight > element.clientHeight + SLACK && element.clientHeight > 0;
+      if (isWider && scrolls(style.overflowX) && !isLabelledScroller(element)) {
+        problems.push(`scrolls sideways without a label: ${called(element)}`);
+      }
+      if (isWider && hides(style.overflowX) && !element.matches("input")) {
+        if (style.textOverflow !== "ellipsis" || !isTitled(element)) problems.push(`is cut at its end: ${called(element)}`);
+      }
+      if (isHigher && hides(style.overflowY) && !isWider) {
+        if (style.webkitLineClamp === "none" || !isTitled(element)) problems.push(`is cut below: ${called(element)}`);
+      }
+      if (![...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())) continue;
+      const range = document.createRange();
+      for (const node of element.childNodes) {
+        if (node.nodeType !== 3 || !node.textContent.trim()) continue;
+        range.selectNodeContents(node);
+        const box = range.getBoundingClientRect();
+        if (box.width <= 1 || holderOf(element)) continue;
+        if (box.right > width + SLACK || box.left < -SLACK) problems.push(`is out of the window: ${called(element)}`);
+        const frame = element.getBoundingClientRect();
+        if (element.matches("button, .btn, .badge, th, td, summary, h1, h2, h3, p, li, dd, dt") && box.right > frame.right + SLACK) {
+          problems.push(`is wider than its frame: ${called(element)}`);
+        }
+      }
+    }
+    // Of what leads from page to page, nothing is out of sight.
+    for (const link of document.querySelectorAll(".site-head a, .site-head summary, .side a, .side button")) {
+      const box = link.getBoundingClientRect();
+      if (!isShown(link) || !box.width) continue;
+      if (box.left < 0 || box.right > width + SLACK) problems.push(`the navigation is cut: ${called(link)}`);
+    }
+    return problems;
+  };
+
+  /** Open what a reader may open, but for menus over the page. */
+  window.openEverything = () => {
+    for (const details of document.querySelectorAll("main details:not([data-menu])")) details.open = true;
+  };
+
+  /** Open or close the pages of the side bar. */
+  window.openSideBar = (isOpen) => {
+    const button = document.querySelector("[data-side-bar] button[aria-expanded]");
+    if (button && button.checkVisibility() && (button.getAttribute("aria-expanded") === "true") !== isOpen) button.click();
+  };
+
+  window.setTheme = (theme) => {
+    document.documentElement.dataset.theme = theme;
+  };
+
+  /** Return what axe finds, by all rules or by those that are named. */
+  window.axeProblems = async (rules) => {
+    const options = { resultTypes: ["violations"], preload: false };
+    if (rules.length) options.runOnly = { type: "rule", values: rules };
+    const found = await window.axe.run(document, options);
+    return found.violations.flatMap(({ id, help, nodes }) =>
+      nodes.map(({ target, failureSummary }) => {
+        const why = failureSummary.split("\n").slice(1).map((line) => line.trim()).join("; ");
+        return `${id} (${help}): ${target.join(" ")}: ${why}`;
+      }),
+    );
+  };
+})();

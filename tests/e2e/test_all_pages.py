@@ -1,0 +1,192 @@
+"""Every page that an owner, a worker or anybody else opens, as a browser draws it: at three widths, light and dark.
+
+The pages are those of the URL configuration and of `permissions.csv`, so that a new one is among them. Django draws
+them in this process, and the browser gets them without a server. `page_checks.js` looks at the geometry: nothing is
+wider than the window, cut or out of sight. axe-core looks at names, contrast, headings, landmarks, sizes of targets.
+"""
+
+import mimetypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import pytest
+from django.contrib.staticfiles import finders
+from django.http import HttpResponse
+from django.test import Client, override_settings
+from django.utils import timezone
+from playwright.sync_api import Browser, Page, Route
+
+from campaigns.models import Campaign
+from tests.analysis.campaigns import analysed, rated_campaign
+from tests.campaigns.cast import make_campaign
+from tests.permission_world import World, make_world
+from tests.test_permission_matrix import ADDRESSES, EXPECTED, TABLE, Address, rows_of, url_of
+
+_HERE, _BASE = Path(__file__).parent, "http://pages.test"
+_SCRIPTS = [Path(axe_playwright_python.__file__).parent / "axe.min.js", _HERE / "page_checks.js"]
+WIDE, MIDDLE, NARROW = 1440, 768, 360
+# What depends on colours, or on the width: all else is the same in both themes and at each width.
+_COLOURS = ["color-contrast", "link-in-text-block"]
+_WIDTHS = ["target-size", "scrollable-region-focusable"]
+# States of a campaign besides those of the permission matrix, for pages that need nothing but a campaign.
+_STATES = {"rated": ("draft", "ready", "closed"), "live": ("live-draft",)}
+_OWNER = 4  # among PEOPLE
+_LONG = "A name as long as somebody may give it, with an UnbreakableWordOfManyLettersInIt_and_more_of_it, of no use"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A page: its address, and the kind of campaign, worker or file that it is about."""
+
+    address: Address
+    kind: str
+    who: str
+
+    def __str__(self) -> str:
+        return f"{self.address.name} {self.kind}".strip()
+
+
+def cases() -> Iterator[Case]:
+    """Yield each address that an owner, or a worker, may get, in each state of a campaign."""
+    for address in ADDRESSES:
+        if (address.is_operation and "docs" not in address.name) or address.name.startswith("admin"):
+            continue
+        for row in rows_of(address, TABLE):
+            if not {"GET", "*"} & {*row.methods.split()} or EXPECTED[row.who][_OWNER] != "allowed":
+                continue
+            more = _STATES.get(row.kind, ()) if address.parameters == ["public_id"] and row.who != "anyone" else ()
+            for kind in (row.kind, *more):
+                yield Case(address, kind, row.who)
+
+
+CASES = list(dict.fromkeys(cases()))
+
+
+@pytest.fixture(scope="module")
+def world(module_db: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with override_settings(MEDIA_ROOT=tmp_path_factory.mktemp("media")):
+        world = make_world()
+        owner = Campaign.objects.get(public_id=world.arguments["rated"]["public_id"]).memberships.get(role="owner").user
+        closed = rated_campaign(owner, n_hits=2)
+        for system in closed.systems.all()[:2]:
+            system.name = f"{system.pk} {_LONG}"[:100]
+            system.save()
+        run = analysed(closed)
+        Campaign.objects.filter(pk=closed.pk).update(name=_LONG, status="closed", closed_at=timezone.now())
+        ready = rated_campaign(owner, n_hits=1, n_rated=0)
+        Campaign.objects.filter(pk=ready.pk).update(status="ready", launched_at=None)
+        states = {
+            "draft": make_campaign(owner, "qg", _LONG),
+            "ready": ready,
+            "closed": closed,
+            "live-draft": make_campaign(owner, "dialogue-icebreaker", _LONG),
+        }
+        for kind, campaign in states.items():
+            world.arguments[kind] = {"public_id": campaign.public_id}
+        world.arguments["closed"]["run_id"] = run.pk
+        yield world
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Iterator[Page]:
+    """One tab for all pages, whose policy lets the checks in."""
+    context = browser.new_context(bypass_csp=True, reduced_motion="reduce", viewport={"width": WIDE, "height": 900})
+    for script in _SCRIPTS:
+        context.add_init_script(path=script)
+    yield context.new_page()
+    context.close()
+
+
+def show(tab: Page, client: Client, path: str) -> HttpResponse:
+    """Draw a page of Django's in the tab, with what it fetches; return what was answered, drawn or not."""
+    answer = client.get(path)
+    if not is_page(answer):
+        return answer
+
+    def fulfil(route: Route) -> None:
+        asked = route.request.url.removeprefix(_BASE)
+        if asked.startswith("/static/"):
+            file = finders.find(asked.removeprefix("/static/"))
+            assert isinstance(file, str), asked
+            route.fulfill(body=Path(file).read_bytes(), content_type=mimetypes.guess_type(file)[0])
+            return
+        found = answer if asked == path else client.get(asked)
+        body = b"".join(found.streaming_content) if found.streaming else found.content  # type: ignore[attr-defined]
+        route.fulfill(status=found.status_code, body=body, content_type=found.headers.get("Content-Type", ""))
+
+    tab.unroute_all()
+    tab.route("**/*", fulfil)
+    tab.goto(_BASE + path)
+    return answer
+
+
+def is_page(answer: HttpResponse) -> bool:
+    """Whether an answer is a page: no file, no way to another page."""
+    is_html = answer.headers.get("Content-Type", "").startswith("text/html")
+    return is_html and not 300 <= answer.status_code < 400 and answer.status_code not in (404, 405)
+
+
+def problems(tab: Page) -> list[str]:
+    """Return what is wrong with the page in the tab, at all widths and in both themes."""
+    found: list[str] = []
+
+    def check(where: str, expression: str, argument: Any = None) -> None:
+        found.extend(f"{where}: {each}" for each in tab.evaluate(expression, argument))
+
+    tab.set_viewport_size({"width": WIDE, "height": 900})
+    tab.evaluate("setTheme('light')")
+    check("wide", "pageProblems()")
+    tab.evaluate("openEverything()")
+    check("wide, open", "pageProblems()")
+    check("wide, light", "axeProblems([])")
+    tab.evaluate("setTheme('dark')")
+    check("wide, dark", "rules => axeProblems(rules)", _COLOURS)
+    tab.set_viewport_size({"width": MIDDLE, "height": 900})
+    check("middle", "pageProblems()")
+    tab.set_viewport_size({"width": NARROW, "height": 700})
+    check("narrow", "pageProblems()")
+    tab.evaluate("openSideBar(true)")
+    check("narrow, with the side bar", "pageProblems()")
+    check("narrow, dark", "rules => axeProblems(rules)", [*_COLOURS, *_WIDTHS])
+    return list(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_page(tab: Page, world: World, case: Case) -> None:
+    client = world.clients["anonymous" if case.who in ("anyone", "worker") else "owner"]
+    answer = show(tab, client, url_of(world, case.address, case.kind))
+    if is_page(answer):
+        assert "\n".join(problems(tab)) == ""
+    else:
+        if answer.streaming:
+            answer.getvalue()  # which closes its file
+        assert answer.status_code in (200, 301, 302, 303)
+
+
+# --- They can fail
+
+_PAGE = "<!doctype html><html lang=en><title>t</title><meta name=viewport content='width=device-width'><main><h1>h</h1>"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("<input>", "label ("),
+        ("<p style='color:#999'>Too pale.", "color-contrast ("),
+        ("<h3>Too deep</h3>", "heading-order ("),
+        ("<div style='width:400px'>Wide", "narrow: the page is"),
+        ("<p style='width:90px;overflow:hidden;white-space:nowrap'>A text that ends too early", "is cut at its end"),
+        ("<p style='height:1em;overflow:hidden'>One<br>Two", "is cut below"),
+        ("<div style='overflow-x:auto'><div style='width:2000px'>Wide", "scrolls sideways without a label"),
+        ("<p style='margin-left:-90px'>Left", "is out of the window"),
+        ("<header class=site-head><a href='#' style='position:absolute;left:-9px'>Home", "the navigation is cut"),
+    ],
+)
+def test_a_bad_page_is_noticed(tab: Page, content: str, problem: str) -> None:
+    tab.unroute_all()
+    tab.route("**/*", lambda route: route.fulfill(body=_PAGE + content, content_type="text/html"))
+    tab.goto(_BASE)
+    assert problem in "\n".join(problems(tab))
