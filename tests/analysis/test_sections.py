@@ -108,7 +108,7 @@ def test_results_without_the_section_are_shown(run: AnalysisRun, owner_client: C
 
 
 def test_todays_results_are_sections_of_three_methods(run: AnalysisRun) -> None:
-    assert [method.slug for method in list_methods()] == ["direct_assessment", "recommended", "dialogue", "spread"]
+    assert [method.slug for method in list_methods()] == ["direct_assessment", "recommended", "dialogue", "reliability", "spread"]
     slugs = [section.slug for section in sections_of(run.report)]
     assert slugs == ["ranking", "raw", "significance", "workers", "p-values", "boxes", "recommended", "spread"]
     names = [table.name for table in tables_of(run.report, Output.FILES)]

@@ -1,0 +1,378 @@
+"""Reliability: does a worker say the same twice, do two workers agree, would other workers rank alike (METHOD §6)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.agreement import measure_agreement
+from analysis.methods import Method
+from analysis.sections import Column, Figure, Output, Section, Table, Theme
+from analysis.stats.agreement import Level, categorise, cohen_kappa
+from analysis.stats.correlation import correlate
+from analysis.stats.quality import Verdict
+from analysis.stats.ratings import Floats, Mask, Ratings, or_nan, or_none
+from analysis.stats.reliability import (
+    correlate_assignments,
+    correlate_groups,
+    repeats_with_twins,
+    spearman_brown,
+    split_half,
+)
+from analysis.stats.scores import reverse_negative
+from analysis.study import Study
+from campaigns.design.composition import Kind
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+CATEGORIES = (2, 4, 5, 10)
+N_SPLITS = 500
+RATERS = (1, 2, 3, 5, 10, 20, 50, 100)
+_GROUPS = ("passed", "failed")
+_BINS = 20
+# All pairs of more assignments than these would take longer than everything else together.
+_MOST_ASSIGNMENTS = 2000
+_COEFFICIENTS = ("pearson", "spearman", "kendall")
+_SHOWN = Output.FILES | Output.PAGE
+_PAGE = "reliability"
+Report = Mapping[str, Any]
+
+
+class Reliability(Method):
+    """How far workers agree with themselves and with each other, and how far the ranking depends on who rated."""
+
+    slug = "reliability"
+
+    def detail(self, study: Study) -> dict[str, Any]:
+        """Return `reliability`: `intra` and `inter` of workers who passed and who failed, `shared` outputs, `halves`,
+        `criteria`. What is undefined is None.
+        """
+        ratings, analysis = study.ratings, study.analysis
+        scores = reverse_negative(ratings.scores, study.settings.design(study.loaded.workers).is_negative)
+        groups = {"passed": analysis.is_kept, "failed": analysis.workers.verdict == Verdict.FAILED}
+        return {
+            self.slug: {
+                "intra": {name: _intra(study, scores, group) for name, group in groups.items()},
+                "inter": _inter(ratings, scores, groups),
+                "shared": measure_agreement(study).document["criteria"],
+                "halves": _halves(study, scores),
+                "criteria": _between_criteria(study),
+            }
+        }
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return how far workers agree with themselves, with each other, and what other workers would say."""
+        found = report.get(self.slug)
+        if not found:
+            return []
+        sections = [_intra_section(found["intra"]), _inter_section(found["inter"]), _shared_section(found["shared"])]
+        return [*sections, _halves_section(found["halves"]), *_criteria_section(found["criteria"])]
+
+
+# --- What is computed
+
+
+def _intra(study: Study, scores: Floats, group: Mask) -> dict[str, Any]:
+    """Return κ of repeats with their twins, workers pooled, and how the correlations of single workers are spread."""
+    pairs = repeats_with_twins(study.ratings, scores, study.analysis.twin)
+    own = group[pairs.worker]
+    first, second, worker = pairs.first[own], pairs.second[own], pairs.worker[own]
+    correlations = correlate_groups(first, second, worker, study.ratings.n_workers)
+    return {
+        "n_pairs": int(first.size),
+        "n_workers": int(np.unique(worker).size),
+        "kappa": {
+            str(n): or_none(cohen_kappa(categorise(first, n), categorise(second, n), n).kappa) for n in CATEGORIES
+        },
+        "correlations": {name: _spread(getattr(correlations, name)[correlations.n > 0]) for name in _COEFFICIENTS},
+    }
+
+
+def _inter(ratings: Ratings, scores: Floats, groups: Mapping[str, Mask]) -> dict[str, Any]:
+    """Return how r of every two assignments of the same items is spread, for two workers of the same group."""
+    n_assignments = int(ratings.assignment.max(initial=-1)) + 1
+    worker_of = np.zeros(n_assignments, np.int64)
+    worker_of[ratings.assignment] = ratings.worker
+    found: dict[str, Any] = {}
+    for name, group in groups.items():
+        own = np.flatnonzero(group[worker_of]) if n_assignments else np.empty(0, np.int64)
+        if own.size > _MOST_ASSIGNMENTS:
+            own = np.random.default_rng(20160502).choice(own, _MOST_ASSIGNMENTS, replace=False)
+        rows = np.isin(ratings.assignment, own)
+        pairs = correlate_assignments(_of_rows(ratings, rows), scores[rows])
+        found[name] = _spread(pairs.pearson) | {"n_assignments": int(own.size)}
+    return found
+
+
+def _of_rows(ratings: Ratings, rows: Mask) -> Ratings:
+    columns = ("scores", "worker", "system", "assignment", "source", "kind")
+    return replace(ratings, **{name: getattr(ratings, name)[rows] for name in columns})
+
+
+def _spread(values: Floats) -> dict[str, Any]:
+    """Return number, quartiles and histogram from −1 to 1 of correlations; those that are undefined are left out."""
+    defined = values[~np.isnan(values)]
+    counts, _ = np.histogram(defined, bins=_BINS, range=(-1, 1))
+    quartiles = np.percentile(defined, [25, 50, 75]) if defined.size else np.full(3, np.nan)
+    return {
+        "n": int(defined.size),
+        "n_undefined": int(values.size - defined.size),
+        "quartiles": [or_none(value) for value in quartiles],
+        "histogram": counts.tolist(),
+    }
+
+
+def _halves(study: Study, scores: Floats) -> dict[str, Any]:
+    """Return r between the rankings of two halves of the workers, and what it says of any number of workers.
+
+    With r of halves of h workers each, one worker's reliability is r₁ = r/(h − (h − 1)r), and that of n workers
+    n·r₁/(1 + (n − 1)r₁) (Spearman 1910; Brown 1910).
+    """
+    ratings, analysis = study.ratings, study.analysis
+    rows = np.flatnonzero((ratings.kind == Kind.ORDINARY) & analysis.is_kept[ratings.worker])
+    worker, system = ratings.worker[rows], ratings.system[rows]
+    z = analysis.standardisation.z(scores[rows].mean(axis=1), worker)
+    n_workers = np.unique(worker[~np.isnan(z)]).size
+    r = split_half(
+        z,
+        system,
+        worker,
+        n_systems=ratings.n_systems,
+        n_workers=ratings.n_workers,
+        n_splits=N_SPLITS,
+        rng=np.random.default_rng(20160503),
+    )
+    defined = r[~np.isnan(r)]
+    middle = float(np.median(defined)) if defined.size else np.nan
+    half = n_workers / 2
+    single = middle / (half - (half - 1) * middle) if defined.size else np.nan
+    by_raters = {str(n): or_none(n * single / (1 + (n - 1) * single)) for n in RATERS}
+    return {
+        "n_workers": int(n_workers),
+        "n_splits": int(defined.size),
+        "r": or_none(middle),
+        "range": [or_none(value) for value in (np.percentile(defined, [2.5, 97.5]) if defined.size else [np.nan] * 2)],
+        "whole": or_none(float(spearman_brown(np.array([middle]))[0])) if defined.size else None,
+        "by_raters": by_raters if single > 0 else {},
+    }
+
+
+def _between_criteria(study: Study) -> dict[str, Any]:
+    """Return correlations between overall scores and criteria over systems, of z and of raw means (Table 5.7).
+
+    Pearson's r is above the diagonal, Spearman's ρ below it. The study's table is of raw means.
+    """
+    order, systems = study.order, study.analysis.systems
+    of_kind = {"z": (systems.z, systems.criterion_z), "raw": (systems.raw, systems.criterion_raw)}
+    return {
+        "names": ["overall", *study.settings.criterion_names],
+        "n_systems": len(order),
+        **{
+            kind: _triangles(np.column_stack([overall, of_criteria])[order])
+            for kind, (overall, of_criteria) in of_kind.items()
+        },
+    }
+
+
+def _triangles(values: Floats) -> list[list[float | None]]:
+    n = values.shape[1]
+    matrix: NDArray[np.float64] = np.ones((n, n))
+    for i in range(n):
+        for j in range(i + 1, n):
+            found = correlate(values[:, i], values[:, j])
+            matrix[i, j], matrix[j, i] = found.pearson, found.spearman
+    return [[or_none(value) for value in row] for row in matrix]
+
+
+# --- What is shown
+
+
+def _of(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def _r(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}".replace("-", "−")
+
+
+def _intra_section(found: Report) -> Section:
+    passed = found["passed"]
+    middle, kappa = passed["correlations"]["pearson"]["quartiles"][1], passed["kappa"]["2"]
+    if not passed["n_pairs"]:
+        finding = "No worker who counts rated an item and its repeat, so nothing can be said of it."
+    else:
+        finding = (
+            f"Workers who count rated {_of(passed['n_pairs'], 'repeat')} a second time. The correlation of a worker's "
+            f"two scores is {_r(middle)} in the median; κ of two halves of the scale is {_r(kappa)}."
+        )
+    groups = [name for name in _GROUPS if found[name]["n_pairs"]]
+    kappas = [[_title(name), *found[name]["kappa"].values(), found[name]["n_pairs"]] for name in groups]
+    columns = [Column("workers"), *(Column(f"κ of {n}") for n in CATEGORIES), Column("pairs")]
+    kappa_table = Table(
+        "intra-rater-kappa",
+        "κ of repeats",
+        "Cohen's κ of an item and its repeat, scores in 2 to 10 categories, workers pooled.",
+        columns,
+        kappas,
+        output=_SHOWN,
+    )
+    rows = [
+        [f"{_title(name)}, {symbol}", *_row(found[name]["correlations"][key])]
+        for name in groups
+        for key, symbol in zip(_COEFFICIENTS, ("r", "ρ", "τ"), strict=True)
+    ]
+    spread = Table(
+        "intra-rater-correlations",
+        "Correlations of repeats, by worker",
+        "How the correlation of an item with its repeat is spread over workers. Correlations are not averaged.",
+        [Column("workers"), *_SPREAD],
+        rows,
+        output=_SHOWN,
+    )
+    tables = [kappa_table, spread] if groups else []
+    spreads = {name: found[name]["correlations"]["pearson"] for name in _GROUPS}
+    figure = _figure(
+        "intra-rater", "r of each worker's repeats", "r of an item and its repeat, one worker each", spreads
+    )
+    return Section("intra-rater", "Does a worker say the same twice?", finding, tables, figure, _PAGE)
+
+
+_SPREAD = [Column("lower quartile"), Column("median"), Column("upper quartile"), Column("n"), Column("undefined")]
+
+
+def _row(spread: Report) -> list[float | int | None]:
+    return [*spread["quartiles"], spread["n"], spread["n_undefined"]]
+
+
+def _title(group: str) -> str:
+    return "who count" if group == "passed" else "who failed"
+
+
+def _inter_section(found: Report) -> Section:
+    passed, failed = (found[name] for name in _GROUPS)
+    if not passed["n"]:
+        finding = "No two workers who count rated the same items, so their scores cannot be compared item by item."
+    else:
+        finding = (
+            f"Two workers who count and rated the same items correlate by {_r(passed['quartiles'][1])} in the median, "
+            f"over {_of(passed['n'], 'pair')}"
+        )
+        finding += f"; two who failed by {_r(failed['quartiles'][1])}." if failed["n"] else "."
+    table = Table(
+        "inter-rater",
+        "Pairs of assignments",
+        "r between every two assignments of the same items; of many assignments, 2,000 drawn at random.",
+        [Column("workers"), *_SPREAD],
+        [[_title(name), *_row(found[name])] for name in _GROUPS if found[name]["n"]],
+        output=_SHOWN,
+    )
+    tables = [table] if table.rows else []
+    figure = _figure("inter-rater", "r of pairs of workers", "r of two assignments of the same items", found)
+    return Section("inter-rater", "Do two workers agree?", finding, tables, figure, _PAGE)
+
+
+def _shared_section(found: Report) -> Section:
+    n_items = max((criterion["n_items"] for criterion in found.values()), default=0)
+    finding = (
+        f"{_of(n_items, 'output')} were rated by two workers or more who count."
+        if n_items
+        else "No output was rated by two workers who count. More workers per HIT allow these coefficients."
+    )
+    headings = [*(f"α {level.value}" for level in Level), "ICC(2,1)", "ICC(2,k)", "κ (Fleiss)", "outputs", "workers"]
+    rows = [
+        [
+            name,
+            *criterion["krippendorff_alpha"].values(),
+            *criterion["icc"].values(),
+            *(criterion[key] for key in ("fleiss_kappa", "n_items", "n_workers")),
+        ]
+        for name, criterion in found.items()
+    ]
+    caption = (
+        "Krippendorff's α, intraclass correlations and Fleiss' κ (scores in 5 categories). A dash: undefined, because "
+        "nothing is shared or all scores are the same."
+    )
+    columns = [Column("criterion"), *map(Column, headings)]
+    table = Table("agreement", "Agreement on shared outputs", caption, columns, rows, output=_SHOWN)
+    return Section("shared", "Agreement on the same outputs", finding, [table] if n_items else [], page=_PAGE)
+
+
+def _halves_section(found: Report) -> Section:
+    if found["r"] is None:
+        finding = "The workers cannot be divided into halves that both rate two systems or more."
+        return Section("halves", "Would other workers rank alike?", finding, page=_PAGE)
+    low, high = found["range"]
+    finding = (
+        f"The system scores of one half of the {_of(found['n_workers'], 'worker')} correlate with those of the other "
+        f"half by {_r(found['r'])} in the median of {_of(found['n_splits'], 'random division')} "
+        f"({_r(low)} to {_r(high)}). The reliability of all of them is {_r(found['whole'])}."
+    )
+    rows = [[int(n), value] for n, value in found["by_raters"].items()]
+    table = Table(
+        "reliability-by-raters",
+        "Reliability by number of workers",
+        "The correlation that the scores of so many workers would have with those of as many others (Spearman–Brown).",
+        [Column("workers"), Column("reliability")],
+        rows,
+        output=_SHOWN,
+    )
+    return Section("halves", "Would other workers rank alike?", finding, [table] if rows else [], page=_PAGE)
+
+
+def _criteria_section(found: Report) -> list[Section]:
+    names = found["names"]
+    if len(names) < 3 or found["n_systems"] < 3:
+        return []
+    tables = [
+        Table(
+            f"criteria-{kind}",
+            f"Correlations between criteria, {words}",
+            f"Between the {words} of {found['n_systems']} systems: Pearson's r above, Spearman's ρ below the diagonal.",
+            [Column("criterion"), *map(Column, names)],
+            [[name, *row] for name, row in zip(names, found[kind], strict=True)],
+            output=_SHOWN,
+        )
+        for kind, words in (("z", "mean z"), ("raw", "raw means"))
+    ]
+    return [Section("criteria", "Do criteria measure the same?", _closest(names, found["z"]), tables, page=_PAGE)]
+
+
+def _closest(names: Sequence[str], matrix: list[list[float | None]]) -> str:
+    """Return which two criteria are closest over systems, in a sentence."""
+    values = or_nan(value for row in matrix for value in row).reshape(len(names), -1)
+    values[np.tril_indices(len(names))] = np.nan
+    values[0] = np.nan  # overall scores are made of the others
+    if np.isnan(values).all():
+        return ""
+    i, j = np.unravel_index(np.nanargmax(values), values.shape)
+    return f"{names[int(i)]} and {names[int(j)]} rank the systems most alike (r = {_r(float(values[i, j]))})."
+
+
+# --- Figures
+
+
+def _figure(name: str, title: str, label: str, spreads: Report) -> list[Figure]:
+    if not spreads["passed"]["n"]:
+        return []
+    alt = f"Histogram of {label}, for workers who count and workers who failed."
+    return [Figure(name, title, partial(draw_spreads, spreads, label), alt)]
+
+
+def draw_spreads(spreads: Report, label: str, theme: Theme) -> "Drawing":
+    """Draw the share of correlations in each tenth from −1 to 1, workers who count and who failed."""
+    figure, axes = theme.canvas(width=6.0, height=2.8)
+    edges = np.linspace(-1, 1, _BINS + 1)
+    for name in _GROUPS:
+        counts = np.array(spreads[name]["histogram"], float)
+        if counts.sum():
+            bars = axes.bar(edges[:-1], counts / counts.sum(), width=2 / _BINS, align="edge", edgecolor=theme.ink)
+            bars.set_label(f"{_title(name)} (n = {spreads[name]['n']:,})")
+            for bar in bars:
+                bar.set(facecolor=theme.accent, alpha=0.75) if name == "passed" else bar.set(fill=False, hatch="///")
+    axes.set(xlabel=label, ylabel="share", xlim=(-1, 1))
+    axes.legend(frameon=False, labelcolor=theme.ink, loc="upper left")
+    return figure

@@ -1,0 +1,61 @@
+"""The reliability section on the public ratings of the dialogue study: Table 5.7 and the pairs of Figure 5.12."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.methods.reliability import Reliability
+from analysis.ratings.loading import load_ratings
+from analysis.settings import load_settings
+from analysis.stats.ratings import or_nan
+from analysis.study import run_study
+
+
+@pytest.fixture(scope="module")
+def published(shared_data) -> dict[str, Any]:
+    return json.loads((shared_data / "published_tables.json").read_text())["dialogue"]
+
+
+@pytest.fixture(scope="module")
+def report(shared_data) -> dict[str, Any]:
+    settings = load_settings("dialogue-free")
+    path = shared_data / "dialogue-run1" / "ratings.csv"
+    return Reliability().detail(run_study(load_ratings(path, criteria=settings.criterion_names), settings))
+
+
+def test_correlations_between_criteria_are_those_of_table_5_7(report, published) -> None:
+    found, table = report["reliability"]["criteria"], published["table_5_7_criteria_correlation"]
+    order = [found["names"].index(name.lower()) for name in table["order"]]
+    raw = np.array(found["raw"])
+    pearson, spearman = (np.triu(half, 1) + np.triu(half, 1).T for half in (raw, raw.T))
+    printed = np.array([or_nan(row) for row in table["upper_pearson_lower_spearman"]])
+    upper = np.triu_indices(len(order), 1)
+    for matrix, half in ((pearson, printed), (spearman, printed.T)):
+        assert np.abs(matrix[np.ix_(order, order)] - half)[upper].max() <= 0.0005
+
+
+def test_pairs_of_workers_are_as_many_as_in_figure_5_12(report, published) -> None:
+    found = report["reliability"]["inter"]
+    assert {f"{name}_pairs": found[name]["n"] for name in found} == published["worker_pair_counts"]
+    peak = np.argmax(found["passed"]["histogram"]) / 10 - 1
+    assert peak == pytest.approx(0.6)
+
+
+def test_sections_say_what_is_defined_and_what_is_not(report) -> None:
+    sections = {section.slug: section for section in Reliability().sections(report)}
+    assert "680 pairs" in sections["inter-rater"].finding and sections["inter-rater"].figures
+    assert "nothing can be said" in sections["intra-rater"].finding  # the study has no repeats
+    assert not sections["intra-rater"].tables and not sections["intra-rater"].figures
+    assert [table.name for table in sections["criteria"].tables] == ["criteria-z", "criteria-raw"]
+
+
+def test_more_raters_are_more_reliable(report) -> None:
+    halves = report["reliability"]["halves"]
+    by_raters = list(halves["by_raters"].values())
+    assert by_raters == sorted(by_raters) and 0 < by_raters[0] < by_raters[-1] < 1
+    n, single = halves["n_workers"], by_raters[0]
+    half = n / 2
+    assert half * single / (1 + (half - 1) * single) == pytest.approx(halves["r"])  # Spearman and Brown's formula
+    assert halves["whole"] == pytest.approx(n * single / (1 + (n - 1) * single))
