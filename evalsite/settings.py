@@ -251,6 +251,7 @@ EVALSITE_CONNECTORS = [
 EVALSITE_OVERVIEW = [
     "crowd.overview.platform_part",
     "annotation.overview.progress_part",
+    "analysis.overview.finding_part",
 ]
 
 # What each app keeps of a campaign; those that refer to rows of others first.

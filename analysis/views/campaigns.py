@@ -19,7 +19,14 @@ from analysis.models import AnalysisRun
 from analysis.queries import has_part, hide_excluded
 from analysis.services.campaigns import request_analysis
 from analysis.views.comparisons import show_comparison
-from analysis.views.runs import show_chats, show_downloads, show_findings, show_significance, show_workers
+from analysis.views.runs import (
+    show_chats,
+    show_downloads,
+    show_findings,
+    show_reliability,
+    show_significance,
+    show_workers,
+)
 from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress
@@ -85,6 +92,7 @@ def _page(show: Callable[[SignedInRequest, AnalysisRun], HttpResponse]) -> Calla
 
 significance = _page(show_significance)
 result_workers = _page(show_workers)
+reliability = _page(show_reliability)
 result_chats = _page(show_chats)
 compare = _page(show_comparison)
 downloads = _page(show_downloads)

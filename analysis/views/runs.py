@@ -203,6 +203,11 @@ def _exclude_or_include(request: SignedInRequest, found: AnalysisRun, sent: Excl
     return exclude_worker(run=found, user=request.user, worker=data["worker"], reason=data["reason"])
 
 
+def show_reliability(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
+    """Show how far workers agree, and how far the ranking depends on who rated."""
+    return render(request, "analysis/reliability.html", result_context(found, "reliability"))
+
+
 def show_chats(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     """Show what the chats of a run's ratings are like: topics, opinions, lengths, time."""
     totals = get_chat_totals(found.report)
@@ -218,6 +223,7 @@ def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse
     return render(request, "analysis/downloads.html", context)
 
 
+reliability = _page("reliability", show_reliability)
 chats = _page("chats", show_chats)
 downloads = _page("downloads", show_downloads)
 

@@ -107,13 +107,23 @@ def test_results_without_the_section_are_shown(run: AnalysisRun, owner_client: C
     assert page.status_code == 200 and "Spread of scores" not in page.text
 
 
-def test_todays_results_are_sections_of_three_methods(run: AnalysisRun) -> None:
-    assert [method.slug for method in list_methods()] == ["direct_assessment", "recommended", "dialogue", "reliability", "spread"]
+_AGREE = ("intra-rater", "inter-rater", "shared", "halves")
+_AGREEMENT_TABLES = ("inter-rater", "agreement", "reliability-by-raters")
+
+
+def test_todays_results_are_sections_of_four_methods(run: AnalysisRun) -> None:
+    assert [method.slug for method in list_methods()] == [
+        "direct_assessment",
+        "recommended",
+        "dialogue",
+        "reliability",
+        "spread",
+    ]
     slugs = [section.slug for section in sections_of(run.report)]
-    assert slugs == ["ranking", "raw", "significance", "workers", "p-values", "boxes", "recommended", "spread"]
+    assert slugs == ["ranking", "raw", "significance", "workers", "p-values", "boxes", "recommended", *_AGREE, "spread"]
     names = [table.name for table in tables_of(run.report, Output.FILES)]
     in_files = ["systems", "systems-compact", "systems-raw", "significance-overall", "pairs", "workers"]
-    assert names == [*in_files, "recommended", "rank-intervals", "spread"]
+    assert names == [*in_files, "recommended", "rank-intervals", *_AGREEMENT_TABLES, "spread"]
     assert len(names) == len(set(names))
 
 

@@ -1,16 +1,20 @@
 """What the overview of a campaign leads to next, from its draft to its end."""
 
+from html import unescape
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.findings import find
 from annotation.services.assignments import start_assignment
 from campaigns.models import Campaign, Membership
 from campaigns.services.lifecycle import close_campaign, pause_campaign
 from crowd.models import Submission
 from evalsite.accounts.models import User
+from tests.analysis.campaigns import analysed
+from tests.analysis.campaigns import rated_campaign as ratings_of
 from tests.annotation.open_campaigns import open_campaign
 from tests.campaigns.cast import add_member
 from tests.crowd.rated import rated_campaign, submissions_of
@@ -57,6 +61,17 @@ def test_what_waits_for_pay_comes_before_everything_else(owner: User, owner_clie
     assert leads_to(owner_client, campaign, "crowd:payments")
     Submission.objects.filter(pk=submissions_of(campaign)[0].pk).update(discrepancy="wrong_code")
     assert leads_to(owner_client, campaign, "crowd:discrepancies")
+
+
+def test_the_finding_is_what_to_look_at_in_the_end(owner: User, owner_client: Client) -> None:
+    campaign = ratings_of(owner)
+    close_campaign(campaign=campaign)
+    assert leads_to(owner_client, campaign, "analysis:campaign_results")
+    assert "analysed" in overview(owner_client, campaign).text
+    run = analysed(campaign)
+    page = overview(owner_client, campaign)
+    assert leads_to(owner_client, campaign, "analysis:campaign_results")
+    assert find(run.report)[0] in unescape(page.text)
 
 
 def test_hits_of_a_platform_are_published_before_anybody_can_come(owner: User, owner_client: Client) -> None:

@@ -1,0 +1,27 @@
+"""What a campaign's overview shows of its ratings: the finding, as soon as there is one."""
+
+from django.urls import reverse
+
+from analysis.campaign_queries import find_job, find_latest_result
+from analysis.findings import find
+from campaigns.models import Campaign
+from campaigns.overview import NextStep, OverviewPart
+from evalsite.accounts.models import User
+
+
+def finding_part(campaign: Campaign, user: User) -> OverviewPart | None:
+    """Return what the newest result finds; of a closed campaign it is the next step. Three queries at most."""
+    url = reverse("analysis:campaign_results", args=[campaign.public_id])
+    is_closed = campaign.status == Campaign.Status.CLOSED
+    if latest := find_latest_result(user, campaign.pk):
+        findings = find(latest.report)
+        if is_closed:
+            return OverviewPart(next_step=NextStep("Finding", " ".join(findings), "See the results", url))
+        return OverviewPart("analysis/overview.html", {"findings": findings, "results_url": url})
+    if not is_closed:
+        return None
+    if find_job(campaign):
+        text = "The campaign is closed, and its ratings are being analysed."
+        return OverviewPart(next_step=NextStep("The results are on their way", text, "See the results", url))
+    text = "The campaign is closed. Ratings of finished HITs can be analysed at any time."
+    return OverviewPart(next_step=NextStep("Analyse the ratings", text, "Go to the results", url))
