@@ -284,10 +284,10 @@ def test_instructions_that_name_another_number_of_messages_are_reported(owner_cl
 
 def test_the_overview_counts_chatbots_and_links_every_step(owner_client: Client, ready: Campaign) -> None:
     page = owner_client.get(url_of(ready, "campaign"))
-    stats = page.text.partition('<dl class="stats">')[2].partition("</dl>")[0]
-    assert re.search(r'Chatbots</dt><dd class="stat-value">5 ', stats)
-    assert "of 6 chats" in stats
-    assert "Outputs" not in stats and "Systems" not in stats
+    facts = page.text.partition('<dl class="totals">')[2].partition("</dl>")[0]
+    assert "<dt>Chatbots</dt><dd><strong>5</strong>" in facts
+    assert "of 6 chats" in facts
+    assert "Outputs" not in facts and "Systems" not in facts
     assert all(
         f'href="{url_of(ready, step.page.partition(":")[2])}"' in page.text
         for step in page.context["steps"]
