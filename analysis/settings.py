@@ -122,17 +122,19 @@ def from_protocol(slug: str) -> AnalysisSettings:
     return AnalysisSettings(slug, protocol.criteria, protocol.worker_test, protocol.alpha, n_counts=protocol.n_counts)
 
 
-def from_criteria(names: Sequence[str]) -> AnalysisSettings:
-    """Return the presets of the first protocol that has all these criteria; without one, `custom_settings`.
+def protocols_with(names: Sequence[str]) -> tuple[list[type[Protocol]], bool]:
+    """Return the protocols that have these criteria and no others, and True; else those that have more, and False.
 
-    A criterion may be named by its statement. Without any name, those of the first protocol.
+    A criterion may be named by its statement. None without names.
     """
     wanted = {name.casefold() for name in names}
+    having = []
     for protocol in list_protocols():
-        known = {text.casefold() for criterion in protocol.criteria for text in (criterion.name, criterion.statement)}
-        if wanted <= known:
-            return from_protocol(protocol.slug)
-    return custom_settings(names)
+        texts = [{criterion.name.casefold(), criterion.statement.casefold()} for criterion in protocol.criteria]
+        if wanted and wanted <= set().union(*texts):
+            having.append((protocol, all(text & wanted for text in texts)))
+    exact = [protocol for protocol, is_exact in having if is_exact]
+    return exact or [protocol for protocol, _ in having], bool(exact)
 
 
 def custom_settings(names: Sequence[str]) -> AnalysisSettings:

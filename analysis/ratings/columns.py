@@ -78,10 +78,22 @@ def guess_scores(sample: Preview, mapping: ColumnMapping) -> list[str]:
     """
     if {"score", "scores", "criterion"} & set(mapping) or not {"worker", "system"} <= set(mapping):
         return []
+    return _unused_numbers(sample, mapping)
+
+
+def further_scores(sample: Preview, mapping: ColumnMapping) -> list[str]:
+    """Return the unused columns that may hold scores of further criteria beside those that were recognised."""
+    if "criterion" in mapping or not {"score", "scores"} & set(mapping):
+        return []
+    return _unused_numbers(sample, mapping)
+
+
+def _unused_numbers(sample: Preview, mapping: ColumnMapping) -> list[str]:
+    used = {*columns_of(mapping)}
     found = []
     for place, name in enumerate(sample.columns):
         cells = [row[place].strip() for row in sample.rows if place < len(row)]
-        is_free = name and name not in mapping.values() and _plain(name) not in _NO_SCORES
+        is_free = name and name not in used and _plain(name) not in _NO_SCORES
         if is_free and any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells if cell):
             found.append(name)
     return found

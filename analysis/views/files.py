@@ -15,6 +15,7 @@ from analysis import queries
 from analysis.forms import CriteriaFormSet, MappingForm, ProtocolForm, ScaleForm, UploadForm, criteria_initial
 from analysis.navigation import crumbs, result_url
 from analysis.proposals import propose_settings
+from analysis.ratings.columns import further_scores
 from analysis.ratings.scales import FULL
 from analysis.ratings.scales import words as scale_words
 from analysis.services.ratings_files import map_columns, read_as, upload_ratings
@@ -107,6 +108,7 @@ def columns(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     context |= {"form": form, "scale": scale}
     try:
         sample = preview(Path(file.file.path), file.name, _PREVIEW_ROWS, encoding=file.encoding)
+        context["unclaimed"] = further_scores(sample, file.mapping)
         context |= {"sample": sample, "header": [(column, roles.get(column)) for column in sample.columns]}
     except TableError as error:
         context |= {"problems": error.problems}
@@ -141,6 +143,8 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
         "criteria": criteria,
         "found": found,
         "refused": proposal.refused,
+        "question": proposal.question,
+        "candidates": proposal.candidates,
         "long": [name for name in presets.statements if name in found and len(name) > LONGEST_NAME],
         "longest_name": LONGEST_NAME,
         "scale": scale_words(file.scale) if file.scale and scale != FULL else "",

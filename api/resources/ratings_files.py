@@ -135,6 +135,16 @@ class SettingsProposalShape(serializers.Serializer[Proposal]):
     criteria = serializers.ListField(child=serializers.CharField(), help_text="Those that the first rows name.")
     cannot_test = serializers.BooleanField(help_text="No item is degraded: the protocol's worker test is left out.")
     refused = serializers.CharField(help_text="Why the campaign's settings, or a criterion, cannot be used.")
+    question = serializers.ChoiceField(
+        choices=("", "unnamed", "own", "several", "more"),
+        help_text="What the file leaves open about its protocol: it names no criterion (unnamed), no protocol has its "
+        "criteria (own), several have (several), the one that has them has more (more).",
+    )
+    candidates = serializers.SerializerMethodField(help_text="The protocols that have its criteria.")
+
+    def get_candidates(self, found: Proposal) -> list[str]:
+        """Return the names of protocols."""
+        return [protocol.slug for protocol in found.candidates]
 
     def get_settings(self, found: Proposal) -> dict[str, Any]:
         """Return the settings as `protocol.json` has them."""

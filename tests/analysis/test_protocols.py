@@ -39,6 +39,60 @@ def test_criteria_of_no_protocol_are_taken_from_the_file(owner_client: Client, u
     page = owner_client.get(protocol_of(file))
     assert page.context["chosen"] == "custom"
     assert [form["name"].value() for form in page.context["criteria"]] == ["clear", "wordy", None, None]
+    assert "No protocol has the criteria of this file" in page.text
+    assert "clear, wordy" in page.text
+
+
+@pytest.mark.parametrize(
+    ("criteria", "chosen", "question"),
+    [
+        (["fluency"], "mrc-fluency", None),  # another protocol has it beside others
+        (["adequacy"], "mrc-adequacy", "several protocols have this criterion"),
+        (["informativeness", "fluency"], "da-summary", None),
+        (["informativeness"], "da-summary", "Direct Assessment, summary has"),
+        (["understandability", "style"], "custom", "No protocol has the criteria of this file"),
+    ],
+)
+def test_no_protocol_is_taken_without_a_word_where_the_file_leaves_it_open(
+    owner_client: Client, upload, criteria: list[str], chosen: str, question: str | None
+) -> None:
+    page = owner_client.get(protocol_of(upload(ratings_csv(criteria=criteria))))
+
+    assert page.context["chosen"] == chosen
+    assert ("Which protocol was it?" in page.text) == bool(question)
+    assert (question or "") in page.text
+
+
+def test_two_columns_of_unknown_criteria_are_analysed_as_they_are(owner_client: Client, upload) -> None:
+    rows = [f"w{k % 9},q{k},{('alder', 'birch')[k % 2]},{40 + k % 31},{80 - k % 47}" for k in range(90)]
+    file = upload("\n".join(["worker,source,system,clear,wordy", *rows]).encode())
+    url = protocol_of(file)
+
+    owner_client.post(url, filled_in(owner_client, url))
+
+    settings = finish(AnalysisRun.objects.get()).settings
+    assert settings["protocol"] == "custom"
+    assert [criterion["name"] for criterion in settings["criteria"]] == ["clear", "wordy"]
+
+
+def test_ratings_of_one_column_are_of_a_criterion_of_one_s_own_until_a_protocol_is_chosen(
+    owner_client: Client, upload
+) -> None:
+    file = upload(b"worker,system,score\nw1,alder,50\nw2,birch,40\n")
+    page = owner_client.get(protocol_of(file))
+
+    assert page.context["chosen"] == "custom"
+    assert page.context["criteria"][0]["name"].value() == "score"
+    assert "The file does not say what was rated" in page.text
+    assert "Which protocol was it?" not in owner_client.get(protocol_of(file, "?protocol=mrc-fluency")).text
+
+
+def test_a_column_of_numbers_beside_a_known_criterion_is_asked_about(owner_client: Client, upload) -> None:
+    file = upload(b"worker,system,fluency,style,worktime\nw1,alder,50,71,quick\nw2,birch,40,82,slow\n")
+    page = owner_client.get(reverse("analysis:columns", args=[file.pk]))
+
+    assert page.context["unclaimed"] == ["style"]
+    assert "tick it under" in page.text
 
 
 def test_analysing_starts_a_run_by_the_protocol(owner_client: Client, trees: RatingsFile) -> None:
