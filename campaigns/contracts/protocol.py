@@ -3,11 +3,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from campaigns.contracts.chat import ChatRules
 from campaigns.design.composition import POOL_OF_100, Mix
 
+Group = Literal["Text", "Dialogue", "Own"]
+GROUPS: tuple[Group, ...] = get_args(Group)
+"""What protocols are offered under, in this order: texts, chats and dialogues, studies of one's own."""
 Counted = Literal["outputs", "ratings"]
 # A text, a whole dialogue (`campaigns.dialogues`) or, of outputs, a chatbot's reply to the dialogue before it.
 Format = Literal["text", "dialogue", "reply"]
@@ -98,6 +101,7 @@ class Protocol:
     `instructions` are in Markdown, for people whose English is a second language. They say nothing that could make a
     worker look for quality-control items. What only the researcher knows is a blank (`find_blanks`).
     `chat`: workers chat with the systems themselves, by these rules, so that there are no outputs to import.
+    `group`: under which heading it is offered.
     `n_counts`: what n of a system means where the study prints it: rated outputs, or ratings, one a criterion.
     `has_open_screen`: its campaigns may change which fields there are.
     """
@@ -106,6 +110,7 @@ class Protocol:
     slug: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
+    group: ClassVar[Group] = "Text"
     criteria: ClassVar[tuple[CriterionSpec, ...]]
     worker_test: ClassVar[str]  # of `campaigns.design.worker_test`
     alpha: ClassVar[float] = 0.05

@@ -47,16 +47,16 @@ class CampaignListFilter(CampaignFilter):
 
 
 class NewForm(forms.Form):
-    """A protocol and a name. The id of the campaign comes with the form, so that sending it twice makes one."""
+    """A name and a protocol. The id of the campaign comes with the form, so that sending it twice makes one."""
 
     public_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4, required=False)
-    protocol = forms.ChoiceField(
-        choices=_protocols, widget=forms.RadioSelect, error_messages={"required": "Choose a protocol."}
-    )
     name = forms.CharField(
         max_length=LONGEST_NAME,
         required=False,
         help_text="Your name for it; workers do not see it. Empty: the protocol's name.",
+    )
+    protocol = forms.ChoiceField(
+        choices=_protocols, widget=forms.RadioSelect, error_messages={"required": "Choose a protocol."}
     )
 
 

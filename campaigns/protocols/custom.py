@@ -10,6 +10,7 @@ class Custom(Protocol):
     slug = "custom"
     title = "Custom"
     summary = "Your own fields, criteria and HITs, for any text that can be rated."
+    group = "Own"
     criteria = (CriterionSpec("quality", "The text is good."),)
     worker_test = "paired-wilcoxon"
     screen = Screen(fields=(Field("source", "Source"),), output_label="Text")

@@ -48,6 +48,7 @@ class DialogueFree(Protocol):
     slug = "dialogue-free"
     title = "Dialogue, free topic"
     summary = "Live chats on a topic that the worker chooses, rated on seven criteria."
+    group = "Dialogue"
     criteria = _CRITERIA
     worker_test = "unpaired-ranksum"
     n_counts = "ratings"
@@ -68,6 +69,7 @@ class DialogueIcebreaker(Protocol):
     slug = "dialogue-icebreaker"
     title = "Dialogue, ice-breaker"
     summary = "Live chats that begin from a statement of the chatbot's persona, rated on seven criteria."
+    group = "Dialogue"
     criteria = _CRITERIA
     worker_test = "unpaired-ranksum"
     n_counts = "ratings"
@@ -92,6 +94,7 @@ class StaticDialogue(Protocol):
     slug = "dialogue-static"
     title = "Dialogue, transcripts"
     summary = "Whole dialogues that were collected before, read and rated on seven criteria."
+    group = "Dialogue"
     criteria = tuple(replace(each, statement=_OF_READERS.get(each.name, each.statement)) for each in _CRITERIA)
     worker_test = "paired-wilcoxon"
     n_counts = "ratings"
@@ -118,6 +121,7 @@ class DialogueTurn(Protocol):
     slug = "dialogue-turn"
     title = "Dialogue, single replies"
     summary = "A chatbot's replies in dialogues that were collected before, each rated in its context."
+    group = "Dialogue"
     criteria = (
         CriterionSpec("sensible", "The reply makes sense after what was said before."),
         CriterionSpec("interesting", "The reply is interesting."),

@@ -15,7 +15,7 @@ from campaigns.forms.campaigns import CampaignListFilter, DuplicateForm, NewForm
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress, url_of, worker_link
 from campaigns.overview import NextStep, first_step, overview_parts
-from campaigns.protocols import list_protocols
+from campaigns.protocols import list_groups
 from campaigns.queries import (
     Role,
     contents_of,
@@ -63,8 +63,8 @@ def new(request: SignedInRequest) -> HttpResponse:
         except DomainError as error:
             form.add_error(None, error.message)
         else:
-            return redirect("campaigns:chatbots" if campaign.is_live else "campaigns:data", campaign.public_id)
-    return render_form(request, "campaigns/new.html", {"form": form, "protocols": list_protocols()})
+            return redirect("campaigns:chatbots" if campaign.is_live else "campaigns:upload", campaign.public_id)
+    return render_form(request, "campaigns/new.html", {"form": form, "groups": list_groups()})
 
 
 def _step_of(campaign: Campaign, lacking: Sequence[Step]) -> NextStep | None:
