@@ -67,10 +67,10 @@ def test_browser_from_sign_in_to_a_launched_campaign(browser: Browser, address: 
     hand.click(page.get_by_role("button", name="Upload"))
     hand.click(page.get_by_role("button", name="Import", exact=True))
     expect(page.get_by_text("Imported").first).to_be_visible(timeout=JOB_MS)
-    hand.click(page.get_by_role("link", name="Go on to the HITs"))
+    hand.click(page.get_by_role("link", name="Continue to the HITs"))
     hand.click(page.get_by_role("button", name="Build HITs"))
     expect(page.get_by_text("2 HITs are built.")).to_be_visible(timeout=JOB_MS)  # 90 outputs, 70 of a HIT
-    hand.click(page.get_by_role("link", name="Go on to the launch"))
+    hand.click(page.get_by_role("link", name="Continue to the launch"))
     hand.click(page.get_by_role("button", name="Launch"))
     hand.click(page.locator("dialog").get_by_role("button", name="Launch"))
     expect(page.get_by_text("The campaign is running.")).to_be_visible()
