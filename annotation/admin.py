@@ -1,6 +1,6 @@
 from django.contrib import admin
 
-from annotation.models import Assignment, Conversation, Event, Invitation, Rating, TopicChange, Turn, Worker
+from annotation.models import Assignment, Conversation, Event, Invitation, Rating, Reminder, TopicChange, Turn, Worker
 from evalsite.lib.admin import KeptAdmin
 
 
@@ -13,9 +13,16 @@ class WorkerAdmin(KeptAdmin):
 
 @admin.register(Invitation)
 class InvitationAdmin(KeptAdmin):
-    list_display = ["worker", "campaign", "created_at"]
+    list_display = ["worker", "campaign", "created_at", "reminded_at"]
     list_select_related = ["worker", "campaign"]
     search_fields = ["worker__key", "campaign__name"]
+
+
+@admin.register(Reminder)
+class ReminderAdmin(KeptAdmin):
+    list_display = ["subject", "campaign", "created_by", "created_at"]
+    list_select_related = ["campaign", "created_by"]
+    search_fields = ["subject", "campaign__name"]
 
 
 @admin.register(Assignment)

@@ -1,5 +1,8 @@
 """Workers, invitations, assignments, ratings, conversations and events. Nothing that a worker sent is ever deleted."""
 
+import uuid
+
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
@@ -45,6 +48,9 @@ class Invitation(models.Model):
     email = models.EmailField("e-mail", blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     revoked_at = models.DateTimeField("revoked", null=True, blank=True)
+    # Set before the mail is handed to the mail server, so that a crash cannot send it twice.
+    reminded_at = models.DateTimeField("latest reminder", null=True, blank=True)
+    is_reminder_sent = models.BooleanField("the mail server took the latest reminder", default=False)
 
     class Meta:
         ordering = ["pk"]
@@ -57,6 +63,28 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return str(self.worker)
+
+
+class Reminder(models.Model):
+    """A mail to invited raters who have not finished, and to whom it goes."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="reminders")
+    token = models.UUIDField("the form that asked for it, which may be sent twice", default=uuid.uuid4, unique=True)
+    subject = models.CharField(max_length=200)
+    text = models.TextField()
+    arrival_url = models.TextField("the address at which workers arrive")
+    invitations = models.JSONField("ids of the invitations", default=list)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    job = models.ForeignKey("jobs.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.subject
 
 
 class Assignment(models.Model):

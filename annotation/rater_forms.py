@@ -8,6 +8,7 @@ from django import forms
 from annotation.forms import FilterForm
 from annotation.rater_list import MOST_BYTES, EntryProblem, RaterEntry, read_rater_file, read_raters
 from annotation.raters import RaterState
+from annotation.reminder_text import PLACEHOLDERS, SUBJECT, TEXT, find_unknown_placeholders, has_placeholder
 from evalsite.lib.errors import DomainError
 
 _ERRORS_SHOWN = 10
@@ -101,3 +102,35 @@ class EmailForm(forms.Form):
     email = forms.EmailField(
         label="E-mail address", required=False, widget=forms.EmailInput(attrs={"autocomplete": "off"})
     )
+
+
+class ReminderForm(forms.Form):
+    """A mail to raters who have not finished. The token tells a form that is sent twice from another reminder."""
+
+    token = forms.UUIDField(widget=forms.HiddenInput)
+    subject = forms.CharField(max_length=200, initial=SUBJECT, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    text = forms.CharField(
+        max_length=10_000, initial=TEXT, strip=False, widget=forms.Textarea(attrs={"rows": 12, "autocomplete": "off"})
+    )
+
+    def clean_subject(self) -> str:
+        """Refuse placeholders that are unknown, and the link: subjects are shown in lists and logs."""
+        subject = " ".join(self.cleaned_data["subject"].split())
+        _refuse_unknown(subject)
+        if has_placeholder(subject, "link"):
+            raise forms.ValidationError("Write {link} into the text, not into the subject.", code="link")
+        return subject
+
+    def clean_text(self) -> str:
+        """Refuse placeholders that are unknown, and a text without the link."""
+        text: str = self.cleaned_data["text"].replace("\r\n", "\n")
+        _refuse_unknown(text)
+        if not has_placeholder(text, "link"):
+            raise forms.ValidationError("Write {link} where each rater’s own link is to stand.", code="no_link")
+        return text
+
+
+def _refuse_unknown(text: str) -> None:
+    if unknown := find_unknown_placeholders(text):
+        shown, known = (", ".join(f"{{{name}}}" for name in names) for names in (unknown, PLACEHOLDERS))
+        raise forms.ValidationError(f"{shown} is no placeholder. There are {known}.", code="placeholder")

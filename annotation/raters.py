@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Case, CharField, Count, F, IntegerField, Max, Q, QuerySet, Sum, TextChoices, Value, When
 from django.db.models.functions import Greatest, Least, Replace
 from django.shortcuts import get_object_or_404
 
-from annotation.models import Assignment, Invitation
+from annotation.models import Assignment, Invitation, Reminder
 from annotation.places import COMPLETED, taking_part
 from campaigns.models import Campaign, Hit
 
@@ -26,6 +26,8 @@ class RaterState(TextChoices):
 
 
 UNFINISHED = (RaterState.NOT_BEGUN, RaterState.STARTED)
+REMINDER_PAUSE = timedelta(hours=24)
+"""How long a rater gets no other reminder."""
 
 
 def list_raters(campaign: Campaign, *, state: str = "", search: str = "") -> QuerySet[Any]:
@@ -162,6 +164,8 @@ class InvitedRater:
     is_active: bool
     seen_at: datetime | None
     revoked_at: datetime | None
+    reminded_at: datetime | None
+    is_reminder_sent: bool
     worker_id: int
 
     @property
@@ -185,10 +189,50 @@ def describe_raters(campaign: Campaign, invitations: Iterable[Any]) -> list[Invi
             is_active=each.n_active > 0,
             seen_at=each.seen_at,
             revoked_at=each.revoked_at,
+            reminded_at=each.reminded_at,
+            is_reminder_sent=each.is_reminder_sent,
             worker_id=each.worker_id,
         )
         for each in invitations
     ]
+
+
+@dataclass(frozen=True)
+class ReminderPlan:
+    """Whom a reminder would reach, and who of the unfinished raters gets none, each with why."""
+
+    reached: list[InvitedRater]
+    without_email: list[InvitedRater]
+    reminded: list[InvitedRater]  # less than `REMINDER_PAUSE` ago
+    without_work: list[InvitedRater]  # every HIT is taken: the link would lead to none
+
+    @property
+    def n_unfinished(self) -> int:
+        """How many match that have not finished and have a link that works."""
+        return len(self.reached) + len(self.without_email) + len(self.reminded) + len(self.without_work)
+
+
+def plan_reminder(campaign: Campaign, *, now: datetime, state: str = "", search: str = "") -> ReminderPlan:
+    """Return who of the raters that match, as `list_raters` finds them, gets a reminder. Two or three queries."""
+    found = describe_raters(campaign, list_raters(campaign, state=state, search=search))
+    plan = ReminderPlan([], [], [], [])
+    for rater in found:
+        if rater.state not in UNFINISHED:
+            continue
+        if not rater.n_left:
+            plan.without_work.append(rater)
+        elif not rater.email:
+            plan.without_email.append(rater)
+        elif rater.reminded_at and rater.reminded_at > now - REMINDER_PAUSE:
+            plan.reminded.append(rater)
+        else:
+            plan.reached.append(rater)
+    return plan
+
+
+def get_latest_reminder(campaign: Campaign) -> Reminder | None:
+    """Return the newest reminder of a campaign with its job. One query."""
+    return Reminder.objects.filter(campaign=campaign).select_related("job").order_by("-pk").first()
 
 
 def get_invitation_of(campaign: Campaign, invitation_id: int) -> Any:

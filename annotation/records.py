@@ -10,14 +10,17 @@ from annotation.models import (
     Event,
     Invitation,
     Rating,
+    Reminder,
     TopicChange,
     Turn,
     Worker,
 )
 from campaigns.contracts.records import Counted, Erasure, Records, Rows
+from evalsite.jobs.models import Job
 from evalsite.lib.words import counted
 
 _ERASED = "[erased]"
+_MAILS_NOT_SENT = "Some reminders were not sent. Their raters are not named here: the personal data of one were erased."
 
 
 class AnnotationRecords(Records):
@@ -54,6 +57,7 @@ class AnnotationRecords(Records):
             Rows(Rating.objects.filter(**of)),
             Rows(Assignment.objects.filter(campaign=campaign_id), "worker", delete_unused_workers),
             Rows(Invitation.objects.filter(campaign=campaign_id), "worker", delete_unused_workers),
+            Rows(Reminder.objects.filter(campaign=campaign_id)),
         ]
 
     def erasure_refusals(self, erasure: Erasure) -> list[str]:
@@ -91,6 +95,10 @@ class AnnotationRecords(Records):
             TopicChange.objects.filter(conversation__in=chats).update(topic=_ERASED)
             chats.update(topic=_ERASED)
         Invitation.objects.filter(**whose).delete()
+        failed = Job.objects.filter(
+            pk__in=Reminder.objects.filter(campaign=erasure.campaign_id).values("job"), status=Job.Status.FAILED
+        )
+        failed.filter(error_message__contains=erasure.name).update(error_message=_MAILS_NOT_SENT)
         found.update(worker=erasure.erased_id)
         delete_unused_workers([erasure.worker_id])
 

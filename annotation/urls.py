@@ -4,7 +4,7 @@ from django.urls import path
 
 from annotation.chat import monitoring_views as chats
 from annotation.chat import views as chat
-from annotation.views import erasing, monitoring, preview, raters, worker
+from annotation.views import erasing, monitoring, preview, raters, reminders, worker
 
 rate = (
     [
@@ -38,6 +38,7 @@ monitoring_pages = (
         path("<uuid:public_id>/raters.csv", raters.raters_csv, name="raters_csv"),
         path(_RATERS, raters.raters, name="raters"),
         path(f"{_RATERS}add/", raters.raters_add, name="raters_add"),
+        path(f"{_RATERS}remind/", reminders.remind, name="raters_remind"),
         path(f"{_RATERS}codes/", raters.rater_codes, name="rater_codes"),
         path(f"{_RATERS}open-link.svg", raters.open_link_code, name="open_link_code"),
         path(f"{_RATERS}<int:invitation_id>/", raters.rater, name="rater"),

@@ -124,6 +124,7 @@ urlpatterns = [
     _at(f"{_CAMPAIGN}access/", raters.AccessOf, "access"),
     _at(f"{_CAMPAIGN}raters/", raters.Raters, "raters"),
     _at(f"{_CAMPAIGN}raters/counts/", raters.Counts, "rater_counts"),
+    _at(f"{_CAMPAIGN}raters/remind/", raters.Remind, "raters_remind"),
     _at(f"{_CAMPAIGN}raters/<int:invitation_id>/", raters.OneRater, "rater"),
     _at(f"{_CAMPAIGN}raters/<int:invitation_id>/revoke/", raters.Revoke, "rater_revoke"),
     _at(f"{_CAMPAIGN}raters/<int:invitation_id>/restore/", raters.Restore, "rater_restore"),

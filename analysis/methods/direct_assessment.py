@@ -335,7 +335,8 @@ def _workers(report: Report) -> list[Section]:
         "p of every worker",
         partial(draw_workers, report),
         "Every tested worker's p in rising order, with the line that divides passed from failed.",
-        "Workers below the line passed. Workers who failed are left out of the results. Their pay is decided separately.",
+        "Workers below the line passed. Workers who failed are left out of the results. "
+        "Their pay is decided separately.",
     )
     return [
         Section("workers", "Workers", tables=[workers_table(report)], page="workers"),

@@ -11,7 +11,14 @@ from django.utils.text import slugify
 
 from annotation.monitoring import get_access
 from annotation.rater_forms import EmailForm, RaterFilter, RatersForm
-from annotation.raters import InvitedRater, count_raters, describe_raters, get_invitation_of, list_raters
+from annotation.raters import (
+    InvitedRater,
+    count_raters,
+    describe_raters,
+    get_invitation_of,
+    get_latest_reminder,
+    list_raters,
+)
 from annotation.services.invitations import (
     InvitedRaters,
     change_email,
@@ -25,6 +32,7 @@ from campaigns.navigation import campaign_context
 from campaigns.queries import Role, has_role
 from campaigns.views.access import back_to, campaign_view, render_form
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import DomainError
 from evalsite.lib.qr_codes import draw_file, draw_inline
 from evalsite.lib.tables.writing import write_csv
@@ -41,6 +49,9 @@ def raters(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     is_valid = form.is_valid()
     page = page_of(request, list_raters(campaign, **form.filters()) if is_valid else list_raters(campaign).none())
     url = arrival_url(request, campaign)
+    reminder = get_latest_reminder(campaign) if has_role(campaign, Role.EDITOR) else None
+    job = reminder.job if reminder else None
+    is_over = job is None or job.status == job.Status.SUCCEEDED or not campaign.is_open
     context = campaign_context(campaign, "raters") | {
         "access": get_access(campaign),
         "open_link": url,
@@ -48,6 +59,8 @@ def raters(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "counts": count_raters(campaign),
         "form": form,
         "is_filtered": bool(form.errors or form.filters()),
+        "reminder": None if is_over else reminder,
+        "reminder_job": job_state(job) if job and not is_over and job.owner_id == request.user.pk else None,
         "page_obj": page,
         "raters": describe_raters(campaign, page) if has_role(campaign, Role.EDITOR) else [],
     }

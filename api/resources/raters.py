@@ -4,22 +4,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 from django import forms
 from django.urls import reverse
 
 from annotation.models import Invitation
 from annotation.monitoring import get_access
-from annotation.rater_forms import EmailForm, RaterFilter, as_errors
+from annotation.rater_forms import EmailForm, RaterFilter, ReminderForm, as_errors
 from annotation.rater_list import RaterEntry, find_problems, tidy
 from annotation.raters import RaterCounts, count_raters, describe_raters, get_invitation_of, list_raters
 from annotation.services.invitations import change_email, invite_raters, restore_invitation, revoke_invitation
+from annotation.services.reminders import remind_raters
 from api.access import ApiRequest
 from api.operations import Listed, Resource, operation
+from api.resources.jobs import JobShape
 from api.shapes import cleaned, sent_to
 from campaigns.models import Campaign
 from campaigns.queries import Role
 from evalsite.accounts.models import Scope
+from evalsite.jobs.models import Job
+from evalsite.lib.errors import CONFLICT
 
 
 class RaterNamesForm(forms.Form):
@@ -52,11 +57,18 @@ def _entry(number: int, sent: Any) -> RaterEntry:
     return RaterEntry(name or email, email, number)
 
 
+class RemindForm(ReminderForm, RaterFilter):
+    """A mail to raters who have not finished: to all, or to those that match."""
+
+    token = None  # type: ignore[assignment]  # requests have an Idempotency-Key
+
+
 @dataclass(frozen=True)
 class RaterLink:
     """An invited rater: their own link, and how far they are. `n_left`: HITs that they can still do.
 
-    `state`: not_begun, started, finished (there is nothing left for them to do) or revoked.
+    `state`: not_begun, started, finished (there is nothing left for them to do) or revoked. `is_reminder_sent`: the
+    mail server took the reminder that was begun at `reminded_at`.
     """
 
     id: int
@@ -69,6 +81,8 @@ class RaterLink:
     is_active: bool
     seen_at: datetime | None
     revoked_at: datetime | None
+    reminded_at: datetime | None
+    is_reminder_sent: bool
 
 
 @dataclass(frozen=True)
@@ -122,6 +136,25 @@ class Counts(Resource):
     def get(self, request: ApiRequest, campaign: Campaign) -> RaterCounts:
         """Return how many invited raters have not begun, are in progress, have finished or are revoked."""
         return count_raters(campaign)
+
+
+class Remind(Resource):
+    """A reminder by mail."""
+
+    @operation(Scope.EDIT, takes=RemindForm, returns=JobShape, status=202, refused=CONFLICT)
+    def post(self, request: ApiRequest, campaign: Campaign) -> Job | None:
+        """Mail their link to the raters that match, have an e-mail address and have not finished.
+
+        The text has to have the placeholder {link}; {name} and {study} may be in it. A rater gets at most one reminder
+        in 24 hours. Refused while the campaign is not running, where the site sends no mail, and if nobody would
+        get it.
+        """
+        form = RemindForm(sent_to(RemindForm, request))
+        filters = {"state": "", "search": ""} | cleaned(form)
+        reminder = remind_raters(
+            campaign=campaign, user=request.user, arrival_url=_arrival_url(request, campaign), token=uuid4(), **filters
+        )
+        return reminder.job
 
 
 class OneRater(Resource):
@@ -179,6 +212,8 @@ def _links(request: ApiRequest, campaign: Campaign, rows: Iterable[Invitation]) 
             is_active=each.is_active,
             seen_at=each.seen_at,
             revoked_at=each.revoked_at,
+            reminded_at=each.reminded_at,
+            is_reminder_sent=each.is_reminder_sent,
         )
         for each in describe_raters(campaign, rows)
     ]

@@ -37,10 +37,10 @@ def _send(subject: str, text: str, *, to: str) -> None:
             connection.close()  # Django leaves one open on which encryption could not begin
     except OSError as error:  # those of SMTP and TLS are among them
         logger.warning("A mail was not sent: %s: %s", type(error).__name__, error)
-        raise DomainError("mail_failed", f"No mail was sent: {_in_words(error)}") from None
+        raise DomainError("mail_failed", f"No mail was sent: {explain_mail_error(error)}") from None
 
 
-def _in_words(error: OSError) -> str:
+def explain_mail_error(error: OSError) -> str:
     """Say what is wrong, and which part of EMAIL_URL or DEFAULT_FROM_EMAIL it is about."""
     server = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
     match error:
