@@ -4,6 +4,7 @@ import re
 import smtplib
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -34,22 +35,25 @@ from tests.campaigns.cast import add_member, make_campaign
 from tests.databases import on_both, on_sqlite
 
 pytestmark = on_sqlite
-FAULTS: dict[str, Exception] = {}
+FAULTS: dict[str, Any] = {}
 NO_MAIL = "django.core.mail.backends.dummy.EmailBackend"
 
 
 class FaultyServer(EmailBackend):
-    """Takes mail, except to the addresses that have a fault."""
+    """Takes mail, except to the addresses that have a fault: an error, or what happens meanwhile."""
 
     def send_messages(self, messages: list[mail.EmailMessage]) -> int:
         for message in messages:
-            if fault := FAULTS.get(message.to[0]):
+            fault = FAULTS.get(message.to[0])
+            if isinstance(fault, BaseException):
                 raise fault
+            if fault:
+                fault()
         return super().send_messages(messages)
 
 
 @pytest.fixture
-def faults(settings) -> Iterator[dict[str, Exception]]:
+def faults(settings) -> Iterator[dict[str, Any]]:
     settings.EMAIL_BACKEND = f"{__name__}.FaultyServer"
     FAULTS.clear()
     yield FAULTS
@@ -177,6 +181,24 @@ def test_a_job_that_runs_again_sends_nobody_a_second_mail(owner_client: Client, 
     assert len(reached()) == 3
 
 
+def test_two_runs_of_a_job_at_once_send_each_mail_once(
+    owner_client: Client, idle: Campaign, faults: dict[str, Any]
+) -> None:
+    """The second begins while the first, which has read whom to remind, hands over its first mail."""
+    send(owner_client, idle)
+    job = job_of(idle)
+
+    def run_too() -> None:
+        with pytest.raises(DomainError) as failed:
+            get_handler(REMIND)(JobContext(), **job.args)
+        assert "reached Ada:" in failed.value.message
+
+    faults["ada@example.org"] = run_too
+    run_jobs()
+    assert sorted(reached()) == ["ada@example.org", "ben@example.org", "cleo@example.org"]
+    assert job_of(idle).status == "succeeded"
+
+
 def test_a_rater_gets_one_reminder_in_a_day(owner_client: Client, idle: Campaign) -> None:
     send(owner_client, idle)
     assert "A reminder is being sent" in send(owner_client, idle).text
@@ -210,7 +232,7 @@ def test_who_is_revoked_or_finishes_before_the_job_runs_gets_no_mail(owner_clien
 
 
 def test_a_retry_sends_to_the_rest_and_names_whom_the_mail_may_have_reached(
-    owner: User, owner_client: Client, idle: Campaign, faults: dict[str, Exception]
+    owner: User, owner_client: Client, idle: Campaign, faults: dict[str, Any]
 ) -> None:
     faults["ben@example.org"] = smtplib.SMTPServerDisconnected("gone")
     send(owner_client, idle)
@@ -236,7 +258,7 @@ def test_a_retry_sends_to_the_rest_and_names_whom_the_mail_may_have_reached(
 
 
 def test_an_address_that_is_refused_keeps_nobody_else_from_the_mail(
-    owner_client: Client, idle: Campaign, faults: dict[str, Exception]
+    owner_client: Client, idle: Campaign, faults: dict[str, Any]
 ) -> None:
     faults["ada@example.org"] = smtplib.SMTPRecipientsRefused({"ada@example.org": (550, b"no such user")})
     send(owner_client, idle)
@@ -253,7 +275,7 @@ def test_an_address_that_is_refused_keeps_nobody_else_from_the_mail(
 
 
 def test_a_server_that_takes_no_mail_costs_nobody_the_reminder(
-    owner_client: Client, idle: Campaign, faults: dict[str, Exception]
+    owner_client: Client, idle: Campaign, faults: dict[str, Any]
 ) -> None:
     faults["ada@example.org"] = smtplib.SMTPDataError(451, b"try later")
     send(owner_client, idle)
@@ -267,9 +289,9 @@ def test_a_server_that_takes_no_mail_costs_nobody_the_reminder(
 
 
 def test_who_was_claimed_when_the_worker_died_is_named_and_gets_no_second_mail(
-    owner_client: Client, idle: Campaign, faults: dict[str, Exception]
+    owner_client: Client, idle: Campaign, faults: dict[str, Any]
 ) -> None:
-    faults["ben@example.org"] = SystemExit()  # type: ignore[assignment]  # the process ends in the middle of a mail
+    faults["ben@example.org"] = SystemExit()  # the process ends in the middle of a mail
     send(owner_client, idle)
     with pytest.raises(SystemExit):
         run_jobs()
