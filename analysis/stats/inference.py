@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from analysis.stats.ratings import Codes, Floats, Mask
 from analysis.stats.significance import adjust
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # Of the largest term of a sum: what is smaller is rounding.
 _ROUNDING = 1e-10
@@ -87,8 +88,10 @@ class _Layout:
     is_known: Mask
     n_systems: int
 
-    def total(self, group: NDArray[np.int64], values: Floats) -> csr_array:
+    def total(self, group: NDArray[np.int64], values: Floats) -> "csr_array":
         """Return the sum of values of each system in each group, (n_groups, n_systems)."""
+        from scipy.sparse import csr_array
+
         return csr_array((values, (group, self.system)), shape=(int(group.max()) + 1, self.n_systems))
 
 
@@ -100,7 +103,7 @@ class _Fit:
     """
 
     theta: Floats
-    share: csr_array
+    share: "csr_array"
     coefficient: Floats
     bread: Floats
     residual: Floats
@@ -164,6 +167,8 @@ def compare_clustered(
     >>> [round(float(each[0, 1]), 4) for each in (found.difference, found.standard_error, found.df, found.p_value)]
     [2.0, 0.5774, 2.0, 0.0371]
     """
+    from scipy.sparse.csgraph import connected_components
+
     is_number = ~np.isnan(z)
     if not is_number.any():
         nothing = np.full((n_systems, n_systems), np.nan)
@@ -242,7 +247,9 @@ def _lay_out(z: Floats, system: Codes, worker: Codes, source: Codes, n_systems: 
     return _Layout(z, system.astype(np.int64), of_worker, stratum, of_source, cell, is_known, n_systems)
 
 
-def _fit(layout: _Layout, counts: csr_array, theta: Floats) -> _Fit:
+def _fit(layout: _Layout, counts: "csr_array", theta: Floats) -> _Fit:
+    from scipy.sparse import csr_array
+
     n = counts.sum(axis=1)
     # Of a stratum's sums, this share is lost of every product of what is partly demeaned
     lost = (2 * theta - theta**2) / n
@@ -259,7 +266,7 @@ def _fit(layout: _Layout, counts: csr_array, theta: Floats) -> _Fit:
     return _Fit(theta, csr_array(counts * (theta / n)[:, None]), coefficient, bread, residual, int(is_positive.sum()))
 
 
-def _random_effects(layout: _Layout, counts: csr_array) -> Floats:
+def _random_effects(layout: _Layout, counts: "csr_array") -> Floats:
     """Return θ of each stratum, (n_strata,)."""
     n = np.asarray(counts.sum(axis=1))
     none = np.zeros(n.size)
@@ -313,6 +320,8 @@ def _pairs(covariance: Floats) -> Floats:
 
 
 def _meat_of_workers(layout: _Layout, fit: _Fit) -> Floats:
+    from scipy.sparse import csr_array
+
     shape = (int(layout.worker.max()) + 1, fit.theta.size)
     in_stratum = csr_array((fit.residual, (layout.worker, layout.stratum)), shape=shape)
     score = layout.total(layout.worker, fit.residual) - in_stratum @ fit.share
@@ -373,6 +382,10 @@ def _effective_sources(layout: _Layout, fit: _Fit) -> Floats:
 
 
 def _comparison(contrasts: tuple[Floats, Floats, Floats], n_shared: NDArray[np.int64]) -> Comparison:
+    from scipy import stats
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     difference, variance, df = contrasts
     error = np.sqrt(variance)
     p_value = stats.t.sf(difference / error, df)

@@ -93,10 +93,10 @@ def test_a_key_is_heeded_with_a_condition(api: Api, owner: User) -> None:
     )
 
 
-def test_every_post_takes_a_key_but_what_answers_with_a_secret_or_calls_the_network() -> None:
+def test_every_post_takes_a_key_but_what_answers_with_a_secret_calls_the_network_or_deletes() -> None:
     posts = {each.name: each.callback.view_class for each in urlpatterns if hasattr(each.callback, "view_class")}
     without = {name for name, view in posts.items() if hasattr(view, "post") and not view.post.operation.takes_key}
-    assert without == {"tokens", "webhooks", "webhook_secret", "chatbot_test", "platform_check"}
+    assert without == {"tokens", "webhooks", "webhook_secret", "chatbot_test", "platform_check", "deletion", "erasure"}
 
 
 @dataclass

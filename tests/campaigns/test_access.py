@@ -40,7 +40,7 @@ QUERIES = {
     "criteria": 4,
     "screen": 4,
     "instructions": 3,
-    "settings": 7,
+    "settings": 3,
     "members": 4,
 }
 
@@ -64,5 +64,5 @@ def test_queries_of_the_list_do_not_grow_with_it(
 ) -> None:
     for _ in range(4):
         make_campaign(owner)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         owner_client.get(reverse("campaigns:list"))

@@ -29,7 +29,7 @@ from examples.client import ApiError, Client
 from tests.databases import using_database
 from tests.e2e.conftest import serve
 from tests.jobs.processes import EMAIL, PASSWORD, Site
-from tests.services import new_database
+from tests.services import new_database, wait_until
 
 SYSTEMS, N_SOURCES = ("alder", "birch", "cedar", "human"), 8
 QUALITY = {"human": 1.0, "alder": 0.4, "birch": -0.3, "cedar": -1.1}
@@ -193,9 +193,13 @@ def test_outputs_without_a_file_and_raters_by_name(served: Installation) -> None
         assert links["ann"] != links["ben"]
         assert site.campaign(campaign.public_id).get() == campaign.get()
         site.delete(campaign.at())
-        with pytest.raises(ApiError) as refused:
-            campaign.get()
-        assert refused.value.status == 404
+
+        def is_gone() -> bool:
+            with pytest.raises(ApiError) as refused:
+                campaign.get()
+            return refused.value.status == 404
+
+        wait_until(is_gone, 20, "the campaign is deleted")
 
 
 def test_a_chatbot_is_added_and_asked(served: Installation) -> None:
