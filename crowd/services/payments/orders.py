@@ -91,7 +91,7 @@ def place_orders(*, campaign: Campaign, orders: Iterable[Order]) -> list[Order]:
     wanted = list(orders)
     about = {each.worker_id for each in wanted if each.worker_id}
     if Worker.objects.filter(pk__in=about, erased_at__isnull=False).exists():
-        raise DomainError("erased", "The worker’s personal data were erased: the platform cannot be told who it is.")
+        raise DomainError("erased", "The worker’s personal data were erased: the platform cannot be given an id.")
     placed = Order.objects.bulk_create(wanted)
     if placed:
         enqueue_once(CARRY_OUT, campaign.pk)
