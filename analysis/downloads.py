@@ -5,16 +5,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.exports import draw_figure, figure_files, file_name
+from analysis.exports import WORKBOOK, draw_figure, figure_files, make_workbook, table_paths
 from analysis.methods import figures_of, tables_of
 from analysis.sections import Output
 
 _WORKERS = "workers"
+CONTENT_TYPES = {
+    ".csv": "text/csv",
+    ".json": "application/json",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".tex": "application/x-tex",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".zip": "application/zip",
+}
+"""What the files of a run are, by the endings of their names."""
+OTHER_TYPE = "application/octet-stream"
 
 
 @dataclass(frozen=True)
 class RunFile:
-    """A file of a run: its path below the run's folder, and its size in bytes; None of a figure not drawn yet."""
+    """A file of a run: its path below the run's folder, and its size in bytes; None of one that is made on demand."""
 
     path: str
     size: int | None
@@ -44,14 +56,14 @@ class RunDownloads:
 
 
 def find_file(folder: Path, name: str) -> Path | None:
-    """Return a file of a run by its path below the run's folder, a figure drawn if need be; None if it has none."""
+    """Return a file of a run by its path below the run's folder, made if need be; None if it has none."""
     folder = folder.resolve()
     try:
         path = (folder / name).resolve()
         is_kept = path.is_relative_to(folder) and path.is_file()
     except (OSError, ValueError):  # a name that no file system takes
         return None
-    return path if is_kept or draw_figure(folder, name) else None
+    return path if is_kept or (make_workbook if path.suffix == ".xlsx" else draw_figure)(folder, name) else None
 
 
 def list_downloads(report: Mapping[str, Any], folder: Path) -> RunDownloads:
@@ -64,18 +76,17 @@ def list_downloads(report: Mapping[str, Any], folder: Path) -> RunDownloads:
         files = [RunFile(path, size) for path in paths if (size := size_of(path)) is not None]
         return [Download(title, files)] if files else []
 
-    tables = {
-        table.name: found(table.title, *(f"tables/{file_name(table.name)}{suffix}" for suffix in (".csv", ".tex")))
-        for table in tables_of(report, Output.FILES)
-    }
     kept_report = found("All that was computed", "report.json")
-    figures = figures_of(report) if kept_report else []  # they are drawn from it when they are asked for
+
+    def made(title: str, *paths: str) -> list[Download]:
+        """Return files of which some are made, from the report, when they are asked for."""
+        files = [RunFile(path, size_of(path)) for path in paths if kept_report or size_of(path) is not None]
+        return [Download(title, files)] if files else []
+
+    tables = {table.name: made(table.title, *table_paths(table)) for table in tables_of(report, Output.FILES)}
     return RunDownloads(
-        whole=[*found("Replication package", "package.zip"), *kept_report],
+        whole=[*found("Replication package", "package.zip"), *made("All tables", WORKBOOK), *kept_report],
         workers=tables.pop(_WORKERS, []),
         tables=[each for of_table in tables.values() for each in of_table],
-        figures=[
-            Download(figure.title, [RunFile(path, size_of(path)) for path in figure_files(figure)])
-            for figure in figures
-        ],
+        figures=[each for figure in figures_of(report) for each in made(figure.title, *figure_files(figure))],
     )

@@ -1,4 +1,4 @@
-"""The one way out: any section as text, CSV, LaTeX and figures, and a report as a folder of them."""
+"""The one way out: any section as text, CSV, LaTeX, XLSX and figures, and a report as a folder of them."""
 
 import io
 import json
@@ -11,12 +11,15 @@ from zlib import crc32
 
 from analysis.methods import figures_of, tables_of
 from analysis.sections import DARK, LIGHT, Cell, Figure, Output, Table, Theme
-from evalsite.lib.tables.writing import write_csv
+from evalsite.lib.tables.writing import Sheet, sheet_names, write_csv, write_xlsx
 
-_REPORT, _FIGURES = "report.json", "figures"
+_REPORT, _FIGURES, _TABLES = "report.json", "figures", "tables"
+WORKBOOK = "tables.xlsx"
+"""The file that holds all tables of a report, in its folder."""
 _drawing = Lock()  # matplotlib's settings are those of the whole process
 # Below 255 bytes in any script, with what is added to it.
 _LONGEST_NAME = 50
+_ABOUT, _WIDEST = "About", 60
 _LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -80,6 +83,36 @@ def to_latex(table: Table) -> str:
     return "\n".join([*lines, rf"\label{{tab:{label}}}", r"\end{table}"]) + "\n"
 
 
+def to_xlsx(tables: Sequence[Table]) -> bytes:
+    """Return a workbook of a sheet for each table, and a last one with what the sheets show: titles and captions."""
+    names = sheet_names([*(table.title for table in tables), _ABOUT])
+    about = [(name, table.title, table.caption) for name, table in zip(names, tables, strict=False)]
+    stream = io.BytesIO()
+    write_xlsx(
+        stream,
+        [
+            *(
+                Sheet(
+                    table.title,
+                    [column.name for column in table.columns],
+                    table.rows,
+                    formats=[f"0.{'0' * column.decimals}" for column in table.columns],
+                    widths=_widths(table),
+                )
+                for table in tables
+            ),
+            Sheet(_ABOUT, ("Sheet", "Table", "Caption"), about, widths=(32, 32, 100)),
+        ],
+    )
+    return stream.getvalue()
+
+
+def _widths(table: Table) -> list[int]:
+    """Return how wide each column of a sheet is, in characters."""
+    cells = [[column.name for column in table.columns], *_formatted(table, missing="")]
+    return [min(max(len(row[k]) for row in cells), _WIDEST) + 2 for k in range(len(table.columns))]
+
+
 def _text_columns(table: Table) -> list[bool]:
     return [all(isinstance(row[k], str) for row in table.rows) for k in range(len(table.columns))]
 
@@ -112,7 +145,7 @@ def write_report(folder: Path, report: Mapping[str, Any]) -> None:
 
     The folder is made; files of the same names are replaced.
     """
-    tables_folder = folder / "tables"
+    tables_folder = folder / _TABLES
     tables_folder.mkdir(parents=True, exist_ok=True)
     (folder / _REPORT).write_text(dump_json(report), encoding="utf-8")
     for name, content in table_files(report):
@@ -166,6 +199,34 @@ def draw_figure(folder: Path, name: str) -> bool:
                 draft.replace(path)
             finally:
                 draft.unlink(missing_ok=True)
+    return True
+
+
+def table_paths(table: Table) -> list[str]:
+    """Return the names of a table's files in the folder of its report."""
+    return [f"{_TABLES}/{file_name(table.name)}{suffix}" for suffix in (".csv", ".tex", ".xlsx")]
+
+
+def make_workbook(folder: Path, name: str) -> bool:
+    """Write a table, or all of them, as XLSX into the folder of its report; return False if there is no such file.
+
+    It is made when it is first asked for, as `draw_figure` does.
+    """
+    try:
+        tables = tables_of(json.loads((folder / _REPORT).read_text(encoding="utf-8")), Output.FILES)
+    except FileNotFoundError:
+        return False
+    wanted = {WORKBOOK: tables} | {table_paths(table)[-1]: [table] for table in tables}
+    if name not in wanted:
+        return False
+    path = folder / name
+    draft = path.with_name(f"{uuid4().hex}{path.suffix}")
+    path.parent.mkdir(exist_ok=True)
+    try:
+        draft.write_bytes(to_xlsx(wanted[name]))
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
     return True
 
 

@@ -73,7 +73,16 @@ def comparison_file(comparison: Comparison, folder: str) -> str:
     return f"{folder}/{file_name(f'significance-{comparison.name}')}"
 
 
-_FORMATS = {".csv": "CSV", ".tex": "LaTeX", ".svg": "SVG", ".pdf": "PDF", ".png": "PNG", ".json": "JSON", ".zip": "zip"}
+_FORMATS = {
+    ".csv": "CSV",
+    ".tex": "LaTeX",
+    ".xlsx": "XLSX",
+    ".svg": "SVG",
+    ".pdf": "PDF",
+    ".png": "PNG",
+    ".json": "JSON",
+    ".zip": "zip",
+}
 
 
 @register.filter

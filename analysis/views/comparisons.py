@@ -1,5 +1,6 @@
 """Comparing two results: of campaigns and of ratings files, if the user may see them."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -10,16 +11,22 @@ from django.utils.http import content_disposition_header, urlencode
 from django.views.decorators.http import require_GET
 
 from analysis.compare import Agreement, compare_results, correlations_table, systems_table
-from analysis.exports import to_csv, to_latex
+from analysis.downloads import CONTENT_TYPES
+from analysis.exports import to_csv, to_latex, to_xlsx
 from analysis.models import AnalysisRun
 from analysis.navigation import crumbs, result_context, result_url
 from analysis.queries import get_finished_run_for, list_comparable_results, parse_id
+from analysis.sections import Table
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import UNPROCESSABLE, DomainError
 
 _MOST_OFFERED = 200
 _TABLES = {"systems": systems_table, "correlations": correlations_table}
-_FORMATS = {"csv": (to_csv, "text/csv; charset=utf-8"), "tex": (to_latex, "application/x-tex; charset=utf-8")}
+_FORMATS: dict[str, tuple[Callable[[Table], str | bytes], str]] = {
+    "csv": (to_csv, "text/csv; charset=utf-8"),
+    "tex": (to_latex, "application/x-tex; charset=utf-8"),
+    "xlsx": (lambda table: to_xlsx([table]), CONTENT_TYPES[".xlsx"]),
+}
 
 
 @require_GET
@@ -80,7 +87,7 @@ def _compare(first: AnalysisRun | None, second: AnalysisRun | None) -> tuple[Agr
 
 @require_GET
 def comparison_file(request: SignedInRequest) -> HttpResponse:
-    """Send the table of a comparison that `file` names, as CSV or LaTeX: `systems.csv`, `correlations.tex` …"""
+    """Send the table of a comparison that `file` names, as CSV, LaTeX or XLSX: `systems.csv`, `correlations.tex` …"""
     name = request.GET.get("file", "")
     title, _, suffix = name.partition(".")
     agreement, _ = _compare(_chosen(request, "first"), _chosen(request, "second"))

@@ -1,6 +1,5 @@
 """The pages of a run: its progress, its results, and their files."""
 
-import mimetypes
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis import queries
 from analysis.anonymity import anonymise, anonymous_report
-from analysis.downloads import find_file, list_downloads
+from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
 from analysis.exports import to_csv, to_latex
 from analysis.findings import find
 from analysis.forms import ChangeForm, ComparisonFilter, ExclusionForm, WorkerFilter
@@ -240,7 +239,7 @@ def run_file(request: SignedInRequest, run_id: UUID, name: str) -> FileResponse:
         path.open("rb"),
         as_attachment=not is_figure,
         filename=_download_name(found, path.name),
-        content_type=mimetypes.guess_type(path.name)[0] or "application/octet-stream",
+        content_type=CONTENT_TYPES.get(path.suffix, OTHER_TYPE),
     )
     response["Cache-Control"] = "private, max-age=3600"
     return response

@@ -12,7 +12,8 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from analysis.campaign_queries import find_agreement, settings_of
-from analysis.downloads import find_file, list_downloads
+from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
+from analysis.findings import find
 from analysis.forms import LiveWorkerFilter
 from analysis.live import LiveWorker, find_workers, list_live_workers
 from analysis.methods import sections_of
@@ -38,22 +39,12 @@ from campaigns.models import Campaign
 from campaigns.queries import Role
 from evalsite.accounts.models import Scope
 
-_TYPES = {
-    ".csv": "text/csv",
-    ".json": "application/json",
-    ".pdf": "application/pdf",
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
-    ".tex": "application/x-tex",
-    ".zip": "application/zip",
-}
-_OTHER_TYPE = "application/octet-stream"
-
 
 @dataclass(frozen=True)
 class RunResult:
-    """What an analysis found: numbers of systems, workers and ratings, and the ranking."""
+    """What an analysis found: in at most three sentences, in numbers of systems, workers and ratings, and ranked."""
 
+    finding: list[str]
     totals: RunTotals
     ranking: Ranking
 
@@ -63,9 +54,9 @@ class Result(Resource):
 
     @operation(Scope.READ, returns=RunResult)
     def get(self, request: ApiRequest, run_id: UUID) -> RunResult:
-        """Return the ranking."""
+        """Return the finding as the page words it, the totals and the ranking."""
         report = run_for(request, run_id).report
-        return RunResult(get_totals(report), get_ranking(report))
+        return RunResult(find(report), get_totals(report), get_ranking(report))
 
 
 class Comparisons(Resource):
@@ -219,7 +210,9 @@ class FileOfRun(serializers.Serializer[Any]):
 
     path = serializers.CharField(help_text="Its address is this below the address of the list.")
     title = serializers.CharField()
-    size = serializers.IntegerField(allow_null=True, help_text="In bytes; null of a figure that is not drawn yet.")
+    size = serializers.IntegerField(
+        allow_null=True, help_text="In bytes; null of a file that is made when it is asked for."
+    )
 
 
 class RunFiles(Resource):
@@ -241,13 +234,13 @@ class RunFiles(Resource):
 class OneRunFile(Resource):
     """One file of an analysis."""
 
-    @operation(Scope.READ, media_type=(*_TYPES.values(), _OTHER_TYPE))
+    @operation(Scope.READ, media_type=(*CONTENT_TYPES.values(), OTHER_TYPE))
     def get(self, request: ApiRequest, run_id: UUID, name: str) -> FileResponse:
         """Send the file; in all of them workers are named by keyed hashes."""
         path = find_file(_folder(run_for(request, run_id)), name)
         if path is None:
             raise Http404
-        return FileResponse(path.open("rb"), content_type=_TYPES.get(path.suffix, _OTHER_TYPE))
+        return FileResponse(path.open("rb"), content_type=CONTENT_TYPES.get(path.suffix, OTHER_TYPE))
 
 
 def _folder(run: AnalysisRun) -> Path:

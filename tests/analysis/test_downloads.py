@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import openpyxl
 import pytest
 from django.conf import settings as django_settings
 from django.core.management import call_command
@@ -20,7 +21,9 @@ from django.urls import reverse
 
 from analysis.anonymity import anonymise, anonymous_report
 from analysis.exports import draw_figure
+from analysis.methods import tables_of
 from analysis.models import AnalysisRun
+from analysis.sections import Output
 from analysis.services.runs import exclude_worker
 from analysis.settings import custom_settings, from_protocol
 from annotation.models import Rating
@@ -44,7 +47,7 @@ def fetch(client: Client, url: str) -> bytes:
 def test_every_link_of_the_page_answers(owner_client: Client, done_with_two_criteria: AnalysisRun) -> None:
     text = owner_client.get(reverse("analysis:downloads", args=[done_with_two_criteria.pk])).text
     links = [link.replace("&amp;", "&") for link in re.findall(r'<a href="([^"]+)" download', text)]
-    assert len(links) == 2 + 2 * 14 + 3 * 6 + 3
+    assert len(links) == 3 + 3 * 14 + 3 * 6 + 4
     for link in links:
         assert len(fetch(owner_client, link)) > 50, link
 
@@ -118,6 +121,29 @@ def test_cells_that_a_spreadsheet_would_run_are_neutralised(owner_client: Client
             for cell in row:
                 assert not cell.startswith(("=", "@", "+")), table
                 assert cell != "-minus", table
+
+
+def test_a_workbook_has_every_table_with_all_digits_and_runs_no_formula(owner_client: Client, upload, start) -> None:
+    names = ("=1+1", "fair", "#N/A")
+    run = start(upload(ratings_csv(systems=names)))
+    book = openpyxl.load_workbook(io.BytesIO(fetch(owner_client, file_of(run, "tables.xlsx"))))
+    tables = tables_of(run.report, Output.FILES)
+    *sheets, about = book.worksheets
+    assert [row[1] for row in about.iter_rows(min_row=2, values_only=True)] == [table.title for table in tables]
+    assert [row[0] for row in about.iter_rows(min_row=2, values_only=True)] == [sheet.title for sheet in sheets]
+    for sheet, table in zip(sheets, tables, strict=True):
+        rows = list(sheet.iter_rows(values_only=True))
+        assert rows[0] == tuple(column.name for column in table.columns)
+        if table.name == "workers":  # which are renamed in files
+            continue
+        for found, row in zip(rows[1:], table.rows, strict=True):
+            for cell, value in zip(found, row, strict=True):
+                assert cell == (pytest.approx(value, rel=1e-15) if isinstance(value, float) else value or cell)
+        assert not [cell for row in sheet.iter_rows() for cell in row if cell.data_type in "fe"]
+    alone = openpyxl.load_workbook(io.BytesIO(fetch(owner_client, file_of(run, "tables/systems.xlsx"))))
+    assert alone.worksheets[0]["A2"].value in names
+    z = next(cell for cell in alone.worksheets[0][2] if isinstance(cell.value, float))
+    assert z.number_format == "0.000"
 
 
 # --- The replication package

@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.test.client import MULTIPART_CONTENT
 
+from analysis.findings import find
 from analysis.methods.replication import compare_runs
 from analysis.models import AnalysisRun
 from evalsite.accounts.models import Scope, User
@@ -47,6 +48,7 @@ def test_a_file_is_uploaded_analysed_and_read(script: Client) -> None:
     run = _finished(script.post(f"{ROOT}ratings-files/{file['id']}/runs/", {"protocol": "mrc-adequacy"}))
     here = f"{ROOT}runs/{run.pk}/"
     result = script.get(f"{here}result/").json()
+    assert result["finding"] == find(run.report)
     assert [row["system"] for row in result["ranking"]["rows"]] == ["alder", "birch", "cedar"]
     assert result["ranking"]["rows"][0]["z"] == run.report["summary"]["systems"][0]["z"]
     assert script.get(f"{here}report/").json()["summary"] == json.loads(json.dumps(run.report["summary"]))

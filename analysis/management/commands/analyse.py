@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from analysis.dialogues.loading import load_dialogues
 from analysis.dialogues.rows import LoadedDialogues
-from analysis.exports import dump_json, to_latex, to_text, write_figures, write_report
+from analysis.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
 from analysis.management.ratings_command import RatingsCommand
 from analysis.methods import tables_of
 from analysis.methods.replication import compare_runs
@@ -53,6 +53,7 @@ class Command(RatingsCommand):
         if document and options["out"]:
             self.say("Writing tables")
             write_report(options["out"], document)
+            make_workbook(options["out"], WORKBOOK)
             self.say("Drawing figures")
             write_figures(options["out"], document)
         if not wants_tables or document is None:
