@@ -38,11 +38,11 @@ format: .venv/test
 	$(PYTHON) -m venv .venv
 
 .venv/demo: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[metrics]'
 	@touch $@
 
 .venv/test: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,metrics]'
 	@touch $@ .venv/demo
 
 clean:

@@ -270,6 +270,17 @@ EVALSITE_METHODS = [
     "analysis.methods.reliability.Reliability",
 ]
 
+# Kinds of metrics that can be computed from outputs and references.
+EVALSITE_METRICS = [
+    "analysis.metrics.kinds.bleu.Bleu",
+    "analysis.metrics.kinds.bleu.Gleu",
+    "analysis.metrics.kinds.rouge.RougeL",
+    "analysis.metrics.kinds.meteor.Meteor",
+    "analysis.metrics.kinds.edits.Chrf",
+    "analysis.metrics.kinds.edits.Ter",
+    "analysis.metrics.kinds.qbleu.QBleu",
+]
+
 # --- Chats
 # Hosts (or host:port, *.domain, or * for every public host) at which chatbots may be called. A private address is
 # refused unless its host is named here as it is.

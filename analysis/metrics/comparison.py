@@ -22,8 +22,6 @@ from evalsite.lib.tables.errors import listing
 
 SEED = 1
 """Of the permutations, if nothing else is said."""
-# Means that differ only by the rounding of their sums must tie.
-_DECIMALS = 10
 
 
 @dataclass(frozen=True)
@@ -37,9 +35,9 @@ class MetricComparison:
 def compare_metrics(human: SegmentScores, metrics: SegmentScores, seed: int = SEED) -> MetricComparison:
     """Return how each metric agrees with people, and Williams' test of every two metrics.
 
-    A system's score is the mean of all its segments' scores in its file. Segments count where people and metric have
-    a score. Pearson's r and Kendall's τ-b of segments are over all of them together, accuracy is within sources, as in
-    the metrics task of WMT23.
+    A system's score is its own if the file has one, else the mean of all its segments in the file. Segments count where
+    people and metric have a score. Pearson's r and Kendall's τ-b of segments are over all of them together, accuracy is
+    within sources, as in the metrics task of WMT23.
 
     Raises DomainError `different_systems` where two metrics do not have scores of the same systems, `no_common_systems`
     where people and metrics share none.
@@ -53,12 +51,12 @@ def compare_metrics(human: SegmentScores, metrics: SegmentScores, seed: int = SE
             f"{metrics.file} has {listing(sorted(covered))}. Give the same system the same name in both.",
         )
     judged = human.matrix(human.metrics[0], systems, human.sources)
-    by_people = _means(judged)
+    by_people = human.system_scores(human.metrics[0], systems)
     swaps = draw_swaps(len(human.sources), np.random.default_rng(seed))
     of_people = permutation_p_values(judged, swaps)
     found, means = {}, {}
     for name in metrics.metrics:
-        means[name] = _means(metrics.matrix(name, systems, metrics.sources))
+        means[name] = metrics.system_scores(name, systems)
         scores = metrics.matrix(name, systems, human.sources)
         scores[np.isnan(judged)] = np.nan
         lacks = np.isnan(scores) & ~np.isnan(judged)
@@ -94,10 +92,6 @@ def _systems_of_metrics(metrics: SegmentScores) -> set[str]:
             "leave the system or the metric out.",
         )
     return every
-
-
-def _means(scores: Floats) -> Floats:
-    return np.round(np.nansum(scores, axis=0) / np.count_nonzero(~np.isnan(scores), axis=0), _DECIMALS)
 
 
 def _of_systems(human: Floats, metric: Floats, soft: float) -> dict[str, float | None]:

@@ -11,7 +11,7 @@ from analysis.metrics.comparison import SEED, compare_metrics, comparison_tables
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from evalsite.lib.arguments import whole
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import WINDOWS_1252
+from evalsite.lib.tables import WINDOWS_1252, if_windows
 
 
 class Command(BaseCommand):
@@ -51,7 +51,7 @@ class Command(BaseCommand):
 def _read(path: Path, has_metrics: bool, encoding: str | None, errors: list[str]) -> SegmentScores | None:
     """Return the scores of a file; if it cannot be read, add why to `errors`, so that both files' are said at once."""
     try:
-        return load_segment_scores(path, has_metrics=has_metrics, encoding=encoding)
+        return load_segment_scores(path, has_metrics=has_metrics, encoding=if_windows(path, encoding))
     except DomainError as error:
         errors.append(str(error))
         return None
