@@ -1,6 +1,7 @@
 """Reading what was made of a campaign's ratings. Every function wants a campaign that the user may see."""
 
 from dataclasses import dataclass, fields
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from analysis.methods.replication import compare_runs
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import LARGE, as_seen, parse_id, runs_seen_by
 from analysis.ratings.scales import FULL
-from analysis.settings import AnalysisSettings
+from analysis.settings import AnalysisSettings, Cost
 from annotation.models import Assignment
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.models import Campaign
@@ -22,6 +23,7 @@ from evalsite.jobs.models import Job
 
 ANALYSE = "analysis.campaign"
 """The kind of job that takes a snapshot of a campaign's ratings and has it analysed."""
+_CENT = Decimal("0.01")
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,19 @@ def settings_of(campaign: Campaign) -> AnalysisSettings:
     criteria = tuple(CriterionSpec(**each) for each in found)
     n_counts = get_protocol(campaign.protocol).n_counts
     return AnalysisSettings(
-        campaign.protocol, criteria, campaign.worker_test, campaign.alpha, n_counts=n_counts, scale=FULL
+        *(campaign.protocol, criteria, campaign.worker_test, campaign.alpha),
+        n_counts=n_counts,
+        scale=FULL,
+        cost=_cost_of(campaign),
     )
+
+
+def _cost_of(campaign: Campaign) -> Cost | None:
+    """Return what a HIT costs by the campaign's settings; None where workers are not paid by it."""
+    if not campaign.reward:
+        return None
+    fee = campaign.crowd_platform.fee(campaign.ref, campaign.reward, n_places=campaign.workers_per_hit)
+    return Cost(float(campaign.reward + fee.quantize(_CENT, ROUND_HALF_UP)), campaign.currency)
 
 
 def newest_snapshot_of(campaign: Campaign) -> RatingsFile | None:

@@ -136,11 +136,7 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
     rating, less the time of such chats. Five queries at most.
     """
     finished = _finished(campaign)
-    found = {
-        each.pk: each
-        for each in finished.select_related("worker").only("worker__key", "started_at", "seen_at").iterator()
-        if str(each.pk) in assignments
-    }
+    found = _timed(campaign, assignments)
     conversations = Conversation.objects.filter(assignment__in=finished.values("pk")).order_by()
     sizes, changes = _sizes(conversations), _changes(conversations)
     sent_topic = systems_sent_topic(campaign)
@@ -182,11 +178,26 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
                 chars_by_input=characters,
             )
         )
-    work = [
-        Work(each.worker.name, str(pk), round((each.seen_at - each.started_at).total_seconds(), 3))
-        for pk, each in found.items()
-    ]
+    work = _working_times(found.values())
     return in_order(chats, without_dead(work, dead), left_out(len(dead)))
+
+
+def read_work(campaign: Campaign, assignments: Collection[str]) -> list[Work]:
+    """Return how long some finished assignments took, by their ids as text. One query."""
+    return sorted(_working_times(_timed(campaign, assignments).values()))
+
+
+def _timed(campaign: Campaign, assignments: Collection[str]) -> dict[int, Assignment]:
+    finished = _finished(campaign).select_related("worker").only("worker__key", "started_at", "seen_at")
+    return {each.pk: each for each in finished.iterator() if str(each.pk) in assignments}
+
+
+def _working_times(assignments: Iterable[Assignment]) -> list[Work]:
+    """Return how long finished assignments took, from their start to their last rating."""
+    return [
+        Work(each.worker.name, str(each.pk), round((each.seen_at - each.started_at).total_seconds(), 3))
+        for each in assignments
+    ]
 
 
 def _sizes(conversations: QuerySet[Conversation]) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:

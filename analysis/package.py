@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from analysis.dialogues.rows import CHAT_COLUMNS, WORK_COLUMNS, cells_of
+from analysis.dialogues.rows import CHAT_COLUMNS, WORK_COLUMNS, Chat, Work, cells_of
 from analysis.exports import dump_json, table_files
 from analysis.study import Study
 from campaigns.design.composition import KINDS
@@ -24,7 +24,7 @@ Replication package
 ===================
 
 ratings.csv     every rating as the worker gave it, one a row
-{chats}protocol.json   criteria, worker test and the other settings
+{more}protocol.json   criteria, worker test and the other settings
 summary.json    the results
 tables/         the results as CSV and LaTeX
 
@@ -35,11 +35,11 @@ With evalsite {version} this command prints summary.json, byte for byte:
 {test}
 Workers are named by a number and a keyed hash.
 """
-_CHATS = """\
-dialogues.csv   topic, opinion and length of every chat, one a row
-assignments.csv how many seconds each assignment took
-"""
-_OPTIONS = " --dialogues dialogues.csv --assignments assignments.csv"
+_CHATS, _TIMES = "dialogues.csv", "assignments.csv"
+_ABOUT = {
+    _CHATS: ("--dialogues", "topic, opinion and length of every chat, one a row"),
+    _TIMES: ("--assignments", "how many seconds each assignment took"),
+}
 
 
 def write_package(path: Path, study: Study, document: dict[str, Any], names: Mapping[str, str]) -> None:
@@ -47,11 +47,11 @@ def write_package(path: Path, study: Study, document: dict[str, Any], names: Map
 
     `names` has a name for every worker of the ratings and of the chats.
     """
-    has_chats = study.dialogues is not None
+    more = _more_files(study, names)
     readme = _README.format(
         version=__version__,
-        chats=_CHATS if has_chats else "",
-        options=_OPTIONS if has_chats else "",
+        more="".join(f"{name:15} {_ABOUT[name][1]}\n" for name, _, _ in more),
+        options="".join(f" {_ABOUT[name][0]} {name}" for name, _, _ in more),
         test=_worker_test(document["summary"]["worker_test"]),
     )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
@@ -60,7 +60,7 @@ def write_package(path: Path, study: Study, document: dict[str, Any], names: Map
         package.writestr("summary.json", dump_json(document["summary"]))
         with package.open("ratings.csv", "w", force_zip64=True) as stream:
             write_ratings(stream, study, names)
-        for name, header, rows in _chat_files(study, names):
+        for name, header, rows in more:
             text = io.StringIO(newline="")
             write_csv(text, header, rows)
             package.writestr(name, text.getvalue())
@@ -103,21 +103,28 @@ def _numbered(n: int) -> list[str]:
     return [f"a{k:0{len(str(n))}d}" for k in range(1, n + 1)]
 
 
-def _chat_files(study: Study, names: Mapping[str, str]) -> Iterator[tuple[str, Sequence[str], list[tuple[Any, ...]]]]:
-    """Yield file name, header and rows of what a study knows of its chats, assignments numbered as in the ratings."""
-    if study.dialogues is None:
-        return
+def _more_files(study: Study, names: Mapping[str, str]) -> list[tuple[str, Sequence[str], list[tuple[Any, ...]]]]:
+    """Return file name, header and rows of chats and working times, as far as they are known.
+
+    Assignments are numbered as in the ratings.
+    """
     loaded, ratings = study.loaded, study.loaded.ratings
+    chats = study.dialogues.chats if study.dialogues else ()
     worker_of = dict(zip(ratings.assignment.tolist(), ratings.worker.tolist(), strict=True))
     rated = [(loaded.workers[worker_of[code]], label) for code, label in enumerate(loaded.assignments)]
-    others = {row[:2] for row in (*study.dialogues.chats, *study.dialogues.work)} - set(rated)
+    others = {row[:2] for row in (*chats, *study.work)} - set(rated)
     order = [*rated, *sorted(others)]
     numbers = dict(zip(order, _numbered(len(order)), strict=True))
-    for name, header, rows in (
-        ("dialogues.csv", CHAT_COLUMNS, study.dialogues.chats),
-        ("assignments.csv", WORK_COLUMNS, study.dialogues.work),
-    ):
-        yield name, header, [(names[row[0]], numbers[row[:2]], *cells_of(row)[2:]) for row in rows]
+    has_chats = study.dialogues is not None
+    files: list[tuple[str, Sequence[str], Sequence[Chat | Work], bool]] = [
+        (_CHATS, CHAT_COLUMNS, chats, has_chats),
+        (_TIMES, WORK_COLUMNS, study.work, has_chats or bool(study.work)),
+    ]
+    return [
+        (name, header, [(names[row[0]], numbers[row[:2]], *cells_of(row)[2:]) for row in rows])
+        for name, header, rows, is_known in files
+        if is_known
+    ]
 
 
 def _labels(codes: NDArray[np.integer], labels: Sequence[str]) -> pa.Array:

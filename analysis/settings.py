@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -24,8 +24,15 @@ CUSTOM = "custom"
 """The protocol whose criteria are whatever was rated."""
 LONGEST_NAME, LONGEST_STATEMENT = 100, 500
 """In characters, of a criterion. Longer cells of a column of criteria are treated as texts."""
-_FIELDS = {"protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale"}
+_FIELDS = {"protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale", "cost"}
 _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
+
+
+class Cost(NamedTuple):
+    """What one assignment costs, reward and fee of the platform, in a currency."""
+
+    per_assignment: float
+    currency: str = "USD"
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class AnalysisSettings:
 
     `n_counts` says which count of a system is printed as n: rated outputs, or ratings. `excluded` maps a worker, taken
     out by hand, to the reason. `scale` is the least and the greatest score that workers could give; it is mapped to
-    0–100. None: 0–100, and nobody has said so.
+    0–100. None: 0–100, and nobody has said so. `cost` is None where nobody is paid, or nobody has said how much.
     """
 
     protocol: str
@@ -46,6 +53,7 @@ class AnalysisSettings:
     standardised_kinds: tuple[str, ...] = tuple(KINDS)
     excluded: Mapping[str, str] = field(default_factory=dict)
     scale: Scale | None = None
+    cost: Cost | None = None
 
     def __post_init__(self) -> None:
         _check(self)
@@ -82,7 +90,9 @@ class AnalysisSettings:
             "n_counts": self.n_counts,
             "standardised_kinds": list(self.standardised_kinds),
             "excluded": dict(self.excluded),
-        } | ({"scale": list(self.scale)} if self.scale else {})
+            **({"scale": list(self.scale)} if self.scale else {}),
+            **({"cost": self.cost._asdict()} if self.cost else {}),
+        }
 
 
 def _check(settings: AnalysisSettings) -> None:
@@ -199,6 +209,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
         standardised_kinds=tuple(str(kind) for kind in kinds),
         excluded={str(worker): str(reason) for worker, reason in excluded.items()},
         scale=None if scale is None else _scale(scale),
+        cost=_cost(data["cost"]) if data.get("cost") is not None else None,
     )
 
 
@@ -260,6 +271,17 @@ def _scale(value: Any) -> Scale:
         raise _bad("“scale” must be a list of the least and the greatest score, for instance [1, 5].")
     low, high = (_number(end, "An end of “scale”", "a number") for end in value)
     return low, high
+
+
+def _cost(value: Any) -> Cost:
+    currency = value.get("currency", Cost._field_defaults["currency"]) if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(currency, str):
+        raise _bad('“cost” must be an object, for instance {"per_assignment": 0.99, "currency": "USD"}.')
+    _refuse_unknown(value, set(Cost._fields), "“cost”")
+    per_assignment = _number(value.get("per_assignment"), "“per_assignment”", "what one HIT costs, a number")
+    if not 0 <= per_assignment < math.inf:
+        raise _bad(f"“per_assignment” is {per_assignment:g}; what one HIT costs must be 0 or more.")
+    return Cost(per_assignment, currency)
 
 
 def _number(value: Any, name: str, what: str) -> float:

@@ -1,11 +1,12 @@
 """One set of ratings, how it is analysed and what comes out, in arrays."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.dialogues.rows import LoadedDialogues
+from analysis.dialogues.rows import LoadedDialogues, Work
 from analysis.ratings.loading import LoadedRatings
 from analysis.ratings.scales import FULL
 from analysis.settings import AnalysisSettings
@@ -18,7 +19,7 @@ from analysis.stats.scores import rescale
 class Study:
     """One set of ratings, how it was analysed and what came out; of chats, the chats as well.
 
-    `loaded` has the scores as they were given, `ratings` on 0–100.
+    `loaded` has the scores as they were given, `ratings` on 0–100. `work` says how long assignments took.
     """
 
     loaded: LoadedRatings
@@ -26,6 +27,7 @@ class Study:
     settings: AnalysisSettings
     analysis: Analysis
     dialogues: LoadedDialogues | None = None
+    work: Sequence[Work] = ()
 
     @property
     def order(self) -> list[int]:
@@ -44,8 +46,13 @@ def run_study(
     on_progress: Progress = lambda _: None,
     *,
     dialogues: LoadedDialogues | None = None,
+    work: Sequence[Work] = (),
 ) -> Study:
-    """Analyse loaded ratings by these settings; `on_progress` gets the name of each stage."""
+    """Analyse loaded ratings by these settings; `on_progress` gets the name of each stage.
+
+    `work` is how long assignments took; the dialogues, if given, have their own.
+    """
     low, high = settings.scale or FULL
     ratings = replace(loaded.ratings, scores=rescale(loaded.ratings.scores, low, high))
-    return Study(loaded, ratings, settings, analyse(ratings, settings.design(loaded.workers), on_progress), dialogues)
+    analysis = analyse(ratings, settings.design(loaded.workers), on_progress)
+    return Study(loaded, ratings, settings, analysis, dialogues, dialogues.work if dialogues else work)

@@ -266,6 +266,7 @@ EVALSITE_RECORDS = [
 EVALSITE_METHODS = [
     "analysis.methods.direct_assessment.DirectAssessment",
     "analysis.methods.recommended_comparison.RecommendedComparison",
+    "analysis.methods.core_statistics.CoreStatistics",
     "analysis.methods.dialogue.Dialogue",
     "analysis.methods.reliability.Reliability",
 ]

@@ -76,9 +76,28 @@ def test_without_times_there_are_no_minutes(study: Path) -> None:
     assert found["all"]["assignments_per_worker"] == 1
 
 
-def test_times_alone_are_refused(study: Path) -> None:
-    with pytest.raises(CommandError, match="--dialogues"):
-        analyse(study, files=("assignments",))
+def test_times_alone_give_the_minutes_of_hits(study: Path) -> None:
+    analyse(study, files=("assignments",), out=study / "out")
+    rows = (study / "out/tables/hits-and-minutes.csv").read_text().splitlines()
+    assert rows[1:] == ["passed,1.0,6.0,1", "failed,1.0,12.0,1", "all,1.0,9.0,2"]
+    assert not (study / "out/tables/chats.csv").exists()
+
+
+def test_costs_are_of_a_protocol_that_says_what_a_hit_costs(study: Path) -> None:
+    def analyse_at(cost: object) -> str:
+        (study / "protocol.json").write_text(json.dumps(PROTOCOL | {"cost": cost}))
+        return analyse(study, files=(), out=study / "out")[0]
+
+    analyse_at({"per_assignment": 1.5, "currency": "EUR"})
+    rows = (study / "out/tables/cost.csv").read_text().splitlines()
+    assert rows == ["HITs,EUR,per system,per usable rating", "that passed,1.5,0.75,0.375", "all,3.0,1.5,0.75"]
+    for bad, said in (
+        (3, "must be an object"),
+        ({"per_assignment": -1}, "0 or more"),
+        ({"rate": 1}, "no field “rate”"),
+    ):
+        with pytest.raises(CommandError, match=said):
+            analyse_at(bad)
 
 
 def test_a_bad_cell_is_named(study: Path) -> None:

@@ -72,10 +72,11 @@ def load_dialogues(dialogues: Path, assignments: Path | None = None, *, encoding
     file = dialogues.name
     notices = [f"{file} has no column “{name}”: {so}." for name, so in _WITHOUT.items() if name in sheet.lacks]
     notices += left_out(len(dead), states.count(_OPEN), is_over.count(False))
-    return in_order(chats, without_dead(_load_work(assignments, encoding), dead) if assignments else [], notices)
+    return in_order(chats, without_dead(load_work(assignments, encoding), dead) if assignments else [], notices)
 
 
-def _load_work(path: Path, encoding: str | None) -> list[Work]:
+def load_work(path: Path, encoding: str | None) -> list[Work]:
+    """Return the working times of a file of assignments; raise TableError with up to 50 problems of it."""
     sheet = _Sheet(path, (*WORK_COLUMNS, "state"), (*_REQUIRED, "work_seconds"), encoding=encoding)
     sheet.refuse_twice("worker", "assignment")
     seconds = sheet.numbers("work_seconds", "a number of seconds, 0 or more", lambda value: value >= 0)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.dialogues.rows import LoadedDialogues
+from analysis.dialogues.loading import load_dialogues, load_work
 from analysis.ratings.loading import load_ratings
 from analysis.ratings.scales import FULL, SCALE_CODES, check_scale, unclear_scale
 from analysis.report import explain
@@ -73,9 +73,12 @@ class RatingsCommand(BaseCommand):
         return replace(settings, **{name: value for name, value in changes.items() if value is not None})
 
     def read_study(
-        self, path: Path, settings: AnalysisSettings, options: dict[str, Any], dialogues: LoadedDialogues | None = None
+        self, path: Path, settings: AnalysisSettings, options: dict[str, Any], *, alone: bool = False
     ) -> Study:
-        """Return the analysis of a file; what is surprising about it goes to standard error."""
+        """Return the analysis of a file; what is surprising about it goes to standard error.
+
+        `alone`: without the chats and the working times that the options name.
+        """
         loaded = load_ratings(
             path,
             criteria=settings.criterion_names,
@@ -88,7 +91,10 @@ class RatingsCommand(BaseCommand):
             raise unclear_scale(path.name, loaded.score_columns, observed)
         for warning in loaded.warnings:
             self.stderr.write(f"{path.name}: {warning.message}")
-        study = run_study(loaded, settings, self.say, dialogues=dialogues)
+        chats, assignments = (None, None) if alone else (options.get("dialogues"), options.get("assignments"))
+        dialogues = load_dialogues(chats, assignments, encoding=options["encoding"]) if chats else None
+        work = load_work(assignments, options["encoding"]) if assignments and not chats else ()
+        study = run_study(loaded, settings, self.say, dialogues=dialogues, work=work)
         for note in explain(study):
             self.stderr.write(f"{path.name}: {note}")
         return study

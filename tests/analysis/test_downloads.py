@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -47,7 +48,7 @@ def fetch(client: Client, url: str) -> bytes:
 def test_every_link_of_the_page_answers(owner_client: Client, done_with_two_criteria: AnalysisRun) -> None:
     text = owner_client.get(reverse("analysis:downloads", args=[done_with_two_criteria.pk])).text
     links = [link.replace("&amp;", "&") for link in re.findall(r'<a href="([^"]+)" download', text)]
-    assert len(links) == 3 + 3 * 14 + 3 * 6 + 4
+    assert len(links) == 3 + 3 * 16 + 3 * 6 + 4
     for link in links:
         assert len(fetch(owner_client, link)) > 50, link
 
@@ -186,12 +187,20 @@ def test_the_package_of_the_example_gives_its_results_again(
 def test_the_package_of_a_campaign_rated_on_a_few_points_gives_its_results_again(
     owner: User, owner_client: Client, tmp_path: Path
 ) -> None:
-    campaign = rated_campaign(owner)
+    campaign = rated_campaign(owner, reward=Decimal("0.99"))
     Rating.objects.update(score=F("score") % 5)
     run = analysed(campaign)
     summary, printed = replicated(as_downloaded(owner_client, run), tmp_path)
     assert printed == summary
     assert max(row["raw"] for row in json.loads(summary)["systems"]) < 5  # as on the slider, from 0 to 100
+    with contextlib.chdir(tmp_path):
+        again = [*unpacked(as_downloaded(owner_client, run), tmp_path), "--out", "again"]
+        call_command(*again, stdout=io.StringIO(), stderr=io.StringIO())
+    tables = {path.name: path.read_bytes() for path in (tmp_path / "tables").iterdir()}
+    assert tables == {path.name: path.read_bytes() for path in (tmp_path / "again/tables").iterdir()}
+    n_hits = run.report["core"]["groups"]["all"]["n_assignments"]
+    assert f"all,{n_hits * 0.99}," in tables["cost.csv"].decode()
+    assert all(row.split(",")[2] for row in tables["hits-and-minutes.csv"].decode().splitlines())  # times are known
 
 
 def test_the_package_of_published_dialogues_gives_its_results_again(

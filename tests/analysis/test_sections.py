@@ -108,22 +108,35 @@ def test_results_without_the_section_are_shown(run: AnalysisRun, owner_client: C
 
 
 _AGREE = ("intra-rater", "inter-rater", "shared", "halves")
+_CORE_TABLES = ("core-statistics", "hits-and-minutes")
 _AGREEMENT_TABLES = ("inter-rater", "agreement", "reliability-by-raters")
 
 
-def test_todays_results_are_sections_of_four_methods(run: AnalysisRun) -> None:
+def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
     assert [method.slug for method in list_methods()] == [
         "direct_assessment",
         "recommended",
+        "core",
         "dialogue",
         "reliability",
         "spread",
     ]
     slugs = [section.slug for section in sections_of(run.report)]
-    assert slugs == ["ranking", "raw", "significance", "workers", "p-values", "boxes", "recommended", *_AGREE, "spread"]
+    assert slugs == [
+        "ranking",
+        "raw",
+        "significance",
+        "workers",
+        "p-values",
+        "boxes",
+        "recommended",
+        "core",
+        *_AGREE,
+        "spread",
+    ]
     names = [table.name for table in tables_of(run.report, Output.FILES)]
     in_files = ["systems", "systems-compact", "systems-raw", "significance-overall", "pairs", "workers"]
-    assert names == [*in_files, "recommended", "rank-intervals", *_AGREEMENT_TABLES, "spread"]
+    assert names == [*in_files, "recommended", "rank-intervals", *_CORE_TABLES, *_AGREEMENT_TABLES, "spread"]
     assert len(names) == len(set(names))
 
 

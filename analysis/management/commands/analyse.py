@@ -4,10 +4,6 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from analysis.dialogues.loading import load_dialogues
-from analysis.dialogues.rows import LoadedDialogues
 from analysis.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
 from analysis.management.ratings_command import RatingsCommand
 from analysis.methods import tables_of
@@ -37,8 +33,8 @@ class Command(RatingsCommand):
     def run(self, options: dict[str, Any]) -> None:
         """Analyse, print and write."""
         settings = self.settings_of(options)
-        study = self.read_study(options["ratings"], settings, options, _dialogues(options))
-        original = self.read_study(options["compare"], settings, options) if options["compare"] else None
+        study = self.read_study(options["ratings"], settings, options)
+        original = self.read_study(options["compare"], settings, options, alone=True) if options["compare"] else None
         self._print(study, original, options)
 
     def _print(self, study: Study, original: Study | None, options: dict[str, Any]) -> None:
@@ -75,12 +71,3 @@ def _workers_in_words(study: Study, workers: dict[str, int]) -> str:
         f"{workers['passed']} of {workers['total']} workers passed {study.settings.preset} at "
         f"α = {study.settings.alpha:g} ({workers['failed']} failed, {workers['untested']} untested)."
     )
-
-
-def _dialogues(options: dict[str, Any]) -> LoadedDialogues | None:
-    """Return the chats that the command line names, if any."""
-    if options["dialogues"]:
-        return load_dialogues(options["dialogues"], options["assignments"], encoding=options["encoding"])
-    if options["assignments"]:
-        raise CommandError("--assignments gives the working time of chats: name their file with --dialogues.")
-    return None
