@@ -312,6 +312,7 @@ class Event(models.Model):
         RETURNED = "returned", "Returned"
         EXPIRED = "expired", "Place freed"  # data: cause, a PlaceFreed
         REJECTED = "rejected", "Rejected on the platform"
+        TEXT = "text", "Worker chose accessible mode"
         RESTORED = "restored", "Rejection on the platform taken back"
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="events")

@@ -12,6 +12,7 @@ rate = (
         path("<str:token>/", worker.hit, name="hit"),
         path("<str:token>/feedback/", worker.feedback, name="feedback"),
         path("<str:token>/return/", worker.return_hit, name="return"),
+        path("<str:token>/text/", worker.show_text, name="text"),
         path("<str:token>/next/", worker.next_hit, name="next"),
         path("<str:token>/topic/", chat.topic, name="topic"),
         path("<str:token>/say/", chat.say, name="say"),

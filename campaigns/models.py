@@ -66,6 +66,9 @@ class Campaign(models.Model):
     is_accessible = models.BooleanField(
         "accessible mode", default=False, help_text="Real text instead of images, for invited raters."
     )
+    offers_text = models.BooleanField(
+        "accessible mode offered", default=False, help_text="Workers may choose real text instead of images."
+    )
 
     n_ordinary = models.PositiveSmallIntegerField("ordinary items", default=70)
     n_degraded = models.PositiveSmallIntegerField("degraded items", default=10)
@@ -125,6 +128,11 @@ class Campaign(models.Model):
             layout=Layout(self.layout),
             has_anchor=self.has_anchor,
         )
+
+    @property
+    def can_choose_text(self) -> bool:
+        """Whether workers may change from images to text: chats have no images."""
+        return self.offers_text and not self.is_live
 
     @property
     def crowd_platform(self) -> CrowdPlatform:

@@ -279,6 +279,25 @@ def return_assignment(*, assignment_id: int) -> Assignment:
 
 
 @transaction.atomic
+def choose_text(*, assignment_id: int) -> Assignment:
+    """Show the texts of an assignment as text from now on, at its worker's wish; again, nothing changes.
+
+    Raises DomainError `not_active`, or `no_text` where the campaign does not offer it.
+    """
+    assignment = _locked(assignment_id)
+    if assignment.is_accessible:
+        return assignment
+    if assignment.state != State.ACTIVE:
+        raise DomainError("not_active", f"This HIT is {assignment.get_state_display().lower()} already.")
+    if not assignment.campaign.can_choose_text:
+        raise DomainError("no_text", "The texts of this study can only be shown as images.")
+    assignment.is_accessible = True
+    assignment.save(update_fields=["is_accessible"])
+    record(assignment, Event.Kind.TEXT, timezone.now())
+    return assignment
+
+
+@transaction.atomic
 def release_assignment(*, assignment: Assignment, cause: PlaceFreed) -> Assignment:
     """Take a HIT back from a worker who left it, before its lease ends; if all is rated, it finishes instead.
 

@@ -15,7 +15,7 @@ LOWEST, HIGHEST = 0, 100
 # What rating an item and showing the next one need: with the other columns the query takes a quarter longer.
 _CAMPAIGN = (
     *("public_id", "launched_at", "platform", "platform_settings", "lease_minutes", "study_name", "contact"),
-    *("instructions", "screen", "layout", "chat"),
+    *("instructions", "screen", "layout", "chat", "offers_text"),
 )
 _ASSIGNMENT = (
     *("campaign", "hit", "worker", "state", "n_rated", "n_items", "is_accessible", "seen_at", "leased_until"),

@@ -74,6 +74,8 @@ def show_next(
         "form": {"method": "post", "action": ""},
         "telemetry": tuple(TELEMETRY),  # what the script fills in
     }
+    if campaign.can_choose_text and not assignment.is_accessible:
+        context["text_form"] = {"method": "post", "action": url_of("text", assignment)}
     if conversation:  # the page may have the address of the chat's form
         context["form"] = {"method": "post", "action": url_of("hit", assignment)}
         context["turns"] = said_in(list_turns(conversation))

@@ -44,8 +44,9 @@ def preview(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 @campaign_view("GET", "HEAD")
 def preview_item(request: SignedInRequest, campaign: Campaign, hit: int, position: int) -> HttpResponse:
-    """Show one item as a worker meets it."""
+    """Show one item as a worker meets it, with `?text` as one who has chosen accessible mode."""
     found = get_preview_item(campaign, hit, position)
+    is_text = campaign.is_accessible or (campaign.can_choose_text and "text" in request.GET)
     page = make_item_page(
         campaign,
         found.item,
@@ -53,7 +54,7 @@ def preview_item(request: SignedInRequest, campaign: Campaign, hit: int, positio
         criteria_of(campaign),
         n_items=found.n_items,
         stem_of=stem_of,
-        is_text=campaign.is_accessible,
+        is_text=is_text,
     )
     if position < found.n_items:
         next_url = _begin_url(campaign, hit, position + 1)
@@ -67,6 +68,8 @@ def preview_item(request: SignedInRequest, campaign: Campaign, hit: int, positio
         "form": {"method": "get", "action": next_url},
         "preview": PreviewBar(campaign, hit, found),
     }
+    if campaign.can_choose_text and not is_text:
+        context["text_form"] = {"method": "get", "action": ""}
     return _show(request, campaign, "rate/item.html", context)
 
 

@@ -11,7 +11,7 @@ from annotation.clients import name_client
 from annotation.forms import read_item
 from annotation.models import Assignment
 from annotation.queries import assignment_id_of, get_assignment, items_of
-from annotation.services.assignments import finish_assignment, return_assignment, start_assignment
+from annotation.services.assignments import choose_text, finish_assignment, return_assignment, start_assignment
 from annotation.services.ratings import save_item
 from annotation.templatetags.rating import period
 from annotation.text_images import draw, find_image, stems_in
@@ -155,6 +155,21 @@ def return_hit(request: HttpRequest, token: str) -> HttpResponse:
         "back_url": url_of("hit", assignment),
     }
     return page("rate/return.html", context, campaign=assignment.campaign)
+
+
+@for_workers("GET", "HEAD", "POST")
+def show_text(request: HttpRequest, token: str) -> HttpResponse:
+    """Change the rest of a HIT from images to text; opened by itself, the address leads to the item."""
+    assignment = get_assignment(token)
+    if request.method == "POST":
+        try:
+            choose_text(assignment_id=assignment.pk)
+        except DomainError as error:
+            if error.code == "no_text":
+                return show_next(assignment, notice=error.message, is_error=True, status=CONFLICT)
+            if error.code != "not_active":
+                raise
+    return see_other(url_of("hit", assignment), assignment.campaign)
 
 
 @for_workers("POST")

@@ -14,7 +14,7 @@ from campaigns.services.campaigns import CHANGEABLE_AFTER_LAUNCH
 from evalsite.lib.markdown import MarkdownField
 
 _GROUPS = (
-    ("Campaign", ("name", "is_accessible", "lease_minutes")),
+    ("Campaign", ("name", "lease_minutes", "is_accessible", "offers_text")),
     ("Worker test", ("worker_test", "alpha")),
 )
 _PAYMENT = ("reward", "currency", "minutes_per_hit")
@@ -33,6 +33,13 @@ class SettingsForm(PartialForm):
         required=False,
         widget=CheckboxWidget,
         help_text="Real text instead of images, for invited raters and screen readers. Recorded with the ratings.",
+    )
+    offers_text = forms.BooleanField(
+        label="Offer accessible mode to workers",
+        required=False,
+        widget=CheckboxWidget,
+        help_text="Each item then has a link with which a worker changes to real text. Real text can be copied, and "
+        "read by a program. The exports say which assignments have it.",
     )
     lease_minutes = forms.IntegerField(
         label="Minutes until an abandoned HIT is offered to others",
@@ -68,7 +75,7 @@ class SettingsForm(PartialForm):
     def __init__(self, campaign: Campaign, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data, initial={name: getattr(campaign, name) for name in self.base_fields})
         if campaign.is_live:  # chats have no images that text could take the place of
-            del self.fields["is_accessible"]
+            del self.fields["is_accessible"], self.fields["offers_text"]
 
     def clean_currency(self) -> str:
         """Write it in capitals."""

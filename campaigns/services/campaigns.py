@@ -22,7 +22,7 @@ _SEED_BITS = 31
 # It does not follow from the number of chatbots: a number to begin with.
 _LIVE_HITS = 100
 # What may be changed when workers have seen the campaign; of a platform's settings, how many workers there may be.
-CHANGEABLE_AFTER_LAUNCH = frozenset({"name", "contact", "lease_minutes"})
+CHANGEABLE_AFTER_LAUNCH = frozenset({"name", "contact", "lease_minutes", "offers_text"})
 
 DEGRADED = "degraded"
 """Name and connector of the degraded chatbot that a campaign begins with."""

@@ -21,7 +21,7 @@ from evalsite.accounts.requests import SignedInRequest
 
 @campaign_view("GET", "POST")
 def settings(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Name, accessible mode, lease, worker test."""
+    """Name, lease, accessible mode, worker test."""
     form = SettingsForm(campaign, sent(request))
     if answer := _save(request, campaign, form, reload=".side-title"):
         return answer

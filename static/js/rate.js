@@ -7,6 +7,7 @@ const BEHAVIOURS = [
   ["form[data-rating]", mountRating],
   ["form[data-online]", mountOnline], // before what takes a form for sent
   ["form[data-once]", mountOnce],
+  ["form[data-carries-kept]", mountCarrying],
   ["template[data-ahead]", mountAhead],
   ["[data-chat]", (el) => import("./chat.js").then(({ mount }) => mount(el, openKept(false)))],
   ["[data-chat-topic]", (el) => import("./chat.js").then(({ mountTopic }) => mountTopic(el))],
@@ -36,7 +37,10 @@ function openKept(inHistory = true) {
       } catch {
         // Refused, or not ours.
       }
-      return history.state?.kept?.key === key ? history.state.kept.value : null;
+      const carried = takeCarried();
+      if (carried) setState({ ...history.state, kept: carried });
+      const found = carried ?? history.state?.kept;
+      return found?.key === key ? found.value : null;
     },
     write(value) {
       try {
@@ -60,6 +64,14 @@ function openKept(inHistory = true) {
 function nameKept(part) {
   const { kept, keptPart } = /** @type {HTMLElement} */ (document.querySelector("main")).dataset;
   return `evalsite-kept ${kept} ${part ?? keptPart}`;
+}
+
+/** Return what the page before has put into the name of the window. @returns {{ key: string, value: any } | null} */
+function takeCarried() {
+  const [, carried] = /^evalsite-kept (.*)/s.exec(self.name) ?? [];
+  if (!carried) return null;
+  self.name = "";
+  return JSON.parse(carried);
 }
 
 /** @param {any} state @returns {boolean} */
@@ -358,6 +370,17 @@ function mountOnce(el) {
   });
   addEventListener("pageshow", (event) => {
     if (event.persisted) location.reload();
+  });
+}
+
+// ---
+// `<form data-carries-kept>`: leads to the same item. What only the history of this page keeps is taken along in the
+// name of the window, which lasts over pages.
+
+/** @param {HTMLFormElement} el */
+function mountCarrying(el) {
+  el.addEventListener("submit", () => {
+    if (history.state?.kept) self.name = `evalsite-kept ${JSON.stringify(history.state.kept)}`;
   });
 }
 

@@ -21,7 +21,7 @@ from PIL import Image
 from scipy.stats import kruskal
 
 from annotation import text_images
-from annotation.services.assignments import start_assignment
+from annotation.services.assignments import choose_text, start_assignment
 from annotation.tokens import token_of
 from annotation.views import pages, worker
 from campaigns.design.composition import Kind
@@ -281,9 +281,22 @@ def test_leak_nothing_tells_one_hit_from_another(qg: Campaign) -> None:
     check_headers(walks)
 
 
-def test_leak_accessible_pages_differ_in_their_texts_alone(qg: Campaign) -> None:
-    qg.is_accessible = True
+def test_leak_nothing_tells_kinds_apart_where_text_is_offered(qg: Campaign) -> None:
+    qg.offers_text = True
     qg.save()
+    walks = [walk(qg, name) for name in ("ann", "ben")]
+    assert all("Show texts as text" in each.html for each in walks[0].served)
+    check_pages(walks)
+    check_headers(walks)
+    check_work(walks)
+
+
+@pytest.mark.parametrize("is_chosen", [False, True], ids=["by the campaign", "by the worker"])
+def test_leak_accessible_pages_differ_in_their_texts_alone(qg: Campaign, is_chosen: bool) -> None:
+    qg.is_accessible, qg.offers_text = not is_chosen, is_chosen
+    qg.save()
+    if is_chosen:
+        choose_text(assignment_id=start_assignment(campaign=qg, worker_key=f"{qg.public_id}:ann").pk)
     pages = set()
     for each in walk(qg, "ann").inner:
         text = re.sub(r'(<p class="real-text" dir="auto">).*?</p>', r"\1</p>", each.html, flags=re.DOTALL)

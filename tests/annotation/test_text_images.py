@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from hypothesis import given
@@ -16,9 +17,10 @@ from PIL import Image
 import annotation.queries
 from annotation import text_images
 from annotation.images import DARK, LIGHT, layout
-from annotation.models import Assignment
+from annotation.exports import ASSIGNMENT_COLUMNS, iter_assignments
+from annotation.models import Assignment, Event, Rating
 from annotation.queries import get_current_item
-from annotation.services.assignments import start_assignment
+from annotation.services.assignments import return_assignment, start_assignment
 from annotation.text_images import VARIANTS, WIDTHS, Part, blocks_with_parts, draw, size_of, stems_in
 from annotation.tokens import token_of
 from campaigns.blocks import Block
@@ -115,6 +117,71 @@ def test_what_assignments_began_with_is_kept(owner: User, client: Client) -> Non
     campaign.is_accessible = True
     campaign.save()
     assert "<img" in client.get(_hit_url(assignment)).text
+
+
+# --- Text that a worker chooses
+
+
+def _choose_text(client: Client, assignment: Assignment) -> HttpResponse:
+    return client.post(reverse("rate:text", args=[token_of(assignment)]), {"text": "1"})
+
+
+@pytest.mark.django_db
+def test_a_worker_chooses_text_for_the_rest_of_the_hit(owner: User, client: Client) -> None:
+    campaign = open_campaign(owner, n_hits=1, workers_per_hit=2, offers_text=True)
+    ann, ben = rate_items(_start(campaign), 1), _start(campaign, "ben")
+    name = _names(client, ann)[0]
+    assert "Show texts as text" in client.get(_hit_url(ann)).text
+    for _ in range(2):
+        answer = _choose_text(client, ann)
+        assert (answer.status_code, answer["Location"]) == (303, _hit_url(ann))
+    for _ in range(2):
+        page = client.get(_hit_url(ann)).text
+        assert "<img" not in page
+        assert "Show texts as text" not in page
+        ann = rate_items(ann, 1)
+    assert client.get(f"{_hit_url(ann)}{name}.png").status_code == 404
+    assert "<img" in client.get(_hit_url(ben)).text, "of this worker alone"
+    chosen = Event.objects.get(kind=Event.Kind.TEXT)
+    assert (chosen.assignment, Rating.objects.filter(rated_at__lt=chosen.at).count()) == (ann, 1)
+    accessible = ASSIGNMENT_COLUMNS.index("accessible")
+    assert [row[accessible] for row in iter_assignments(campaign)] == [True, False]
+
+
+@pytest.mark.django_db
+def test_text_is_refused_where_the_campaign_does_not_offer_it(owner: User, client: Client) -> None:
+    assignment = _start(open_campaign(owner))
+    answer = _choose_text(client, assignment)
+    assert answer.status_code == 409
+    assert "can only be shown as images" in answer.text
+    for page in (answer.text, client.get(_hit_url(assignment)).text):
+        assert "<img" in page
+        assert "Show texts as text" not in page
+    assert not Assignment.objects.filter(is_accessible=True).exists()
+
+
+@pytest.mark.django_db
+def test_who_has_returned_the_hit_changes_nothing(owner: User, client: Client) -> None:
+    assignment = _start(open_campaign(owner, offers_text=True))
+    return_assignment(assignment_id=assignment.pk)
+    assert _choose_text(client, assignment)["Location"] == _hit_url(assignment)
+    assert not Assignment.objects.filter(is_accessible=True).exists()
+
+
+@pytest.mark.django_db
+def test_opened_by_itself_the_address_leads_to_the_item(owner: User, client: Client) -> None:
+    assignment = _start(open_campaign(owner, offers_text=True))
+    assert client.get(_hit_url(assignment) + "text/")["Location"] == _hit_url(assignment)
+    assert not Assignment.objects.filter(is_accessible=True).exists()
+
+
+@pytest.mark.django_db
+def test_the_preview_shows_what_the_link_does(owner: User, owner_client: Client) -> None:
+    campaign = open_campaign(owner, offers_text=True)
+    item = reverse("monitoring:preview_item", args=[campaign.public_id, 1, 1])
+    as_images, as_text = owner_client.get(item).text, owner_client.get(f"{item}?text=1").text
+    assert ("<img" in as_images, "Show texts as text" in as_images) == (True, True)
+    assert ("<img" in as_text, "Show texts as text" in as_text) == (False, False)
 
 
 def test_colours_are_those_of_the_page() -> None:

@@ -157,6 +157,7 @@ class Stored(NamedTuple):
     chatbots: list[Any]
     study: tuple[str, str] | None
     archived_at: Any
+    offers_text: bool | None
 
 
 def add(state: Any, name: str, *chatbots: tuple[str, dict[str, Any]], is_launched: bool = False, chat: Any) -> None:
@@ -183,6 +184,7 @@ def read(state: Any) -> dict[str, Stored]:
             list(chatbots.filter(system__campaign=each)),
             (each.study_name, each.contact) if hasattr(each, "contact") else None,
             getattr(each, "archived_at", None),
+            getattr(each, "offers_text", None),
         )
         for each in state.get_model("campaigns", "Campaign").objects.all()
     }
@@ -241,6 +243,10 @@ def test_a_campaign_from_before_has_no_study_name_and_no_contact(stored: dict[st
 
 def test_no_campaign_from_before_is_archived(stored: dict[str, dict[str, Stored]]) -> None:
     assert {each.archived_at for each in stored["latest"].values()} == {None}
+
+
+def test_no_campaign_from_before_offers_text(stored: dict[str, dict[str, Stored]]) -> None:
+    assert {each.offers_text for each in stored["latest"].values()} == {False}
 
 
 def test_a_place_that_was_taken_over_before_keeps_why(sqlite: UsingDatabase, stored: object) -> None:

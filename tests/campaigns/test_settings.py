@@ -15,6 +15,7 @@ pytestmark = on_sqlite
 WHOLE = {
     "name": "Spring questions",
     "is_accessible": "false",
+    "offers_text": "false",
     "lease_minutes": "30",
     "worker_test": "paired-t",
     "alpha": "0.01",
@@ -115,11 +116,11 @@ def test_a_refused_form_shows_what_was_sent_and_what_was_not(owner_client: Clien
     assert form["name"].value() == campaign.name
 
 
-def test_after_launch_name_and_lease_may_change(owner_client: Client, running: Campaign) -> None:
-    for field, value in (("name", "Other"), ("lease_minutes", "15")):
+def test_after_launch_name_lease_and_offer_of_text_may_change(owner_client: Client, running: Campaign) -> None:
+    for field, value in (("name", "Other"), ("lease_minutes", "15"), ("offers_text", "true")):
         assert autosave(owner_client, running, **{field: value}).json()["saved"]
     saved = Campaign.objects.get()
-    assert (saved.name, saved.lease_minutes) == ("Other", 15)
+    assert (saved.name, saved.lease_minutes, saved.offers_text) == ("Other", 15, True)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ def test_after_launch_the_form_without_script_can_be_sent_as_it_is_shown(owner_c
     """Disabled fields are not sent, nor are the hidden companions of disabled boxes."""
     Campaign.objects.update(is_accessible=True)
     assert 'type="hidden" name="is_accessible"' not in owner_client.get(url(running)).text
-    sent = {"name": "Renamed", "lease_minutes": "20"}
+    sent = {"name": "Renamed", "lease_minutes": "20", "offers_text": "false"}
     assert owner_client.post(url(running), sent).status_code == 302
 
 

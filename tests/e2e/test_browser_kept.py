@@ -16,6 +16,7 @@ from tests.annotation.open_campaigns import open_campaign
 from tests.e2e.test_browser_rating import press_at, scores, sliders
 
 pytestmark = pytest.mark.django_db(transaction=True)
+NO_STORAGE = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })"
 
 
 @pytest.fixture
@@ -142,9 +143,32 @@ def test_browser_sliders_stand_as_they_were_after_the_lease_has_ended(page: Page
 
 
 def test_browser_without_storage_the_history_of_the_tab_keeps_the_sliders(page: Page, address: str) -> None:
-    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })")
+    page.add_init_script(NO_STORAGE)
     opened(page, address, "Item 1 of 3")
     move(page, 0.7)
     page.reload()
     page.wait_for_load_state()
     assert values(page) == ["70", None]
+
+
+@pytest.mark.parametrize("has_storage", [True, False], ids=["with storage", "without storage"])
+def test_browser_sliders_stay_when_texts_are_shown_as_text(
+    page: Page, campaign: Campaign, address: str, has_storage: bool
+) -> None:
+    Campaign.objects.update(offers_text=True)
+    if not has_storage:
+        page.add_init_script(NO_STORAGE)
+    opened(page, address, "Item 1 of 3")
+    move(page, 0.7)
+    page.get_by_role("button", name="Show texts as text").click()
+    expect(page.locator(".real-text").first).to_be_visible()
+    for _ in range(2):
+        page.wait_for_load_state()
+        assert values(page) == ["70", None]
+        page.reload()
+    move(page, 0.7, 0.8)
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Item 2 of 3")
+    page.wait_for_load_state()
+    assert values(page) == [None, None]
+    assert scores() == [70, 80]
