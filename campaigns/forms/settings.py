@@ -32,14 +32,15 @@ class SettingsForm(PartialForm):
         label="Accessible mode",
         required=False,
         widget=CheckboxWidget,
-        help_text="Real text instead of images, for invited raters and screen readers. Recorded with the ratings.",
+        help_text="All workers see real text instead of images. For invited raters and screen readers. The exports say "
+        "which assignments have it.",
     )
     offers_text = forms.BooleanField(
         label="Offer accessible mode to workers",
         required=False,
         widget=CheckboxWidget,
         help_text="Each item then has a link with which a worker changes to real text. Real text can be copied, and "
-        "read by a program. The exports say which assignments have it.",
+        "read by a program.",
     )
     lease_minutes = forms.IntegerField(
         label="Minutes until an abandoned HIT is offered to others",

@@ -16,8 +16,8 @@ from PIL import Image
 
 import annotation.queries
 from annotation import text_images
-from annotation.images import DARK, LIGHT, layout
 from annotation.exports import ASSIGNMENT_COLUMNS, iter_assignments
+from annotation.images import DARK, LIGHT, layout
 from annotation.models import Assignment, Event, Rating
 from annotation.queries import get_current_item
 from annotation.services.assignments import return_assignment, start_assignment
