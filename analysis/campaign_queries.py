@@ -86,19 +86,8 @@ def find_latest_result(user: User, campaign_id: int | None) -> AnalysisRun | Non
     return as_seen(found) if found else None
 
 
-def find_result(user: User, campaign: Campaign, run_id: str) -> AnalysisRun | None:
-    """Return the finished run of a campaign with this id, its newest without one; None if it has none yet. One query.
-
-    Raises Http404 for a run of another campaign, and for one that is not finished.
-    """
-    if not run_id:
-        return find_latest_result(user, campaign.pk)
-    runs = runs_seen_by(user).filter(ratings_file__campaign=campaign, report__isnull=False)
-    return as_seen(get_object_or_404(runs, pk=parse_id(run_id)))
-
-
 def find_shown(user: User, campaign: Campaign, run_id: str) -> AnalysisRun | None:
-    """Return the run of a campaign that its findings are of: with this id, however far it is, or the newest of which
+    """Return the run of a campaign that its results are of: with this id, however far it is, or the newest of which
     something is known; None if there is none such. One query; raises Http404 for a run of another campaign.
     """
     runs = runs_seen_by(user).filter(ratings_file__campaign=campaign).select_related("job")

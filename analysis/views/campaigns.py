@@ -15,16 +15,17 @@ from analysis import campaign_queries as queries
 from analysis.forms import LiveWorkerFilter
 from analysis.live import find_workers, list_live_workers
 from analysis.methods.replication import agreement_table, compare_runs
-from analysis.models import AnalysisRun
 from analysis.queries import has_part, hide_excluded
 from analysis.services.campaigns import request_analysis
 from analysis.views.comparisons import show_comparison
 from analysis.views.runs import (
+    Show,
     show_chats,
     show_downloads,
     show_findings,
     show_reliability,
     show_significance,
+    show_when_done,
     show_workers,
 )
 from campaigns.design.worker_test import WORKER_TESTS
@@ -77,25 +78,25 @@ def results(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     return _results_page(request, campaign)
 
 
-def _page(show: Callable[[SignedInRequest, AnalysisRun], HttpResponse]) -> Callable[..., HttpResponseBase]:
-    """Return the view of a page of a campaign's result: the newest, or the one that `run` names."""
+def _page(name: str, show: Show) -> Callable[..., HttpResponseBase]:
+    """Return the view of a page of a campaign's result: the one that the findings show, or that `run` names."""
 
     @campaign_view("GET", "HEAD")
     def view(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-        found = queries.find_result(request.user, campaign, request.GET.get("run", ""))
+        found = queries.find_shown(request.user, campaign, request.GET.get("run", ""))
         if found is None:  # the page of the findings says what to do
             return redirect("analysis:campaign_results", campaign.public_id)
-        return show(request, found)
+        return show_when_done(request, found, name, show)
 
     return view
 
 
-significance = _page(show_significance)
-result_workers = _page(show_workers)
-reliability = _page(show_reliability)
-result_chats = _page(show_chats)
-compare = _page(show_comparison)
-downloads = _page(show_downloads)
+significance = _page("significance", show_significance)
+result_workers = _page("workers", show_workers)
+reliability = _page("reliability", show_reliability)
+result_chats = _page("chats", show_chats)
+compare = _page("compare", show_comparison)
+downloads = _page("downloads", show_downloads)
 
 
 def _progress_of(campaign: Campaign, job: Job) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,9 +13,10 @@ from analysis.compare import Agreement, compare_results, correlations_table, sys
 from analysis.downloads import CONTENT_TYPES
 from analysis.exports import to_csv, to_latex, to_xlsx
 from analysis.models import AnalysisRun
-from analysis.navigation import crumbs, result_context, result_url
+from analysis.navigation import crumbs, result_context
 from analysis.queries import get_finished_run_for, list_comparable_results, parse_id
 from analysis.sections import Table
+from analysis.views.runs import result_page
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import UNPROCESSABLE, DomainError
 
@@ -36,18 +36,12 @@ def compare(request: SignedInRequest) -> HttpResponse:
     return _show(request, first, second, {"base": "base.html", "crumbs": crumbs(), "is_free": True})
 
 
-@require_GET
-def compare_run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
-    """Compare a result with another; of a campaign's run, lead to the page of the campaign."""
-    found = get_finished_run_for(request.user, run_id)
-    if found.ratings_file.campaign_id:
-        return redirect(result_url(found, "compare", request.GET))
-    return show_comparison(request, found)
-
-
 def show_comparison(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     """Compare a result with the one that is chosen."""
     return _show(request, found, _chosen(request, "second"), result_context(found, "compare"))
+
+
+compare_run = result_page("compare", show_comparison)
 
 
 def _chosen(request: SignedInRequest, name: str) -> AnalysisRun | None:

@@ -43,17 +43,22 @@ _WORKERS_PER_PAGE = 50
 Show = Callable[[SignedInRequest, AnalysisRun], HttpResponse]
 
 
-def _page(name: str, show: Show) -> Callable[[SignedInRequest, UUID], HttpResponse]:
-    """Return the view of a page of a finished run. Of a campaign's run it leads to the page of the campaign."""
+def result_page(name: str, show: Show) -> Callable[[SignedInRequest, UUID], HttpResponse]:
+    """Return the view of a page of a result. Of a campaign's run it leads to the page of the campaign."""
 
     @require_GET
     def view(request: SignedInRequest, run_id: UUID) -> HttpResponse:
-        found = get_finished_run_for(request.user, run_id)
+        found = queries.get_run_for(request.user, run_id)
         if found.ratings_file.campaign_id:
             return redirect(result_url(found, name, request.GET))
-        return show(request, found)
+        return show_when_done(request, found, name, show)
 
     return view
+
+
+def show_when_done(request: SignedInRequest, found: AnalysisRun, name: str, show: Show) -> HttpResponse:
+    """Show a page of a result; until its run has finished, how far that is: then the page shows by itself."""
+    return show_waiting(request, found, name) if found.report is None else show(request, found)
 
 
 @require_http_methods(["GET", "POST"])
@@ -63,7 +68,7 @@ def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     if request.method == "GET" and found.ratings_file.campaign_id:
         return redirect(result_url(found, "run", request.GET))
     if request.method == "POST" and found.report is None:
-        return show_waiting(request, found, CONFLICT)
+        return show_waiting(request, found, status=CONFLICT)
     form = ChangeForm(sent(request), initial=ChangeForm.initial_of(found.settings))
     if request.method == "POST" and form.is_valid():
         try:
@@ -99,11 +104,12 @@ def show_findings(
     return render_form(request, "analysis/findings.html", context | more, is_refused=is_refused)
 
 
-def show_waiting(request: SignedInRequest, found: AnalysisRun, status: int = 200) -> HttpResponse:
-    """Show the progress of a run, its failure, or the problems of its file; there is nothing to change yet."""
+def show_waiting(request: SignedInRequest, found: AnalysisRun, page: str = "run", *, status: int = 200) -> HttpResponse:
+    """Show the progress of a run, its failure, or the problems of its file, in place of a page of its result."""
     problems = found.problems or {"rows": [], "n_more": 0}
     rows = [Problem(row, column, text, "") for row, column, text in problems["rows"]]
-    context = result_context(found, "run") | {
+    context = result_context(found, page) | {
+        "page": page,
         "is_owner": found.my_role == Role.OWNER and (found.job is None or found.job.is_finished),
         "job_state": run_progress(found),
         "may_retry": found.job and found.job.owner_id == request.user.pk,
@@ -155,19 +161,15 @@ def show_significance(request: SignedInRequest, found: AnalysisRun) -> HttpRespo
     return render(request, "analysis/significance.html", result_context(found, "significance") | context)
 
 
-significance = _page("significance", show_significance)
+significance = result_page("significance", show_significance)
 
 
 @require_http_methods(["GET", "POST"])
 def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     """Show the worker table of a run; analyse again without a worker, or with one again."""
-    found = get_finished_run_for(request.user, run_id, to_change=request.method == "POST")
     if request.method == "GET":
-        return (
-            redirect(result_url(found, "workers", request.GET))
-            if found.ratings_file.campaign_id
-            else show_workers(request, found)
-        )
+        return _workers(request, run_id)
+    found = get_finished_run_for(request.user, run_id, to_change=True)
     try:
         return redirect(result_url(_exclude_or_include(request, found, ExclusionForm(request.POST))))
     except DomainError as error:
@@ -190,6 +192,9 @@ def show_workers(request: SignedInRequest, found: AnalysisRun, refused: dict[str
         "form": form,
     }
     return render_form(request, "analysis/workers.html", context)
+
+
+_workers = result_page("workers", show_workers)
 
 
 def _exclude_or_include(request: SignedInRequest, found: AnalysisRun, sent: ExclusionForm) -> AnalysisRun:
@@ -222,9 +227,9 @@ def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse
     return render(request, "analysis/downloads.html", context)
 
 
-reliability = _page("reliability", show_reliability)
-chats = _page("chats", show_chats)
-downloads = _page("downloads", show_downloads)
+reliability = result_page("reliability", show_reliability)
+chats = result_page("chats", show_chats)
+downloads = result_page("downloads", show_downloads)
 
 
 @require_GET

@@ -29,13 +29,17 @@ def test_a_form_that_was_not_sent_shows_no_error(owner_client: Client, done: Ana
     assert 'role="alert"' not in text.replace('data-drop-error role="alert" hidden', "")
 
 
-@pytest.mark.parametrize("name", ["significance", "workers", "downloads", "workers_csv"])
-def test_the_results_of_an_unfinished_run_are_not_found(owner, owner_client: Client, trees, name: str) -> None:
+@pytest.mark.parametrize("name", ["significance", "workers", "downloads", "compare", "workers_csv", "run_file"])
+def test_pages_of_an_unfinished_run_wait_and_its_files_are_not_found(owner, owner_client, trees, name: str) -> None:
     from analysis.services.runs import start_run
     from analysis.settings import from_protocol
 
     run = start_run(ratings_file=trees, user=owner, settings=from_protocol("mrc-adequacy"))
-    assert owner_client.get(url_of(name, run)).status_code == 404
+    response = owner_client.get(url_of(name, run))
+    if name in ("workers_csv", "run_file"):
+        assert response.status_code == 404
+    else:
+        assert response.templates[0].name == "analysis/waiting.html" and "data-job-progress" in response.text
 
 
 QUERIES = {

@@ -6,6 +6,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from analysis.models import AnalysisRun
 from analysis.navigation import result_url
@@ -55,7 +56,34 @@ def test_the_ranking_shows_while_the_rest_is_made(half_done: AnalysisRun, owner_
         reverse("analysis:run_job", args=[half_done.pk]),
     ):
         assert owner_client.get(address).json()["partial"] is True
-    assert owner_client.get(result_url(half_done, "significance")).status_code == 404  # it has no tests yet
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_that_needs_more_than_the_ranking_waits_for_it(
+    half_done: AnalysisRun, owner_client: Client, page: str
+) -> None:
+    """Downloads above all: pressed beside the ranking, before there are files, the page fills in by itself."""
+    for address in (result_url(half_done, page), result_url(half_done, page).split("?")[0]):
+        waiting = owner_client.get(address)
+        assert waiting.status_code == 200
+        assert "as soon as" in waiting.text and "data-job-progress" in waiting.text
+        assert "data-partial" in waiting.text, "the ranking alone is no reason to load it again"
+        assert f"<h1>{page.title()}</h1>" in waiting.text
+    execute_run(run=half_done, on_stage=lambda stage: None, saving=transaction.atomic)
+    done = owner_client.get(address)
+    assert "data-job-progress" not in done.text
+    assert "package.zip" in done.text or page != "downloads"
+
+
+def test_pages_wait_for_the_run_that_the_findings_show(half_done: AnalysisRun, owner_client: Client) -> None:
+    """Never the files of an older result, beside the ranking of a newer one."""
+    newer = half_done.pk
+    half_done.pk, half_done.job, half_done.report = None, None, {"summary": {}}
+    half_done.save()
+    AnalysisRun.objects.filter(pk=newer).update(created_at=timezone.now())
+    assert AnalysisRun.objects.first().pk == newer
+    waiting = owner_client.get(result_url(half_done, "downloads").split("?")[0])
+    assert waiting.context["run"].pk == newer and "data-job-progress" in waiting.text
 
 
 def test_the_finished_report_agrees_with_what_showed_first(half_done: AnalysisRun, owner_client: Client) -> None:
