@@ -374,7 +374,7 @@ function mountOnce(el) {
 }
 
 // ---
-// `<form data-carries-kept>`: leads to the same item. What only the history of this page keeps is taken along in the
+// `<form data-carries-kept>`: leads to this page in another form. What only the history of this page keeps is taken along in the
 // name of the window, which lasts over pages.
 
 /** @param {HTMLFormElement} el */
