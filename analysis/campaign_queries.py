@@ -6,11 +6,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from analysis.methods.replication import compare_runs
-from analysis.models import AnalysisRun, RatingsFile
-from analysis.queries import LARGE, as_seen, parse_id, runs_seen_by
+from analysis.models import AnalysisRun, RatingsFile, ShareLink
+from analysis.queries import LARGE, Role, as_seen, parse_id, runs_seen_by
 from analysis.ratings.scales import FULL
 from analysis.settings import AnalysisSettings, Cost
 from annotation.models import Assignment
@@ -95,6 +96,33 @@ def find_shown(user: User, campaign: Campaign, run_id: str) -> AnalysisRun | Non
         return as_seen(get_object_or_404(runs, pk=parse_id(run_id)))
     found = runs.exclude(report=None, first_report=None).first()
     return as_seen(found) if found else None
+
+
+def list_share_links(campaign: Campaign) -> QuerySet[ShareLink]:
+    """Return the links to a campaign's results that were not revoked, newest first."""
+    return campaign.share_links.filter(revoked_at=None).select_related("created_by")
+
+
+def get_share_link_of(campaign: Campaign, link_id: int) -> ShareLink:
+    """Return a link to a campaign's results; raise Http404 for any other's."""
+    return get_object_or_404(campaign.share_links, pk=link_id)
+
+
+def get_shared_result(token: str) -> AnalysisRun:
+    """Return the newest finished run of the campaign that a link shares, as a viewer sees it. Two queries.
+
+    Raises Http404 if the link is not open, its campaign is being deleted, or there is no result any more.
+    """
+    links = ShareLink.objects.exclude(campaign__status__in=(Campaign.Status.DRAFT, Campaign.Status.DELETING))
+    link = get_object_or_404(links, token=token)
+    if not link.is_open:
+        raise Http404("This link is closed.")
+    runs = AnalysisRun.objects.select_related("ratings_file__campaign")
+    run = runs.filter(ratings_file__campaign=link.campaign_id, report__isnull=False).first()
+    if run is None:
+        raise Http404("There is no result.")
+    run.my_role, run.share_token = Role.VIEWER, token
+    return as_seen(run)
 
 
 def find_agreement(user: User, campaign: Campaign) -> dict[str, Any] | None:

@@ -290,6 +290,19 @@ class LiveWorkerFilter(FilterForm):
         self.offer("show", {"": "all", **verdicts, SUSPICIOUS: "suspicious", ACTIVE: "rating now"})
 
 
+class ShareForm(forms.Form):
+    """A link that shows results without signing in."""
+
+    note = forms.CharField(label="For whom", max_length=200, required=False, help_text="Only members see it.")
+    ends_on = forms.DateField(
+        label="Last day",
+        required=False,
+        help_text="In UTC. Empty: until it is revoked.",
+        widget=forms.DateInput(attrs={"type": "date"}),
+    )
+    field_of_code = {"ended": "ends_on"}
+
+
 class ComparisonFilter(FilterForm):
     """On which criterion, and by which numbers, to show the tests between systems."""
 

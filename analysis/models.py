@@ -1,5 +1,6 @@
 """Ratings files, uploaded or taken from a campaign, and the analyses made of them."""
 
+import secrets
 import uuid
 from typing import Any
 
@@ -77,6 +78,7 @@ class AnalysisRun(models.Model):
     problems = models.JSONField("what is wrong with the file", null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     my_role: str  # of the user that a query fetched it for
+    share_token = ""  # of the link through which it is read, without a user
 
     class Meta:
         ordering = ["-created_at"]
@@ -99,3 +101,31 @@ class AnalysisRun(models.Model):
     def state(self) -> str:
         """Return `ready`, or how its job stands."""
         return "ready" if self.finished_at else self.job.status if self.job else "queued"
+
+
+def new_share_token() -> str:
+    """Return what nobody can guess: 192 random bits, as 32 characters of an address."""
+    return secrets.token_urlsafe(24)
+
+
+class ShareLink(models.Model):
+    """An address that shows the newest results of a campaign to everybody who has it, without signing in."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="share_links")
+    token = models.CharField(max_length=64, unique=True, default=new_share_token, editable=False)
+    note = models.CharField(max_length=200, blank=True, help_text="For whom it is.")
+    ends_on = models.DateField("last day (UTC)", null=True, blank=True, help_text="Empty: it does not end.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.note or f"share link of {self.created_at:%Y-%m-%d}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it shows anything: it was not revoked, and its last day is not over."""
+        return self.revoked_at is None and (self.ends_on is None or self.ends_on >= timezone.now().date())

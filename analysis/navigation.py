@@ -3,6 +3,7 @@
 The results of a campaign are pages of the campaign, those of an uploaded file are the file's.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import QueryDict
@@ -10,7 +11,7 @@ from django.urls import reverse
 
 from analysis.campaign_queries import RatingProgress, get_rating_progress
 from analysis.methods import sections_of
-from analysis.models import AnalysisRun, RatingsFile
+from analysis.models import AnalysisRun, RatingsFile, ShareLink
 from analysis.queries import Role, newest_run_of
 from analysis.results import get_totals, has_chats
 from campaigns.navigation import campaign_context
@@ -26,6 +27,8 @@ _PAGES = {
     "compare": "Compare",
     "downloads": "Downloads",
 }
+SHARED = ("run", "significance", "reliability", "chats", "downloads")
+"""The pages that a share link shows: none about single workers, and nothing that changes."""
 # Of each page: its key in the side bar of a campaign, and the name of its address.
 _OF_CAMPAIGN = {
     "run": ("results", "campaign_results"),
@@ -41,10 +44,24 @@ _OF_CAMPAIGN = {
 def result_url(run: AnalysisRun, page: str = "run", query: QueryDict | None = None) -> str:
     """Return the address of a page of a run: in its campaign if it has one."""
     campaign, more = run.ratings_file.campaign, query.urlencode() if query else ""
+    if run.share_token:
+        return reverse(f"shared:{page}", args=[run.share_token]) + (f"?{more}" if more else "")
     if campaign is None:
         return reverse(f"analysis:{page}", args=[run.pk]) + (f"?{more}" if more else "")
     url = reverse(f"analysis:{_OF_CAMPAIGN[page][1]}", args=[campaign.public_id])
     return f"{url}?run={run.pk}" + (f"&{more}" if more else "")
+
+
+def share_path(link: ShareLink) -> str:
+    """Return the first page of what a link shares, below the address of the site."""
+    return reverse("shared:run", args=[link.token])
+
+
+def file_url(run: AnalysisRun, name: str) -> str:
+    """Return the address of a file of a run, as its reader reaches it."""
+    if run.share_token:
+        return reverse("shared:file", args=[run.share_token, name])
+    return reverse("analysis:run_file", args=[run.pk, name])
 
 
 def crumbs(ratings_file: RatingsFile | None = None) -> list[dict[str, str]]:
@@ -82,6 +99,8 @@ def result_context(run: AnalysisRun, page: str, progress: RatingProgress | None 
         "is_owner": run.my_role == Role.OWNER,
         "sections": sections_of(run.report, page) if run.report else [],
     }
+    if run.share_token:
+        return context | {"base": "base.html", "side_bar": _shared_side_bar(run, page), "is_shared": True}
     if campaign is None:
         return context | {"base": "base.html", "crumbs": crumbs(run.ratings_file), "side_bar": _side_bar(run, page)}
     campaign.my_role = run.my_role
@@ -96,12 +115,22 @@ def result_context(run: AnalysisRun, page: str, progress: RatingProgress | None 
 
 def _side_bar(run: AnalysisRun, page: str) -> SideBar:
     """Return the pages of a run of an uploaded file; `page` names the one that shows."""
-    pages = [
-        Link(title, reverse(f"analysis:{name}", args=[run.pk]), name == page)
-        for name, title in _PAGES.items()
-        if name != "chats" or has_chats(run.shown or {"summary": {}})
-    ]
+    pages = _links(run, page, _PAGES)
     file = run.ratings_file
     url = reverse("analysis:ratings_file", args=[file.pk])
     groups = [LinkGroup("", [Link("All runs", url)]), LinkGroup("Results", pages)]
     return SideBar("Ratings file", file.title, url, groups)
+
+
+def _shared_side_bar(run: AnalysisRun, page: str) -> SideBar:
+    """Return the pages of a run that everybody sees who has its link."""
+    title = run.ratings_file.campaign.name if run.ratings_file.campaign else run.ratings_file.title
+    return SideBar("Shared results", title, result_url(run), [LinkGroup("Results", _links(run, page, SHARED))])
+
+
+def _links(run: AnalysisRun, page: str, names: Iterable[str]) -> list[Link]:
+    return [
+        Link(_PAGES[name], result_url(run, name), name == page)
+        for name in names
+        if name != "chats" or has_chats(run.shown or {"summary": {}})
+    ]

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from analysis.campaign_queries import ANALYSE
-from analysis.models import AnalysisRun, RatingsFile
+from analysis.models import AnalysisRun, RatingsFile, ShareLink
 from campaigns.contracts.records import Counted, Erasure, Held, Records, Rows
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
@@ -28,6 +28,7 @@ class AnalysisRecords(Records):
         return [
             Counted(RatingsFile.objects.filter(campaign=campaign_id).count(), "snapshot"),
             Counted(self._runs(campaign_id).count(), "analysis run"),
+            Counted(ShareLink.objects.filter(campaign=campaign_id).count(), "share link"),
         ]
 
     def _runs(self, campaign_id: int) -> QuerySet[AnalysisRun]:
@@ -50,6 +51,7 @@ class AnalysisRecords(Records):
         return [
             Rows(self._runs(campaign_id), "job", delete_jobs),
             Rows(RatingsFile.objects.filter(campaign=campaign_id)),
+            Rows(ShareLink.objects.filter(campaign=campaign_id)),
         ]
 
     def list_held(self, erasure: Erasure) -> list[Held]:

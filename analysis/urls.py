@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis.views import campaigns, comparisons, deletion, files, runs
+from analysis.views import campaigns, comparisons, deletion, files, runs, sharing
 
 app_name = "analysis"
 urlpatterns = [
@@ -32,6 +32,21 @@ urlpatterns = [
     path("campaigns/<uuid:public_id>/results/chats/", campaigns.result_chats, name="campaign_result_chats"),
     path("campaigns/<uuid:public_id>/results/compare/", campaigns.compare, name="campaign_compare"),
     path("campaigns/<uuid:public_id>/results/downloads/", campaigns.downloads, name="campaign_downloads"),
+    path("campaigns/<uuid:public_id>/share/", sharing.create, name="share"),
+    path("campaigns/<uuid:public_id>/share/<int:link_id>/revoke/", sharing.revoke, name="revoke_share"),
     path("campaigns/<uuid:public_id>/workers/", campaigns.workers, name="campaign_workers"),
     path("campaigns/<uuid:public_id>/jobs/<uuid:job_id>/", campaigns.job, name="campaign_job"),
 ]
+
+shared = (
+    [
+        path("<str:token>/", sharing.findings, name="run"),
+        path("<str:token>/significance/", sharing.significance, name="significance"),
+        path("<str:token>/reliability/", sharing.reliability, name="reliability"),
+        path("<str:token>/chats/", sharing.chats, name="chats"),
+        path("<str:token>/downloads/", sharing.downloads, name="downloads"),
+        path("<str:token>/files/<path:name>", sharing.file, name="file"),
+    ],
+    "shared",
+)
+"""What a share link shows, for everybody who has it."""

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+import analysis.urls
 import annotation.urls
 from evalsite.accounts.views import admin_sign_in
 
@@ -13,6 +14,7 @@ urlpatterns = [
     path("jobs/", include("evalsite.jobs.urls")),
     path("campaigns/", include("campaigns.urls")),
     path("analysis/", include("analysis.urls")),
+    path("shared/", include(analysis.urls.shared)),
     path("campaigns/", include(annotation.urls.monitoring_pages)),
     path("campaigns/", include("crowd.urls")),
     path("rate/", include(annotation.urls.rate)),

@@ -14,6 +14,7 @@ from django.utils import timezone
 from analysis.models import AnalysisRun
 from analysis.services.ratings_files import upload_ratings
 from analysis.services.runs import start_run
+from analysis.services.sharing import create_share_link
 from analysis.settings import from_protocol
 from annotation.models import Assignment, Conversation, Invitation
 from annotation.tokens import token_of
@@ -142,33 +143,43 @@ def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any
         webhook=webhook, event_id=uuid4(), event="job.failed", data={}, state=Delivery.State.FAILED
     )
     field = Screen.from_json(campaign.screen).field_names[0]
-    return _of_run(analysed(campaign, owner)) | {
-        "public_id": campaign.public_id,
-        "system_id": campaign.systems.first().pk,
-        "criterion_id": campaign.criteria.first().pk,
-        "membership_id": campaign.memberships.get(role="viewer").pk,
-        "upload_id": upload.pk,
-        "webhook_id": webhook.pk,
-        "delivery_id": delivery.pk,
-        "assignment_id": assignment.pk,
-        "worker_id": worker.pk,
-        "invitation_id": Invitation.objects.create(campaign=campaign, worker=worker).pk,
-        "token": token_of(assignment),
-        "number": 1,
-        "hit": 1,
-        "position": 1,
-        "shape": "long",
-        "api:field": {"name": field},
-        "api:field_place": {"name": field},
-        "campaigns:job": {"job_id": Job.objects.create(kind=BUILD, args={"campaign": campaign.pk}).pk},
-        "monitoring:export_file": {"name": "ratings.csv"},
-        "api:export": {"name": "ratings.csv"},
-        "api:preview_image": {"name": _image_on(reverse("api:preview", args=[campaign.public_id, 1]), browser)},
-        "rate:image": {"name": _image_on(reverse("rate:hit", args=[token_of(assignment)]), Client())},
-        "monitoring:preview_image": {
-            "name": _image_on(reverse("monitoring:preview_item", args=[campaign.public_id, 1, 1]), browser)
-        },
-    }
+    run = analysed(campaign, owner)
+    link = create_share_link(campaign=campaign, user=owner)
+    return (
+        _of_run(run)
+        | {
+            f"shared:{page}": {"token": link.token}
+            for page in ("run", "significance", "reliability", "downloads", "file")
+        }
+        | {
+            "link_id": link.pk,
+            "public_id": campaign.public_id,
+            "system_id": campaign.systems.first().pk,
+            "criterion_id": campaign.criteria.first().pk,
+            "membership_id": campaign.memberships.get(role="viewer").pk,
+            "upload_id": upload.pk,
+            "webhook_id": webhook.pk,
+            "delivery_id": delivery.pk,
+            "assignment_id": assignment.pk,
+            "worker_id": worker.pk,
+            "invitation_id": Invitation.objects.create(campaign=campaign, worker=worker).pk,
+            "token": token_of(assignment),
+            "number": 1,
+            "hit": 1,
+            "position": 1,
+            "shape": "long",
+            "api:field": {"name": field},
+            "api:field_place": {"name": field},
+            "campaigns:job": {"job_id": Job.objects.create(kind=BUILD, args={"campaign": campaign.pk}).pk},
+            "monitoring:export_file": {"name": "ratings.csv"},
+            "api:export": {"name": "ratings.csv"},
+            "api:preview_image": {"name": _image_on(reverse("api:preview", args=[campaign.public_id, 1]), browser)},
+            "rate:image": {"name": _image_on(reverse("rate:hit", args=[token_of(assignment)]), Client())},
+            "monitoring:preview_image": {
+                "name": _image_on(reverse("monitoring:preview_item", args=[campaign.public_id, 1, 1]), browser)
+            },
+        }
+    )
 
 
 def _of_live(campaign: Campaign) -> dict[str, Any]:
@@ -187,6 +198,9 @@ def _of_live(campaign: Campaign) -> dict[str, Any]:
         "hit": 1,
         "position": 1,
         "run_id": analysed(campaign).pk,
+        "shared:chats": {
+            "token": create_share_link(campaign=campaign, user=campaign.memberships.get(role="owner").user).token
+        },
     }
 
 

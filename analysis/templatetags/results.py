@@ -12,6 +12,7 @@ from analysis.compare import Agreement
 from analysis.downloads import RunFile
 from analysis.exports import file_name
 from analysis.models import AnalysisRun
+from analysis.navigation import file_url as address_of_file
 from analysis.navigation import result_url as address_of
 from analysis.ratings.scales import FULL
 from analysis.ratings.scales import words as scale_words
@@ -65,6 +66,24 @@ def pair(row: list[Cell], columns: list[Column]) -> list[tuple[Cell, Column]]:
 def figure_file(name: str) -> str:
     """Return where a figure is among the files of a run, without the ending."""
     return f"figures/{file_name(name)}"
+
+
+@register.filter
+def anchor_name(name: str, kind: str) -> str:
+    """Return the id of a figure or table on its page."""
+    return f"{kind}-{file_name(name)}"
+
+
+@register.simple_tag
+def file_url(run: AnalysisRun, name: str) -> str:
+    """Return the address of a file of a run."""
+    return address_of_file(run, name)
+
+
+@register.inclusion_tag("analysis/anchor.html")
+def anchor(name: str, title: str) -> dict[str, Any]:
+    """Draw the link to a heading, figure or table, whose id is `name`, which copies its address."""
+    return {"name": name, "title": title}
 
 
 @register.filter

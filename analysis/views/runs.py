@@ -8,7 +8,7 @@ from uuid import UUID
 from django.conf import settings as django_settings
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpResponse, JsonResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import content_disposition_header
@@ -18,14 +18,15 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis import queries
 from analysis.anonymity import anonymise, anonymous_report
+from analysis.campaign_queries import list_share_links
 from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
 from analysis.exports import to_csv, to_latex
 from analysis.findings import find
-from analysis.forms import ChangeForm, ComparisonFilter, ExclusionForm, WorkerFilter
+from analysis.forms import ChangeForm, ComparisonFilter, ExclusionForm, ShareForm, WorkerFilter
 from analysis.interval_plot import plot_intervals
 from analysis.methods.direct_assessment import compact_table, systems_table, workers_table
 from analysis.models import AnalysisRun
-from analysis.navigation import result_context, result_url
+from analysis.navigation import result_context, result_url, share_path
 from analysis.queries import Role, get_finished_run_for
 from analysis.results import compare_reports, get_chat_totals, get_comparisons, get_ranking, list_workers
 from analysis.services.runs import change_run, exclude_worker, include_worker
@@ -95,7 +96,7 @@ def show_findings(
         "chats": get_chat_totals(found.shown),
         "changes": changes,
         "before": before,
-        "others": queries.list_comparable(found),
+        "others": [] if found.share_token else queries.list_comparable(found),
         "form": form or ChangeForm(initial=ChangeForm.initial_of(found.settings)),
         "latex": [(table, to_latex(table)) for table in (compact_table(found.shown), systems_table(found.shown))],
         "job_state": run_progress(found) if found.report is None else None,
@@ -139,7 +140,7 @@ def run_job(request: SignedInRequest, run_id: UUID) -> JsonResponse:
 def _compared_with(request: SignedInRequest, found: AnalysisRun) -> AnalysisRun | None:
     """Return the run that the page compares with: the chosen one of the same file, else the one it was changed from."""
     chosen = request.GET.get("against")
-    if chosen == "none" or (not chosen and not found.parent_id):
+    if found.share_token or chosen == "none" or (not chosen and not found.parent_id):
         return None
     if not chosen:
         return queries.find_finished_run_for(request.user, found.parent_id)
@@ -224,6 +225,10 @@ def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse
     """List everything that can be downloaded."""
     files = list_downloads(found.report, Path(django_settings.MEDIA_ROOT) / found.folder)
     context = result_context(found, "downloads") | {"files": files, "names_workers": found.my_role == Role.OWNER}
+    campaign = found.ratings_file.campaign
+    if campaign and found.my_role != Role.VIEWER:
+        links = [(link, request.build_absolute_uri(share_path(link))) for link in list_share_links(campaign)]
+        context |= {"share_form": ShareForm(), "share_links": links}
     return render(request, "analysis/downloads.html", context)
 
 
@@ -235,7 +240,11 @@ downloads = result_page("downloads", show_downloads)
 @require_GET
 def run_file(request: SignedInRequest, run_id: UUID, name: str) -> FileResponse:
     """Send a table, a figure or the replication package of a run; a figure is drawn when it is first asked for."""
-    found = get_finished_run_for(request.user, run_id)
+    return send_file(request, get_finished_run_for(request.user, run_id), name)
+
+
+def send_file(request: HttpRequest, found: AnalysisRun, name: str) -> FileResponse:
+    """Answer with a file of a run; raise Http404 if it has none of this name."""
     path = find_file(Path(django_settings.MEDIA_ROOT) / found.folder, name)
     if path is None:
         raise Http404

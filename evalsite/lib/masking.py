@@ -1,4 +1,4 @@
-"""Log lines without tokens: those of workers and of mailed links, and the ids of workers that platforms add."""
+"""Log lines without tokens: those of workers, shared results and mailed links, and the ids that platforms add."""
 
 import logging
 import re
@@ -9,6 +9,8 @@ _RULES = [
     # Worker pages: the token, and the query, which has personal links and platforms' ids of workers.
     (re.compile(r"(/rate/(?!c/))[^/\s?#\"'>]+"), rf"\1{_MASK}"),
     (re.compile(r"(/rate/[^\s?\"']*\?)[^\s\"'>]+"), rf"\1{_MASK}"),
+    # Links to shared results.
+    (re.compile(r"(/shared/)[^/\s?#\"'>]+"), rf"\1{_MASK}"),
     # Links to choose a new password.
     (re.compile(r"(/accounts/reset/)(?!sent/|done/)[^/\s\"']+/[^/\s\"']+"), rf"\1{_MASK}/{_MASK}"),
     # A worker's token anywhere else (annotation/tokens.py): an id, perhaps a mark, and the signature.

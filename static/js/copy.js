@@ -42,3 +42,17 @@ export function mount(el) {
     }, 2000);
   });
 }
+
+/** `<a href="#id" data-copy-link>`: leads there, and copies the address of that place. @param {HTMLAnchorElement} el */
+export function mountLink(el) {
+  const status = document.createElement("span");
+  status.className = "anchor-status";
+  status.setAttribute("role", "status");
+  el.after(status);
+  el.addEventListener("click", async () => {
+    const done = await navigator.clipboard?.writeText(el.href).then(() => true, () => false) || copyBySelection(el.href);
+    if (!done) return;
+    status.textContent = "Link copied";
+    setTimeout(() => (status.textContent = ""), 2000);
+  });
+}

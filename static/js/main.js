@@ -2,7 +2,7 @@
 // Finds each `[data-…]` of the page and mounts its behaviour; the only script a page names.
 import { mount as autosave, mountReload } from "./autosave.js";
 import { mount as confirm } from "./confirm.js";
-import { mount as copy } from "./copy.js";
+import { mount as copy, mountLink } from "./copy.js";
 import { mount as fileDrop } from "./file_drop.js";
 import { mount as jobProgress } from "./job_progress.js";
 import { mount as refresh } from "./refresh.js";
@@ -17,6 +17,7 @@ const BEHAVIOURS = {
   "form[data-busy]": mountBusy,
   "form[data-confirm]": confirm,
   "button[data-copy], button[data-copy-from]": copy,
+  "a[data-copy-link]": mountLink,
   "form[data-file-drop]": fileDrop,
   "[data-job-progress]": jobProgress,
   "details[data-menu]": mountMenu,

@@ -6,7 +6,8 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from analysis.models import RatingsFile
+from analysis.models import AnalysisRun, RatingsFile, ShareLink
+from tests.campaigns.cast import make_campaign
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BEFORE = [("analysis", "0002_campaign_snapshots")]
@@ -24,3 +25,23 @@ def test_files_of_before_are_utf8_and_on_0_to_100(owner) -> None:
         MigrationExecutor(connection).migrate(latest)
     file = RatingsFile.objects.get(pk=kept.pk)
     assert (file.encoding, file.scale, file.owner_id) == ("utf-8", None, owner.pk)
+
+
+def test_a_campaign_of_before_has_no_link_and_takes_one(owner) -> None:
+    executor = MigrationExecutor(connection)
+    latest, before = executor.loader.graph.leaf_nodes(), [("analysis", "0005_first_report")]
+    executor.migrate(before)
+    try:
+        old: Any = executor.loader.project_state(before).apps
+        file = old.get_model("analysis", "RatingsFile").objects.create(
+            owner_id=owner.pk, title="Old", name="old.csv", file="old", size=1, sha256="0" * 64
+        )
+        run = old.get_model("analysis", "AnalysisRun").objects.create(
+            ratings_file=file, created_by_id=owner.pk, settings={}, mapping={}, report={"summary": {}}
+        )
+    finally:
+        MigrationExecutor(connection).migrate(latest)
+    assert AnalysisRun.objects.get(pk=run.pk).report == {"summary": {}}
+    assert not ShareLink.objects.exists()
+    links = [ShareLink.objects.create(campaign=make_campaign(owner), created_by=owner) for _ in range(2)]
+    assert links[0].token != links[1].token and all(link.is_open for link in links)

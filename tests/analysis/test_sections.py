@@ -64,7 +64,7 @@ def test_a_section_is_on_the_page_and_in_every_download(run: AnalysisRun, owner_
     assert list(found) == ["alder", "birch", "cedar"]
 
     page = owner_client.get(reverse("analysis:run", args=[run.pk])).text
-    assert '<h2 id="spread">Spread of scores</h2>' in page and "are spread most." in page
+    assert '<h2 id="spread">Spread of scores <a class="anchor" href="#spread"' in page and "are spread most." in page
     assert "spread &amp; more" in page and f">{found['alder']:.1f}</td>" in page
     assert reverse("analysis:run_file", args=[run.pk, "figures/spread-bars.svg"]) in page
 

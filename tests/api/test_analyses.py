@@ -189,3 +189,16 @@ def test_a_replication_is_compared_with_its_original(
     add_member(second.ratings_file.campaign, colleague, "viewer")
     assert api(colleague).get(address).status_code == 404  # who may not see the original
     assert script.get(f"{ROOT}campaigns/{original.public_id}/replication/").status_code == 404
+
+
+def test_results_are_shared_by_a_link_and_not_any_more(script: Client, run: AnalysisRun) -> None:
+    address = f"{ROOT}campaigns/{run.ratings_file.campaign.public_id}/share-links/"
+    made = script.post(address, {"note": "reviewers", "ends_on": "2999-12-31"})
+    assert made.status_code == 201, made.content
+    assert script.get(address).json() == [made.json()]
+    assert Client().get(made.json()["url"]).status_code == 200
+    refused = script.post(address, {"ends_on": "2020-01-01"})
+    assert (refused.status_code, list(refused.json()["errors"])) == (422, ["ends_on"])
+    assert script.delete(f"{address}{made.json()['id']}/").status_code == 204
+    assert script.get(address).json() == []
+    assert Client().get(made.json()["url"]).status_code == 404

@@ -1,0 +1,87 @@
+"""Links to a campaign's results: making and revoking them, and the pages that everybody sees who has one."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.http import require_safe
+
+from analysis.campaign_queries import get_share_link_of, get_shared_result
+from analysis.forms import ShareForm
+from analysis.models import AnalysisRun
+from analysis.services.sharing import create_share_link, revoke_share_link
+from analysis.views.runs import (
+    send_file,
+    show_chats,
+    show_downloads,
+    show_findings,
+    show_reliability,
+    show_significance,
+)
+from campaigns.models import Campaign
+from campaigns.views.access import back_to, campaign_view
+from evalsite.accounts.requests import SignedInRequest
+
+_DOWNLOADS = "analysis:campaign_downloads"
+
+
+@campaign_view("POST", refused=back_to(_DOWNLOADS))
+def create(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Make a link, which the page then shows."""
+    form = ShareForm(request.POST)
+    if form.is_valid():
+        create_share_link(campaign=campaign, user=request.user, **form.cleaned_data)
+        messages.success(request, "The link is made. Everybody who has it sees the results.")
+    else:
+        messages.error(
+            request, " ".join(f"{form[name].label}: {text}" for name, texts in form.errors.items() for text in texts)
+        )
+    return redirect(_DOWNLOADS, campaign.public_id)
+
+
+@campaign_view("POST")
+def revoke(request: SignedInRequest, campaign: Campaign, link_id: int) -> HttpResponse:
+    """Close a link."""
+    revoke_share_link(link=get_share_link_of(campaign, link_id))
+    messages.success(request, "The link is revoked: it shows nothing any more.")
+    return redirect(_DOWNLOADS, campaign.public_id)
+
+
+# --- What a link shows
+
+
+def _shared(show: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Return a view without a user of the result that a link shares.
+
+    Search engines leave it out, nothing keeps a copy that would outlive the link, and no other site learns the address.
+    """
+
+    @login_not_required
+    @require_safe
+    @wraps(show)
+    def view(request: HttpRequest, token: str, **arguments: Any) -> HttpResponseBase:
+        response = show(request, get_shared_result(token), **arguments)
+        response["Cache-Control"] = "private, no-store"
+        response["Referrer-Policy"] = "no-referrer"
+        response["X-Robots-Tag"] = "noindex, nofollow"
+        return response
+
+    return view
+
+
+def _page(show: Callable[[SignedInRequest, AnalysisRun], HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """Return the view of a page, which asks nothing of the user where a result is shared."""
+    return _shared(lambda request, found: show(cast(SignedInRequest, request), found))
+
+
+findings = _page(show_findings)
+significance = _page(show_significance)
+reliability = _page(show_reliability)
+chats = _page(show_chats)
+downloads = _page(show_downloads)
+file = _shared(send_file)
