@@ -73,6 +73,7 @@ GROUPS = (
             ),
             Guide("publishing", "Publishing results", "Files, a link to read, and pages to print."),
             Guide("agreement", "Agreement of workers", "How far several workers agree on the same outputs."),
+            Guide("planning", "Planning", "How many workers and sources find a difference, and what they cost."),
             Guide("metrics", "Metrics against people", "How far automatic metrics agree with human ratings."),
         ),
     ),

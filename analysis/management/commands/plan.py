@@ -1,0 +1,132 @@
+"""`manage.py plan`: how often a design finds a difference, how many workers are enough, what they cost."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from analysis.exports import dump_json, to_text
+from analysis.management.ratings_command import RatingsCommand
+from analysis.planning.pilot import Pilot, learn_from
+from analysis.planning.plans import SEED, SIMULATIONS, PlanSettings, make_design, make_plan
+from analysis.planning.sections import findings_of, sections_of_plan
+from analysis.stats.power import TARGET
+from campaigns.design.composition import Layout
+from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
+from evalsite.lib.arguments import amount, share, whole
+
+_TESTS = {Layout.POOLED: "paired-wilcoxon", Layout.BY_SOURCE: "paired-wilcoxon", Layout.BY_SYSTEM: "unpaired-ranksum"}
+
+
+class Command(RatingsCommand):
+    """Power, cost and time on standard output; progress on standard error."""
+
+    help = "Plan a campaign: power by simulation, workers for 80 % power, what changes buy, cost and time."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the design, the pilot, and what work costs."""
+        design = parser.add_argument_group("design")
+        design.add_argument("--systems", type=whole(2), required=True, metavar="N")
+        design.add_argument("--workers", type=whole(1), required=True, metavar="N")
+        design.add_argument("--items", type=whole(1), required=True, metavar="N", help="ordinary items of a HIT")
+        design.add_argument("--difference", type=_positive, required=True, metavar="POINTS", help="of 100")
+        design.add_argument("--sources", type=whole(1), metavar="N", help="each with an output of all systems (100)")
+        design.add_argument("--hits-per-worker", type=whole(1), default=1, metavar="N", help="of each worker (1)")
+        design.add_argument(
+            "--workers-per-hit", type=whole(1), default=1, metavar="N", help="who rate the same HIT (1)"
+        )
+        design.add_argument(
+            "--degraded", type=whole(0), metavar="N", help="degraded items of a HIT (a seventh of items)"
+        )
+        design.add_argument("--repeats", type=whole(0), default=0, metavar="N", help="repeats of a HIT (0)")
+        design.add_argument("--criteria", type=whole(1), metavar="N", help="(1, or as the pilot)")
+        design.add_argument("--layout", choices=[each.value for each in Layout], default=Layout.POOLED.value)
+        design.add_argument("--worker-test", choices=list(WORKER_TESTS), metavar="PRESET", help=", ".join(WORKER_TESTS))
+        design.add_argument("--careless", type=share, metavar="SHARE", help="of careless workers (0.25; as the pilot)")
+        pilot = parser.add_argument_group("pilot")
+        pilot.add_argument("--pilot", type=Path, metavar="RATINGS", help="ratings whose variances are taken")
+        pilot.add_argument("--protocol", metavar="NAME", help="of the pilot: a protocol's name, or a JSON file")
+        pilot.add_argument("--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help="of the pilot's scores")
+        pilot.add_argument("--score-columns", nargs="+", default=(), metavar="COLUMN", help="one for each criterion")
+        pilot.add_argument("--encoding", choices=["windows-1252"], help="of CSV files that are not UTF-8")
+        cost = parser.add_argument_group("cost and time")
+        cost.add_argument("--reward", type=amount, metavar="AMOUNT", help="for a HIT")
+        cost.add_argument("--fee", type=amount, default=Decimal(0), metavar="AMOUNT", help="of the platform, for a HIT")
+        cost.add_argument("--currency", default="", metavar="CODE")
+        cost.add_argument("--minutes", type=_positive, metavar="N", help="that a HIT takes")
+        cost.add_argument("--hits-per-day", type=_positive, metavar="N", help="finished by all workers in a day")
+        parser.add_argument("--target", type=share, default=TARGET, metavar="POWER", help=f"({TARGET})")
+        parser.add_argument(
+            "--simulations",
+            type=whole(1),
+            default=SIMULATIONS,
+            metavar="N",
+            help=f"campaigns of each design ({SIMULATIONS})",
+        )
+        parser.add_argument("--seed", type=whole(0), default=SEED, metavar="N", help=f"({SEED})")
+        parser.add_argument("--format", choices=["text", "json"], default="text")
+
+    def run(self, options: dict[str, Any]) -> None:
+        """Plan and print."""
+        pilot = self._pilot(options)
+        plan = make_plan(self._settings(options, pilot), pilot, lambda done, total, stage: self.say(stage))
+        for note in plan["notes"]:
+            self.stderr.write(note)
+        if options["format"] == "json":
+            self.stdout.write(dump_json(plan | {"findings": findings_of(plan)}), ending="")
+            return
+        tables = [table for section in sections_of_plan(plan) for table in section.tables]
+        self.stdout.write("\n\n".join(["\n".join(findings_of(plan)), *map(to_text, tables)]), ending="")
+
+    def _pilot(self, options: dict[str, Any]) -> Pilot | None:
+        path = options["pilot"]
+        if path is None:
+            return None
+        if not options["protocol"]:
+            raise CommandError("A pilot needs --protocol: the name of its protocol, or a JSON file.")
+        # The worker test of the plan is not that of the pilot
+        asked = options | {"worker_test": None, "alpha": None}
+        settings = self.settings_of(asked)
+        return learn_from(self.read_study(path, settings, asked), path.name)
+
+    def _settings(self, options: dict[str, Any], pilot: Pilot | None) -> PlanSettings:
+        layout = Layout(options["layout"])
+        test = options["worker_test"]
+        if test is None:
+            test = NO_TEST if options["degraded"] == 0 or (pilot and not pilot.is_tested) else _TESTS[layout]
+        n_degraded = options["degraded"]
+        if n_degraded is None:
+            n_degraded = 0 if test == NO_TEST else 1 if layout == Layout.BY_SYSTEM else _degraded(options)
+        design = make_design(
+            n_systems=options["systems"],
+            n_workers=options["workers"],
+            n_sources=options["sources"] or 100,
+            n_ordinary=options["items"],
+            n_degraded=n_degraded,
+            n_repeat=options["repeats"],
+            hits_per_worker=options["hits_per_worker"],
+            workers_per_hit=options["workers_per_hit"],
+            n_criteria=options["criteria"] or (pilot.n_criteria if pilot else 7 if layout == Layout.BY_SYSTEM else 1),
+            layout=layout,
+            worker_test=test,
+        )
+        names = ("difference", "target", "careless", "seed", "reward", "fee", "currency", "minutes", "hits_per_day")
+        settings = {name: options[name] for name in names}
+        return PlanSettings(design=design, n_simulations=options["simulations"], **settings)
+
+
+def _degraded(options: dict[str, Any]) -> int:
+    """Return a seventh of the ordinary items, as in HITs of 100; 5, or all, where that is too few for a test."""
+    return min(max(5, round(options["items"] / 7)), options["items"])
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise ArgumentTypeError(f"a number above 0 is needed, not {text!r}")
+    return value

@@ -1,0 +1,237 @@
+"""From a design to what it will find, cost and take, as one JSON document."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields, replace
+from decimal import Decimal
+from functools import partial
+from math import ceil, isnan
+from typing import Any
+
+from analysis.planning.pilot import Pilot
+from analysis.stats.designs import (
+    CHATS,
+    TEXTS,
+    PlannedDesign,
+    RatingModel,
+    change_designs,
+    with_workers,
+)
+from analysis.stats.power import P_BELOW, TARGET, DesignPower, Power, power_curve, simulate_power, variance_parts
+from campaigns.design.composition import Layout
+from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
+from evalsite.lib.errors import DomainError
+
+SIMULATIONS, SEED = 200, 1
+MOST_SIMULATIONS, MOST_WORKERS, MOST_ITEMS, MOST_SYSTEMS, MOST_RATINGS = 2000, 2000, 500, 100, 200_000
+_MIN_PER_HOUR = 60
+Say = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class PlanSettings:
+    """What is planned: a design, the difference that it is to find, and what work costs.
+
+    `reward` and `fee` are for one worker's HIT; `fee_if_doubled` is the fee if twice as many workers rate each HIT,
+    None if it is the same. `minutes` is how long a HIT takes, `hits_per_day` how many are finished in a day.
+    `difference` is in points of 100, between neighbours in rank. `careless` is the share of careless workers; None: as
+    assumed, or as in the pilot.
+    """
+
+    design: PlannedDesign
+    difference: float
+    target: float = TARGET
+    careless: float | None = None
+    n_simulations: int = SIMULATIONS
+    seed: int = SEED
+    reward: Decimal | None = None
+    fee: Decimal = Decimal(0)
+    fee_if_doubled: Decimal | None = None
+    currency: str = ""
+    minutes: float | None = None
+    hits_per_day: float | None = None
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings as the JSON object that `from_json` reads."""
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        found = {name: str(value) if isinstance(value, Decimal) else value for name, value in found.items()}
+        return found | {"design": asdict(self.design) | {"layout": self.design.layout.value}}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "PlanSettings":
+        """Return the settings of a JSON object that `to_json` made."""
+        money = {name: Decimal(data[name]) for name in ("reward", "fee", "fee_if_doubled") if data[name] is not None}
+        design = PlannedDesign(**data["design"] | {"layout": Layout(data["design"]["layout"])})
+        return cls(**data | money | {"design": design})
+
+
+def make_design(**numbers: Any) -> PlannedDesign:
+    """Return a design; raise DomainError `bad_plan` with what to change if there is none such."""
+    try:
+        return PlannedDesign(**numbers)
+    except ValueError as error:
+        raise DomainError("bad_plan", str(error)) from None
+
+
+def _check(settings: PlanSettings) -> None:
+    design = settings.design
+    if not 0 < settings.difference <= 100:
+        raise _bad(f"The difference is {settings.difference:g} points; it must be above 0 and at most 100.")
+    if not P_BELOW < settings.target < 1:
+        raise _bad(f"The power that is wanted is {settings.target:g}; it must lie between {P_BELOW:g} and 1.")
+    limits = (
+        ("workers", design.n_workers, MOST_WORKERS),
+        ("items in a HIT", design.hit_size, MOST_ITEMS),
+        ("systems", design.n_systems, MOST_SYSTEMS),
+        ("ratings", design.n_assignments * design.hit_size * design.n_criteria, MOST_RATINGS),
+        ("simulated campaigns", settings.n_simulations, MOST_SIMULATIONS),
+    )
+    for what, n, most in limits:
+        if n > most:
+            raise _bad(f"There are {n:,} {what}; a plan is simulated with at most {most:,}.")
+    n_pairs = 0 if design.layout == Layout.BY_SYSTEM else design.n_degraded
+    compared = Compared(n_pairs, design.n_degraded, design.n_ordinary)
+    least = smallest_p_value(design.worker_test, compared.times(design.n_criteria * design.hits_per_worker))
+    if least >= P_BELOW:
+        raise _bad(
+            f"Nobody can pass the worker test ({WORKER_TESTS[design.worker_test].name}): with {design.n_degraded} "
+            f"degraded items a worker’s p is {least:.3f} at best, and it must be below {P_BELOW:g}. Add degraded "
+            "items, give workers more HITs, or choose another worker test."
+        )
+
+
+def _bad(message: str) -> DomainError:
+    return DomainError("bad_plan", message)
+
+
+@dataclass
+class _Steps:
+    """Counts the designs that are simulated, for people who watch."""
+
+    say: Say
+    total: int
+    done: int = field(default=0)
+
+    def __call__(self, design: PlannedDesign) -> None:
+        self.total = max(self.total, self.done + 1)
+        self.say(self.done, self.total, f"Simulating {design.n_workers:,} workers, {design.n_sources:,} sources")
+        self.done += 1
+
+
+def make_plan(
+    settings: PlanSettings, pilot: Pilot | None = None, on_progress: Say = lambda done, total, stage: None
+) -> dict[str, Any]:
+    """Return what a design finds, what would be enough, what changes buy, cost and time, as one JSON document.
+
+    Parameters
+    ----------
+    settings : PlanSettings
+    pilot : Pilot or None
+        Whose variances are taken; None: the assumed ones.
+    on_progress : callable
+        Called with designs done, designs in all, and what is simulated now.
+    """
+    design, model = settings.design, pilot.model if pilot else _assumed(settings.design)
+    if settings.careless is not None:
+        model = replace(model, careless=settings.careless)
+    n, seed, target = settings.n_simulations, settings.seed, settings.target
+    changes = change_designs(design)
+    steps = _Steps(on_progress, 8 + len(changes))
+    search = partial(
+        power_curve,
+        design,
+        model,
+        settings.difference,
+        target=target,
+        n_simulations=n,
+        seed=seed,
+        on_design=steps,
+    )
+    curve, required = search()
+    planned = next(each for each in curve if each.design == with_workers(design, design.n_workers))
+    grown: list[DesignPower] = []
+    with_sources = None
+    if required is None and design.layout != Layout.BY_SYSTEM:
+        steps.total += 7
+        grown, with_sources = search(sources_grow=True)
+    changed = []
+    for name, other in changes.items():
+        steps(other)
+        power = simulate_power(other, model, settings.difference, n_simulations=n, seed=seed)
+        changed.append({"name": name} | _row(settings, DesignPower(other, power)))
+    enough = required or with_sources
+    return {
+        "settings": settings.to_json(),
+        "model": {"source": "pilot" if pilot else "assumed"} | {"sd": asdict(model)},
+        "pilot": pilot.document if pilot else None,
+        "planned": _row(settings, planned),
+        "curve": [_row(settings, each) for each in curve],
+        "curve_with_sources": [_row(settings, each) for each in grown],
+        "required": _row(settings, required) if required else None,
+        "required_with_sources": _row(settings, with_sources) if with_sources else None,
+        "still_needed": _still_needed(settings, pilot, enough) if pilot and enough else None,
+        "variance_parts": variance_parts(design, model, planned.found),
+        "changes": changed,
+        "notes": pilot.notes if pilot else [],
+    }
+
+
+def _assumed(design: PlannedDesign) -> RatingModel:
+    """Return the assumed model; without a worker test raters are taken to be known and careful."""
+    model = CHATS if design.layout == Layout.BY_SYSTEM else TEXTS
+    return replace(model, careless=0.0) if design.worker_test == NO_TEST else model
+
+
+def _row(settings: PlanSettings, point: DesignPower) -> dict[str, Any]:
+    """Return a design with what it finds, costs and takes; undefined numbers are None."""
+    design, found = point.design, point.found
+    return {
+        "workers": design.n_workers,
+        "hits_per_worker": design.hits_per_worker,
+        "workers_per_hit": design.workers_per_hit,
+        "hits": design.n_hits,
+        "assignments": design.n_assignments,
+        "sources": None if design.layout == Layout.BY_SYSTEM else design.n_sources,
+        "items": design.n_ordinary,
+        "ratings_per_system": design.ratings_per_system,
+        "workers_counted": found.workers_counted,
+        "ratings_per_system_counted": found.ratings_counted,
+        "power": found.power,
+        "power_error": found.power_error,
+        "power_corrected": found.corrected,
+        "power_corrected_error": found.corrected_error,
+        "half_width": _number(found),
+        "cost": _cost(settings, design),
+        "hours": design.n_assignments * settings.minutes / _MIN_PER_HOUR if settings.minutes else None,
+        "days": design.n_assignments / settings.hits_per_day if settings.hits_per_day else None,
+    }
+
+
+def _number(found: Power) -> float | None:
+    return None if isnan(found.half_width) else found.half_width
+
+
+def _cost(settings: PlanSettings, design: PlannedDesign) -> float | None:
+    if settings.reward is None:
+        return None
+    fee = settings.fee
+    if design.workers_per_hit > settings.design.workers_per_hit and settings.fee_if_doubled is not None:
+        fee = settings.fee_if_doubled
+    return float(design.n_assignments * (settings.reward + fee))
+
+
+def _still_needed(settings: PlanSettings, pilot: Pilot, required: DesignPower) -> dict[str, Any]:
+    """Return what is to be collected beyond the pilot, if its ratings are a part of the campaign."""
+    wanted = required.found.ratings_counted * required.design.n_systems
+    left = max(0.0, 1 - pilot.n_ordinary / wanted) if wanted else 1.0
+    n = ceil(left * required.design.n_assignments - 1e-9)
+    each = None if settings.reward is None else float(settings.reward + settings.fee)
+    return {
+        "assignments": n,
+        "hits": ceil(n / required.design.workers_per_hit),
+        "cost": None if each is None else n * each,
+        "hours": n * settings.minutes / _MIN_PER_HOUR if settings.minutes else None,
+        "days": n / settings.hits_per_day if settings.hits_per_day else None,
+    }

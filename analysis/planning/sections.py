@@ -1,0 +1,311 @@
+"""A plan as people read it: findings in sentences, a power curve, tables. Made of its JSON document alone."""
+
+from collections.abc import Mapping
+from functools import partial
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from analysis.sections import Column, Figure, Section, Table, Theme
+from analysis.stats.variance import COMPONENTS
+from evalsite.lib.words import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+CHANGES = {
+    "workers": "twice as many workers, who rate HITs of their own",
+    "repeated": "twice as many workers, each HIT rated by twice as many",
+    "hits": "the same workers, twice as many HITs each",
+    "sources": "as many ratings, of twice as many sources",
+    "repeats": "ordinary items in the place of repeats",
+}
+_DOUBLE = ("workers", "repeated", "hits")
+_PARTS = {
+    "workers": "which systems the workers like",
+    "outputs": "which outputs are rated",
+    "residual": "single ratings",
+}
+_COMPONENTS = {
+    "system": "system",
+    "worker": "worker",
+    "source": "source",
+    "worker x system": "worker × system",
+    "source x system": "source × system",
+    "residual": "residual",
+}
+_NORMAL = 1.96
+Plan = Mapping[str, Any]
+
+
+def findings_of(plan: Plan) -> list[str]:
+    """Return what a plan says, in sentences, the most important first."""
+    found = [_of_power(plan), _of_required(plan)]
+    if plan["pilot"]:
+        found.append(_of_pilot(plan))
+    found += [_of_cost(plan), _of_changes(plan), _of_parts(plan)]
+    return [sentence for sentence in found if sentence]
+
+
+def sections_of_plan(plan: Plan) -> list[Section]:
+    """Return the power curve, what changes buy, and the variances, with tables and figure."""
+    model = [_model_table(plan)] + ([_pilot_table(plan)] if plan["pilot"] else [])
+    return [
+        Section("power", "Power by number of workers", "", [_curve_table(plan)], [_curve_figure(plan)], page=""),
+        Section("changes", "What a change buys", "", [_changes_table(plan)], page=""),
+        Section("variances", "Variances", "", model, page=""),
+    ]
+
+
+# --- Sentences
+
+
+def _times(power: float) -> str:
+    return f"{100 * power:.0f} times in 100"
+
+
+def _error(error: float) -> str:
+    """Return half a 95 % interval of a simulated share, in per cent and at least 1."""
+    return f"± {max(1, ceil(100 * _NORMAL * error - 1e-9))}"
+
+
+def _join(parts: list[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+
+
+def _of_power(plan: Plan) -> str:
+    row, settings = plan["planned"], plan["settings"]
+    n_systems = settings["design"]["n_systems"]
+    n_pairs = n_systems * (n_systems - 1) // 2
+    item = "chat" if row["sources"] is None else "item"
+    text = (
+        f"With {counted(row['workers'], 'worker')} × {counted(row['hits_per_worker'], 'HIT')} of "
+        f"{counted(row['items'], f'ordinary {item}')}, a difference of {settings['difference']:g} points between two "
+        f"systems is found {_times(row['power'])} ({_error(row['power_error'])})"
+    )
+    if n_pairs > 1:
+        text += f"; after Holm’s correction over all {n_pairs:,} pairs, {_times(row['power_corrected'])}"
+    if row["half_width"] is None:
+        return f"{text}. Too few workers count for an interval."
+    return f"{text}. The 95 % interval of a difference reaches ± {row['half_width']:.1f} points."
+
+
+def _of_required(plan: Plan) -> str:
+    target, required = plan["settings"]["target"], plan["required"]
+    if required is None:
+        grown = plan["required_with_sources"]
+        if grown is None:
+            return f"No number of workers that was tried finds it {_times(target)}."
+        return (
+            f"No number of workers finds it {_times(target)} with {plan['planned']['sources']:,} sources. "
+            f"{_enough(grown)} and {grown['sources']:,} sources do, if sources grow with the workers."
+        )
+    return f"{_enough(required)} find it {_times(target)}{_by_system(required)}."
+
+
+def _enough(row: Plan) -> str:
+    return f"{counted(row['workers'], 'worker').capitalize()} ({counted(row['assignments'], 'assignment')})"
+
+
+def _by_system(row: Plan) -> str:
+    return f": {row['ratings_per_system_counted']:,.0f} ratings per system that count"
+
+
+def _of_pilot(plan: Plan) -> str:
+    pilot, left = plan["pilot"], plan["still_needed"]
+    text = (
+        f"The variances are those of {pilot['ratings']:,} ratings by {counted(pilot['workers_counted'], 'worker')} who "
+        f"count ({pilot['name']})."
+    )
+    if left is None:
+        return text
+    if not left["assignments"]:
+        return f"{text} If they are a part of the campaign, nothing more is needed."
+    return f"{text} If they are a part of the campaign, {counted(left['assignments'], 'assignment')} more are needed."
+
+
+def _of_cost(plan: Plan) -> str:
+    rows = [("The design", plan["planned"])]
+    if enough := plan["required"] or plan["required_with_sources"]:
+        rows.append((f"The one with {counted(enough['workers'], 'worker')}", enough))
+    currency = plan["settings"]["currency"]
+    sentences = []
+    for name, row in rows:
+        parts = []
+        if row["cost"] is not None:
+            parts.append(f"costs {row['cost']:,.2f} {currency}".rstrip() + ", fees included")
+        if row["hours"] is not None:
+            parts.append(f"takes {row['hours']:,.0f} hours of work" if row["hours"] >= 1 else "takes less than an hour")
+        if row["days"] is not None:
+            pace = plan["settings"]["hits_per_day"]
+            parts.append(f"is done in {counted(ceil(row['days']), 'day')} at {pace:,.3g} assignments a day")
+        if parts:
+            sentences.append(f"{name} {_join(parts)}.")
+    return " ".join(dict.fromkeys(sentences))
+
+
+def _of_changes(plan: Plan) -> str:
+    own = plan["planned"]["half_width"]
+    rows = {row["name"]: row for row in plan["changes"] if row["half_width"] is not None}
+    doubled = {name: rows[name] for name in _DOUBLE if name in rows}
+    if own is None or not doubled:
+        return ""
+    best = min(doubled, key=lambda name: doubled[name]["half_width"])
+    text = (
+        f"Of the ways to double the ratings, this narrows the interval most: {CHANGES[best]} (± {own:.1f} to "
+        f"± {doubled[best]['half_width']:.1f} points)."
+    )
+    if "sources" in rows:
+        text += f" {CHANGES['sources'].capitalize()}, would give ± {rows['sources']['half_width']:.1f}."
+    return text
+
+
+def _of_parts(plan: Plan) -> str:
+    parts = plan["variance_parts"]
+    total = sum(parts.values())
+    if not total:
+        return ""
+    words = [f"{100 * value / total:.0f} % from {_PARTS[name]}" for name, value in parts.items() if value]
+    return f"The variance of a difference comes, about, to {_join(words)}."
+
+
+# --- Tables
+
+
+_NUMBERS = [
+    Column("assignments"),
+    Column("sources"),
+    Column("ratings per system", 0, hint="of workers who count"),
+    Column("power", 2),
+    Column("± power", 3, hint="standard error of the simulation"),
+    Column("after Holm", 2, hint="power after Holm’s correction over all pairs"),
+    Column("± points", 1, hint="half the width of the 95 % interval of a difference"),
+]
+
+
+def _numbers(row: Plan) -> list[Any]:
+    names = ("assignments", "sources", "ratings_per_system_counted", "power", "power_error", "power_corrected")
+    return [*(row[name] for name in names), row["half_width"]]
+
+
+def _columns(plan: Plan) -> tuple[list[Column], list[str]]:
+    """Return the columns of cost and time that are known, and their keys."""
+    currency = plan["settings"]["currency"]
+    titles = {"cost": Column(f"cost ({currency})" if currency else "cost", 2), "hours": Column("hours", 0)}
+    titles["days"] = Column("days", 1)
+    keys = [name for name in titles if plan["planned"][name] is not None]
+    return [titles[name] for name in keys], keys
+
+
+def _caption(plan: Plan) -> str:
+    settings = plan["settings"]
+    return (
+        f"Differences of {settings['difference']:g} points between {settings['design']['n_systems']} systems, "
+        "neighbours in rank, found at one-sided p < .05 by the recommended comparison; "
+        f"{settings['n_simulations']:,} simulated campaigns each."
+    )
+
+
+def _curve_table(plan: Plan) -> Table:
+    more, keys = _columns(plan)
+    rows = [[row["workers"], *_numbers(row), *(row[key] for key in keys)] for row in _points(plan)]
+    columns = [Column("workers"), *_NUMBERS, *more]
+    return Table("power", "Power by number of workers", _caption(plan), columns, rows)
+
+
+def _points(plan: Plan) -> list[Plan]:
+    """Return the points of both curves in the order of workers and sources; the planned design is in both."""
+    rows = {(row["workers"], row["sources"]): row for row in [*plan["curve"], *plan["curve_with_sources"]]}
+    return [rows[key] for key in sorted(rows, key=lambda key: (key[0], key[1] or 0))]
+
+
+def _changes_table(plan: Plan) -> Table:
+    more, keys = _columns(plan)
+    rows = [["as planned", *_numbers(plan["planned"]), *(plan["planned"][key] for key in keys)]]
+    rows += [[CHANGES[row["name"]], *_numbers(row), *(row[key] for key in keys)] for row in plan["changes"]]
+    columns = [Column("design"), *_NUMBERS, *more]
+    return Table("changes", "What a change buys", _caption(plan), columns, rows)
+
+
+def _model_table(plan: Plan) -> Table:
+    sd, is_pilot = plan["model"]["sd"], plan["model"]["source"] == "pilot"
+    names = {
+        "worker": "worker",
+        "liking": "worker × system",
+        "source": "source",
+        "output": "source × system",
+        "residual": "residual",
+        "criterion": "item × criterion",
+    }
+    rows = [[words, sd[name]] for name, words in names.items()]
+    origin = "estimated from the pilot" if is_pilot else "rounded from two public studies"
+    caption = (
+        f"Standard deviations in points of 100, {origin}. {100 * sd['careless']:.0f} % of the workers are taken to be "
+        f"careless; degraded items are rated {sd['degradation']:.0f} points lower."
+    )
+    return Table("model", "How ratings are taken to vary", caption, [Column("effect"), Column("SD", 1)], rows)
+
+
+def _pilot_table(plan: Plan) -> Table:
+    pilot = plan["pilot"]
+    rows = [
+        [
+            _COMPONENTS[name],
+            pilot["variances"][name],
+            None if (v := pilot["variances"][name]) is None else max(v, 0.0) ** 0.5,
+        ]
+        for name in COMPONENTS
+    ]
+    caption = (
+        f"Variance components of {pilot['ratings']:,} ratings of {pilot['systems']} systems ({pilot['name']}), in "
+        f"points of 100: of z, times {pilot['points_per_z']:.1f} points; of workers, of raw scores. Method of moments. "
+        "A dash: cannot be told from the others."
+    )
+    columns = [Column("effect"), Column("variance", 1), Column("SD", 1)]
+    return Table("variances", "Variances in the pilot", caption, columns, rows)
+
+
+# --- Figure
+
+
+def _curve_figure(plan: Plan) -> Figure:
+    rows = plan["curve"]
+    alt = "Power by number of workers: " + ", ".join(f"{row['workers']}: {row['power']:.2f}" for row in rows) + "."
+    return Figure("power", "Power by number of workers", partial(draw_curve, plan), alt, _caption(plan))
+
+
+def draw_curve(plan: Plan, theme: Theme) -> "Drawing":
+    """Draw power by number of workers, with 95 % intervals of the simulation; the planned design is marked."""
+    figure, axes = theme.canvas(width=6.0, height=3.2)
+    curves = [(plan["curve"], "-", "o", "the same sources" if plan["curve_with_sources"] else "one pair, p < .05")]
+    if plan["curve_with_sources"]:
+        curves.append((plan["curve_with_sources"], "--", "s", "sources grow with the workers"))
+    for rows, line, marker, label in curves:
+        x = [row["workers"] for row in rows]
+        y = [row["power"] for row in rows]
+        errors = [_NORMAL * row["power_error"] for row in rows]
+        colour = theme.accent if line == "-" else theme.ink
+        axes.errorbar(x, y, yerr=errors, fmt=f"{line}{marker}", color=colour, markersize=4, linewidth=1.4, label=label)
+    x = [row["workers"] for row in plan["curve"]]
+    axes.plot(
+        x, [row["power_corrected"] for row in plan["curve"]], ":^", color=theme.ink, markersize=4, label="after Holm"
+    )
+    target = plan["settings"]["target"]
+    axes.axhline(target, color=theme.ink, linewidth=0.8, linestyle=(0, (1, 2)))
+    planned = plan["planned"]
+    axes.plot([planned["workers"]], [planned["power"]], "o", markersize=11, fillstyle="none", color=theme.warn)
+    axes.annotate(
+        "planned", (planned["workers"], planned["power"]), xytext=(8, -14), textcoords="offset points", color=theme.warn
+    )
+    axes.set(xlabel="workers", ylabel="power", ylim=(0, 1.02), xscale="log")
+    ticks = _ticks(min(x), max(row["workers"] for row in _points(plan)))
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    axes.minorticks_off()
+    axes.legend(frameon=False, labelcolor=theme.ink, loc="best", fontsize=9)
+    return figure
+
+
+def _ticks(low: int, high: int) -> list[int]:
+    """Return round numbers of workers between two."""
+    rounds = [step * 10**power for power in range(5) for step in (1, 2, 3, 5, 7)]
+    inside = [number for number in rounds if low <= number <= high]
+    return inside[:: max(1, -(-len(inside) // 8))] or [low]

@@ -1,0 +1,132 @@
+"""`manage.py plan`, as users run it."""
+
+import json
+from dataclasses import replace
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from analysis.planning.pilot import Pilot
+from analysis.planning.plans import PlanSettings, make_plan
+from analysis.stats.designs import TEXTS, PlannedDesign, simulate_ratings
+from campaigns.design.composition import KINDS
+from evalsite.lib.tables.writing import write_csv
+
+DESIGN = ("--systems", 4, "--workers", 12, "--items", 20, "--sources", 30, "--difference", 9, "--simulations", 2)
+KIND_NAMES = list(KINDS)
+
+
+def plan(*arguments):
+    out, err = StringIO(), StringIO()
+    call_command("plan", *map(str, arguments), stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def json_plan(*arguments):
+    return json.loads(plan(*arguments, "--format", "json")[0])
+
+
+@pytest.fixture(scope="module")
+def pilot(tmp_path_factory):
+    """A file of simulated ratings whose standard deviations are known."""
+    design = PlannedDesign(5, 40, 60, 60, n_degraded=8, workers_per_hit=2, worker_test="paired-wilcoxon")
+    model = replace(TEXTS, worker=9, liking=6, source=14, output=8, residual=12, degradation=30, careless=0.2)
+    ratings = simulate_ratings(design, model, 2, np.random.default_rng(8))
+    columns = (ratings.worker, ratings.assignment, ratings.source, ratings.system, ratings.kind, ratings.scores[:, 0])
+    rows = [
+        (f"w{w}", f"a{a}", f"s{s}", f"system {k}", KIND_NAMES[kind], "adequacy", np.clip(score, 0, 100))
+        for w, a, s, k, kind, score in zip(*columns, strict=True)
+    ]
+    path = tmp_path_factory.mktemp("pilot") / "pilot.csv"
+    with path.open("w", newline="") as file:
+        write_csv(file, ["worker", "assignment", "source", "system", "kind", "criterion", "score"], rows)
+    return path
+
+
+def test_the_document_has_what_the_guide_names(tmp_path):
+    found = json_plan(*DESIGN, "--reward", "2.50", "--fee", "0.50", "--currency", "USD", "--minutes", 30)
+    row = found["planned"]
+    assert (row["workers"], row["assignments"], row["sources"]) == (12, 12, 30)
+    assert row["ratings_per_system"] == 60
+    assert (row["cost"], row["hours"], row["days"]) == (36.0, 6.0, None)
+    assert 0 <= row["power"] <= 1
+    assert [point["workers"] for point in found["curve"]] == sorted(point["workers"] for point in found["curve"])
+    assert row in found["curve"]
+    assert {change["name"] for change in found["changes"]} == {"workers", "repeated", "hits", "sources"}
+    assert set(found["variance_parts"]) == {"workers", "outputs", "residual"}
+    assert found["pilot"] is found["still_needed"] is None
+    assert found["findings"][0].startswith("With 12 workers × 1 HIT of 20 ordinary items, a difference of 9 points")
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    assert plan(*DESIGN, "--format", "json") == plan(*DESIGN, "--format", "json")
+
+
+def test_text_has_findings_and_tables():
+    text, _ = plan(*DESIGN)
+    assert "times in 100" in text
+    assert "twice as many workers" in text
+    assert "source × system" in text
+
+
+def test_chats_are_planned_without_sources():
+    found = json_plan(
+        *("--systems", 6, "--workers", 30, "--items", 5, "--difference", 8, "--simulations", 2),
+        *("--layout", "by-system"),
+    )
+    assert found["planned"]["sources"] is None
+    assert found["settings"]["design"]["worker_test"] == "unpaired-ranksum"
+    assert {change["name"] for change in found["changes"]} == {"workers", "hits"}
+
+
+def test_a_pilot_gives_its_variances(pilot):
+    found = json_plan(*DESIGN, "--pilot", pilot, "--protocol", "mrc-adequacy", "--hits-per-day", 4)
+    sd = found["model"]["sd"]
+    truth = {"liking": 6, "source": 14, "output": 8, "residual": 12, "degradation": 30}
+    # Scores are cut at 0 and 100, which takes a part of the spread
+    assert {name: sd[name] for name in truth} == pytest.approx(truth, rel=0.3)
+    assert sd["careless"] == pytest.approx(0.2, abs=0.1)
+    assert found["model"]["source"] == "pilot"
+    assert found["pilot"]["name"] == "pilot.csv"
+    assert found["pilot"]["variances"]["worker"] == pytest.approx(81, rel=0.5)
+    assert found["still_needed"] is None or found["still_needed"]["assignments"] >= 0
+    assert found["planned"]["days"] == 3
+
+
+def test_the_hits_still_needed_are_those_that_the_pilot_lacks(pilot):
+    design = PlannedDesign(4, 12, 30, 20)
+    model = replace(TEXTS, careless=0.0)
+    settings = PlanSettings(design, 14, n_simulations=2)
+    needed = []
+    for n in (0, 40, 10_000):
+        plan = make_plan(settings, Pilot(model, {}, [], 1, n, 2, False))
+        needed.append(plan["still_needed"]["assignments"])
+    assert needed[0] == plan["required"]["assignments"]
+    assert needed[1] == needed[0] - 2
+    assert needed[2] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--items", 200), "there are 120 outputs"),
+        (("--degraded", 3), "Nobody can pass the worker test"),
+        (("--workers", 5000), "at most 2,000"),
+        (("--pilot", "nothing.csv"), "needs --protocol"),
+        (("--pilot", "nothing.csv", "--protocol", "qg"), "nothing.csv"),
+        (("--target", 0.04), "must lie between"),
+        (("--workers-per-hit", 20), "20 different workers"),
+    ],
+)
+def test_what_cannot_be_planned_is_said(arguments, text):
+    with pytest.raises(CommandError, match=text):
+        plan(*DESIGN, *arguments)
+
+
+def test_a_pilot_that_is_too_small_is_refused(tmp_path):
+    path = tmp_path / "small.csv"
+    path.write_text("worker,assignment,source,system,kind,criterion,score\nw,a,s,A,ordinary,adequacy,40\n")
+    with pytest.raises(CommandError, match="has 0 ratings of 0 systems"):
+        plan(*DESIGN, "--pilot", path, "--protocol", "mrc-adequacy")
