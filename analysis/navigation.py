@@ -18,7 +18,7 @@ from campaigns.navigation import campaign_context
 from evalsite.lib.navigation import Link, LinkGroup, SideBar
 from evalsite.lib.words import counted
 
-_PAGES = {
+RESULT_PAGES = {
     "run": "Findings",
     "significance": "Significance",
     "workers": "Workers",
@@ -115,7 +115,7 @@ def result_context(run: AnalysisRun, page: str, progress: RatingProgress | None 
 
 def _side_bar(run: AnalysisRun, page: str) -> SideBar:
     """Return the pages of a run of an uploaded file; `page` names the one that shows."""
-    pages = _links(run, page, _PAGES)
+    pages = _links(run, page, RESULT_PAGES)
     file = run.ratings_file
     url = reverse("analysis:ratings_file", args=[file.pk])
     groups = [LinkGroup("", [Link("All runs", url)]), LinkGroup("Results", pages)]
@@ -130,7 +130,7 @@ def _shared_side_bar(run: AnalysisRun, page: str) -> SideBar:
 
 def _links(run: AnalysisRun, page: str, names: Iterable[str]) -> list[Link]:
     return [
-        Link(_PAGES[name], result_url(run, name), name == page)
+        Link(RESULT_PAGES[name], result_url(run, name), name == page)
         for name in names
         if name != "chats" or has_chats(run.shown or {"summary": {}})
     ]

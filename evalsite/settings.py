@@ -99,6 +99,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "evalsite.web.version",
+                "evalsite.help.pages.page_guide",
             ],
         },
     },

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
@@ -9,8 +10,18 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import resolve
 
+from analysis.navigation import RESULT_PAGES
+from campaigns.navigation import side_bar
+from campaigns.queries import get_campaign_for
+from desk.navigation import desk_context
+from evalsite.accounts.models import User
 from evalsite.help.guides import GUIDES, read_guide
+from evalsite.help.pages import SECTION_OF
+from tests.annotation.chat.chat_campaigns import open_live_campaign
+from tests.annotation.open_campaigns import open_campaign
+from tests.campaigns.cast import make_campaign
 from tests.test_docs import anchors
+from tests.test_permission_matrix import ADDRESSES
 
 ROOT = Path(__file__).parents[2]
 # {% url 'help:guide' 'glossary' %}#hit
@@ -79,6 +90,31 @@ def test_pages_link_to_sections_that_exist() -> None:
     ]
     assert found
     assert [each for each in found if each[2] and each[2] not in read_guide(each[1]).anchors] == []
+
+
+def test_pages_lead_to_sections_that_exist() -> None:
+    assert [page for page in SECTION_OF if page not in {address.name for address in ADDRESSES}] == []
+    sections = (section.partition("#") for section in SECTION_OF.values())
+    assert [anchor for guide, _, anchor in sections if anchor not in read_guide(guide).anchors] == []
+
+
+@pytest.mark.django_db
+def test_every_page_of_a_side_bar_leads_to_its_section(owner: User) -> None:
+    """Of campaigns, of results of a ratings file, and of administrators."""
+    campaigns = [open_campaign(owner, platform="prolific"), open_live_campaign(owner), make_campaign(owner)]
+    bars = [side_bar(get_campaign_for(owner, each.public_id), "") for each in campaigns]
+    bars.append(desk_context("people")["side_bar"])
+    pages = {resolve(link.url).view_name for bar in bars for link in bar.links}
+    pages |= {f"analysis:{name}" for name in RESULT_PAGES}
+    assert len(pages) > 40
+    assert pages - {*SECTION_OF} == {"admin:index"}, "Django's own"
+
+
+def test_a_page_has_one_link_to_its_section(owner_client: Client) -> None:
+    page = owner_client.get("/accounts/tokens/").text
+    assert page.count('<a class="page-guide" href="/help/api/#tokens">About this page</a>') == 1
+    assert "page-guide" not in owner_client.get("/help/").text
+    assert "page-guide" not in owner_client.get(f"/campaigns/{uuid4()}/").text, "there is no such page"
 
 
 def test_a_wrong_link_is_noticed() -> None:

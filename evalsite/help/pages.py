@@ -1,0 +1,108 @@
+"""Which section of a guide describes a page of the site, for the link in the page's head."""
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+# By guide and anchor, the names of the addresses of its pages.
+_SECTIONS = {
+    # Lists and what begins with them
+    "campaigns#12-archive-and-delete": ("campaigns:list", "campaigns:archive", "campaigns:delete"),
+    "campaigns#1-choose-a-protocol": ("campaigns:new",),
+    # Design
+    "campaigns#7-preview-and-launch": (
+        "campaigns:campaign",
+        "monitoring:preview",
+        "monitoring:preview_item",
+        "monitoring:preview_topic",
+        "monitoring:preview_chat",
+        "monitoring:preview_end",
+    ),
+    "campaigns#2-upload-sources-and-outputs": (
+        "campaigns:data",
+        "campaigns:upload",
+        "campaigns:columns",
+        "campaigns:upload_delete",
+    ),
+    "campaigns#3-systems-and-criteria": ("campaigns:systems", "campaigns:criteria", "campaigns:screen"),
+    "campaigns#campaigns-with-live-chats": (
+        "campaigns:chatbots",
+        "campaigns:chatbot_choose",
+        "campaigns:chatbot_add",
+        "campaigns:chatbot",
+        "campaigns:chatbot_dialogues",
+        "campaigns:chat",
+    ),
+    "campaigns#4-instructions-and-consent": ("campaigns:instructions",),
+    "campaigns#5-design-the-hits": ("campaigns:design", "campaigns:hit"),
+    # Recruit
+    "campaigns#where-workers-come-from": ("crowd:platform",),
+    "platforms#from-hits-to-paid-workers": (
+        "crowd:plan",
+        "crowd:postings",
+        "crowd:payments",
+        "crowd:approve",
+        "crowd:bonus",
+        "crowd:message",
+        "crowd:discrepancies",
+        "crowd:orders",
+        "crowd:submission",
+        "crowd:reject",
+    ),
+    "campaigns#8-invite-raters": (
+        "monitoring:raters",
+        "monitoring:raters_add",
+        "monitoring:raters_remind",
+        "monitoring:rater",
+        "monitoring:rater_codes",
+    ),
+    "campaigns#payment": ("campaigns:payment",),
+    # Monitor
+    "campaigns#9-watch": (
+        "monitoring:progress",
+        "monitoring:assignments",
+        "monitoring:feedback",
+        "analysis:campaign_workers",
+    ),
+    "campaigns#watching-chats": (
+        "monitoring:chats",
+        "monitoring:transcripts",
+        "monitoring:chat_flags",
+        "monitoring:chat",
+    ),
+    "workers#erasing-a-workers-personal-data": ("monitoring:erase",),
+    # Results, of campaigns and of ratings files
+    "campaigns#11-results": ("analysis:campaign_results", "analysis:run", "shared:run"),
+    "method#differences-between-systems": ("analysis:campaign_significance", "analysis:significance", "shared:significance"),
+    "method#workers-careful-or-careless": ("analysis:campaign_result_workers", "analysis:workers"),
+    "method#agreement-of-workers": ("analysis:campaign_reliability", "analysis:reliability", "shared:reliability"),
+    "method#chats": ("analysis:campaign_result_chats", "analysis:chats", "shared:chats"),
+    "campaigns#compare": ("analysis:campaign_compare", "analysis:compare", "analysis:compare_any"),
+    "campaigns#downloads": ("analysis:campaign_downloads", "analysis:downloads", "shared:downloads"),
+    "campaigns#10-take-data-out": ("monitoring:export",),
+    "analyse#the-ratings-file": (
+        "analysis:ratings",
+        "analysis:upload",
+        "analysis:ratings_file",
+        "analysis:columns",
+    ),
+    "analyse#the-protocol-file": ("analysis:protocol",),
+    # Settings
+    "campaigns#6-settings": ("campaigns:settings",),
+    "webhooks#what-is-sent": ("campaigns:webhooks", "campaigns:webhook"),
+    "campaigns#members": ("campaigns:members",),
+    # Of the account, and of administrators
+    "api#tokens": ("accounts:tokens",),
+    "administration#people": ("desk:people", "desk:invite", "desk:person"),
+    "administration#jobs": ("desk:jobs",),
+    "administration#storage": ("desk:storage",),
+    "administration#system": ("desk:system",),
+}
+SECTION_OF = {page: section for section, pages in _SECTIONS.items() for page in pages}
+"""The guide and the anchor, as `guide#anchor`, that describe the page of an address's name."""
+
+
+def page_guide(request: HttpRequest) -> dict[str, str]:
+    """Return where the guides describe the page that is asked for; "" if they do not."""
+    match = request.resolver_match
+    guide, _, anchor = SECTION_OF.get(match.view_name if match else "", "").partition("#")
+    return {"page_guide": f"{reverse('help:guide', args=[guide])}#{anchor}" if guide else ""}
