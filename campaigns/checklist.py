@@ -3,13 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from django.conf import settings
 
 from campaigns.connectors import get_connector
 from campaigns.contracts.chat import ChatRules
-from campaigns.contracts.options import Choice, Option
 from campaigns.contracts.protocol import find_blanks
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
 from campaigns.hit_queries import compared_in_hit
@@ -342,19 +341,7 @@ def _platform(campaign: Campaign, contents: Contents) -> Step:
         return Step("platform", platform.title, "crowd:platform", "ok", "Publish HITs there once all steps are done.")
     proposed = proposed_settings(campaign, contents)
     settings = {**campaign.platform_settings, **proposed}
-    words = [
-        f"{option.label}: {_value(option, settings.get(name, option.initial))}"
-        f"{', as proposed' if name in proposed else ''}."
-        for name, option in platform.options.plain().items()
-    ]
     remark = platform.remark(settings) if contents.n_hits else ""  # before, nothing could be proposed
-    return Step(
-        "platform", platform.title, "crowd:platform", "optional" if remark else "ok", " ".join([*words, remark]).strip()
-    )
-
-
-def _value(option: Option, value: Any) -> str:
-    """Return the chosen value of a platform's option in words."""
-    if value is None:
-        return "no limit"
-    return str(option.labels().get(str(value), value)) if isinstance(option, Choice) else str(value)
+    note = "The limit is proposed: change it as you like." if proposed else remark
+    text = f"{platform.describe(settings)} {note}".strip()
+    return Step("platform", platform.title, "crowd:platform", "optional" if remark else "ok", text)

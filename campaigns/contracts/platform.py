@@ -162,6 +162,11 @@ class CrowdPlatform(ABC):
         return {}
 
     @classmethod
+    def describe(cls, settings: Mapping[str, Any]) -> str:
+        """Return who comes with these options, as sentences for the checklist; "" where workers are published for."""
+        return ""
+
+    @classmethod
     def remark(cls, settings: Mapping[str, Any]) -> str:
         """Return what to consider of these options before the launch, "" if nothing."""
         return ""

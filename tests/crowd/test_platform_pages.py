@@ -153,7 +153,8 @@ def test_a_cap_is_proposed_from_the_design_and_applies_from_the_launch(owner_cli
     assert cap_shown(owner_client, built) == 12  # 4 × 3 / 2 workers, and as many again
     assert "Proposed from the design" in owner_client.get(url(built)).text
     assert platform_step(built).state == "ok"
-    assert "12, as proposed" in platform_step(built).text
+    words = "Anybody with the link may take part, at most 12 workers. The limit is proposed: change it as you like."
+    assert platform_step(built).text == words
     assert "max_workers" not in built.platform_settings
     assert launched(built).platform_settings == {"access": "open", "max_workers": 12}
     assert cap_shown(owner_client, built) == 12
@@ -163,7 +164,7 @@ def test_a_proposed_cap_can_be_removed_and_the_checklist_says_so(owner_client: C
     autosave(owner_client, built, option_max_workers="")
     assert cap_shown(owner_client, built) is None
     step = platform_step(built)
-    assert (step.state, "no limit" in step.text, "set how many may take part" in step.text) == ("optional", True, True)
+    assert (step.state, "without a limit" in step.text, "set how many may take part" in step.text) == ("optional", True, True)
     assert launched(built).platform_settings["max_workers"] is None
 
 

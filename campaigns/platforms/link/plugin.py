@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from campaigns.contracts.options import Choice, Number, OptionsForm
 from campaigns.contracts.platform import Arrival, CampaignRef, CrowdPlatform, bad_link
 from evalsite.lib.encryption import is_signed, sign
+from evalsite.lib.words import counted
 
 OPEN, PERSONAL = "open", "personal"
 _PERSONAL_LINK = "link.invitation"
@@ -74,6 +75,13 @@ class Link(CrowdPlatform):
     def for_known_raters(cls) -> Mapping[str, Any]:
         """Let only raters in who have a personal link."""
         return {"access": PERSONAL}
+
+    @classmethod
+    def describe(cls, settings: Mapping[str, Any]) -> str:
+        """Say who may take part, and how many."""
+        who = "Anybody with the link" if cls._access(settings) == OPEN else "Only raters with a personal link"
+        most = settings.get("max_workers")
+        return f"{who} may take part, {'without a limit' if most is None else 'at most ' + counted(most, 'worker')}."
 
     @classmethod
     def remark(cls, settings: Mapping[str, Any]) -> str:
