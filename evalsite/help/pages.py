@@ -72,7 +72,11 @@ _SECTIONS = {
     "workers#erasing-a-workers-personal-data": ("monitoring:erase",),
     # Results, of campaigns and of ratings files
     "campaigns#11-results": ("analysis:campaign_results", "analysis:run", "shared:run"),
-    "method#differences-between-systems": ("analysis:campaign_significance", "analysis:significance", "shared:significance"),
+    "method#differences-between-systems": (
+        "analysis:campaign_significance",
+        "analysis:significance",
+        "shared:significance",
+    ),
     "method#workers-careful-or-careless": ("analysis:campaign_result_workers", "analysis:workers"),
     "method#agreement-of-workers": ("analysis:campaign_reliability", "analysis:reliability", "shared:reliability"),
     "method#chats": ("analysis:campaign_result_chats", "analysis:chats", "shared:chats"),

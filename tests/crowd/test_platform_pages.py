@@ -164,7 +164,11 @@ def test_a_proposed_cap_can_be_removed_and_the_checklist_says_so(owner_client: C
     autosave(owner_client, built, option_max_workers="")
     assert cap_shown(owner_client, built) is None
     step = platform_step(built)
-    assert (step.state, "without a limit" in step.text, "set how many may take part" in step.text) == ("optional", True, True)
+    assert (step.state, "without a limit" in step.text, "set how many may take part" in step.text) == (
+        "optional",
+        True,
+        True,
+    )
     assert launched(built).platform_settings["max_workers"] is None
 
 
