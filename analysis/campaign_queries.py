@@ -1,6 +1,7 @@
 """Reading what was made of a campaign's ratings. Every function wants a campaign that the user may see."""
 
-from dataclasses import dataclass, fields
+import math
+from dataclasses import dataclass, fields, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from uuid import UUID
@@ -13,7 +14,7 @@ from analysis.methods.replication import compare_runs
 from analysis.models import AnalysisRun, RatingsFile, ShareLink
 from analysis.queries import LARGE, Role, as_seen, parse_id, runs_seen_by
 from analysis.ratings.scales import FULL
-from analysis.settings import AnalysisSettings, Cost
+from analysis.settings import LEAST_PLANNED, AnalysisSettings, Cost
 from annotation.models import Assignment
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.models import Campaign
@@ -58,6 +59,26 @@ def settings_of(campaign: Campaign) -> AnalysisSettings:
         scale=FULL,
         cost=_cost_of(campaign),
     )
+
+
+def settings_at(campaign: Campaign, n_finished: int) -> AnalysisSettings:
+    """Return how a campaign wants so many finished assignments analysed: by bounds that hold at every look as long as
+    more are awaited. Four queries at most; raises DomainError `bad_settings`.
+    """
+    settings = settings_of(campaign)
+    if n_finished >= get_rating_progress(campaign).n_wanted:
+        return settings
+    return replace(settings, workers_planned=planned_workers(campaign))
+
+
+def planned_workers(campaign: Campaign) -> int:
+    """Return how many workers a campaign's design plans at most: those who do its HITs, each as many as they may, or
+    one if that is not limited. One query.
+    """
+    n_places = campaign.hits.count() * campaign.workers_per_hit
+    n_workers = math.ceil(n_places / (campaign.hits_per_worker or 1))
+    most = campaign.crowd_platform.max_workers(campaign.ref)
+    return max(min(n_workers, most or n_workers), LEAST_PLANNED)
 
 
 def _cost_of(campaign: Campaign) -> Cost | None:

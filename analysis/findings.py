@@ -1,7 +1,7 @@
 """What a report finds, in at most three sentences: who beats whom, what is undecided, whose ratings count. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 from unicodedata import bidirectional
@@ -12,7 +12,6 @@ from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.words import counted
 
 Report = Mapping[str, Any]
-_LEVEL = f"p < {ALPHA:g}"
 _LONGEST_NAME = 40
 _MOST_NAMED = 3
 # A reader sees a name in its own direction, whatever the sentence's.
@@ -21,11 +20,13 @@ _ISOLATE, _END = "\u2068", "\u2069"
 
 @dataclass(frozen=True)
 class _Tests:
-    """The systems that have a score, best first, their mean z, and p that the row beats the column."""
+    """The systems that have a score, best first, their mean z, and p that the row beats the column by which test."""
 
     names: list[str]
     z: list[float]
     p: list[list[float | None]]
+    level: str = f"p < {ALPHA:g}"
+    test: str = "rank-sum test"
 
     def beats(self, one: int, other: int) -> bool:
         """Whether the first system beats the second."""
@@ -42,6 +43,10 @@ def find(report: Report) -> list[str]:
     tests = _tests_of(report["summary"])
     if not tests.names:
         return [_no_score(report)]
+    if len(tests.names) > 1 and report.get("settings", {}).get("workers_planned"):
+        if "recommended" not in report:
+            return ["Which systems differ so far is being computed.", _workers(report)]
+        tests = _valid_at_every_look(tests, report)
     if len(tests.names) == 1:
         found = [f"{tests.names[0]} is the only system with a score (z = {number(tests.z[0])}): nothing to compare."]
     elif len(tests.names) == 2:
@@ -57,6 +62,19 @@ def _tests_of(summary: Mapping[str, Any]) -> _Tests:
     matrix = summary["significance"]["p"]
     p = [[matrix[place[one]][place[other]] for other, _ in scored] for one, _ in scored]
     return _Tests([_name(name) for name, _ in scored], [z for _, z in scored], p)
+
+
+def _valid_at_every_look(tests: _Tests, report: Report) -> _Tests:
+    """Return the systems with p of the recommended comparison, for ratings that are looked at while they come."""
+    scored = [row["system"] for row in report["summary"]["systems"] if row["z"] is not None]
+    place = {name: k for k, name in enumerate(scored)}
+    p: list[list[float | None]] = [[None] * len(place) for _ in place]
+    for pair in report["recommended"]["pairs"]:
+        one, other = (place.get(system) for system in pair["systems"])
+        if one is not None and other is not None and pair["p_holm"] is not None:
+            better, worse = (one, other) if pair["difference"] > 0 else (other, one)
+            p[better][worse], p[worse][better] = pair["p_holm"], 1.0
+    return replace(tests, p=p, level=f"p < {ALPHA:g}, valid whenever you look", test="recommended comparison")
 
 
 def _name(name: str) -> str:
@@ -77,10 +95,10 @@ def _pair(tests: _Tests) -> str:
     first, second = tests.names
     scores = f"mean z {number(tests.z[0])} against {number(tests.z[1])}"
     if tests.beats(0, 1):
-        return f"{first} beats {second} at {_LEVEL} ({scores}; p {_equals(tests.p[0][1])})."
+        return f"{first} beats {second} at {tests.level} ({scores}; p {_equals(tests.p[0][1])})."
     if tests.beats(1, 0):
         return (
-            f"{second} beats {first} in the rank-sum test (p {_equals(tests.p[1][0])}), though {first} has the higher "
+            f"{second} beats {first} in the {tests.test} (p {_equals(tests.p[1][0])}), though {first} has the higher "
             f"mean z ({number(tests.z[0])} against {number(tests.z[1])})."
         )
     if tests.p[0][1] is None:
@@ -99,22 +117,22 @@ def _best(tests: _Tests) -> str:
     pairs = list(combinations(range(len(names)), 2))
     if all(tests.is_undecided(*pair) for pair in pairs):
         return (
-            f"No system beats another at {_LEVEL}: {names[0]} has the highest mean z ({number(tests.z[0])}), "
+            f"No system beats another at {tests.level}: {names[0]} has the highest mean z ({number(tests.z[0])}), "
             f"{names[-1]} the lowest ({number(tests.z[-1])})."
         )
     beaten = [k for k in range(1, n_others + 1) if tests.beats(0, k)]
     if len(beaten) == n_others:
-        return f"{names[0]} is the best of {n_others + 1} systems: it beats each of the others at {_LEVEL}."
+        return f"{names[0]} is the best of {n_others + 1} systems: it beats each of the others at {tests.level}."
     text = f"{names[0]} has the highest mean z ({number(tests.z[0])}) "
     if not beaten:
-        text += f"but beats no other system at {_LEVEL}"
+        text += f"but beats no other system at {tests.level}"
     else:
-        text += f"and beats {len(beaten)} of the {n_others} other systems at {_LEVEL}"
+        text += f"and beats {len(beaten)} of the {n_others} other systems at {tests.level}"
         undecided = [names[k] for k in range(1, n_others + 1) if tests.is_undecided(0, k)]
         if 0 < len(undecided) <= _MOST_NAMED:
             text += f", but not {_listed(undecided, 'or')}"
     if by := [names[k] for k in range(1, n_others + 1) if tests.beats(k, 0)]:
-        text += f"; in the rank-sum test {_some(by)} it"
+        text += f"; in the {tests.test} {_some(by)} it"
     return f"{text}."
 
 

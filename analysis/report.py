@@ -51,6 +51,12 @@ def explain(study: Study) -> list[str]:
         notes.append(f"Scores were given on a scale from {words(study.settings.scale)}; they are mapped to 0–100 here.")
     if study.settings.preset == NO_TEST:
         notes.append("No worker test was applied: every worker counts, apart from those excluded by hand.")
+    if study.settings.workers_planned:
+        notes.append(
+            "Valid whenever you look: the finding and the recommended comparison hold however often you look while "
+            "ratings come, and if you stop because of what you see. All other intervals and p-values hold for one look "
+            "at the end only."
+        )
     if not analysis.is_kept.any() and (verdicts == Verdict.TRUSTED).any():
         notes.append("All workers were excluded, so no system has a score.")
     elif (verdicts == Verdict.UNTESTED).all():

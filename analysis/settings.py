@@ -22,9 +22,14 @@ from evalsite.lib.tables.errors import shorten
 
 CUSTOM = "custom"
 """The protocol whose criteria are whatever was rated."""
+LEAST_PLANNED = 2
+"""A bound that holds at every look needs two workers or more."""
 LONGEST_NAME, LONGEST_STATEMENT = 100, 500
 """In characters, of a criterion. Longer cells of a column of criteria are treated as texts."""
-_FIELDS = {"protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale", "cost"}
+_FIELDS = {
+    *("protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale", "cost"),
+    "workers_planned",
+}
 _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
 
 
@@ -42,6 +47,8 @@ class AnalysisSettings:
     `n_counts` says which count of a system is printed as n: rated outputs, or ratings. `excluded` maps a worker, taken
     out by hand, to the reason. `scale` is the least and the greatest score that workers could give; it is mapped to
     0–100. None: 0–100, and nobody has said so. `cost` is None where nobody is paid, or nobody has said how much.
+    `workers_planned` is for ratings that are looked at while they come: with it, the recommended comparison holds at
+    every look, and is narrowest for so many workers. None: one look, when all ratings are there.
     """
 
     protocol: str
@@ -54,6 +61,7 @@ class AnalysisSettings:
     excluded: Mapping[str, str] = field(default_factory=dict)
     scale: Scale | None = None
     cost: Cost | None = None
+    workers_planned: int | None = None
 
     def __post_init__(self) -> None:
         _check(self)
@@ -92,6 +100,7 @@ class AnalysisSettings:
             "excluded": dict(self.excluded),
             **({"scale": list(self.scale)} if self.scale else {}),
             **({"cost": self.cost._asdict()} if self.cost else {}),
+            **({"workers_planned": self.workers_planned} if self.workers_planned else {}),
         }
 
 
@@ -115,6 +124,8 @@ def _check(settings: AnalysisSettings) -> None:
         raise _bad(f"There is no unit “{settings.unit}”. Choose rating or output.")
     if settings.n_counts not in get_args(Counted):
         raise _bad(f"n cannot count “{settings.n_counts}”. Choose outputs or ratings.")
+    if settings.workers_planned is not None and settings.workers_planned < LEAST_PLANNED:
+        raise _bad(f"“workers_planned” is {settings.workers_planned}; it must be {LEAST_PLANNED} or more.")
     low, high = settings.scale or FULL
     if not (low < high and math.isfinite((high - low) * 100)):
         raise _bad(
@@ -210,6 +221,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
         excluded={str(worker): str(reason) for worker, reason in excluded.items()},
         scale=None if scale is None else _scale(scale),
         cost=_cost(data["cost"]) if data.get("cost") is not None else None,
+        workers_planned=_workers_planned(data["workers_planned"]) if data.get("workers_planned") is not None else None,
     )
 
 
@@ -282,6 +294,13 @@ def _cost(value: Any) -> Cost:
     if not 0 <= per_assignment < math.inf:
         raise _bad(f"“per_assignment” is {per_assignment:g}; what one HIT costs must be 0 or more.")
     return Cost(per_assignment, currency)
+
+
+def _workers_planned(value: Any) -> int:
+    number = _number(value, "“workers_planned”", "a whole number")
+    if not number.is_integer():
+        raise _bad(f"“workers_planned” is {number:g}; it must be a whole number.")
+    return int(number)
 
 
 def _number(value: Any, name: str, what: str) -> float:

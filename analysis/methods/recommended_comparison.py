@@ -1,6 +1,7 @@
 """Recommended comparison: which systems differ, where ratings share workers, sources and outputs (METHOD §5)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ from analysis.methods import Method
 from analysis.sections import Cell, Column, Output, Section, Table
 from analysis.stats.inference import rank_intervals
 from analysis.stats.pipeline import compare_recommended
-from analysis.stats.ratings import or_none
+from analysis.stats.ratings import Floats, or_none
+from analysis.stats.sequences import at_every_look
 from analysis.study import Study
 
 ALPHA = 0.05
 """Below this corrected p, two systems differ."""
 _PAIRS_SHOWN = 66  # those of twelve systems; the file has all
-_BETTER, _OPEN, _UNDEFINED = "better", "not shown to differ", "cannot be compared"
+_BETTER, _OPEN, _SO_FAR, _UNDEFINED = "better", "not shown to differ", "undecided so far", "cannot be compared"
 Report = Mapping[str, Any]
 
 
@@ -28,10 +30,14 @@ class RecommendedComparison(Method):
         """Return `recommended`: the pairs of systems as they are ranked, and the ranks that each may have.
 
         Of each pair: difference in z with its 95 % interval, p corrected by Holm's method, the number of sources that
-        both are rated on, and p of the rank-sum test that either beats the other.
+        both are rated on, and p of the rank-sum test that either beats the other. With the setting `workers_planned`
+        intervals and p hold at every look; an interval that has no end yet is None.
         """
-        order = study.order
+        order, n_planned = study.order, study.settings.workers_planned
         found = compare_recommended(study.ratings, study.settings.design(study.loaded.workers), study.analysis)
+        if n_planned:
+            found = at_every_look(found, alpha=ALPHA, n_planned=n_planned)
+            found = replace(found, low=_finite(found.low), high=_finite(found.high))
         ranks = rank_intervals(found, ALPHA)
         names = study.loaded.systems
         in_studies = study.analysis.tests.p_value
@@ -54,16 +60,20 @@ class RecommendedComparison(Method):
             for code in order
             if not np.isnan(study.analysis.systems.z[code])
         ]
-        return {self.slug: {"alpha": ALPHA, "has_sources": has_sources, "pairs": pairs, "ranks": rows}}
+        more = {"workers_planned": n_planned, "n_decided": sum(winner(pair) is not None for pair in pairs)}
+        return {self.slug: {"alpha": ALPHA, "has_sources": has_sources, "pairs": pairs, "ranks": rows, **more}}
 
     def sections(self, report: Report) -> list[Section]:
         """Return a conclusion for each pair of systems, and the ranks that each may have."""
         found = report.get(self.slug)
         if not found or not found["pairs"]:
             return []
-        pairs = found["pairs"]
         tables = [_pairs_in_files(found), _pairs_shown(found), _ranks(found)]
-        return [Section("recommended", "Recommended comparison", _finding(pairs), tables)]
+        return [Section("recommended", "Recommended comparison", _finding(found), tables)]
+
+
+def _finite(bound: Floats) -> Floats:
+    return np.where(np.isfinite(bound), bound, np.nan)
 
 
 def winner(pair: Mapping[str, Any]) -> str | None:
@@ -83,12 +93,12 @@ def winner_in_studies(pair: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _conclusion(pair: Mapping[str, Any]) -> str:
+def _conclusion(pair: Mapping[str, Any], found: Report) -> str:
     first, second = pair["systems"]
     if pair["p_holm"] is None:
         return f"{first} and {second} {_UNDEFINED}"
     if (better := winner(pair)) is None:
-        return f"{first} and {second} are {_OPEN}"
+        return f"{first} and {second} are {_SO_FAR if found.get('workers_planned') else _OPEN}"
     return f"{better} is {_BETTER} than {second if better == first else first}"
 
 
@@ -100,7 +110,8 @@ def _studies(pair: Mapping[str, Any]) -> str:
     return f"{theirs} is {_BETTER}" if theirs else "no difference"
 
 
-def _finding(pairs: list[Mapping[str, Any]]) -> str:
+def _finding(found: Report) -> str:
+    pairs = found["pairs"]
     n_tested = sum(pair["p_holm"] is not None for pair in pairs)
     if not n_tested:
         return (
@@ -109,18 +120,31 @@ def _finding(pairs: list[Mapping[str, Any]]) -> str:
         )
     n_differ = sum(winner(pair) is not None for pair in pairs)
     n_other = sum(winner(pair) != winner_in_studies(pair) for pair in pairs)
-    said = f"{n_differ} of {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} of systems differ. "
+    n_pairs = f"{n_differ} of {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} of systems"
+    if found.get("workers_planned"):
+        return (
+            f"Valid whenever you look: {n_pairs} {'is' if n_differ == 1 else 'are'} decided so far. The test of the "
+            "studies, beside it, holds for one look at the end only."
+        )
+    said = f"{n_pairs} differ. "
     if not n_other:
         return said + "The test of the studies concludes the same of every pair."
     return said + f"The test of the studies concludes otherwise of {n_other}."
 
 
 def _caption(found: Mapping[str, Any]) -> str:
+    if n_planned := found.get("workers_planned"):
+        looks = (
+            "Intervals and p hold at every look at the campaign, and if what a look shows ends it (a confidence "
+            f"sequence for {n_planned:,} workers); a dash: too little is known for an end of the interval."
+        )
+    else:
+        looks = "Intervals and p hold for one look, when all ratings are there."
     across = any(pair["n_shared_sources"] == 0 for pair in found["pairs"])
     return (
         "Difference in z with its 95 % interval. Ratings that share a worker or a source are not taken as independent. "
         f"p is two-sided, with Holm's correction over all pairs; systems differ at p < {found['alpha']:g}. In the "
-        f"studies: one-sided rank-sum test of single observations at p < {ALPHA:g}, not corrected."
+        f"studies: one-sided rank-sum test of single observations at p < {ALPHA:g}, not corrected. {looks}"
         + (" Systems without a shared source are compared across sources." if across and found["has_sources"] else "")
         + ("" if found["has_sources"] else " Sources are not known.")
     )
@@ -135,7 +159,7 @@ _NUMBERS = [Column("low"), Column("high"), Column("p Holm", 4, is_p=True)]
 
 def _pairs_in_files(found: Mapping[str, Any]) -> Table:
     rows = [
-        [*pair["systems"], _conclusion(pair), *_numbers(pair), pair["n_shared_sources"], _studies(pair)]
+        [*pair["systems"], _conclusion(pair, found), *_numbers(pair), pair["n_shared_sources"], _studies(pair)]
         for pair in found["pairs"]
     ]
     columns = [Column("system"), Column("compared with"), Column("conclusion"), Column("difference"), *_NUMBERS]
@@ -150,7 +174,7 @@ def _pairs_shown(found: Mapping[str, Any]) -> Table:
         caption = f"The first {_PAIRS_SHOWN} of {len(pairs):,} pairs, in the order of ranks. {caption}"
     columns = [Column("Conclusion"), Column("Difference", hint="in z"), *_NUMBERS]
     columns += [Column("In the studies", hint="what the rank-sum test concludes")]
-    rows = [[_conclusion(pair), *_numbers(pair), _studies(pair)] for pair in pairs[:_PAIRS_SHOWN]]
+    rows = [[_conclusion(pair, found), *_numbers(pair), _studies(pair)] for pair in pairs[:_PAIRS_SHOWN]]
     return Table("recommended", "Recommended comparison", caption, columns, rows, output=Output.PAGE | Output.TERMINAL)
 
 

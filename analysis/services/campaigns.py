@@ -10,7 +10,7 @@ from typing import IO, Any
 from django.db import transaction
 from django.utils.text import slugify
 
-from analysis.campaign_queries import ANALYSE, find_waiting_job, get_rating_progress, newest_snapshot_of, settings_of
+from analysis.campaign_queries import ANALYSE, find_waiting_job, get_rating_progress, newest_snapshot_of, settings_at
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import OWN_LARGE
 from analysis.ratings.columns import COLUMNS
@@ -42,9 +42,10 @@ def request_analysis(*, campaign: Campaign, user: User) -> Job:
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if job := find_waiting_job(locked):
         return job
-    n_finished, settings = get_rating_progress(locked).n_finished, settings_of(locked)
+    n_finished = get_rating_progress(locked).n_finished
     if not n_finished:
         raise _no_ratings()
+    settings = settings_at(locked, n_finished)
     snapshot = newest_snapshot_of(locked)
     is_same = snapshot and snapshot.n_assignments == n_finished and not _is_outdated(snapshot)
     if is_same and snapshot and _same_run(snapshot, settings.to_json()):
@@ -64,11 +65,11 @@ def analyse_campaign(
     `saving` opens the transaction that stores both. Without a user, the run is the campaign owner's.
     Raises DomainError `no_ratings` or `bad_settings`.
     """
-    settings = settings_of(campaign)
     with tempfile.NamedTemporaryFile(prefix="snapshot-") as copy:
         n_assignments = _write_snapshot(copy, campaign)
         if not n_assignments:
             raise _no_ratings()
+        settings = settings_at(campaign, n_assignments)
         with saving():
             Campaign.objects.select_for_update().get(pk=campaign.pk)  # of two jobs at once, one makes the snapshot
             snapshot = _keep_snapshot(campaign, copy, n_assignments)

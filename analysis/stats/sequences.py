@@ -1,11 +1,12 @@
 """Differences that may be looked at after every HIT: confidence sequences (METHOD §5)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analysis.stats.inference import Comparison
 from analysis.stats.ratings import Floats
+from analysis.stats.significance import adjust
 
 N_PLANNED = 30
 """For how many workers sequences are narrowest, unless a campaign says how many it wants."""
@@ -129,6 +130,54 @@ def compare_at_any_time(comparison: Comparison, *, alpha: float = 0.05, n_planne
     the campaign only: workers share them. It is asymptotic; `benchmarks/error_rates.py` counts how often it is wrong.
     """
     return _sequence(comparison.difference, comparison.standard_error, comparison.df + 1, alpha, n_planned)
+
+
+def at_every_look(comparison: Comparison, *, alpha: float = 0.05, n_planned: float = N_PLANNED) -> Comparison:
+    """Return the same comparison with bounds and corrected p-values that hold at every look at a growing campaign.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Of the ratings so far.
+    alpha, n_planned
+        As in `critical_t`; in workers.
+
+    Returns
+    -------
+    Comparison
+        `low`, `high` and `p_value` (one-sided: half the two-sided one on the side of the difference) are of the
+        sequence of each pair alone; `holm` is two-sided, over the pairs that have a difference. Where there is too
+        little to say anything, bounds are infinite and p-values say nothing (1; one-sided ½).
+
+    Notes
+    -----
+    Holm's correction of p-values that are each valid at every look is so, too: it errs on a pair only if p of one of
+    the m₀ pairs of equal systems is ever at most α/m₀, which has a probability of at most α (Bonferroni).
+
+    References
+    ----------
+    METHOD §5; Howard, Ramdas, McAuliffe & Sekhon 2021, Annals of Statistics 49, §6; Holm 1979.
+
+    Examples
+    --------
+    >>> from analysis.stats.inference import compare_clustered
+    >>> rng = np.random.default_rng(0)
+    >>> system, worker = np.indices((3, 20)).reshape(2, -1)
+    >>> z = rng.normal(0, 0.5, 60) - 2.0 * (system == 2)
+    >>> found = compare_clustered(z, system, worker, np.full(60, -1), 3)
+    >>> watched = at_every_look(found)
+    >>> [round(float(each.low[0, 2]), 2) for each in (found, watched)]
+    [1.43, 1.23]
+    """
+    sequence = compare_at_any_time(comparison, alpha=alpha, n_planned=n_planned)
+    lower = np.tril_indices_from(sequence.p_value)
+    two_sided = sequence.p_value.copy()
+    two_sided[lower] = np.nan
+    holm = adjust(two_sided, "holm")
+    holm[lower] = holm.T[lower]
+    half = sequence.p_value / 2
+    p_value = np.where(comparison.difference > 0, half, 1 - half)
+    return replace(comparison, low=sequence.low, high=sequence.high, p_value=p_value, holm=holm)
 
 
 def _prior_variance(alpha: float, n_planned: float) -> float:

@@ -175,6 +175,7 @@ def analysed_by(run: AnalysisRun) -> str:
     words = [name if test["preset"] == NO_TEST else f"{name}, α = {test['alpha']:g}", f"unit: {settings['unit']}"]
     scale = settings.get("scale") or FULL
     words += [f"scores from {scale_words(scale)}"] if list(scale) != list(FULL) else []
+    words += ["valid whenever you look"] if settings.get("workers_planned") else []
     return ", ".join(words + ([f"{excluded} excluded"] if excluded else []))
 
 
@@ -198,6 +199,10 @@ def _columns(mapping: Mapping[str, Any]) -> str:
     return ", ".join(f"{role} = {column}" for role, column in sorted(columns.items()))
 
 
+def _looks(workers_planned: int | None) -> str:
+    return f"valid whenever you look ({workers_planned} workers planned)" if workers_planned else "for one look"
+
+
 _SETTINGS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "protocol": ("Protocol", protocol_title),
     "criteria": ("Criteria", _criteria),
@@ -207,6 +212,7 @@ _SETTINGS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "standardised_kinds": ("Kinds behind z", ", ".join),
     "excluded": ("Excluded by hand", lambda workers: ", ".join(workers) or "nobody"),
     "scale": ("Scale", scale_words),
+    "workers_planned": ("Recommended comparison", _looks),
     "columns": ("Columns", _columns),
 }
 

@@ -64,6 +64,8 @@ def test_interim_results_say_how_much_they_hold_on_every_page(owner: User, owner
         text = owner_client.get(result_url(run, name)).text
         assert "interim" in text and "3 of 4 assignments" in text
         assert page_of(campaign) in text  # the way back
+    assert "Valid whenever you look" in page.text
+    assert "These tests hold for one look" in owner_client.get(result_url(run, "significance")).text
 
 
 def test_older_results_become_interim_when_more_ratings_come(owner: User, owner_client: Client) -> None:
@@ -78,6 +80,8 @@ def test_older_results_become_interim_when_more_ratings_come(owner: User, owner_
     assert between.context["run"] == old and "4 are finished by now" in between.text
     assert page.context["run"] == new
     assert 'badge-ready">final</span>' in page.text
+    assert "Intervals and p-values hold for this one look" in page.text and "Valid whenever" not in page.text
+    assert (old.settings["workers_planned"], "workers_planned" in new.settings) == (4, False)
     assert list(page.context["runs"]) == [new, old]
     assert "interim" in owner_client.get(result_url(old)).text
 

@@ -178,3 +178,17 @@ def test_without_a_score_it_says_why(workers: dict[str, int], said: str) -> None
 
 def test_ratings_without_ordinary_items_have_no_score() -> None:
     assert find(report_of({}, [])) == ["No system has a score: there is no ordinary item in these ratings."]
+
+
+def test_while_ratings_come_the_finding_is_by_bounds_that_hold_at_every_look() -> None:
+    report = report_of(scores(3), p_of(3)) | {"settings": {"workers_planned": 30}}
+    assert find(report) == ["Which systems differ so far is being computed.", PASSED.replace("1,200", "1,800")]
+    pairs = [("s0", "s1", 0.001), ("s0", "s2", 0.002), ("s1", "s2", 0.3)]
+    report["recommended"] = {
+        "pairs": [{"systems": [one, other], "difference": 0.1, "p_holm": p} for one, other, p in pairs]
+    }
+    best, rest, _ = find(report)
+    assert best == "s0 is the best of 3 systems: it beats each of the others at p < 0.05, valid whenever you look."
+    assert rest == "Of 3 pairs of systems, 2 differ; undecided is s1 against s2."
+    report["recommended"]["pairs"][0]["difference"] = -0.1
+    assert find(report)[0].endswith("valid whenever you look; in the recommended comparison s1 beats it.")

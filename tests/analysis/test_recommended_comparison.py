@@ -89,6 +89,27 @@ def test_nobody_who_counts_leaves_pairs_that_cannot_be_compared(path: Path) -> N
     assert section_of(document).finding.startswith("No two systems can be compared")
 
 
+def test_while_ratings_come_it_is_valid_at_every_look(path: Path) -> None:
+    once, watched = (
+        analysed(path, ratings_csv(n_careful=6, n_sources=12), workers_planned=planned) for planned in (None, 6)
+    )
+    assert section_of(watched).finding.startswith(
+        "Valid whenever you look: 3 of 3 pairs of systems are decided so far."
+    )
+    assert "Intervals and p hold at every look" in section_of(watched).tables[0].caption
+    assert "hold for one look" in section_of(once).tables[0].caption
+    for wide, narrow in zip(watched["recommended"]["pairs"], once["recommended"]["pairs"], strict=True):
+        assert wide["difference"] == narrow["difference"] and wide["p_holm"] > narrow["p_holm"]
+        assert wide["low"] < narrow["low"] < narrow["high"] < wide["high"]
+    assert any(note.startswith("Valid whenever you look") for note in watched["notes"])
+
+
+def test_too_few_workers_leave_pairs_undecided_so_far(path: Path) -> None:
+    document = analysed(path, ratings_csv(n_careful=2, n_sources=12), workers_planned=30)
+    assert document["recommended"]["n_decided"] == 0 and document["recommended"]["pairs"][0]["low"] is None
+    assert rows_of(document, "recommended")[0][2] == "alder and birch are undecided so far"
+
+
 def test_one_system_has_no_section(path: Path) -> None:
     assert section_of(analysed(path, ratings_csv(systems=("alder",)))) is None
 

@@ -1,11 +1,13 @@
 """Confidence sequences: their formula against integration, and how often they are ever wrong."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
 from analysis.stats.inference import compare_clustered
-from analysis.stats.sequences import compare_at_any_time, confidence_sequence, critical_t
+from analysis.stats.sequences import at_every_look, compare_at_any_time, confidence_sequence, critical_t
 
 
 def bayes_factor(t, n, g):
@@ -74,3 +76,42 @@ def test_pairs_of_systems_have_the_bounds_of_their_standard_errors():
     assert found.p_value[0, 1] > 2 * so_far.p_value[0, 1]
     assert found.p_value[0, 1] < 0.05
     assert np.isnan(found.p_value[3]).all() and np.isnan(found.low[3]).all()
+
+
+def comparison_of(z: np.ndarray):
+    """Compare systems (columns) rated once by each worker (rows), sources unknown."""
+    worker, system = np.indices(z.shape).reshape(2, -1)
+    return compare_clustered(z.ravel(), system, worker, np.full(z.size, -1), z.shape[1])
+
+
+def test_a_comparison_at_every_look_is_wider_and_corrected_over_pairs():
+    rng = np.random.default_rng(8)
+    once = comparison_of(rng.normal(0, 1, (40, 4)) - np.array([0, 0, 2, 4]))
+    watched = at_every_look(once, n_planned=40)
+    upper = np.triu_indices(4, 1)
+    assert (watched.low < once.low)[upper].all() and (watched.high > once.high)[upper].all()
+    of_pair = compare_at_any_time(once, n_planned=40).p_value[upper]
+    holm = [  # closed testing: the largest p of Bonferroni over all sets of pairs that hold this one
+        max(
+            min(1, of_pair[list(chosen)].min() * n)
+            for n in range(1, 7)
+            for chosen in combinations(range(6), n)
+            if k in chosen
+        )
+        for k in range(6)
+    ]
+    np.testing.assert_allclose(watched.holm[upper], holm)
+    np.testing.assert_array_equal(watched.holm, watched.holm.T)
+    assert watched.holm[0, 1] > 0.05 > watched.holm[0, 2] and watched.p_value[0, 2] < 0.05 < watched.p_value[2, 0]
+
+
+def test_of_all_pairs_and_looks_together_few_campaigns_ever_err():
+    """Six equal systems: share of campaigns in which any pair is ever called different, with a look at each worker."""
+    rng = np.random.default_rng(9)
+    n_wrong = {"watched": 0, "once": 0}
+    for _ in range(40):
+        z = rng.normal(0, 1, (24, 6)) + rng.normal(0, 0.5, (24, 1))
+        looks = [comparison_of(z[:n]) for n in range(4, 25, 2)]
+        n_wrong["watched"] += any((at_every_look(look, n_planned=24).holm < 0.05).any() for look in looks)
+        n_wrong["once"] += any((look.holm < 0.05).any() for look in looks)
+    assert n_wrong["watched"] <= 3 < n_wrong["once"]
