@@ -4,22 +4,25 @@ Finished assignments never change, so the same ones give the same. What a worker
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from analysis.dialogues.rows import NO, YES, Chat, DeadChat, LoadedDialogues, Work, in_order, left_out, without_dead
+from analysis.ratings.sources import SourceWords
 from analysis.stats.ratings import Floats, Ratings, from_long
 from annotation.chat.exports import measure_each, minutes_between
 from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
 from campaigns.chatbots import systems_sent_topic
+from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import KINDS
-from campaigns.models import Campaign, HitItem
+from campaigns.models import Campaign, HitItem, Source
 
 Ints = NDArray[np.int64]
 # A longer list of workers is not worth sending to the database.
@@ -198,6 +201,25 @@ def _working_times(assignments: Iterable[Assignment]) -> list[Work]:
         Work(each.worker.name, str(each.pk), round((each.seen_at - each.started_at).total_seconds(), 3))
         for each in assignments
     ]
+
+
+def read_source_words(campaign: Campaign) -> list[SourceWords]:
+    """Return how many words the reference and the other shown texts of each source have. One query.
+
+    None of a live campaign, whose workers choose what they write.
+    """
+    if campaign.is_live:
+        return []
+    screen = Screen.from_json(campaign.screen)
+    shown = [field.name for field in screen.fields if field.is_shown and field.format == "text"]
+    inputs = [name for name in shown if name != screen.reference_field]
+
+    def n_words(fields: Mapping[str, Any], names: Collection[str]) -> int | None:
+        return sum(len(str(fields.get(name) or "").split()) for name in names) or None
+
+    rows = Source.objects.filter(campaign=campaign).order_by("name").values_list("name", "fields").iterator()
+    reference = [screen.reference_field] if screen.reference_field else []
+    return [SourceWords(name, n_words(fields, reference), n_words(fields, inputs)) for name, fields in rows]
 
 
 def _sizes(conversations: QuerySet[Conversation]) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -23,11 +23,12 @@ RESULT_PAGES = {
     "significance": "Significance",
     "workers": "Workers",
     "reliability": "Reliability",
+    "sensitivity": "Sensitivity",
     "chats": "Chats",
     "compare": "Compare",
     "downloads": "Downloads",
 }
-SHARED = ("run", "significance", "reliability", "chats", "downloads")
+SHARED = ("run", "significance", "reliability", "sensitivity", "chats", "downloads")
 """The pages that a share link shows: none about single workers, and nothing that changes."""
 # Of each page: its key in the side bar of a campaign, and the name of its address.
 _OF_CAMPAIGN = {
@@ -35,6 +36,7 @@ _OF_CAMPAIGN = {
     "significance": ("significance", "campaign_significance"),
     "workers": ("result_workers", "campaign_result_workers"),
     "reliability": ("reliability", "campaign_reliability"),
+    "sensitivity": ("sensitivity", "campaign_sensitivity"),
     "chats": ("result_chats", "campaign_result_chats"),
     "compare": ("compare", "campaign_compare"),
     "downloads": ("downloads", "campaign_downloads"),

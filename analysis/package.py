@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.dialogues.rows import CHAT_COLUMNS, WORK_COLUMNS, Chat, Work, cells_of
 from analysis.exports import dump_json, table_files
+from analysis.ratings.sources import SOURCE_COLUMNS
 from analysis.study import Study
 from campaigns.design.composition import KINDS
 from campaigns.design.worker_test import NO_TEST
@@ -35,10 +36,11 @@ With evalsite {version} this command prints summary.json, byte for byte:
 {test}
 Workers are named by a number and a keyed hash.
 """
-_CHATS, _TIMES = "dialogues.csv", "assignments.csv"
+_CHATS, _TIMES, _SOURCES = "dialogues.csv", "assignments.csv", "sources.csv"
 _ABOUT = {
     _CHATS: ("--dialogues", "topic, opinion and length of every chat, one a row"),
     _TIMES: ("--assignments", "how many seconds each assignment took"),
+    _SOURCES: ("--sources", "how many words the texts of each source have"),
 }
 
 
@@ -104,7 +106,7 @@ def _numbered(n: int) -> list[str]:
 
 
 def _more_files(study: Study, names: Mapping[str, str]) -> list[tuple[str, Sequence[str], list[tuple[Any, ...]]]]:
-    """Return file name, header and rows of chats and working times, as far as they are known.
+    """Return file name, header and rows of chats, working times and sources, as far as they are known.
 
     Assignments are numbered as in the ratings.
     """
@@ -120,11 +122,13 @@ def _more_files(study: Study, names: Mapping[str, str]) -> list[tuple[str, Seque
         (_CHATS, CHAT_COLUMNS, chats, has_chats),
         (_TIMES, WORK_COLUMNS, study.work, has_chats or bool(study.work)),
     ]
-    return [
+    known = [
         (name, header, [(names[row[0]], numbers[row[:2]], *cells_of(row)[2:]) for row in rows])
         for name, header, rows, is_known in files
         if is_known
     ]
+    sources: list[tuple[Any, ...]] = [tuple(row) for row in study.source_words]
+    return [*known, (_SOURCES, SOURCE_COLUMNS, sources)] if sources else known
 
 
 def _labels(codes: NDArray[np.integer], labels: Sequence[str]) -> pa.Array:

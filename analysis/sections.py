@@ -93,7 +93,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A result. `page` is the page of a run that shows it: run, significance, workers, chats, or none ("")."""
+    """A result. `page` is the page of a run that shows it (a key of `navigation.RESULT_PAGES`), or none ("")."""
 
     slug: str
     title: str

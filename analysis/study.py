@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from analysis.dialogues.rows import LoadedDialogues, Work
 from analysis.ratings.loading import LoadedRatings
 from analysis.ratings.scales import FULL
+from analysis.ratings.sources import SourceWords
 from analysis.settings import AnalysisSettings
 from analysis.stats.pipeline import Analysis, Progress, analyse
 from analysis.stats.ratings import Ratings
@@ -19,7 +20,8 @@ from analysis.stats.scores import rescale
 class Study:
     """One set of ratings, how it was analysed and what came out; of chats, the chats as well.
 
-    `loaded` has the scores as they were given, `ratings` on 0–100. `work` says how long assignments took.
+    `loaded` has the scores as they were given, `ratings` on 0–100. `work` says how long assignments took,
+    `source_words` how long the texts of the sources are.
     """
 
     loaded: LoadedRatings
@@ -28,11 +30,13 @@ class Study:
     analysis: Analysis
     dialogues: LoadedDialogues | None = None
     work: Sequence[Work] = ()
+    source_words: Sequence[SourceWords] = ()
 
     @property
     def order(self) -> list[int]:
         """Codes of the systems that have ordinary items, best first; a chatbot that is all degraded has none."""
-        return [code for code in self.analysis.order if self.has_outputs[code]]
+        has_outputs = self.has_outputs
+        return [code for code in self.analysis.order if has_outputs[code]]
 
     @property
     def has_outputs(self) -> NDArray[np.bool_]:
@@ -47,12 +51,14 @@ def run_study(
     *,
     dialogues: LoadedDialogues | None = None,
     work: Sequence[Work] = (),
+    source_words: Sequence[SourceWords] = (),
 ) -> Study:
     """Analyse loaded ratings by these settings; `on_progress` gets the name of each stage.
 
-    `work` is how long assignments took; the dialogues, if given, have their own.
+    `work` is how long assignments took; the dialogues, if given, have their own. `source_words` is how long the texts
+    of the sources are.
     """
     low, high = settings.scale or FULL
     ratings = replace(loaded.ratings, scores=rescale(loaded.ratings.scores, low, high))
     analysis = analyse(ratings, settings.design(loaded.workers), on_progress)
-    return Study(loaded, ratings, settings, analysis, dialogues, dialogues.work if dialogues else work)
+    return Study(loaded, ratings, settings, analysis, dialogues, dialogues.work if dialogues else work, source_words)

@@ -270,6 +270,7 @@ EVALSITE_METHODS = [
     "analysis.methods.core_statistics.CoreStatistics",
     "analysis.methods.dialogue.Dialogue",
     "analysis.methods.reliability.Reliability",
+    "analysis.methods.sensitivity.Sensitivity",
 ]
 
 # Kinds of metrics that can be computed from outputs and references.

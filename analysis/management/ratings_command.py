@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from analysis.dialogues.loading import load_dialogues, load_work
 from analysis.ratings.loading import load_ratings
 from analysis.ratings.scales import FULL, SCALE_CODES, check_scale, unclear_scale
+from analysis.ratings.sources import load_sources
 from analysis.report import explain
 from analysis.settings import AnalysisSettings, load_settings
 from analysis.study import Study, run_study
@@ -77,7 +78,7 @@ class RatingsCommand(BaseCommand):
     ) -> Study:
         """Return the analysis of a file; what is surprising about it goes to standard error.
 
-        `alone`: without the chats and the working times that the options name.
+        `alone`: without the chats, working times and sources that the options name.
         """
         loaded = load_ratings(
             path,
@@ -94,7 +95,9 @@ class RatingsCommand(BaseCommand):
         chats, assignments = (None, None) if alone else (options.get("dialogues"), options.get("assignments"))
         dialogues = load_dialogues(chats, assignments, encoding=options["encoding"]) if chats else None
         work = load_work(assignments, options["encoding"]) if assignments and not chats else ()
-        study = run_study(loaded, settings, self.say, dialogues=dialogues, work=work)
+        sources = options.get("sources")
+        words = load_sources(sources, options["encoding"]) if sources and not alone else ()
+        study = run_study(loaded, settings, self.say, dialogues=dialogues, work=work, source_words=words)
         for note in explain(study):
             self.stderr.write(f"{path.name}: {note}")
         return study

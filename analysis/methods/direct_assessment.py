@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.curves import short_label
 from analysis.methods import Method
 from analysis.methods.replication import replication_section
 from analysis.results import Comparison, RankedSystem, Ranking, get_comparisons, get_ranking, get_workers
@@ -28,7 +29,6 @@ HISTOGRAM_BINS = 10
 HEAT_ALPHA = 0.1
 # What the comparison over all criteria is called, where no criterion has the name itself.
 _OVERALL = ("overall", "all criteria", "mean of all criteria")
-_LABEL_LENGTH = 24
 _IN_FILES = Output.FILES
 _IN_PRINT = Output.FILES | Output.TERMINAL
 Report = Mapping[str, Any]
@@ -388,7 +388,7 @@ def draw_boxes(report: Report, theme: Theme) -> "Drawing":
             "med": p[2],
             "q3": p[3],
             "whishi": p[4],
-            "label": _label(box["system"]),
+            "label": short_label(box["system"]),
             "fliers": [],
         }
         for box in reversed(boxes)
@@ -452,18 +452,12 @@ def draw_significance(comparison: Comparison, theme: Theme) -> "Drawing":
         bar.ax.tick_params(colors=theme.ink)
         bar.outline.set_edgecolor(theme.faint)
         bar.set_label("p, row beats column", color=theme.ink)
-    labels = [_label(name) for name in order]
+    labels = [short_label(name) for name in order]
     axes.set_xticks(range(len(order)), labels, rotation=90)
     axes.set_yticks(range(len(order)), labels)
     axes.set_xticks([k - 0.5 for k in range(len(order) + 1)], minor=True)
     axes.set_yticks([k - 0.5 for k in range(len(order) + 1)], minor=True)
     axes.grid(which="minor", color=theme.faint, linewidth=0.6)
     axes.tick_params(which="minor", length=0)
-    axes.set_title(_label(comparison.name), color=theme.ink)
+    axes.set_title(short_label(comparison.name), color=theme.ink)
     return figure
-
-
-def _label(name: str) -> str:
-    """Return a name short enough to leave room for the figure, and without mathematics."""
-    short = name if len(name) <= _LABEL_LENGTH else f"{name[: _LABEL_LENGTH - 1]}…"
-    return short.replace("$", r"\$")

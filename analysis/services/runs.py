@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from analysis.anonymity import anonymise, anonymous_report
 from analysis.exports import write_report
-from analysis.finished_work import read_dialogues, read_work
+from analysis.finished_work import read_dialogues, read_source_words, read_work
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import OWN_LARGE, scale_of
 from analysis.ratings.loading import load_ratings
@@ -138,7 +138,8 @@ def execute_run(
         found = read_dialogues(campaign, set(loaded.assignments))
         dialogues = found if found.chats else None
     work = read_work(campaign, set(loaded.assignments)) if campaign and dialogues is None else []
-    study = run_study(loaded, settings, on_stage, dialogues=dialogues, work=work)
+    source_words = read_source_words(campaign) if campaign else []
+    study = run_study(loaded, settings, on_stage, dialogues=dialogues, work=work, source_words=source_words)
     first = first_report(study)
     run.first_report = first
     with saving():

@@ -214,7 +214,7 @@ def observe(
         overall_z = z[:, 0] if raw.shape[1] == 1 else standardisation.z(raw.mean(axis=1), ratings.worker[ordinary])
     else:
         used = np.concatenate([ordinary, repeats])
-        output, system = _outputs(ratings, used)
+        output, _, system = outputs_of(ratings, used)
         raw, n_in_row = _average_rows(scores[used], output, system.size)
         z, _ = _average_rows(standardisation.z(scores[used], ratings.worker[used]), output, system.size)
         overall_z = z[:, 0] if z.shape[1] == 1 else z.mean(axis=1)
@@ -266,13 +266,18 @@ def _average_rows(values: Floats, group: Codes, n_groups: int) -> tuple[Floats, 
     return mean, n_all
 
 
-def _outputs(ratings: Ratings, used: NDArray[np.intp]) -> tuple[NDArray[np.intp], Codes]:
-    """Return the output that each used item shows, as a code, and the system of each output."""
+def outputs_of(ratings: Ratings, used: NDArray[np.intp]) -> tuple[NDArray[np.intp], Codes, Codes]:
+    """Return the output that each used item shows, as a code, and source (−1: not known) and system of each output.
+
+    An item of an unknown source is an output of its own.
+    """
     source = ratings.source[used].astype(np.int64)
     unknown = np.flatnonzero(source < 0)
-    source[unknown] = source.max(initial=-1) + 1 + np.arange(unknown.size)
+    n_known = source.max(initial=-1) + 1
+    source[unknown] = n_known + np.arange(unknown.size)
     keys, output = np.unique(source * ratings.n_systems + ratings.system[used], return_inverse=True)
-    return output, keys % ratings.n_systems
+    of_output = keys // ratings.n_systems
+    return output, np.where(of_output < n_known, of_output, -1), keys % ratings.n_systems
 
 
 def score_systems(observations: Observations, n_systems: int) -> SystemScores:

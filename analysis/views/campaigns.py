@@ -23,7 +23,7 @@ from analysis.views.runs import (
     show_chats,
     show_downloads,
     show_findings,
-    show_reliability,
+    show_sections,
     show_significance,
     show_when_done,
     show_workers,
@@ -93,7 +93,8 @@ def _page(name: str, show: Show) -> Callable[..., HttpResponseBase]:
 
 significance = _page("significance", show_significance)
 result_workers = _page("workers", show_workers)
-reliability = _page("reliability", show_reliability)
+reliability = _page("reliability", show_sections("reliability"))
+sensitivity = _page("sensitivity", show_sections("sensitivity"))
 result_chats = _page("chats", show_chats)
 compare = _page("compare", show_comparison)
 downloads = _page("downloads", show_downloads)

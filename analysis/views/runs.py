@@ -208,9 +208,13 @@ def _exclude_or_include(request: SignedInRequest, found: AnalysisRun, sent: Excl
     return exclude_worker(run=found, user=request.user, worker=data["worker"], reason=data["reason"])
 
 
-def show_reliability(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
-    """Show how far workers agree, and how far the ranking depends on who rated."""
-    return render(request, "analysis/reliability.html", result_context(found, "reliability"))
+def show_sections(page: str) -> Show:
+    """Return what shows a page that is nothing but the sections of a result."""
+
+    def show(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
+        return render(request, "analysis/sections.html", result_context(found, page))
+
+    return show
 
 
 def show_chats(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
@@ -232,7 +236,8 @@ def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse
     return render(request, "analysis/downloads.html", context)
 
 
-reliability = result_page("reliability", show_reliability)
+reliability = result_page("reliability", show_sections("reliability"))
+sensitivity = result_page("sensitivity", show_sections("sensitivity"))
 chats = result_page("chats", show_chats)
 downloads = result_page("downloads", show_downloads)
 

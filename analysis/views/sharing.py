@@ -20,7 +20,7 @@ from analysis.views.runs import (
     show_chats,
     show_downloads,
     show_findings,
-    show_reliability,
+    show_sections,
     show_significance,
 )
 from campaigns.models import Campaign
@@ -81,7 +81,8 @@ def _page(show: Callable[[SignedInRequest, AnalysisRun], HttpResponse]) -> Calla
 
 findings = _page(show_findings)
 significance = _page(show_significance)
-reliability = _page(show_reliability)
+reliability = _page(show_sections("reliability"))
+sensitivity = _page(show_sections("sensitivity"))
 chats = _page(show_chats)
 downloads = _page(show_downloads)
 file = _shared(send_file)

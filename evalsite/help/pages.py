@@ -79,6 +79,7 @@ _SECTIONS = {
     ),
     "method#workers-careful-or-careless": ("analysis:campaign_result_workers", "analysis:workers"),
     "method#agreement-of-workers": ("analysis:campaign_reliability", "analysis:reliability", "shared:reliability"),
+    "method#sensitivity": ("analysis:campaign_sensitivity", "analysis:sensitivity", "shared:sensitivity"),
     "method#chats": ("analysis:campaign_result_chats", "analysis:chats", "shared:chats"),
     "campaigns#compare": ("analysis:campaign_compare", "analysis:compare", "analysis:compare_any"),
     "campaigns#downloads": ("analysis:campaign_downloads", "analysis:downloads", "shared:downloads"),

@@ -108,6 +108,8 @@ def test_results_without_the_section_are_shown(run: AnalysisRun, owner_client: C
 
 
 _AGREE = ("intra-rater", "inter-rater", "shared", "halves")
+_SURVIVE = ("survival", "alpha", "without-worker")
+_SURVIVAL_TABLES = ("sensitivity", "z-by-alpha", "z-without-a-worker")
 _CORE_TABLES = ("core-statistics", "hits-and-minutes")
 _AGREEMENT_TABLES = ("inter-rater", "agreement", "reliability-by-raters")
 
@@ -119,6 +121,7 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
         "core",
         "dialogue",
         "reliability",
+        "sensitivity",
         "spread",
     ]
     slugs = [section.slug for section in sections_of(run.report)]
@@ -132,11 +135,20 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
         "recommended",
         "core",
         *_AGREE,
+        *_SURVIVE,
         "spread",
     ]
     names = [table.name for table in tables_of(run.report, Output.FILES)]
     in_files = ["systems", "systems-compact", "systems-raw", "significance-overall", "pairs", "workers"]
-    assert names == [*in_files, "recommended", "rank-intervals", *_CORE_TABLES, *_AGREEMENT_TABLES, "spread"]
+    assert names == [
+        *in_files,
+        "recommended",
+        "rank-intervals",
+        *_CORE_TABLES,
+        *_AGREEMENT_TABLES,
+        *_SURVIVAL_TABLES,
+        "spread",
+    ]
     assert len(names) == len(set(names))
 
 

@@ -1,0 +1,121 @@
+"""Whether the ranking survives: what sections say of it, and the file of sources that lengths come from."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.curves import draw_curves, spread_out
+from analysis.methods.sensitivity import ALPHAS, Sensitivity
+from analysis.models import AnalysisRun
+from analysis.ratings.loading import load_ratings
+from analysis.ratings.sources import SourceWords, load_sources
+from analysis.sections import LIGHT
+from analysis.settings import load_settings
+from analysis.study import run_study
+from evalsite.lib.tables import TableError
+
+
+@pytest.fixture(scope="module")
+def batch(shared_data) -> dict[str, Any]:
+    """The report of a public batch of Direct Assessment, whose sources are given lengths."""
+    settings = load_settings("da-translation")
+    loaded = load_ratings(shared_data / "da-batch" / "ratings.csv", criteria=settings.criterion_names)
+    words = [SourceWords(source, 1 + k % 9, 30 + k % 40) for k, source in enumerate(loaded.sources)]
+    report = Sensitivity().detail(run_study(loaded, settings, source_words=words))
+    return json.loads(json.dumps(report))
+
+
+def sections_of(report: dict[str, Any]) -> dict[str, Any]:
+    return {section.slug: section for section in Sensitivity().sections(report)}
+
+
+def test_the_finding_is_made_of_numbers(batch) -> None:
+    sections = sections_of(batch)
+    without = batch["sensitivity"]["without_worker"]
+    said = sections["survival"].finding
+    assert f"survives in {without['n_same_order']} of {without['n_workers']} cases" in said
+    assert f"by more than {without['largest_change']:.3f} ({without['system']})" in said
+    assert max(without["change"]) == pytest.approx(without["largest_change"])
+    assert all(low <= z <= high for low, z, high in zip(
+        without["low"], batch["sensitivity"]["z"], without["high"], strict=True
+    ))  # fmt: skip
+
+
+def test_the_chosen_alpha_gives_the_result_itself(batch) -> None:
+    alpha = batch["sensitivity"]["alpha"]
+    at_chosen = [z[ALPHAS.index(alpha["chosen"])] for z in alpha["z"]]
+    assert at_chosen == batch["sensitivity"]["z"]
+    assert alpha["n_workers"][ALPHAS.index(0.05)] == 24  # as published
+    assert alpha["n_workers"] == sorted(alpha["n_workers"])
+
+
+def test_all_lengths_together_give_the_result_itself(batch) -> None:
+    lengths = batch["sensitivity"]["lengths"]
+    assert lengths["reference"]["most_words"] == list(range(1, 21))
+    assert lengths["input"]["most_words"][-1] == 69  # deciles of long texts
+    for text in lengths.values():
+        assert [z[-1] for z in text["z"]] == pytest.approx(batch["sensitivity"]["z"])
+        assert text["n_observations"] == sorted(text["n_observations"])
+
+
+def test_without_a_worker_test_there_is_no_alpha(shared_data, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    rows = [f"w,{system},{source},{score}" for system in "ab" for source, score in ((1, 10), (2, 60))]
+    path.write_text("\n".join(["worker,system,source,score", *rows]))
+    settings = load_settings("da-translation")
+    loaded = load_ratings(path, criteria=settings.criterion_names)
+    none = type(settings)(settings.protocol, settings.criteria, "none")
+    found = Sensitivity().detail(run_study(loaded, none))
+    assert found["sensitivity"]["alpha"] is None
+    survival = sections_of(found)["survival"]
+    assert "Nobody can be left out" in survival.finding
+    tested = Sensitivity().detail(run_study(loaded, settings))  # nobody can be tested, so no system has a score
+    assert Sensitivity().sections(tested) == []
+
+
+def test_names_at_the_ends_of_curves_keep_their_distance() -> None:
+    assert spread_out([3.0, 1.0, 1.0, 1.1], 0.5) == pytest.approx([3.0, 1.0333 - 0.5, 1.0333, 1.0333 + 0.5], abs=1e-3)
+    assert spread_out([], 1.0) == []
+    names = [f"a system with a long name {k}" for k in range(30)]
+    figure = draw_curves(LIGHT, [1, 2], {name: [0.1, None] for name in names}, xlabel="x", ylabel="y")
+    figure.draw_without_rendering()
+    boxes = sorted((t.get_window_extent() for t in figure.axes[0].texts), key=lambda box: box.y0)
+    assert len(boxes) == 30
+    assert all(below.y1 <= above.y0 + 1 for below, above in pairwise(boxes))
+
+
+def test_the_page_shows_it(owner_client: Client, done: AnalysisRun) -> None:
+    page = owner_client.get(reverse("analysis:sensitivity", args=[done.pk])).text
+    assert "Does the ranking survive?" in page and "z-by-alpha.svg" in page
+
+
+# --- The file of sources
+
+
+def test_lengths_of_sources_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "sources.csv"
+    path.write_text("Source,reference_words,note\nq2,7,x\nq1,,y\n")
+    assert load_sources(path) == [SourceWords("q1", None), SourceWords("q2", 7)]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("name,reference_words\nq1,2\n", "column “source”: there is no such column"),
+        ("source,words\nq1,2\n", "“reference_words”: there is no such column"),
+        ("source,input_words\nq1,2\nq2,1.5\n", "row 3, column “input_words”: this is not a whole number"),
+        ("source,input_words\nq1,2\nq1,3\n", "row 3, column “source”: this source has a row before"),
+        ("source,input_words\nq1,many\n", "row 2, column “input_words”"),
+    ],
+)
+def test_what_is_wrong_with_lengths_is_said(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "sources.csv"
+    path.write_text(content)
+    with pytest.raises(TableError) as refused:
+        load_sources(path)
+    assert said in str(refused.value)
