@@ -126,7 +126,7 @@ class ReminderForm(forms.Form):
         text: str = self.cleaned_data["text"].replace("\r\n", "\n")
         _refuse_unknown(text)
         if not has_placeholder(text, "link"):
-            raise forms.ValidationError("Write {link} where each rater’s own link is to stand.", code="no_link")
+            raise forms.ValidationError("Write {link} where each rater’s own link belongs.", code="no_link")
         return text
 
 

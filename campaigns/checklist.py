@@ -76,13 +76,14 @@ def _name(campaign: Campaign) -> Step:
             "Name",
             "campaigns:settings",
             "optional",
-            "The protocol's name. Give it a name of its own.",
+            "The campaign has the name of its protocol. Give it a name of its own.",
         )
     return Step("name", "Name", "campaigns:settings", "ok", campaign.name)
 
 
 def _outputs(contents: Contents) -> Step:
-    text = f"{contents.n_outputs:,} of {contents.n_systems:,} systems for {contents.n_sources:,} sources."
+    outputs, systems = counted(contents.n_outputs, "output"), counted(contents.n_systems, "system")
+    text = f"{outputs} of {systems}, for {counted(contents.n_sources, 'source')}."
     if not contents.n_outputs:
         return Step("outputs", "Outputs", "campaigns:data", "todo", "Upload sources and the systems' outputs.")
     return Step("outputs", "Outputs", "campaigns:data", "ok", text)
@@ -222,7 +223,7 @@ def _criteria(campaign: Campaign, is_tested: list[bool]) -> Step:
     if not is_tested:
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", "Add at least one statement to rate.")
     if campaign.worker_test == NO_TEST:
-        text = f"{len(is_tested)}. There is no worker test: every worker counts."
+        text = f"Workers rate {counted(len(is_tested), 'statement')}. There is no worker test: every worker counts."
         return Step("criteria", "Criteria", "campaigns:criteria", "ok", text)
     if not any(is_tested):
         text = (
@@ -230,7 +231,7 @@ def _criteria(campaign: Campaign, is_tested: list[bool]) -> Step:
             "worker test in the settings."
         )
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", text)
-    text = f"{len(is_tested)}, used by the worker test: {sum(is_tested)}."
+    text = f"Workers rate {counted(len(is_tested), 'statement')}. The worker test uses {sum(is_tested)} of them."
     return Step("criteria", "Criteria", "campaigns:criteria", "ok", text)
 
 
@@ -250,7 +251,7 @@ def _instructions(campaign: Campaign) -> Step:
     if numbers and n_inputs and n_inputs not in numbers:
         text = f"A chat needs {counted(n_inputs, 'message')}, and the instructions name another number."
         return Step("instructions", "Instructions", "campaigns:instructions", "optional", text)
-    text = "With a consent text." if campaign.consent.strip() else "Without a consent text."
+    text = f"Workers {'agree to a consent text' if campaign.consent.strip() else 'are asked for no consent'}."
     return Step("instructions", "Instructions", "campaigns:instructions", "ok", text)
 
 
@@ -278,9 +279,9 @@ def _hits(campaign: Campaign, contents: Contents, n_tested: int) -> Step:
             "If you expect such workers, add degraded items."
         )
         return Step("hits", "HITs", "campaigns:design", "optional", text)
-    n_workers = f"{counted(campaign.workers_per_hit, 'worker')} each"
-    items = f"{contents.n_hits:,} of {campaign.hit_size} {'chats' if campaign.is_live else 'items'}"
-    return Step("hits", "HITs", "campaigns:design", "ok", f"{items}, {n_workers}.")
+    items = counted(campaign.hit_size, "chat" if campaign.is_live else "item")
+    text = f"{counted(contents.n_hits, 'HIT')} of {items}, for {counted(campaign.workers_per_hit, 'worker')} each."
+    return Step("hits", "HITs", "campaigns:design", "ok", text)
 
 
 @dataclass(frozen=True)
@@ -328,11 +329,15 @@ def _why_nobody(campaign: Campaign, compared: Compared, most: int) -> str:
 
 def _payment(campaign: Campaign) -> Step:
     if not campaign.reward:
-        return Step("payment", "Payment", "campaigns:payment", "optional", "None: workers are unpaid volunteers.")
+        return Step(
+            "payment", "Payment", "campaigns:payment", "optional", "There is no reward: workers are unpaid volunteers."
+        )
     if not campaign.minutes_per_hit:
         text = "Set how many minutes a HIT takes, to see the reward per hour."
         return Step("payment", "Payment", "campaigns:payment", "optional", text)
-    return Step("payment", "Payment", "campaigns:payment", "ok", f"{campaign.reward} {campaign.currency} per HIT.")
+    return Step(
+        "payment", "Payment", "campaigns:payment", "ok", f"The reward is {campaign.reward} {campaign.currency} per HIT."
+    )
 
 
 def _platform(campaign: Campaign, contents: Contents) -> Step:

@@ -101,7 +101,7 @@ def _public_address(request: HttpRequest) -> Check:
         return Check("address", title, settings.SITE_URL, text, is_ok, lines)
     here = request.build_absolute_uri("/").rstrip("/")
     if _is_local(host):
-        text = "Only this machine can open it. For workers elsewhere, give the site a public address:"
+        text = "Only this machine can open it. For workers on other machines, give the site a public address:"
         return Check("address", title, f"not set; {here}", text, True, (setting_line("SITE_URL", "https://…"),))
     text = "Links to workers begin with the address at which a researcher opens the site."
     if request.is_secure():

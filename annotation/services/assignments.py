@@ -90,7 +90,10 @@ def _start(
     locked = Assignment.objects.select_for_update(of=("self",), no_key=True).select_related("hit")
     mine = list(locked.filter(campaign=campaign, worker=worker))
     if is_revoked(campaign, worker.pk):
-        raise DomainError("revoked", "This link gives out no HITs any more. What you have rated is kept. Thank you.")
+        task = campaign.crowd_platform.task_name
+        raise DomainError(
+            "revoked", f"This link gives out no {task}s any more. What you have rated is kept. Thank you."
+        )
     if place:
         _check_owner(campaign, worker, place)
         _check_unspent(campaign, mine, place)

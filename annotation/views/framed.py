@@ -51,7 +51,7 @@ _STOPS: dict[str, tuple[int, str, str]] = {
     "revoked": (
         403,
         "This link was withdrawn",
-        "It gives out no HITs any more. What you have rated is kept. Thank you. The person who sent it can restore it.",
+        "It gives out no {task}s any more. What you have rated is kept. The person who sent it can restore it.",
     ),
     "no_work": (
         409,

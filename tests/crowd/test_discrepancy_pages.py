@@ -64,7 +64,7 @@ def test_each_discrepancy_is_explained_with_what_both_sides_know(
 
 def test_somebody_who_never_came_has_no_side_here(campaign: Campaign, owner_client: Client) -> None:
     bring_discrepancy(campaign, Discrepancy.UNKNOWN, assignment=None)
-    assert "Nobody came here with it." in owner_client.get(url_of(campaign, "discrepancies")).text
+    assert "No worker came to this site with it." in owner_client.get(url_of(campaign, "discrepancies")).text
 
 
 def test_what_was_not_submitted_cannot_be_decided(campaign: Campaign, owner_client: Client) -> None:

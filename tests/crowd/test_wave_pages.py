@@ -128,7 +128,7 @@ def test_it_warns_of_what_would_go_wrong(owner_client: Client, campaign: Campaig
     assert "not been checked" in text
     assert "2.00 USD per HIT" in text, "a fair reward for ten minutes"
     check(campaign, "10.00")
-    assert "does not hold enough" in warned(preview(owner_client, campaign))
+    assert "is too low for this" in warned(preview(owner_client, campaign))
 
 
 def test_it_warns_of_nothing_where_all_is_well(owner: User, owner_client: Client) -> None:
