@@ -74,11 +74,11 @@ def to_latex(table: Table) -> str:
     """Return a table as a LaTeX table for the booktabs package."""
     columns = "".join("l" if is_text else "r" for is_text in _text_columns(table))
     lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
-    lines += [" & ".join(_escape(column.name) for column in table.columns) + r" \\", r"\midrule"]
+    lines += [" & ".join(escape_latex(column.name) for column in table.columns) + r" \\", r"\midrule"]
     for k, row in enumerate(_formatted(table, missing="--")):
-        lines.append(" & ".join(map(_escape, row)) + r" \\")
+        lines.append(" & ".join(map(escape_latex, row)) + r" \\")
         lines += [r"\midrule"] if k in table.rules and k + 1 < len(table.rows) else []
-    lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{_escape(table.caption)}}}"]
+    lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{escape_latex(table.caption)}}}"]
     label = "".join(c if c.isascii() and (c.isalnum() or c == "-") else "-" for c in table.name)
     return "\n".join([*lines, rf"\label{{tab:{label}}}", r"\end{table}"]) + "\n"
 
@@ -124,7 +124,7 @@ def _formatted(table: Table, missing: str) -> list[list[str]]:
     return [[text(c, column.decimals) for c, column in zip(row, table.columns, strict=True)] for row in table.rows]
 
 
-def _escape(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Return text that LaTeX prints as it is; a number's hyphen becomes a minus."""
     if text.startswith("-") and text[1:].replace(".", "", 1).isdigit():
         return f"${text}$"

@@ -26,9 +26,10 @@ RESULT_PAGES = {
     "sensitivity": "Sensitivity",
     "chats": "Chats",
     "compare": "Compare",
+    "paper": "For the paper",
     "downloads": "Downloads",
 }
-SHARED = ("run", "significance", "reliability", "sensitivity", "chats", "downloads")
+SHARED = ("run", "significance", "reliability", "sensitivity", "chats", "paper", "downloads")
 """The pages that a share link shows: none about single workers, and nothing that changes."""
 # Of each page: its key in the side bar of a campaign, and the name of its address.
 _OF_CAMPAIGN = {
@@ -39,6 +40,7 @@ _OF_CAMPAIGN = {
     "sensitivity": ("sensitivity", "campaign_sensitivity"),
     "chats": ("result_chats", "campaign_result_chats"),
     "compare": ("compare", "campaign_compare"),
+    "paper": ("paper", "campaign_paper"),
     "downloads": ("downloads", "campaign_downloads"),
 }
 

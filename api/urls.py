@@ -184,6 +184,7 @@ urlpatterns = [
     _at(f"{_RUN}workers/", results.Workers, "run_workers"),
     _at(f"{_RUN}exclusions/", analyses.Exclusions, "exclusions"),
     _at(f"{_RUN}sections/", results.Sections, "sections"),
+    _at(f"{_RUN}paper/", results.PaperOf, "paper"),
     _at(f"{_RUN}report/", results.ReportOf, "report"),
     _at(f"{_RUN}changes/", analyses.Changes, "changes"),
     _at(f"{_RUN}files/", results.RunFiles, "run_files"),

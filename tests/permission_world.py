@@ -149,7 +149,7 @@ def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any
         _of_run(run)
         | {
             f"shared:{page}": {"token": link.token}
-            for page in ("run", "significance", "reliability", "downloads", "file")
+            for page in ("run", "significance", "reliability", "paper", "downloads", "file")
         }
         | {
             "link_id": link.pk,

@@ -23,6 +23,7 @@ from analysis.views.runs import (
     show_chats,
     show_downloads,
     show_findings,
+    show_paper,
     show_sections,
     show_significance,
     show_when_done,
@@ -97,6 +98,7 @@ reliability = _page("reliability", show_sections("reliability"))
 sensitivity = _page("sensitivity", show_sections("sensitivity"))
 result_chats = _page("chats", show_chats)
 compare = _page("compare", show_comparison)
+paper = _page("paper", show_paper)
 downloads = _page("downloads", show_downloads)
 
 

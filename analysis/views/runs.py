@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis import queries
 from analysis.anonymity import anonymise, anonymous_report
+from analysis.campaign_facts import get_facts
 from analysis.campaign_queries import list_share_links
 from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
 from analysis.exports import to_csv, to_latex
@@ -27,6 +28,8 @@ from analysis.interval_plot import plot_intervals
 from analysis.methods.direct_assessment import compact_table, systems_table, workers_table
 from analysis.models import AnalysisRun
 from analysis.navigation import result_context, result_url, share_path
+from analysis.paper.statement import data_statement
+from analysis.paper.texts import paper_texts
 from analysis.queries import Role, get_finished_run_for
 from analysis.results import compare_reports, get_chat_totals, get_comparisons, get_ranking, list_workers
 from analysis.services.runs import change_run, exclude_worker, include_worker
@@ -225,6 +228,14 @@ def show_chats(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     return render(request, "analysis/chats.html", result_context(found, "chats") | {"chats": totals})
 
 
+def show_paper(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
+    """Show what a paper says of the evaluation: methods, results and a data statement."""
+    campaign = found.ratings_file.campaign
+    facts = get_facts(campaign) if campaign else None
+    context = {"texts": paper_texts(found.report, facts), "statement": data_statement(found.report, facts)}
+    return render(request, "analysis/paper.html", result_context(found, "paper") | context)
+
+
 def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     """List everything that can be downloaded."""
     files = list_downloads(found.report, Path(django_settings.MEDIA_ROOT) / found.folder)
@@ -239,6 +250,7 @@ def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse
 reliability = result_page("reliability", show_sections("reliability"))
 sensitivity = result_page("sensitivity", show_sections("sensitivity"))
 chats = result_page("chats", show_chats)
+paper = result_page("paper", show_paper)
 downloads = result_page("downloads", show_downloads)
 
 

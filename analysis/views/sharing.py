@@ -20,6 +20,7 @@ from analysis.views.runs import (
     show_chats,
     show_downloads,
     show_findings,
+    show_paper,
     show_sections,
     show_significance,
 )
@@ -84,5 +85,6 @@ significance = _page(show_significance)
 reliability = _page(show_sections("reliability"))
 sensitivity = _page(show_sections("sensitivity"))
 chats = _page(show_chats)
+paper = _page(show_paper)
 downloads = _page(show_downloads)
 file = _shared(send_file)

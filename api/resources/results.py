@@ -11,6 +11,7 @@ from django.http import FileResponse, Http404
 from django.utils import timezone
 from rest_framework import serializers
 
+from analysis.campaign_facts import get_facts
 from analysis.campaign_queries import find_agreement, settings_of
 from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
 from analysis.findings import find
@@ -18,6 +19,9 @@ from analysis.forms import LiveWorkerFilter
 from analysis.live import LiveWorker, find_workers, list_live_workers
 from analysis.methods import sections_of
 from analysis.models import AnalysisRun
+from analysis.paper.questions import Question
+from analysis.paper.statement import data_statement
+from analysis.paper.texts import paper_texts
 from analysis.results import (
     ChatTotals,
     Comparison,
@@ -203,6 +207,37 @@ class Sections(Resource):
     def get(self, request: ApiRequest, run_id: UUID) -> Sequence[Section]:
         """Return the sections."""
         return sections_of(run_for(request, run_id).report)
+
+
+@dataclass(frozen=True)
+class PaperText:
+    """A paragraph for a paper, as plain text and for LaTeX."""
+
+    name: str
+    title: str
+    plain: str
+    latex: str
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What a paper says of an evaluation, and a data statement, whose open sections are to be written."""
+
+    texts: list[PaperText]
+    data_statement: list[Question]
+
+
+class PaperOf(Resource):
+    """Sentences for a paper."""
+
+    @operation(Scope.READ, returns=Paper)
+    def get(self, request: ApiRequest, run_id: UUID) -> Paper:
+        """Return the paragraphs of methods and results, and the data statement (Bender & Friedman 2018)."""
+        found = run_for(request, run_id)
+        campaign = found.ratings_file.campaign
+        facts = get_facts(campaign) if campaign else None
+        texts = [PaperText(each.name, each.title, each.plain, each.latex) for each in paper_texts(found.report, facts)]
+        return Paper(texts, data_statement(found.report, facts))
 
 
 class FileOfRun(serializers.Serializer[Any]):
