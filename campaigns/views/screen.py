@@ -25,7 +25,7 @@ def _page(
     new: FieldForm | None = None,
 ) -> HttpResponse:
     form = form or screen_form(campaign)
-    context = campaign_context(campaign, "screen")
+    context = campaign_context(campaign, "screen" if form.is_open else "criteria")
     form.freeze(context)
     context |= {"form": form, "new": new or FieldForm(), "error": error, "screen": form.screen}
     return render_form(request, "campaigns/screen.html", context)

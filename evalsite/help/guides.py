@@ -185,13 +185,14 @@ def _prepare_headings(tokens: "list[Token]", anchors: set[str]) -> tuple[str, li
 
 
 def _prepare_tables(tokens: "Sequence[Token]", anchors: set[str], title: str) -> None:
-    """Name each table by its heading, align columns by classes, and give a term that begins a row an anchor."""
-    heading, names = title, set[str]()
+    """Name tables by headings and cells by columns, align columns by classes, give terms that begin rows anchors."""
+    heading, names, columns, n_cells = title, set[str](), list[str](), 0
     for before, token in pairwise(tokens):
         if before.type == "heading_open":
             heading = _text(token)
         if token.type == "table_open":
-            token.attrs = {"class": "table"}
+            token.attrs = {"class": "table table-blocks"}
+            columns = []
             # Two regions of a page have two names.
             token.meta["label"] = next(
                 each for n in count(1) if (each := f"{heading}, table {n}" if n > 1 else heading) not in names
@@ -202,8 +203,16 @@ def _prepare_tables(tokens: "Sequence[Token]", anchors: set[str], title: str) ->
             token.attrs = {"class": "num"} if "right" in str(token.attrs.get("style", "")) else {}
             if token.type == "th_open":
                 token.attrs["scope"] = "col"
-        elif before.type == "td_open" and token.content.startswith("**"):
-            before.attrSet("id", _unique(slug(_text(token)), anchors))
+        elif token.type == "tr_open":
+            n_cells = 0
+        elif before.type == "th_open":
+            columns.append(_text(token))
+        elif before.type == "td_open":
+            if n_cells:  # the first cell is the row's name
+                before.attrSet("data-label", columns[n_cells])
+            n_cells += 1
+            if token.content.startswith("**"):
+                before.attrSet("id", _unique(slug(_text(token)), anchors))
 
 
 def _prepare_link(token: "Token") -> None:

@@ -139,7 +139,7 @@ def test_no_table_and_no_file_holds_the_id_afterwards_and_all_scores_stay(
     assert KeyedRequest.objects.get().key == "2"
     assert ID not in str(Deletion.objects.values_list())
     assert owner_client.get(url(paid, worker)).status_code == 404
-    assert "erased</td>" in owner_client.get(reverse("monitoring:assignments", args=[paid.public_id])).text
+    assert "personal data erased" in owner_client.get(reverse("monitoring:assignments", args=[paid.public_id])).text
 
     job = Job.objects.get(kind="analysis.campaign")
     get_handler(job.kind)(JobContext(), **job.args)
