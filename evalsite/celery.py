@@ -61,5 +61,12 @@ def _start_heartbeat(sender: Any, **kwargs: Any) -> None:
     start_heartbeat(sender.hostname)
 
 
+def _import_for_jobs(**kwargs: Any) -> None:
+    from evalsite.jobs.handlers import import_for_jobs
+
+    import_for_jobs()
+
+
 app.on_after_configure.connect(_complete_settings)
+signals.worker_init.connect(_import_for_jobs)  # before its processes are forked, which then share the memory
 signals.worker_ready.connect(_start_heartbeat)

@@ -10,13 +10,29 @@ _LARGE = {
     "markdown_it", "matplotlib", "openpyxl", "pandas", "PIL", "pyarrow", "python_calamine", "redis", "regex",
     "scipy", "statsmodels",
 }  # fmt: skip
-_CHECK = """
+_SETUP = """
 import os
 os.environ["DJANGO_SETTINGS_MODULE"] = "evalsite.settings"
 import django
 django.setup()
+"""
+_CHECK = """
 from django.core.management import call_command
 call_command("check")
+"""
+_FIRST_ANALYSIS = """
+import sys
+from pathlib import Path
+from evalsite.jobs.handlers import import_for_jobs
+import_for_jobs()
+before = set(sys.modules)
+from analysis.ratings.loading import load_ratings
+from analysis.settings import from_protocol
+from analysis.study import run_study
+settings = from_protocol("mrc-adequacy")
+run_study(load_ratings(Path("examples/ratings.csv"), criteria=settings.criterion_names), settings)
+for name in before:
+    sys.modules.pop(name, None)
 """
 _PRINT = """
 import sys
@@ -32,7 +48,11 @@ def imported_by(code: str) -> set[str]:
 
 
 def test_checks_import_no_large_library():
-    assert imported_by(_CHECK) & _LARGE == set()
+    assert imported_by(_SETUP + _CHECK) & _LARGE == set()
+
+
+def test_the_first_analysis_of_a_job_worker_imports_no_large_library():
+    assert imported_by(_SETUP + _FIRST_ANALYSIS) & _LARGE == set()
 
 
 def test_a_large_library_would_be_noticed():

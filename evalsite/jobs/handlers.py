@@ -1,9 +1,10 @@
 """What apps use of jobs: enqueue one, register what runs it, in their own `tasks.py`, and what every sweep does."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -21,6 +22,7 @@ Subject = Callable[[Job], int | None]
 _handlers: dict[str, Handler] = {}
 _titles: dict[str, str] = {}
 _subjects: dict[str, Subject] = {}
+_late_imports: set[str] = set()
 _periodic_tasks: list[PeriodicTask] = []
 
 
@@ -65,10 +67,11 @@ class JobContext:
             yield
 
 
-def job_handler(kind: str, title: str = "") -> Callable[[Handler], Handler]:
+def job_handler(kind: str, title: str = "", imports: Sequence[str] = ()) -> Callable[[Handler], Handler]:
     """Register the decorated function `handler(ctx, **args)` for jobs of `kind`, which lists call `title`.
 
-    A handler may run more than once for one job, and must leave the same state as if it had run once.
+    A handler may run more than once for one job, and must leave the same state as if it had run once. `imports` names
+    the large modules that its work imports where it uses them: job workers import them when they start.
     """
 
     def register(handler: Handler) -> Handler:
@@ -76,9 +79,16 @@ def job_handler(kind: str, title: str = "") -> Callable[[Handler], Handler]:
             raise ValueError(f"two handlers for jobs of kind {kind!r}")
         _handlers[kind] = handler
         _titles[kind] = title or kind
+        _late_imports.update(imports)
         return handler
 
     return register
+
+
+def import_for_jobs() -> None:
+    """Import the large modules that handlers name, so that the first job of a process does not wait for them."""
+    for name in sorted(_late_imports):
+        import_module(name)
 
 
 def job_subject(kind: str) -> Callable[[Subject], Subject]:

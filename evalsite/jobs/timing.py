@@ -22,6 +22,8 @@ BACKOFF_S = env_int("JOBS_BACKOFF_S", 10)
 # How often a worker says that it lives, and the silence after which it is considered dead.
 HEARTBEAT_S = env_int("JOBS_HEARTBEAT_S", 10)
 SILENCE_S = env_int("JOBS_SILENCE_S", 30)
+# When a worker in the web process imports what jobs need: the first pages come before.
+IMPORT_AFTER_S = 2.0
 # How often a running job's progress is written, if it changed.
 PROGRESS_S = 0.25
 
