@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from desk.views import jobs, people, storage, system
+from desk.views import jobs, people, system
 
 app_name = "desk"
 urlpatterns = [
@@ -17,7 +17,7 @@ urlpatterns = [
     path("people/<int:user_id>/role/", people.role, name="person_role"),
     path("jobs/", jobs.jobs, name="jobs"),
     path("jobs/<uuid:job_id>/retry/", jobs.retry, name="job_retry"),
-    path("storage/", storage.storage, name="storage"),
+    path("storage/", system.storage, name="storage"),
     path("system/", system.system, name="system"),
     path("system/test-mail/", system.test_mail, name="test_mail"),
 ]

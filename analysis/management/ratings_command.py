@@ -1,5 +1,6 @@
 """What commands that read a ratings file share: options, reading, and errors in plain words."""
 
+from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ _SCALE_HINT = (
 )
 
 
-class RatingsCommand(BaseCommand):
+class RatingsCommand(BaseCommand, ABC):
     """A command that analyses a ratings file without a database: a subclass overrides `run`.
 
     Results go to standard output, progress and warnings to standard error.
@@ -58,9 +59,9 @@ class RatingsCommand(BaseCommand):
         except OSError as error:
             raise CommandError(f"{error.filename or 'Writing'}: {error.strerror}") from None
 
+    @abstractmethod
     def run(self, options: dict[str, Any]) -> None:
         """Do what the command does."""
-        raise NotImplementedError
 
     def settings_of(self, options: dict[str, Any]) -> AnalysisSettings:
         """Return the protocol's settings with what the command line changes."""

@@ -1,4 +1,4 @@
-"""How the site is set up, and what to change where something is off."""
+"""How the site is set up, what to change where something is off, and how much disk it uses."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -6,6 +6,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from desk.navigation import desk_context
+from desk.storage import measure_storage
 from desk.system import list_checks
 from desk.views.access import admin_view
 from evalsite.accounts.attempts import is_mail_set_up
@@ -38,3 +39,9 @@ def test_mail(request: SignedInRequest) -> HttpResponse:
     except DomainError as error:
         messages.error(request, error.message)
     return redirect("desk:system")
+
+
+@admin_view("GET")
+def storage(request: SignedInRequest) -> HttpResponse:
+    """Show what the files and the database take, by kind, and what is largest."""
+    return render(request, "desk/storage.html", desk_context("storage") | {"storage": measure_storage(request.user)})
