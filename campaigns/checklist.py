@@ -231,7 +231,9 @@ def _criteria(campaign: Campaign, is_tested: list[bool]) -> Step:
             "worker test in the settings."
         )
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", text)
-    text = f"Workers rate {counted(len(is_tested), 'statement')}. The worker test uses {sum(is_tested)} of them."
+    n_used, n = sum(is_tested), len(is_tested)
+    used = f"{n_used} of them" if n_used < n else "it" if n == 1 else "all of them"
+    text = f"Workers rate {counted(n, 'statement')}. The worker test uses {used}."
     return Step("criteria", "Criteria", "campaigns:criteria", "ok", text)
 
 

@@ -30,7 +30,7 @@ def test_browser_a_field_is_saved_as_it_is_typed(tab: Page, campaign: str) -> No
     tab.get_by_label("Name").fill("Typed")
     expect(status(tab)).to_have_text("Saved")
     expect(tab.get_by_role("navigation", name="Campaign")).to_contain_text("Typed")
-    accessible = tab.get_by_label("Accessible mode")
+    accessible = tab.get_by_label("Accessible mode", exact=True)
     with saving(tab, accessible):
         accessible.check()
     tab.reload()
