@@ -128,7 +128,8 @@ def _ahead(
 
 
 def _picture(part: Part, label: str, stem_of: Stem) -> Picture:
-    return Picture(stem_of(part), {width: size_of(part.text, part.width_on(width)) for width, _ in WIDTHS}, label)
+    sizes = {width: size_of(part.text, part.width_on(width), part.place) for width, _ in WIDTHS}
+    return Picture(stem_of(part), sizes, label)
 
 
 def _runs(block: Block) -> list[Run]:

@@ -1,9 +1,9 @@
 """The images that a worker reads: what is drawn on each, its opaque name, its salt.
 
 Every image is drawn when a browser asks for it and kept by that browser alone. Measured: an output or a question takes
-1 ms, a passage of 750 characters 8 ms (16 ms at 2×), and a HIT's passage is asked for once; of a cache on disk, a copy
-with its own salt would still cost a third of that, and it would rarely be found, since most HITs have one worker. A
-page fetches the images of the next item, so nobody waits for them.
+3 ms, a passage of 750 characters 20 ms (50 ms at 2×), and a HIT's passage is asked for once; of a cache on disk, a copy
+with its own salt would have to be encoded again, and it would rarely be found, since most HITs have one worker. A page
+fetches the images of the next item, so nobody waits for them.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from django.utils.crypto import salted_hmac
 
-from annotation.images import DARK, LIGHT, TextTooTallError, Theme, measure, render
+from annotation.images import DARK, LIGHT, N_SHADES, TextTooTallError, Theme, measure, render
 from annotation.models import Assignment
 from annotation.queries import ShownItem
 from campaigns.blocks import Block, blocks_of
@@ -30,6 +30,8 @@ WIDTHS: tuple[tuple[int, int | None], ...] = ((720, None), (328, 599))
 _INSETS = {720: 120, 328: 48}
 _NARROWEST = WIDTHS[-1][0]
 _STEM_LENGTH = 24
+# A phone's pixels are so fine that shades between background and text are not seen.
+_N_SHADES_ON_PHONES = 2
 # Characters: of a text that is still drawn, and of one that may fit in one image, so that no longer one is measured.
 LONGEST_DRAWN, _LONGEST_PART = 50_000, 20_000
 
@@ -63,14 +65,15 @@ LETTERS = {variant: letter for letter, variant in VARIANTS.items()}
 class Part:
     """What one image shows: a block's text or, if that is too tall for an image, a part of it.
 
-    `key` names its place in the HIT, the same for all variants. `speaker` says it, if it is a turn of
-    a dialogue.
+    `key` names its place in the HIT, the same for all variants, and `place` that of the whole text. `speaker` says it,
+    if it is a turn of a dialogue.
     """
 
     key: str
     text: str
     highlights: tuple[tuple[int, int], ...] = ()
     speaker: Speaker | None = None
+    place: str = ""
 
     def width_on(self, width: int) -> int:
         """Return the width of its image where texts that are not turns have this one."""
@@ -105,25 +108,25 @@ def blocks_with_parts(campaign: Campaign, item: ShownItem) -> list[tuple[Block, 
 def _split(block: Block, key: str) -> list[Part]:
     """Return the parts of a block that are not too tall."""
     parts = []
-    stretches = _stretches(block.text, _width_of(block.speaker, _NARROWEST))
+    stretches = _stretches(block.text, _width_of(block.speaker, _NARROWEST), key)
     for number, (start, end) in enumerate(stretches):
         marked = [(max(first - start, 0), min(last, end) - start) for first, last in block.highlights]
         inside = tuple((first, last) for first, last in marked if first < last)
-        parts.append(Part(f"{key} {number}", block.text[start:end], inside, block.speaker))
+        parts.append(Part(f"{key} {number}", block.text[start:end], inside, block.speaker, key))
     return parts
 
 
 @byte_cache(8 * 2**20, size_with_text)
-def _stretches(text: str, width: int) -> tuple[tuple[int, int], ...]:
+def _stretches(text: str, width: int, place: str) -> tuple[tuple[int, int], ...]:
     """Return starts and ends of the stretches of a text that are not too tall, as few as halving gives."""
     try:
         if len(text) > _LONGEST_PART:
             raise TextTooTallError
-        size_of(text, width)
+        size_of(text, width, place)
     except TextTooTallError:
         middle = _find_break(text)
-        rest = ((start + middle, end + middle) for start, end in _stretches(text[middle:], width))
-        return (*_stretches(text[:middle], width), *rest)
+        rest = ((start + middle, end + middle) for start, end in _stretches(text[middle:], width, place))
+        return (*_stretches(text[:middle], width, place), *rest)
     return ((0, len(text)),)
 
 
@@ -134,9 +137,12 @@ def _find_break(text: str) -> int:
 
 
 @byte_cache(8 * 2**20, size_with_text)
-def size_of(text: str, width: int) -> tuple[int, int]:
-    """Return width and height of a text's image in CSS pixels; raise TextTooTallError."""
-    return measure(text, width_px=width)
+def size_of(text: str, width: int, place: str) -> tuple[int, int]:
+    """Return width and height of a text's image in CSS pixels; raise TextTooTallError.
+
+    What is kept of a text is kept for its place in the HIT: the page of a repeat would else be there a little sooner.
+    """
+    return measure(text, width_px=width, place=place)
 
 
 def stems(scope: str) -> Stem:
@@ -163,7 +169,7 @@ def find_image(items: Iterable[ShownItem], campaign: Campaign, stem_of: Stem, na
 
 
 def draw(part: Part, variant: Variant, *, secret: str = "") -> bytes:
-    """Return the image as PNG; another `secret` gives other bytes of the same look."""
+    """Return the image as WebP; another `secret` gives other bytes of the same look."""
     salt = salted_hmac("annotation.image.salt", f"{secret} {variant}", algorithm="sha256").digest() if secret else b""
     themes = _CHATBOTS_THEMES if part.speaker == "chatbot" else THEMES
     image = render(
@@ -172,6 +178,8 @@ def draw(part: Part, variant: Variant, *, secret: str = "") -> bytes:
         scale=variant.scale,
         theme=themes[variant.theme],
         highlights=part.highlights,
+        n_shades=_N_SHADES_ON_PHONES if variant.width == _NARROWEST and variant.scale > 1 else N_SHADES,
         salt=salt,
+        place=part.place,
     )
-    return image.png
+    return image.webp

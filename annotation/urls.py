@@ -21,7 +21,7 @@ rate = (
         path("<str:token>/end/", chat.end, name="end"),
         path("<str:token>/leave/", chat.leave, name="leave"),
         # An item's images lie beside it: its page names them by relative addresses.
-        path("<str:token>/<str:name>.png", worker.image, name="image"),
+        path("<str:token>/<str:name>.webp", worker.image, name="image"),
         path("<path:rest>/", worker.nowhere, name="nowhere"),
     ],
     "rate",
@@ -57,7 +57,7 @@ monitoring_pages = (
         path(f"{_PREVIEW}<int:hit>/<int:position>/", preview.preview_item, name="preview_item"),
         path(f"{_PREVIEW}<int:hit>/<int:position>/topic/", preview.preview_topic, name="preview_topic"),
         path(f"{_PREVIEW}<int:hit>/<int:position>/chat/", preview.preview_chat, name="preview_chat"),
-        path(f"{_PREVIEW}<int:hit>/<int:position>/<str:name>.png", preview.preview_image, name="preview_image"),
+        path(f"{_PREVIEW}<int:hit>/<int:position>/<str:name>.webp", preview.preview_image, name="preview_image"),
     ],
     "monitoring",
 )

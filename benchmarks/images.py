@@ -3,10 +3,10 @@
     python benchmarks/images.py [--quick]
 
 The floor draws the same wrapped lines with `ImageDraw.multiline_text` in one font on white, in grey, and saves a PNG;
-ours finds clusters, fonts, direction and lines, draws each run in its font, highlights, salts and saves. Both in turn,
-in the same run, on passages of different words, first with empty caches (`first_seconds`). Chinese and Arabic passages
-are measured too, apart from the ratio: one font of Pillow's cannot draw them beside Latin. `errors` counts images whose
-size is wrong or that lack a character.
+ours finds clusters, fonts, direction and lines, draws each run in its font, highlights, salts and saves a lossless
+WebP. Both in turn, in the same run, on passages of different words, first with empty caches (`first_seconds`). Chinese
+and Arabic passages are measured too, apart from the ratio: one font of Pillow's cannot draw them beside Latin. `errors`
+counts images whose size is wrong or that lack a character.
 """
 
 import argparse
@@ -93,7 +93,7 @@ def measure(n_characters: int, n_texts: int) -> dict[str, float]:
             ours.append(seconds)
             floor.append(floor_seconds)
             ratios.append(seconds / floor_seconds)
-            sizes.append(len(rendered.png))
+            sizes.append(len(rendered.webp))
             floor_sizes.append(len(png))
     result = {
         "seconds": statistics.median(ours),

@@ -1,10 +1,13 @@
-"""What all pages of the site share: their version, the names of static files, the limit of uploads."""
+"""What all pages of the site share: their version, static files, the limit of uploads."""
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
+from functools import cache
+from hashlib import sha256
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.conf import settings
@@ -25,16 +28,35 @@ def version(request: HttpRequest) -> dict[str, str]:
 
 _COMMENTS = {
     ".css": re.compile(r"/\*.*?\*/", re.DOTALL),
-    # Those that have lines of their own: a string may hold the same signs.
-    ".js": re.compile(r"^[ \t]*(?:/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*$|//.*$)", re.MULTILINE),
+    # Those that have lines of their own, types, and at the ends of lines those without quotes: a string may hold the
+    # same signs.
+    ".js": re.compile(
+        r"""^[ \t]*(?:/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*$|//.*$)|/\*\* @type [^*\n]*\*/ |[ \t]// [^"'`/\n]*$""",
+        re.MULTILINE,
+    ),
 }
 _CSS_IMPORT = re.compile(r'^@import url\("([\w.]+)"\);$', re.MULTILINE)
 
 
 def shorten(text: str, suffix: str) -> str:
-    """Return a style sheet or a script of ours without comments that have their own lines, blank lines and indents."""
+    """Return a style sheet or a script of ours without most comments, blank lines and indents."""
     lines = (line.strip() for line in _COMMENTS[suffix].sub("", text).splitlines())
     return "".join(f"{line}\n" for line in lines if line)
+
+
+class InlineScript(NamedTuple):
+    """A script that is part of a page, and what the page's Content Security Policy must name to allow it."""
+
+    code: str
+    source: str
+
+
+@cache
+def inline_script(name: str) -> InlineScript:
+    """Return one of our scripts for use within pages, shortened: a file of its own is a request more."""
+    code = shorten((settings.BASE_DIR / "static" / name).read_text(), ".js")
+    digest = b64encode(sha256(code.encode()).digest()).decode()
+    return InlineScript(code, f"'sha256-{digest}'")
 
 
 class _Shortened(FileSystemStorage):

@@ -125,7 +125,7 @@ def _of_run(run: AnalysisRun) -> dict[str, Any]:
 
 def _image_on(url: str, browser: Client) -> str:
     """Return the name of the first image of a page."""
-    found = re.search(r"(\w+)\.png", browser.get(url).text)
+    found = re.search(r"(\w+)\.webp", browser.get(url).text)
     assert found
     return found[1]
 

@@ -5,7 +5,8 @@ one another as a repeat does from its twin:
 
 - some background pixels are one level off, too little to see, at places drawn from the salt: neither the file nor its
   decoded pixels are equal, so no hash of either tells twins;
-- a private chunk of a length drawn from the salt makes the file's size vary by more than the pixels do.
+- a chunk of our own, which no program reads, of a length drawn from the salt makes the file's size vary by more than
+  the pixels do.
 
 What this cannot do: the files of twins differ by hardly more than half a kilobyte, as do those of some other texts; and
 a worker who decodes two images and rounds the colours, or reads both, sees that the text is the same. The size of the
@@ -15,33 +16,36 @@ loading are the caller's care.
 
 import struct
 from hashlib import shake_128
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from PIL.PngImagePlugin import PngInfo
 
 N_PADDING_BYTES = 512
-_PIXELS_PER_SPECKLE = 1500
-_FEWEST_SPECKLES = 48
+# Each takes about 4 bytes. Even if half are on letters, those of two salts are never all at the same places.
+_N_SPECKLES = 16
 
 
 def speckle(pixels: bytearray, salt: bytes, index: int) -> None:
     """Set some pixels of value 0 to `index`, at places drawn from `salt`."""
     n_pixels = len(pixels)
-    n_speckles = max(_FEWEST_SPECKLES, n_pixels // _PIXELS_PER_SPECKLE)
-    for (draw,) in struct.iter_unpack("<Q", shake_128(b"pixels" + salt).digest(8 * n_speckles)):
+    for (draw,) in struct.iter_unpack("<Q", shake_128(b"pixels" + salt).digest(8 * _N_SPECKLES)):
         place = draw % n_pixels
         if pixels[place] == 0:
             pixels[place] = index
 
 
-def pad(salt: bytes) -> "PngInfo | None":
-    """Return a chunk of random bytes, its length drawn from `salt` too; none without salt."""
-    if not salt:
-        return None
-    from PIL.PngImagePlugin import PngInfo
+def pad(webp: bytes, size: tuple[int, int], salt: bytes) -> bytes:
+    """Return a lossless WebP file of this size with a chunk of random bytes, its length drawn from `salt` too.
 
+    Without salt it stays as it is. More than the image's own chunk makes the file one of the extended format:
+    RFC 9649, section 2.7.
+    """
+    if not salt:
+        return webp
     stream = shake_128(b"padding" + salt).digest(2 + N_PADDING_BYTES)
-    info = PngInfo()
-    info.add(b"paDd", stream[2 : 2 + int.from_bytes(stream[:2], "little") % (N_PADDING_BYTES + 1)])
-    return info
+    n_bytes = int.from_bytes(stream[:2], "little") % (N_PADDING_BYTES + 1)
+    width, height = (edge - 1 for edge in size)
+    canvas = bytes(4) + width.to_bytes(3, "little") + height.to_bytes(3, "little")
+    chunks = _chunk(b"VP8X", canvas) + webp[12:] + _chunk(b"paDd", stream[2 : 2 + n_bytes])
+    return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WEBP" + chunks
+
+
+def _chunk(name: bytes, content: bytes) -> bytes:
+    return name + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)

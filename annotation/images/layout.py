@@ -17,8 +17,8 @@ from evalsite.lib.caches import byte_cache
 
 SCALES = (1, 2)
 PLACEHOLDER_EM = 0.62
-# Twice this is still below the 32,767 px that every browser can show.
-MAX_HEIGHT_PX = 16_000
+# Twice this is still below the 16,383 px that a WebP image may have.
+MAX_HEIGHT_PX = 8_000
 # Of a prepared text, measured: clusters, levels and pieces.
 _BYTES_OF_CHARACTER = 400
 # Longer runs are rarely measured twice, and would fill the cache.
@@ -113,9 +113,9 @@ class TextLayout:
         return len(self.lines) * self.style.line_height + 2 * self.style.padding
 
 
-def lay_out(text: str, style: Style, highlights: Sequence[tuple[int, int]] = ()) -> TextLayout:
-    """Set `text` in lines; raise TextTooTallError if they are too many."""
-    paragraphs, missing = _prepare(text, style.font_size)
+def lay_out(text: str, style: Style, highlights: Sequence[tuple[int, int]] = (), place: str = "") -> TextLayout:
+    """Set `text` in lines; raise TextTooTallError if they are too many. What is kept of it is for its `place` alone."""
+    paragraphs, missing = _prepare(text, style.font_size, place)
     lines: list[Line] = []
     most = (MAX_HEIGHT_PX - 2 * style.padding) // style.line_height
     for paragraph in paragraphs:
@@ -132,7 +132,7 @@ def _size_of_prepared(prepared: object, text: str, *rest: object) -> int:
 
 
 @byte_cache(32 * 2**20, _size_of_prepared)
-def _prepare(text: str, font_size: int) -> tuple[tuple[Paragraph, ...], Mapping[str, int]]:
+def _prepare(text: str, font_size: int, place: str) -> tuple[tuple[Paragraph, ...], Mapping[str, int]]:
     """Return what does not depend on the width of the image, so that a text for several screens is measured once."""
     region = fonts.find_region(text)
     missing: Counter[str] = Counter()

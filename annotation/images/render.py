@@ -1,9 +1,8 @@
-"""Drawing a text that was set in lines, as a PNG with a palette.
+"""Drawing a text that was set in lines, as a lossless WebP of few colours.
 
-Four shades from the background to the text and, if something is highlighted, four from the highlight to the text. With
-the colour that a salt adds (see `disguise`) they fit in 4 bits a pixel. Measured on passages: half the bytes of RGB and
-a third of the time; fifteen shades look the same and take a fifth more bytes; level 9 or `optimize` takes 8 times as
-long for 5 %.
+Some shades from the background to the text and, if something is highlighted, as many from the highlight to the text.
+Measured on passages: a fifth to a quarter fewer bytes than a PNG with a palette; six shades look like four and take
+8 % more bytes. Where pixels are fine two will do, for two thirds of the bytes.
 """
 
 import io
@@ -20,7 +19,8 @@ if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
 
 N_SHADES = 4
-COMPRESS_LEVEL = 6
+# Of the encoder, from 0 to 6 and from 0 to 100; see the benchmark in benchmarks/images.py.
+_METHOD, _EFFORT = 3, 60
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ DARK = Theme(background="#1c2024", text="#e7e5e0", highlight="#5c4a12")
 
 @dataclass(frozen=True)
 class RenderedImage:
-    """A PNG, its size in its own pixels, and how often each character that no font has occurs in the text."""
+    """A WebP file, its size in its own pixels, and how often each character that no font has occurs in the text."""
 
-    png: bytes
+    webp: bytes
     width: int
     height: int
     missing: dict[str, int]
@@ -54,32 +54,36 @@ def render(
     font_size: int = 17,
     theme: Theme = LIGHT,
     highlights: Sequence[tuple[int, int]] = (),
+    n_shades: int = N_SHADES,
     salt: bytes = b"",
+    place: str = "",
 ) -> RenderedImage:
     """Draw `text` as an image `width_px * scale` wide; `highlights` are starts and ends in `text`.
 
-    The same arguments give the same bytes; another `salt` gives other bytes of the same look (see `disguise`). Lines
-    never run out of an image 16 em wide or more. Raise TextTooTallError if the image would be higher than a browser can
-    show.
+    `n_shades`: from the background to the text, both included. The same arguments give the same bytes; another `salt`
+    gives other bytes of the same look (see `disguise`). Texts of different `place` share no work, so that the time
+    does not tell that they are equal. Lines never run out of an image 16 em wide or more. Raise TextTooTallError if the
+    image would be higher than its format can be.
     """
     from PIL import Image, ImageDraw
 
     style = Style(width_px, font_size)
-    layout = lay_out(text, style, highlights)
+    layout = lay_out(text, style, highlights, place)
     coverage = Image.new("L", (width_px * scale, layout.height * scale), 0)
     marked = Image.new("L", coverage.size, 0)
     ink, marker = ImageDraw.Draw(coverage), ImageDraw.Draw(marked)
     for k, line in enumerate(layout.lines):
         _draw_line(ink, marker, line, (style.padding + k * style.line_height) * scale, style, scale)
-    return RenderedImage(_encode(coverage, marked, theme, salt), *coverage.size, layout.missing)
+    webp = _encode(_colour(coverage, marked, theme, n_shades, salt))
+    return RenderedImage(pad(webp, coverage.size, salt), *coverage.size, layout.missing)
 
 
-def measure(text: str, *, width_px: int = 720, font_size: int = 17) -> tuple[int, int]:
+def measure(text: str, *, width_px: int = 720, font_size: int = 17, place: str = "") -> tuple[int, int]:
     """Return width and height that `render` would give the image at scale 1, without drawing it.
 
     Raise TextTooTallError as `render` does.
     """
-    return width_px, lay_out(text, Style(width_px, font_size)).height
+    return width_px, lay_out(text, Style(width_px, font_size), place=place).height
 
 
 def _draw_line(ink: "ImageDraw", marker: "ImageDraw", line: Line, top: int, style: Style, scale: int) -> None:
@@ -95,7 +99,7 @@ def _draw_line(ink: "ImageDraw", marker: "ImageDraw", line: Line, top: int, styl
             left, right = _find_edges(run, start, end, width, size)
             box = (round(x + left), baseline - round(1.02 * size), round(x + right) - 1, baseline + round(0.36 * size))
             if box[2] >= box[0]:
-                marker.rectangle(box, fill=N_SHADES)
+                marker.rectangle(box, fill=255)
         _draw_run(ink, run, (x, baseline), size)
         x += width
 
@@ -124,28 +128,32 @@ def _draw_run(ink: "ImageDraw", run: Run, origin: tuple[float, int], size: int) 
         ink.text(origin, text, fill=255, font=font, anchor="ls", direction=fonts.direction_of(run.is_rtl))
 
 
-def _encode(coverage: "Image", marked: "Image", theme: Theme, salt: bytes) -> bytes:
-    """Return a PNG of the text's coverage, blended into the theme's colours, in a palette."""
+def _colour(coverage: "Image", marked: "Image", theme: Theme, n_shades: int, salt: bytes) -> "Image":
+    """Return the text's coverage blended into the theme's colours, in RGB."""
     from PIL import Image, ImageChops, ImageColor
 
     text, plain, highlight = (ImageColor.getrgb(c)[:3] for c in (theme.text, theme.background, theme.highlight))
-    palette = _blend(plain, text)
-    image = coverage.point([round(value * (N_SHADES - 1) / 255) for value in range(256)])
+    palette = _blend(plain, text, n_shades)
+    image = coverage.point([round(value * (n_shades - 1) / 255) for value in range(256)])
     if marked.getbbox():
-        image = ImageChops.add(image, marked)
-        palette += _blend(highlight, text)
+        image = ImageChops.add(image, marked.point([n_shades if value else 0 for value in range(256)]))
+        palette += _blend(highlight, text, n_shades)
     pixels = bytearray(image.tobytes())
     if salt:
         speckle(pixels, salt, len(palette) // 3)
         palette += [value - 1 if value else 1 for value in plain]
     image = Image.frombytes("P", image.size, bytes(pixels))
     image.putpalette(palette)
+    return image.convert("RGB")
+
+
+def _encode(image: "Image") -> bytes:
     file = io.BytesIO()
-    image.save(file, "PNG", compress_level=COMPRESS_LEVEL, pnginfo=pad(salt))
+    image.save(file, "WEBP", lossless=True, method=_METHOD, quality=_EFFORT)
     return file.getvalue()
 
 
-def _blend(background: tuple[int, ...], text: tuple[int, ...]) -> list[int]:
+def _blend(background: tuple[int, ...], text: tuple[int, ...], n_shades: int) -> list[int]:
     """Return the shades from `background` to `text`, as a flat palette."""
-    steps = N_SHADES - 1
-    return [round(b + (t - b) * k / steps) for k in range(N_SHADES) for b, t in zip(background, text, strict=True)]
+    steps = n_shades - 1
+    return [round(b + (t - b) * k / steps) for k in range(n_shades) for b, t in zip(background, text, strict=True)]

@@ -30,7 +30,7 @@ def _variants() -> Iterator[str]:
             if theme == "dark":
                 conditions.append("(prefers-color-scheme: dark)")
             files = [
-                f"%(stem)s{LETTERS[Variant(width, theme, scale)]}.png %(width_{width}_{scale})dw" for scale in SCALES
+                f"%(stem)s{LETTERS[Variant(width, theme, scale)]}.webp %(width_{width}_{scale})dw" for scale in SCALES
             ]
             size = f'sizes="%(sizes_{width})s" width="%(width_{width}_1)d" height="%(height_{width})d"'
             if conditions:

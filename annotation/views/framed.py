@@ -27,8 +27,11 @@ from campaigns.contracts.platform import CrowdPlatform
 from campaigns.models import Campaign
 from campaigns.platforms import platforms
 from evalsite.lib.errors import DomainError
+from evalsite.web import inline_script
 
 View = Callable[..., HttpResponse]
+# Runs before anything is drawn, so it is in the page itself.
+HEAD_SCRIPT = inline_script("js/rate_head.js")
 _RETRY_AFTER_S = 600
 _FEWEST_BYTES = 500
 
@@ -135,7 +138,7 @@ def page(
 
     `may_fetch`: its script may talk to this site.
     """
-    context = {"study": describe_study(campaign)} | describe_task(campaign) | context
+    context = {"head_script": HEAD_SCRIPT.code, "study": describe_study(campaign)} | describe_task(campaign) | context
     response = HttpResponse(render_to_string(template, context), status=status)
     return protect(response, campaign, may_fetch=may_fetch)
 
@@ -235,7 +238,7 @@ def _policy(platforms: list[CrowdPlatform], may_fetch: bool) -> dict[str, list[s
     """Return where a page may be framed and send its forms, and that it loads from here alone."""
     return {
         "default-src": [NONE],
-        "script-src": [SELF],
+        "script-src": [SELF, HEAD_SCRIPT.source],
         "style-src": [SELF],
         "img-src": [SELF, "data:"],
         "connect-src": [SELF if may_fetch else NONE],

@@ -20,7 +20,7 @@ from annotation.previews import (
 )
 from annotation.queries import criteria_of
 from annotation.text_images import draw, find_image
-from annotation.views.framed import describe_hit, describe_study, describe_task
+from annotation.views.framed import HEAD_SCRIPT, describe_hit, describe_study, describe_task
 from annotation.views.monitoring import has_chats
 from annotation.views.pages import LONGEST_FEEDBACK, chat_context
 from campaigns.contracts.platform import Handover
@@ -112,7 +112,7 @@ def preview_image(request: SignedInRequest, campaign: Campaign, hit: int, positi
     found = find_image([get_preview_item(campaign, hit, position).item], campaign, stem_of, name)
     if found is None:
         raise Http404("There is no such image.")
-    response = HttpResponse(draw(*found), content_type="image/png")
+    response = HttpResponse(draw(*found), content_type="image/webp")
     response["Cache-Control"] = "private, no-cache"
     return response
 
@@ -133,6 +133,11 @@ def preview_end(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _show(request: HttpRequest, campaign: Campaign, template: str, context: dict[str, Any]) -> HttpResponse:
-    response = render(request, template, {"study": describe_study(campaign)} | describe_task(campaign) | context)
+    response = render(
+        request,
+        template,
+        {"head_script": HEAD_SCRIPT.code, "study": describe_study(campaign)} | describe_task(campaign) | context,
+    )
+    response._csp_update = {"script-src": [HEAD_SCRIPT.source]}  # type: ignore[attr-defined]
     response["Cache-Control"] = "no-store"
     return response

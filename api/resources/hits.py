@@ -179,12 +179,12 @@ class ImageForm(forms.Form):
 class PreviewImage(Resource):
     """An image of a text."""
 
-    @operation(Scope.READ, filters=ImageForm, media_type="image/png")
+    @operation(Scope.READ, filters=ImageForm, media_type="image/webp")
     def get(self, request: ApiRequest, campaign: Campaign, number: int, position: int, name: str) -> HttpResponse:
-        """Send the image as PNG, as a worker's page has it."""
+        """Send the image as WebP, as a worker's page has it."""
         wanted = cleaned(ImageForm(request.query_params))
         variant = Variant(wanted["width"] or WIDTHS[0][0], wanted["theme"] or "light", wanted["scale"] or 1)
         item = get_preview_item(campaign, number, position).item
         if (found := find_image([item], campaign, stem_of, name + LETTERS[variant])) is None:
             raise Http404
-        return HttpResponse(draw(*found), content_type="image/png")
+        return HttpResponse(draw(*found), content_type="image/webp")

@@ -1,7 +1,7 @@
 // @ts-check
 // A worker page before it is drawn: sets the system's theme, which its images have too, and marks a browser that is too
-// old, which the page then says: those of chats (`<html data-has-chats>`) need more than others. A plain script in the
-// language of 2009, which every browser reads. Versions: docs/workers.md.
+// old, which the page then says: those of chats (`<html data-has-chats>`) need more than others. It is part of the page, in
+// the language of 2009, which every browser reads. Versions: docs/workers.md.
 (function () {
   var root = document.documentElement;
   var isOld = !("at" in Array.prototype); // Chrome 92, Firefox 90, Safari 15.4
@@ -12,10 +12,10 @@
   }
   if (isOld) root.className += " is-old-browser";
 
-  var system = matchMedia("(prefers-color-scheme: dark)");
+  var dark = matchMedia("(prefers-color-scheme: dark)");
   function apply() {
-    root.setAttribute("data-theme", system.matches ? "dark" : "light");
+    root.setAttribute("data-theme", dark.matches ? "dark" : "light");
   }
   apply();
-  if (system.addEventListener) system.addEventListener("change", apply);
+  if (dark.addEventListener) dark.addEventListener("change", apply);
 })();

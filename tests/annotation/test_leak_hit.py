@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise, takewhile
+from itertools import pairwise, takewhile
 
 import pytest
 from django.db import connection, transaction
@@ -48,7 +48,7 @@ class Served:
     headers: dict[str, str]
     n_queries: int = 0
     names: list[str] = field(default_factory=list)
-    png: dict[str, bytes] = field(default_factory=dict)
+    webp: dict[str, bytes] = field(default_factory=dict)
     image_headers: list[dict[str, str]] = field(default_factory=list)
 
     @property
@@ -62,7 +62,7 @@ class Served:
     @property
     def output(self) -> bytes:
         """The image of what is rated: the last of the blocks."""
-        return list(self.png.values())[-1]
+        return list(self.webp.values())[-1]
 
 
 @dataclass
@@ -122,10 +122,10 @@ def walk(campaign: Campaign, name: str, *, n_blocks: int = 9) -> Walk:
         pictures = re.findall(r"<picture>.*?</picture>", page.text.split("<template data-ahead>")[0])
         found.names = NAME.findall(re.sub(r' src="[^"]*"', "", "".join(pictures)))  # it is in srcset, too
         for picture in pictures[-n_blocks:]:
-            name = re.findall(rf'<img src="({NAME.pattern})\.png"', picture)[0]
-            image = client.get(f"{address}{name}.png")
+            name = re.findall(rf'<img src="({NAME.pattern})\.webp"', picture)[0]
+            image = client.get(f"{address}{name}.webp")
             assert image.status_code == 200
-            found.png[name] = image.content
+            found.webp[name] = image.content
             found.image_headers.append(dict(image.headers))
         served.append(found)
         with CaptureQueriesContext(connection) as queries:
@@ -187,18 +187,18 @@ def check_words(walks: list[Walk], campaign: Campaign) -> None:
     for each in (each for walk in walks for each in walk.served):
         for text in (each.html, str(each.headers), str(each.image_headers), *each.names):
             assert not pattern.search(text), pattern.search(text)
-        for png in each.png.values():
-            assert _chunks(png) == [b"IHDR", b"paDd", b"PLTE", b"IDAT", b"IEND"]
+        for webp in each.webp.values():
+            assert _chunks(webp) == [b"VP8X", b"VP8L", b"paDd"]
 
 
-def _chunks(png: bytes) -> list[bytes]:
-    """Return the names of a PNG's chunks in order."""
-    found, place = [], 8
-    while place < len(png):
-        length = int.from_bytes(png[place : place + 4])
-        found.append(png[place + 4 : place + 8])
-        place += 12 + length
-    return [name for name, _ in groupby(found)]
+def _chunks(webp: bytes) -> list[bytes]:
+    """Return the names of a WebP file's chunks in order."""
+    found, place = [], 12
+    while place < len(webp):
+        found.append(webp[place : place + 4])
+        length = int.from_bytes(webp[place + 4 : place + 8], "little")
+        place += 8 + length + length % 2
+    return found
 
 
 def check_names(walks: list[Walk], is_source_shared: bool) -> None:
@@ -206,7 +206,7 @@ def check_names(walks: list[Walk], is_source_shared: bool) -> None:
     first, second = ({name for each in one.served for name in each.names} for one in walks)
     assert not first & second
     for one in walks:
-        stems = [name[:-1] for each in one.served for name in (list(each.png)[-1:] if is_source_shared else each.png)]
+        stems = [name[:-1] for each in one.served for name in (list(each.webp)[-1:] if is_source_shared else each.webp)]
         assert len(set(stems)) == len(stems)
         assert max(_n_shared(*pair) for pair in pairwise(sorted(stems))) < 12
 
@@ -218,15 +218,15 @@ def _n_shared(one: str, other: str) -> int:
 
 def check_bytes(walks: list[Walk], is_source_shared: bool) -> None:
     """No two images are equal, as files or as pixels, in an assignment or across the two."""
-    pngs = [each.output for walk in walks for each in walk.served]
+    files = [each.output for walk in walks for each in walk.served]
     if not is_source_shared:
-        pngs = [png for walk in walks for each in walk.served for png in each.png.values()]
-    assert len({hashlib.sha256(png).digest() for png in pngs}) == len(pngs)
-    assert len({hashlib.sha256(_pixels(png)).digest() for png in pngs}) == len(pngs)
+        files = [webp for walk in walks for each in walk.served for webp in each.webp.values()]
+    assert len({hashlib.sha256(webp).digest() for webp in files}) == len(files)
+    assert len({hashlib.sha256(_pixels(webp)).digest() for webp in files}) == len(files)
 
 
-def _pixels(png: bytes) -> bytes:
-    return Image.open(io.BytesIO(png)).convert("RGB").tobytes()
+def _pixels(webp: bytes) -> bytes:
+    return Image.open(io.BytesIO(webp)).convert("RGB").tobytes()
 
 
 def check_sizes(walks: list[Walk]) -> None:
@@ -300,7 +300,7 @@ def test_leak_accessible_pages_differ_in_their_texts_alone(qg: Campaign, is_chos
     pages = set()
     for each in walk(qg, "ann").inner:
         text = re.sub(r'(<p class="real-text" dir="auto">).*?</p>', r"\1</p>", each.html, flags=re.DOTALL)
-        assert not each.png
+        assert not each.webp
         pages.add(
             re.sub(rf"\b({each.position}|{each.position - 1})\b", "K", text.split("<main")[1].split("statement")[0])
         )

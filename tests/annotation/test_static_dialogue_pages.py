@@ -171,10 +171,10 @@ def test_every_turn_has_an_image_of_its_own_as_large_as_the_page_says(opened: Op
     address = reverse("rate:hit", args=[token_of(assignment)])
     pictures = re.findall(r"<picture>.*?</picture>", html.split("<ol")[1].split("</ol>")[0])
     assert len(pictures) == len(Bubbles(html).turns)
-    names = re.findall(r'(?:srcset|src)="(\w+)\.png[^>]*?width="(\d+)" height="(\d+)"', "".join(pictures))
+    names = re.findall(r'(?:srcset|src)="(\w+)\.webp[^>]*?width="(\d+)" height="(\d+)"', "".join(pictures))
     assert len({name for name, _, _ in names}) == len(names) == 4 * len(pictures)
     for name, width, height in names:
-        response = Client().get(f"{address}{name}.png")
+        response = Client().get(f"{address}{name}.webp")
         image = Image.open(io.BytesIO(response.content)).convert("RGB")
         assert image.size == (int(width), int(height)) and int(width) in (600, 280)
     ahead = html.split("<template data-ahead>")[1]
@@ -205,7 +205,7 @@ def test_a_turn_that_is_too_tall_for_one_image_has_several() -> None:
     [_, said] = blocks_of(screen, {}, text)
     parts = text_images._split(said, "item 1")
     assert len(parts) > 1 and "".join(part.text for part in parts).split() == said.text.split()
-    assert all(size_of(part.text, part.width_on(328)) for part in parts)
+    assert all(size_of(part.text, part.width_on(328), part.place) for part in parts)
 
 
 def test_a_reply_follows_the_dialogue_that_is_shown_before_it() -> None:
@@ -239,8 +239,8 @@ def check_twins(walks: list[Walk]) -> None:
         for copy, twin in one.twins():
             assert form_of(copy) == form_of(twin)
             if copy.kind == Kind.REPEAT:
-                assert not {*copy.png} & {*twin.png}
-                assert not {*copy.png.values()} & {*twin.png.values()}
+                assert not {*copy.webp} & {*twin.webp}
+                assert not {*copy.webp.values()} & {*twin.webp.values()}
 
 
 def check_places(walks: list[Walk]) -> None:

@@ -1,6 +1,8 @@
 """Headers and queries of the worker pages."""
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 
 import pytest
 from django.db import connection
@@ -26,7 +28,7 @@ pytestmark = pytest.mark.django_db
 def _pages(campaign: Campaign, client: Client) -> dict[str, HttpResponse]:
     assignment = started(campaign)
     item = client.get(url("hit", assignment))
-    name = re.findall(r"([0-9a-f]{24}[a-z])\.png", item.text)[0]
+    name = re.findall(r"([0-9a-f]{24}[a-z])\.webp", item.text)[0]
     return {
         "welcome": client.get(welcome_url(campaign)),
         "item": item,
@@ -42,18 +44,24 @@ def _policy_of(response: HttpResponse) -> dict[str, str]:
     return dict(part.split(" ", 1) for part in response["Content-Security-Policy"].split("; "))
 
 
+def _hash_of_script(page: HttpResponse) -> str:
+    """Return what a policy names the script in a page by."""
+    (script,) = re.findall(r"<script>(.*?)</script>", page.text, re.DOTALL)
+    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+
+
 def test_headers_of_every_page(owner: User, owner_client: Client) -> None:
     """As seen with the cookie of a researcher: not even then is a session read."""
     pages = _pages(open_campaign(owner), owner_client)
     assert pages["image"]["X-Content-Type-Options"] == "nosniff", "it is an image to every browser"
     for name, response in pages.items():
         policy = _policy_of(response if name != "image" else pages["item"])
-        assert policy["script-src"] == "'self' http://testserver", name
+        assert policy["script-src"] == f"'self' {_hash_of_script(pages['item'])} http://testserver", name
         if name == "stop":  # of no known campaign: each platform may show it
             assert "https://worker.mturk.com" in policy["frame-ancestors"]
         else:
             assert policy["frame-ancestors"] == "'self'", name
-            assert policy["form-action"] == policy["script-src"], name
+            assert policy["form-action"] == policy["style-src"] == "'self' http://testserver", name
         assert policy["default-src"] == "'none'", name
         assert not any("unsafe" in sources for sources in policy.values()), name
         assert not response.cookies, name
@@ -72,9 +80,11 @@ def test_pages_name_the_site_by_the_addresses_that_workers_may_see(owner: User, 
     address = welcome_url(open_campaign(owner))
     behind_proxy = {"x-forwarded-proto": "https", "host": "rate.example.org:8443"}
     for headers, seen in ({}, "http://testserver"), (behind_proxy, "https://rate.example.org:8443"):
-        policy = _policy_of(Client(headers=headers).get(address))
-        for directive in ("script-src", "style-src", "form-action"):
+        page = Client(headers=headers).get(address)
+        policy = _policy_of(page)
+        for directive in ("style-src", "form-action"):
             assert policy[directive] == f"'self' {seen} https://eval.example.org"
+        assert policy["script-src"] == f"'self' {_hash_of_script(page)} {seen} https://eval.example.org"
         assert policy["img-src"] == f"'self' data: {seen} https://eval.example.org"
         assert policy["connect-src"] == "'none'"
         assert policy["frame-ancestors"] == "'self'"
@@ -107,7 +117,7 @@ def test_queries_do_not_grow_with_the_hit_or_the_campaign(
         page = owner_client.get(url("hit", assignment))
     with CaptureQueriesContext(connection) as saved:
         owner_client.post(url("hit", assignment), answers(page))
-    name = re.findall(r"([0-9a-f]{24}[a-z])\.png", page.text)[0]
+    name = re.findall(r"([0-9a-f]{24}[a-z])\.webp", page.text)[0]
     with CaptureQueriesContext(connection) as drawn:
         owner_client.get(reverse("rate:image", args=[token_of(assignment), name]))
     assert (_n_queries(shown), _n_queries(saved), _n_queries(drawn)) == (3, 4, 1)

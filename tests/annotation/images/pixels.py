@@ -11,7 +11,7 @@ PADDING = 6
 
 def decode(rendered):
     """Return the image in RGB."""
-    image = Image.open(io.BytesIO(rendered.png))
+    image = Image.open(io.BytesIO(rendered.webp))
     image.load()
     return image.convert("RGB")
 

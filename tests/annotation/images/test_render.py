@@ -119,13 +119,13 @@ def test_the_highlight_begins_and_ends_with_its_text():
 
 
 def test_a_highlight_out_of_the_text_or_empty_shows_nothing():
-    assert render("text", highlights=[(2, 2), (50, 60)]).png == render("text").png
+    assert render("text", highlights=[(2, 2), (50, 60)]).webp == render("text").webp
 
 
 def test_the_same_arguments_give_the_same_bytes_and_the_dark_theme_others():
     text = " ".join(SAMPLES.values())
-    assert render(text).png == render(text).png
-    assert render(text, salt=b"one").png == render(text, salt=b"one").png
+    assert render(text).webp == render(text).webp
+    assert render(text, salt=b"one").webp == render(text, salt=b"one").webp
     dark = decode(render(text, theme=DARK))
     assert dark.getpixel((0, 0)) == tuple(bytes.fromhex(DARK.background[1:]))
 
@@ -140,22 +140,22 @@ def test_an_empty_text_is_one_empty_line():
     for text in ("", " ", "\n", "\x00"):
         rendered = render(text, width_px=320)
         assert ink_box(decode(rendered)) is None
-        assert rendered.height < 50 and len(rendered.png) < 1000
+        assert rendered.height < 50 and len(rendered.webp) < 1000
 
 
 def test_control_characters_change_nothing():
     for text in ("a\x00b\x1b\u202ec\ufeff", "ab\x00c"):
-        assert render(text).png == render("abc").png
-    assert render("e\x00\u0301").png == render("e\u0301").png
+        assert render(text).webp == render("abc").webp
+    assert render("e\x00\u0301").webp == render("e\u0301").webp
     assert render("e\x00\u0301\u00ad").missing == {}
 
 
 def test_a_long_text_is_drawn_in_time():
     text = (SAMPLES["English"] + " " + SAMPLES["Chinese"] + " " + SAMPLES["Arabic"] + " ") * 40
     render(text[:5000], scale=2)
-    start = time.perf_counter()
+    start = time.process_time()
     rendered = render(text[:5000], scale=2, highlights=[(100, 200)], salt=b"x")
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert rendered.height > 2000
 
 
@@ -167,11 +167,11 @@ any_text = st.text(st.characters(), max_size=80) | st.text(
 @settings(deadline=None, max_examples=150)
 @given(any_text, st.sampled_from([60, 320]), st.sampled_from([1, 2]), st.tuples(st.integers(0, 80), st.integers(0, 80)))
 def test_any_text_is_drawn_within_its_width(text, width, scale, highlight):
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         rendered = render(text, width_px=width, scale=scale, highlights=[highlight], salt=b"salt")
     finally:
-        assert time.perf_counter() - start < 2
+        assert time.process_time() - start < 2
     assert isinstance(rendered, RenderedImage) and rendered.width == width * scale
     box = ink_box(decode(rendered))
     assert box is None or (box[0] >= 0 and box[2] <= rendered.width)
