@@ -168,7 +168,7 @@ def test_the_degraded_chatbot_makes_no_median_shorter(owner_client: Client, camp
 def test_fast_replies_do_not_take_no_time(owner_client: Client, campaign: Campaign) -> None:
     hold_chat(take_hit(campaign, "ann"), chatbot="Amber", answered_ms=42)
     page = owner_client.get(page_of(campaign, "chats"))
-    assert '<td class="num">0.042</td>' in page.text
+    assert 'class="num">0.042</td>' in page.text
 
 
 def test_latencies_of_the_newest_chats_only(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
