@@ -96,10 +96,31 @@
     document.documentElement.dataset.theme = theme;
   };
 
-  /** Return what axe finds, by all rules or by those that are named. */
-  window.axeProblems = async (rules) => {
+  /** Return each kind of text on the page once: its letters, all that is painted behind them, and its theme. */
+  window.colourPairs = () => {
+    const pairs = new Set();
+    for (const element of document.body.querySelectorAll("*")) {
+      const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+      if (!(hasText || element.matches("input, select, textarea")) || !isShown(element)) continue;
+      const { color, fontSize, fontWeight, textShadow, textDecorationLine } = getComputedStyle(element);
+      const link = element.closest("a") && `a ${textDecorationLine} ${getComputedStyle(element.closest("a").parentElement).color}`;
+      const pair = [color, fontSize, fontWeight, textShadow, link, element.matches(":disabled")];
+      for (let each = element; each; each = each.parentElement) {
+        const { backgroundColor, backgroundImage, opacity } = getComputedStyle(each);
+        if (backgroundImage !== "none" || opacity !== "1") pair.push(backgroundImage, opacity);
+        if (backgroundColor !== "rgba(0, 0, 0, 0)") pair.push(backgroundColor);
+        if (backgroundColor.startsWith("rgb(")) break;
+      }
+      pairs.add(pair.join());
+    }
+    return [...pairs];
+  };
+
+  /** Return what axe finds, by the rules that are named or by all but those. */
+  window.axeProblems = async ({ only, without }) => {
     const options = { resultTypes: ["violations"], preload: false };
-    if (rules.length) options.runOnly = { type: "rule", values: rules };
+    if (only) options.runOnly = { type: "rule", values: only };
+    if (without) options.rules = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
     const found = await window.axe.run(document, options);
     return found.violations.flatMap(({ id, help, nodes }) =>
       nodes.map(({ target, failureSummary }) => {
