@@ -96,15 +96,16 @@
     document.documentElement.dataset.theme = theme;
   };
 
-  /** Return each kind of text on the page once: its letters, all that is painted behind them, and its theme. */
+  /** Return each kind of text on the page once: the colour of its letters, and all that is painted behind them. */
   window.colourPairs = () => {
     const pairs = new Set();
     for (const element of document.body.querySelectorAll("*")) {
       const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
       if (!(hasText || element.matches("input, select, textarea")) || !isShown(element)) continue;
       const { color, fontSize, fontWeight, textShadow, textDecorationLine } = getComputedStyle(element);
+      const isLarge = parseFloat(fontSize) >= (fontWeight >= 700 ? 18.66 : 24);
       const link = element.closest("a") && `a ${textDecorationLine} ${getComputedStyle(element.closest("a").parentElement).color}`;
-      const pair = [color, fontSize, fontWeight, textShadow, link, element.matches(":disabled")];
+      const pair = [color, isLarge, textShadow, link, element.matches(":disabled")];
       for (let each = element; each; each = each.parentElement) {
         const { backgroundColor, backgroundImage, opacity } = getComputedStyle(each);
         if (backgroundImage !== "none" || opacity !== "1") pair.push(backgroundImage, opacity);

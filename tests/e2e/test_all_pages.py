@@ -6,8 +6,10 @@ wider than the window, cut or out of sight. axe-core looks at names, contrast, h
 """
 
 import mimetypes
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,18 @@ def seen() -> set[str]:
     return set()
 
 
+@cache
+def whole(file: Path) -> bytes:
+    """Return a static file; a style sheet with those that it imports."""
+    if file.suffix != ".css":
+        return file.read_bytes()
+
+    def imported(rule: re.Match[str]) -> str:
+        return f"@layer {rule[2]} {{ {whole(file.parent / rule[1]).decode()} }}"
+
+    return re.sub(r'@import url\("([^"]+)"\) layer\((\w+)\);', imported, file.read_text()).encode()
+
+
 def show(tab: Page, client: Client, path: str) -> HttpResponse:
     """Draw a page of Django's in the tab, with what it fetches; return what was answered, drawn or not."""
     answer = client.get(path)
@@ -117,7 +131,7 @@ def show(tab: Page, client: Client, path: str) -> HttpResponse:
         if asked.startswith("/static/"):
             file = finders.find(asked.removeprefix("/static/"))
             assert isinstance(file, str), asked
-            route.fulfill(body=Path(file).read_bytes(), content_type=mimetypes.guess_type(file)[0])
+            route.fulfill(body=whole(Path(file)), content_type=mimetypes.guess_type(file)[0])
             return
         found = answer if asked == path else client.get(asked)
         body = b"".join(found.streaming_content) if found.streaming else found.content  # type: ignore[attr-defined]
