@@ -50,6 +50,7 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 # Files are given to processes in this order, whole, so that what a module's tests share is made once: those that take
 # longest first, so that no process is left alone with one at the end.
 _LONG = (
+    "test_all_pages",
     "test_crowd_chats",
     "test_browser_campaigns",
     "test_browser_platforms",
