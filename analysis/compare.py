@@ -1,87 +1,104 @@
-"""How far two results agree on the systems that both rate (METHOD §6): values for a page, tables for files. Pure."""
+"""How far two results agree on the systems that both rate (METHOD §6), as sections for pages and files. Pure."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
-from analysis.methods.replication import compare_runs
-from analysis.sections import Cell, Column, Output, Table
+import numpy as np
+
+from analysis.agreement_figures import draw_criteria, draw_heatmaps, draw_scatter
+from analysis.methods.replication import CONCLUSION_ALPHAS, p_between, score_of, shared_criteria
+from analysis.sections import Cell, Column, Figure, Output, Range, Section, Table
+from analysis.stats.correlation import (
+    FEWEST,
+    Conclusions,
+    compare_conclusions,
+    correlate,
+    correlation_bounds,
+    share_same_conclusions,
+)
+from analysis.stats.ratings import or_nan, or_none
+from analysis.stats.reliability import cv_star
+from analysis.words import number
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
 Report = Mapping[str, Any]
-FEWEST_SYSTEMS = 3
-"""Correlations of fewer systems say nothing."""
-_MARGIN = 8.0  # per cent of the drawing
-
-
-@dataclass(frozen=True)
-class Correlations:
-    """Pearson's r, Spearman's ρ and Kendall's τ-b of one criterion or overall; None where undefined."""
-
-    name: str
-    pearson: float | None
-    spearman: float | None
-    kendall: float | None
+OVERALL = "overall"
+_KINDS = {"z": "z", "raw": "raw means"}
+_COEFFICIENTS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
+_SYMBOLS = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ"}
+_NORMAL = 1.959963984540054
 
 
 @dataclass(frozen=True)
 class SharedSystem:
-    """A system that both results score: z and rank in both, among these systems; where it is drawn, in per cent."""
+    """A system that both results score: z and rank in both, among these systems.
+
+    `difference` is the second z less the first, with its 95 % interval if those of both are known.
+    """
 
     name: str
     first_z: float
     second_z: float
     first_rank: int
     second_rank: int
-    x: float
-    y: float
+    difference: float
+    low: float | None
+    high: float | None
 
     @property
-    def n_places(self) -> int:
-        """By how many places it is higher in the second result."""
-        return self.first_rank - self.second_rank
-
-    @property
-    def sense(self) -> str:
-        """Return better, worse or same."""
-        return "same" if not self.n_places else "better" if self.n_places > 0 else "worse"
+    def ranks(self) -> tuple[int, int]:
+        """Its rank in both results."""
+        return self.first_rank, self.second_rank
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Two results: systems as the first ranks them, correlations (overall first), shares of equal conclusions."""
+    """Two results: systems as the first ranks them, criteria of both, shares of equal conclusions, systems of one."""
 
     systems: list[SharedSystem]
-    correlations: list[Correlations]
+    criteria: list[str]
     same_conclusions: dict[str, float]
     only_first: list[str]
     only_second: list[str]
 
     @property
+    def names(self) -> list[str]:
+        """The systems that both results score, in the order of the first."""
+        return [system.name for system in self.systems]
+
+    @property
     def n_moved(self) -> int:
         """How many systems have another rank."""
-        return sum(system.n_places != 0 for system in self.systems)
+        return sum(system.first_rank != system.second_rank for system in self.systems)
 
 
 def compare_results(first: Report, second: Report) -> Agreement:
     """Return how far two reports agree; raise DomainError `few_systems` if they share fewer than three."""
     z_first, z_second = ({row["system"]: row["z"] for row in each["summary"]["systems"]} for each in (first, second))
     shared = [name for name, z in z_first.items() if z is not None and z_second.get(name) is not None]
-    if len(shared) < FEWEST_SYSTEMS:
+    if len(shared) < FEWEST:
         raise DomainError("few_systems", _refusal(shared, z_first, z_second))
-    found = compare_runs(first["summary"], second["summary"])
     rank_first, rank_second = (_ranks(shared, z) for z in (z_first, z_second))
-    x, y = (_places([z[name] for name in shared]) for z in (z_first, z_second))
+    p_first, p_second = (p_between(shared, each["summary"]["significance"]) for each in (first, second))
+    same = {
+        f"{alpha:g}": share_same_conclusions(p_first, p_second, range(len(shared)), alpha)
+        for alpha in CONCLUSION_ALPHAS
+    }
     systems = [
-        SharedSystem(name, z_first[name], z_second[name], rank_first[name], rank_second[name], x[k], 100 - y[k])
-        for k, name in enumerate(shared)
+        SharedSystem(
+            *(name, z_first[name], z_second[name], rank_first[name], rank_second[name]),
+            *_difference(name, z_second[name] - z_first[name], first, second),
+        )
+        for name in shared
     ]
-    by_criterion = found["criteria"] if len(found["criteria"]) > 1 else {}
+    criteria = shared_criteria(first["summary"], second["summary"])
     return Agreement(
         systems,
-        [Correlations(name, **values) for name, values in {"overall": found["overall"], **by_criterion}.items()],
-        {alpha: share for alpha, share in found["same_conclusions"].items() if share is not None},
+        criteria if len(criteria) > 1 else [],
+        {alpha: share for alpha, share in same.items() if not np.isnan(share)},
         [name for name in z_first if name not in shared],
         [name for name in z_second if name not in shared],
     )
@@ -90,7 +107,7 @@ def compare_results(first: Report, second: Report) -> Agreement:
 def _refusal(shared: list[str], first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
     has = f"only {counted(len(shared), 'system')}" if shared else "no system"
     return (
-        f"These two results share {has} with a score; at least {FEWEST_SYSTEMS} are needed. Systems are matched by "
+        f"These two results share {has} with a score; at least {FEWEST} are needed. Systems are matched by "
         f"their names. The first result has {_some(first)}; the second has {_some(second)}."
     )
 
@@ -105,29 +122,231 @@ def _ranks(names: list[str], z: Mapping[str, float]) -> dict[str, int]:
     return {name: 1 + sum(z[other] > z[name] for other in names) for name in names}
 
 
-def _places(values: list[float]) -> list[float]:
-    low, width = min(values), (max(values) - min(values)) or 1.0
-    return [round(_MARGIN + (100 - 2 * _MARGIN) * (value - low) / width, 2) for value in values]
+def _difference(name: str, difference: float, *reports: Report) -> tuple[float, float | None, float | None]:
+    """Return a difference with its 95 % interval, from the intervals of both z as if these were normal."""
+    bounds = [each.get("intervals", {}).get(name, [None, None]) for each in reports]
+    if any(None in pair for pair in bounds):
+        return difference, None, None
+    half = float(np.sqrt(sum(((high - low) / 2) ** 2 for low, high in bounds)))
+    return difference, difference - half, difference + half
 
 
-# --- Files
+# --- Sections
 
 
-def systems_table(found: Agreement) -> Table:
-    """Return z and rank of each shared system in both results."""
-    columns = [Column("system"), Column("z first"), Column("z second"), Column("rank first"), Column("rank second")]
-    rows: list[list[Cell]] = [
-        [each.name, each.first_z, each.second_z, each.first_rank, each.second_rank] for each in found.systems
+def comparison_sections(first: Report, second: Report, found: Agreement) -> list[Section]:
+    """Return what two results have in common: scatter and correlations, systems, conclusions, α, CV*, workers."""
+    return [
+        _agreement_section(first, second, found),
+        _systems_section(found),
+        _conclusions_section(first, second, found),
+        *_alpha_section(first, second, found),
+        reproducibility_section([first, second], found.names, found.criteria),
+        *_workers_section(first, second, found),
     ]
-    caption = f"Mean z and rank of the {len(rows)} systems that both results score."
-    return Table("comparison-systems", "Systems of two results", caption, columns, rows, output=Output.FILES)
 
 
-def correlations_table(found: Agreement) -> Table:
-    """Return the correlations of the two results."""
-    columns = [Column("criterion"), Column("systems"), Column("r"), Column("rho"), Column("tau")]
-    n = len(found.systems)
-    rows: list[list[Cell]] = [[each.name, n, each.pearson, each.spearman, each.kendall] for each in found.correlations]
-    shares = ", ".join(f"{share:.0%} at p < {alpha}" for alpha, share in found.same_conclusions.items())
-    caption = f"Agreement of two results over {n} systems; same conclusions: {shares or 'none'}."
-    return Table("comparison", "Agreement of two results", caption, columns, rows, output=Output.FILES)
+def _scores(report: Report, names: Sequence[str], criterion: str | None, kind: str) -> list[float | None]:
+    rows = {row["system"]: row for row in report["summary"]["systems"]}
+    return [score_of(rows[name], criterion, kind) for name in names]
+
+
+def _agreement_section(first: Report, second: Report, found: Agreement) -> Section:
+    written: list[list[Cell]] = []
+    shown: list[list[Cell]] = []
+    panels = {}
+    for kind, words in _KINDS.items():
+        for criterion in (None, *found.criteria):
+            scores = [_scores(each, found.names, criterion, kind) for each in (first, second)]
+            correlation = correlate(or_nan(scores[0]), or_nan(scores[1]))
+            bounds = correlation_bounds(correlation, len(found.names))
+            cells = [(or_none(getattr(correlation, key)), *map(or_none, getattr(bounds, key))) for key in _COEFFICIENTS]
+            head = [criterion or OVERALL, words]
+            written.append([*head, len(found.names), *(cell for each in cells for cell in each)])
+            shown.append([*head, *(cell for value, *ends in cells for cell in (value, Range(*ends)))])
+            if kind == "z":
+                panels[criterion or OVERALL] = (scores[0], scores[1], cells[0][0])
+    columns = [Column("criterion"), Column("scores"), Column("systems")]
+    columns += [Column(f"{name}{end}") for name in _COEFFICIENTS.values() for end in ("", " low", " high")]
+    on_page = [Column("Criterion"), Column("Scores")]
+    on_page += [c for name in _SYMBOLS.values() for c in (Column(name), Column("95 %", 2, hint="by Fisher's z"))]
+    caption = (
+        f"Correlations of the scores of {len(found.names)} systems in two results, with 95 % intervals by Fisher's z "
+        "over systems."
+    )
+    tables = [
+        Table("comparison", "Agreement of two results", caption, columns, written, output=Output.FILES),
+        Table("comparison", "Agreement of two results", caption, on_page, shown, output=Output.PAGE),
+    ]
+    overall = panels[OVERALL]
+    figures = [
+        Figure(
+            "comparison-scatter",
+            "Systems in two results",
+            partial(draw_scatter, found.names, overall[0], overall[1]),
+            "Scatter plot of the mean z of each system in both results; the table has the numbers.",
+            "Mean z: first result to the right, second upwards. On the line both are the same.",
+        )
+    ]
+    if found.criteria:
+        figures.append(
+            Figure(
+                "comparison-criteria",
+                "Systems in two results, by criterion",
+                partial(draw_criteria, panels),
+                "Scatter plots of the mean z of each system in both results, one a criterion.",
+                "Mean z by criterion, and Pearson's r.",
+            )
+        )
+    return Section("agreement", "Agreement", _agreement_words(found, overall[2]), tables, figures)
+
+
+def _agreement_words(found: Agreement, r: float | None) -> str:
+    correlation = "Pearson’s r is not defined" if r is None else f"Pearson’s r of mean z is {number(r)}"
+    moved = "no system has another rank" if not found.n_moved else f"{counted(found.n_moved, 'system')} moved in rank"
+    return f"{correlation} over {len(found.systems)} systems; {moved}."
+
+
+def _systems_section(found: Agreement) -> Section:
+    columns = [Column("system"), Column("z first"), Column("z second"), Column("difference")]
+    columns += [Column("low"), Column("high"), Column("rank first"), Column("rank second")]
+    rows: list[list[Cell]] = [
+        [each.name, each.first_z, each.second_z, each.difference, each.low, each.high, *each.ranks]
+        for each in found.systems
+    ]
+    apart = [each.name for each in found.systems if each.low is not None and (each.low > 0 or (each.high or 0) < 0)]
+    said = ""
+    if all(each.low is not None for each in found.systems):
+        said = "No system has another z, as far as the intervals tell."
+        if apart:
+            said = f"{counted(len(apart), 'system')} of {len(rows)} differ in z by their intervals: {', '.join(apart)}."
+    caption = (
+        f"Mean z and rank of the {len(rows)} systems that both results score; the difference is second less first, "
+        "with a 95 % interval from the bootstrap intervals of both."
+    )
+    table = Table("comparison-systems", "Systems of two results", caption, columns, rows, output=_EVERYWHERE)
+    return Section("systems", "System by system", said, [table])
+
+
+_EVERYWHERE = Output.FILES | Output.PAGE
+
+
+def _conclusions_section(first: Report, second: Report, found: Agreement) -> Section:
+    p = [p_between(found.names, each["summary"]["significance"]) for each in (first, second)]
+    counts = {f"{alpha:g}": compare_conclusions(p[0], p[1], alpha) for alpha in CONCLUSION_ALPHAS}
+    rows: list[list[Cell]] = [
+        [f"p < {alpha}", *asdict(each).values(), _share(found.same_conclusions.get(alpha))]
+        for alpha, each in counts.items()
+    ]
+    columns = [Column("at"), Column("pairs"), Column("same system better"), Column("neither better in both")]
+    columns += [Column("better in the first only"), Column("better in the second only"), Column("contradicted")]
+    columns += [Column("same conclusion, %", 1)]
+    caption = (
+        "Pairs of systems by what the one-sided rank-sum test of each result concludes. Same conclusion: as in the "
+        "studies, whether the system that the first result ranks above the other beats it."
+    )
+    table = Table("comparison-conclusions", "Conclusions of two results", caption, columns, rows, output=_EVERYWHERE)
+    figures = [
+        Figure(
+            "comparison-heatmaps",
+            "Significance in two results",
+            partial(draw_heatmaps, found.names, _cells(p[0]), _cells(p[1])),
+            "Heatmaps of p between systems in both results, systems in the order of the first.",
+            "One-sided p that the row’s system beats the column’s, both in the order of the first result.",
+        )
+    ]
+    last = list(counts)[-1]
+    return Section("conclusions", "Conclusions", _conclusion_words(counts[last], last), [table], figures)
+
+
+def _cells(matrix: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> list[list[float | None]]:
+    return [[or_none(value) for value in row] for row in matrix]
+
+
+def _share(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _conclusion_words(found: Conclusions, alpha: str) -> str:
+    if not found.n:
+        return "No pair of systems was tested in both results."
+    same = found.same_direction + found.both_open
+    contradicted = (
+        "None is contradicted."
+        if not found.contradicted
+        else (f"{counted(found.contradicted, 'pair')} contradicted: each result has the other system win.")
+    )
+    return f"At p < {alpha} the two results conclude the same of {same} of {counted(found.n, 'pair')}. {contradicted}"
+
+
+def _alpha_section(first: Report, second: Report, found: Agreement) -> list[Section]:
+    """Return r of the two results at each α of the worker test, if both results have it."""
+    parts = [each.get("sensitivity", {}) for each in (first, second)]
+    if not all(part.get("alpha") for part in parts):
+        return []
+    z = [dict(zip(part["order"], part["alpha"]["z"], strict=True)) for part in parts]
+    rows: list[list[Cell]] = []
+    for k, alpha in enumerate(parts[0]["alpha"]["alphas"]):
+        scores = [or_nan(of[name][k] for name in found.names) for of in z]
+        values = [or_none(value) for value in asdict(correlate(scores[0], scores[1])).values()]
+        rows.append([f"{alpha:.2f}", *(part["alpha"]["n_workers"][k] for part in parts), *values])
+    known = [row[3] for row in rows if isinstance(row[3], float)]
+    said = ""
+    if known:
+        said = f"Pearson's r lies between {min(known):.3f} and {max(known):.3f} whichever α workers are kept by."
+    columns = [Column("α"), Column("workers, first"), Column("workers, second"), *map(Column, _COEFFICIENTS.values())]
+    caption = "Correlations of mean z where workers of both results count whose p lies below α."
+    table = Table("comparison-alpha", "Agreement at each α", caption, columns, rows, output=_EVERYWHERE)
+    return [Section("alpha", "Another α of the worker test", said, [table])]
+
+
+def reproducibility_section(reports: Sequence[Report], names: Sequence[str], criteria: Sequence[str]) -> Section:
+    """Return CV* of each system's raw means over the results, overall and by criterion."""
+    rows: list[list[Cell]] = []
+    for name in names:
+        scores = [[_scores(each, [name], criterion, "raw")[0] for each in reports] for criterion in (None, *criteria)]
+        rows.append([name, *(None if None in values else or_none(cv_star(or_nan(values))) for values in scores)])
+    overall = [float(row[1]) for row in rows if isinstance(row[1], float)]
+    said = ""
+    if overall:
+        said = (
+            f"CV* of the raw means over {len(reports)} results is {np.median(overall):.1f} % for the median system "
+            f"({min(overall):.1f} % to {max(overall):.1f} %); 0 would be the same scores each time."
+        )
+    columns = [Column("system"), Column(f"CV* {OVERALL}", 2), *(Column(name, 2) for name in criteria)]
+    caption = "Coefficient of variation of raw means (0 to 100), in per cent, corrected for few measurements (CV*)."
+    table = Table("reproducibility", "CV* of each system", caption, columns, rows, output=_EVERYWHERE)
+    return Section("reproducibility", "How well scores are reproduced", said, [table])
+
+
+def _workers_section(first: Report, second: Report, found: Agreement) -> list[Section]:
+    """Return r of the two results beside r of random halves of each one's own workers (A/A), if that is known."""
+    halves = [each.get("reliability", {}).get("halves", {}) for each in (first, second)]
+    known = [
+        (title, each) for title, each in zip(("first", "second"), halves, strict=True) if each.get("r") is not None
+    ]
+    if not known:
+        return []
+    z = [or_nan(_scores(each, found.names, None, "z")) for each in (first, second)]
+    r = or_none(correlate(z[0], z[1]).pearson)
+    rows: list[list[Cell]] = [["first and second result", r, None, None, None, None]]
+    rows += [
+        [f"halves of the {title}", each["r"], *each["range"], each["whole"], each["n_workers"]] for title, each in known
+    ]
+    title, each = known[0]
+    said = ""
+    if r is not None and each["whole"] is not None:
+        place = "no less than" if r >= each["range"][0] else "less than"
+        said = (
+            f"The two results correlate by {r:.3f}: {place} random halves of the workers of the {title} result do "
+            f"({each['range'][0]:.3f} to {each['range'][1]:.3f}). All of its workers against as many others of the "
+            f"same kind would be expected to correlate by {each['whole']:.3f}."
+        )
+    columns = [Column("between"), Column("r"), Column("low"), Column("high"), Column("expected of all workers")]
+    columns += [Column("workers")]
+    caption = (
+        "Pearson's r of system scores between two pools of workers, beside that of random halves of one pool: median, "
+        "95 % of 500 divisions, and by Spearman–Brown for all workers."
+    )
+    table = Table("comparison-workers", "Two pools of workers", caption, columns, rows, output=_EVERYWHERE)
+    return [Section("pools", "Do other workers rank otherwise?", said, [table])]

@@ -66,10 +66,13 @@ def draw_curves(
     ylabel: str,
     marked: float | None = None,
     intervals: Mapping[str, Sequence[tuple[float | None, float | None]]] | None = None,
+    ticks: Sequence[str] = (),
 ) -> "Drawing":
     """Draw a curve for each name, which stands at its end; at most MOST_CURVES, the first ones.
 
-    `marked` is a place on the x axis with a line. `intervals` has the ends of an interval of each name at each x.
+    `marked` is a place on the x axis with a line. `intervals` has the ends of an interval of each name at each x, which
+    then are 0, 1, 2 ….
+    `ticks` are what stands at each x instead of its number.
     """
     names, intervals = list(curves)[:MOST_CURVES], intervals or {}
     height = max(3.2, _MARGINS + _LINE_HEIGHT * len(names))
@@ -80,18 +83,23 @@ def draw_curves(
     places = spread_out(known, (high - low) * _LINE_HEIGHT / (height - _MARGINS))
     axes.set_ylim(min([low, *places]), max([high, *places]))
     left, right = _widened(min(x, default=0.0), max(x, default=1.0))
-    axes.set_xlim(left, right - 0.8 * (right - max(x, default=1.0)))
+    right -= 0.8 * (right - max(x, default=1.0))
+    axes.set_xlim(*((min(left, -0.15), max(right, len(x) - 0.85)) if intervals else (left, right)))
     for k, (name, colour) in enumerate(zip(names, palette(theme, len(names)), strict=True)):
         dashes, marker = _DASHES[(k // len(_ON_LIGHT)) % len(_DASHES)], _MARKERS[k % len(_MARKERS)]
         values = [np.nan if value is None else value for value in curves[name]]
-        axes.plot(x, values, color=colour, linewidth=1.4, linestyle=dashes, marker=marker, markersize=3.6)
-        for at, (least, greatest) in zip(x, intervals.get(name, ()), strict=False):
+        # Intervals of systems are a little apart, so that they do not hide each other.
+        places_x = [at + 0.25 * (k + 0.5 - len(names) / 2) / len(names) for at in x] if intervals else x
+        axes.plot(places_x, values, color=colour, linewidth=1.4, linestyle=dashes, marker=marker, markersize=3.6)
+        for at, (least, greatest) in zip(places_x, intervals.get(name, ()), strict=False):
             if least is not None and greatest is not None:
                 axes.plot([at, at], [least, greatest], color=colour, linewidth=0.9, alpha=0.8)
     if marked is not None:
         axes.axvline(marked, color=theme.ink, linewidth=0.8, linestyle=":", zorder=0)
     _name_ends(axes, theme, names, ends, places)
-    if all(float(at).is_integer() for at in x):
+    if ticks:
+        axes.set_xticks(x, [short_label(tick) for tick in ticks], rotation=30, ha="right")
+    elif all(float(at).is_integer() for at in x):
         axes.locator_params(axis="x", integer=True)
     axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.grid(axis="y", color=theme.faint, linewidth=0.6)

@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
 from uuid import uuid4
@@ -200,6 +201,17 @@ def draw_figure(folder: Path, name: str) -> bool:
             finally:
                 draft.unlink(missing_ok=True)
     return True
+
+
+def figure_bytes(figure: Figure, suffix: str, theme: Theme = LIGHT, *, texts: str) -> bytes:
+    """Return a figure in a format; `texts` has every character that is in it."""
+    with _drawing, TemporaryDirectory() as folder:
+        from analysis.figures import fonts_for, save  # it imports matplotlib, which takes half a second
+
+        path = Path(folder) / f"figure{suffix}"
+        with fonts_for(texts):
+            save(figure.draw(theme), path)
+        return path.read_bytes()
 
 
 def table_paths(table: Table) -> list[str]:

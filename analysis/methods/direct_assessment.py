@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.agreement_figures import draw_heat, draw_heat_scale
 from analysis.curves import short_label
 from analysis.methods import Method
 from analysis.methods.replication import replication_section
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 CLUSTER_ALPHA = 0.05
 N_BOOTSTRAP = 1000
 HISTOGRAM_BINS = 10
-HEAT_ALPHA = 0.1
 # What the comparison over all criteria is called, where no criterion has the name itself.
 _OVERALL = ("overall", "all criteria", "mean of all criteria")
 _IN_FILES = Output.FILES
@@ -437,27 +437,11 @@ def draw_workers(report: Report, theme: Theme) -> "Drawing":
 
 
 def draw_significance(comparison: Comparison, theme: Theme) -> "Drawing":
-    """Draw the heatmap of p-values: coloured where the row beats the column at p < 0.1, the darker the surer."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    order = comparison.order
-    side = 1.8 + 0.36 * max(len(order), 2)
+    """Draw the heatmap of p-values of a comparison."""
+    side = 1.8 + 0.36 * max(len(comparison.order), 2)
     figure, axes = theme.canvas(width=side + 0.6, height=side)
-    colours = LinearSegmentedColormap.from_list("heat", [theme.accent, theme.paper], bad=theme.paper)
-    matrix = [[float("nan") if p is None or p >= HEAT_ALPHA else p for p in row] for row in comparison.p]
-    if order:
-        image = axes.imshow(matrix, cmap=colours, vmin=0, vmax=HEAT_ALPHA * 1.15)
-        bar = figure.colorbar(image, ax=axes, shrink=0.7, ticks=[0, 0.05, HEAT_ALPHA])
-        bar.ax.set_ylim(0, HEAT_ALPHA)
-        bar.ax.tick_params(colors=theme.ink)
-        bar.outline.set_edgecolor(theme.faint)
-        bar.set_label("p, row beats column", color=theme.ink)
-    labels = [short_label(name) for name in order]
-    axes.set_xticks(range(len(order)), labels, rotation=90)
-    axes.set_yticks(range(len(order)), labels)
-    axes.set_xticks([k - 0.5 for k in range(len(order) + 1)], minor=True)
-    axes.set_yticks([k - 0.5 for k in range(len(order) + 1)], minor=True)
-    axes.grid(which="minor", color=theme.faint, linewidth=0.6)
-    axes.tick_params(which="minor", length=0)
+    draw_heat(axes, comparison.order, comparison.p, theme)
+    if comparison.order:
+        draw_heat_scale(figure, [axes], theme)
     axes.set_title(short_label(comparison.name), color=theme.ink)
     return figure

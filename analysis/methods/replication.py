@@ -19,15 +19,14 @@ def compare_runs(original: dict[str, Any], replication: dict[str, Any]) -> dict[
     first = {row["system"]: row for row in original["systems"]}
     second = {row["system"]: row for row in replication["systems"]}
     common = [name for name in first if name in second]
-    criteria = [criterion["criteria"] for criterion in (*first.values(), *second.values())]
-    shared = [name for name in (criteria[0] if criteria else ()) if all(name in each for each in criteria)]
+    shared = shared_criteria(original, replication)
 
     def correlation(criterion: str | None = None) -> dict[str, float | None]:
-        mine, theirs = ([_z(rows[name], criterion) for name in common] for rows in (first, second))
+        mine, theirs = ([score_of(rows[name], criterion) for name in common] for rows in (first, second))
         found = correlate(or_nan(mine), or_nan(theirs))
         return {name: or_none(value) for name, value in asdict(found).items()}
 
-    p_original, p_replication = (_p_between(common, each["significance"]) for each in (original, replication))
+    p_original, p_replication = (p_between(common, each["significance"]) for each in (original, replication))
     return {
         "systems": common,
         "overall": correlation(),
@@ -39,12 +38,19 @@ def compare_runs(original: dict[str, Any], replication: dict[str, Any]) -> dict[
     }
 
 
-def _z(row: dict[str, Any], criterion: str | None) -> float | None:
-    score: float | None = row["z"] if criterion is None else row["criteria"][criterion]["z"]
+def shared_criteria(*summaries: Mapping[str, Any]) -> list[str]:
+    """Return the criteria that all systems of all summaries have, in the order of the first."""
+    of_systems = [row["criteria"] for summary in summaries for row in summary["systems"]]
+    return [name for name in (of_systems[0] if of_systems else ()) if all(name in each for each in of_systems)]
+
+
+def score_of(row: Mapping[str, Any], criterion: str | None, kind: str = "z") -> float | None:
+    """Return the z, or raw mean, of a system of a summary on a criterion; overall for None."""
+    score: float | None = row[kind] if criterion is None else row["criteria"][criterion][kind]
     return score
 
 
-def _p_between(systems: Sequence[str], significance: dict[str, Any]) -> Floats:
+def p_between(systems: Sequence[str], significance: Mapping[str, Any]) -> Floats:
     """Return the p-values of these systems, in their order, NaN where a pair was not tested."""
     places = [significance["order"].index(name) for name in systems]
     return or_nan(significance["p"][i][j] for i in places for j in places).reshape(len(systems), len(systems))

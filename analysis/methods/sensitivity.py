@@ -10,13 +10,13 @@ import numpy as np
 from analysis.curves import MOST_CURVES, draw_curves, short_label
 from analysis.methods import Method
 from analysis.sections import Column, Figure, Output, Section, Table, Theme
+from analysis.stats.correlation import correlate
 from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.scores import Unit, reverse_negative, standardise
 from analysis.stats.sensitivity import (
     Scored,
     Survival,
     compare_rankings,
-    correlate_with,
     length_bounds,
     score_by_alpha,
     score_by_length,
@@ -161,7 +161,7 @@ def _by_settings(study: Study, scored: Scored, order: list[int]) -> list[dict[st
         | _survival(compare_rankings(reported, z[order][None]), order, study.loaded.systems)
         | ({"largest_change": None, "system": None} if name.startswith("raw") else {})  # points are not z
         for name, z in ways.items()
-        for correlation in [correlate_with(reported, z[order])]
+        for correlation in [correlate(reported, z[order])]
     ]
 
 

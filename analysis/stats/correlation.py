@@ -7,6 +7,10 @@ import numpy as np
 
 from analysis.stats.ratings import Floats
 
+_NORMAL_97_5 = 1.959963984540054
+FEWEST = 3
+"""Two systems are always in line: their correlation says nothing."""
+
 
 @dataclass(frozen=True)
 class Correlation:
@@ -28,8 +32,8 @@ def correlate(first: Floats, second: Floats) -> Correlation:
     Returns
     -------
     Correlation
-        All NaN with fewer than two systems or where one run gives all the same score: an agreement coefficient is
-        then undefined, not 1.
+        All NaN with fewer than three systems, of which any two are in line, or where one run gives all the same score:
+        an agreement coefficient is then undefined, not 1.
 
     References
     ----------
@@ -45,10 +49,110 @@ def correlate(first: Floats, second: Floats) -> Correlation:
 
     both = ~(np.isnan(first) | np.isnan(second))
     a, b = first[both], second[both]
-    if a.size < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+    if a.size < FEWEST or np.ptp(a) == 0 or np.ptp(b) == 0:
         return Correlation(np.nan, np.nan, np.nan)
     return Correlation(
         float(pearsonr(a, b).statistic), float(spearmanr(a, b).statistic), float(kendalltau(a, b).statistic)
+    )
+
+
+@dataclass(frozen=True)
+class CorrelationBounds:
+    """Ends of 95 % intervals of Pearson's r, Spearman's ρ and Kendall's τ-b; NaN where undefined."""
+
+    pearson: tuple[float, float]
+    spearman: tuple[float, float]
+    kendall: tuple[float, float]
+
+
+def correlation_bounds(found: Correlation, n: int) -> CorrelationBounds:
+    """Return 95 % intervals of correlations over n systems, by Fisher's z.
+
+    Parameters
+    ----------
+    found : Correlation
+    n : int
+        Systems that the correlations are of.
+
+    Returns
+    -------
+    CorrelationBounds
+        NaN with fewer than four systems (five for τ), and where a correlation is 1 or −1, whose interval is not known.
+
+    Notes
+    -----
+    tanh(artanh c ± 1.96 s) with s² = 1/(n − 3) for r, (1 + ρ²/2)/(n − 3) for ρ, and 0.437/(n − 4) for τ. Systems are
+    taken to be drawn at random: it is how far r of other systems would lie, not of the same ones by other workers.
+
+    References
+    ----------
+    Fisher 1921; Bonett & Wright 2000 (ρ); Fieller, Hartley & Pearson 1957 (τ).
+
+    Examples
+    --------
+    >>> low, high = correlation_bounds(Correlation(0.5, 0.5, 0.5), 28).pearson
+    >>> round(low, 3), round(high, 3)
+    (0.156, 0.736)
+    """
+    squares = {
+        "pearson": 1 / (n - 3) if n > 3 else np.nan,
+        "spearman": (1 + found.spearman**2 / 2) / (n - 3) if n > 3 else np.nan,
+        "kendall": 0.437 / (n - 4) if n > 4 else np.nan,
+    }
+    return CorrelationBounds(**{name: _bounds(getattr(found, name), square) for name, square in squares.items()})
+
+
+def _bounds(correlation: float, square: float) -> tuple[float, float]:
+    if np.isnan(correlation) or abs(correlation) >= 1 - 1e-12:
+        return float("nan"), float("nan")
+    middle, half = np.arctanh(correlation), _NORMAL_97_5 * np.sqrt(square)
+    return float(np.tanh(middle - half)), float(np.tanh(middle + half))
+
+
+@dataclass(frozen=True)
+class Conclusions:
+    """What two runs conclude of `n` pairs of systems that both tested.
+
+    `same_direction`: the same system beats the other in both. `both_open`: neither does, in both. `only_first`,
+    `only_second`: a system beats the other in one run alone. `contradicted`: each run has the other one win.
+    """
+
+    n: int
+    same_direction: int
+    both_open: int
+    only_first: int
+    only_second: int
+    contradicted: int
+
+
+def compare_conclusions(first: Floats, second: Floats, alpha: float) -> Conclusions:
+    """Count on how many pairs of systems two runs conclude the same, and on how many the opposite.
+
+    Parameters
+    ----------
+    first, second : float64, (n_systems, n_systems)
+        One-sided p-values, row beats column; NaN where not tested.
+    alpha : float
+        Row beats column at p < alpha.
+
+    Examples
+    --------
+    >>> one = np.array([[np.nan, 0.01, 0.02], [0.99, np.nan, 0.4], [0.98, 0.6, np.nan]])
+    >>> compare_conclusions(one, one.T, 0.05)
+    Conclusions(n=3, same_direction=0, both_open=1, only_first=0, only_second=0, contradicted=2)
+    """
+    i, j = np.triu_indices(first.shape[0], k=1)
+    is_tested = ~np.isnan(first[i, j] + first[j, i] + second[i, j] + second[j, i])
+    i, j = i[is_tested], j[is_tested]
+    one, other = ((p[i, j] < alpha).astype(int) - (p[j, i] < alpha) for p in (first, second))
+    product = one * other
+    return Conclusions(
+        n=int(i.size),
+        same_direction=int(np.count_nonzero(product == 1)),
+        both_open=int(np.count_nonzero((one == 0) & (other == 0))),
+        only_first=int(np.count_nonzero((one != 0) & (other == 0))),
+        only_second=int(np.count_nonzero((one == 0) & (other != 0))),
+        contradicted=int(np.count_nonzero(product == -1)),
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats.correlation import Correlation, correlate
 from analysis.stats.ratings import Codes, Floats, Mask, Ratings
 from analysis.stats.scores import (
     Standardisation,
@@ -308,9 +307,3 @@ def compare_rankings(z: Floats, others: Floats) -> Survival:
     return Survival(
         int(is_whole.sum()), int(is_same.sum()), int(best.sum()), float(change[where]), int(ranked[where[1]])
     )
-
-
-def correlate_with(z: Floats, other: Floats) -> Correlation:
-    """Return the correlations of reported scores with scores computed otherwise; all NaN with fewer than three."""
-    both = ~(np.isnan(z) | np.isnan(other))
-    return correlate(z, other) if np.count_nonzero(both) > 2 else Correlation(np.nan, np.nan, np.nan)

@@ -6,9 +6,9 @@ from typing import Any
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.formats import date_format
+from django.utils.http import urlencode
 from django.utils.timezone import localtime
 
-from analysis.compare import Agreement
 from analysis.downloads import RunFile
 from analysis.exports import file_name
 from analysis.models import AnalysisRun
@@ -74,10 +74,12 @@ def anchor_name(name: str, kind: str) -> str:
     return f"{kind}-{file_name(name)}"
 
 
-@register.simple_tag
-def file_url(run: AnalysisRun, name: str) -> str:
-    """Return the address of a file of a run."""
-    return address_of_file(run, name)
+@register.simple_tag(takes_context=True)
+def file_url(context: Mapping[str, Any], run: AnalysisRun, name: str, download: bool = False) -> str:
+    """Return the address of a file of a run, or of the comparison that shows (`files_at`), to see it or to save it."""
+    if files_at := context.get("files_at"):
+        return f"{files_at}&{urlencode({'file': name} | ({'download': ''} if download else {}))}"
+    return address_of_file(run, name) + ("?download" if download else "")
 
 
 @register.inclusion_tag("analysis/anchor.html")
@@ -152,15 +154,6 @@ def result_name(run: AnalysisRun) -> str:
     file = run.ratings_file
     of = f" ({counted(file.n_assignments or 0, 'assignment')})" if file.campaign_id else ""
     return f"{file.title}{of}, {date_format(localtime(run.created_at), 'j M Y, H:i')}: {analysed_by(run)}"
-
-
-@register.filter
-def agreement_words(found: Agreement) -> str:
-    """Return in a sentence how far two results agree."""
-    r = found.correlations[0].pearson
-    correlation = "Pearson’s r is not defined" if r is None else f"Pearson’s r of mean z is {number(r)}"
-    moved = "no system has another rank" if not found.n_moved else f"{counted(found.n_moved, 'system')} moved in rank"
-    return f"{correlation} over {len(found.systems)} systems; {moved}."
 
 
 # --- Settings
