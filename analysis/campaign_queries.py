@@ -11,7 +11,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from analysis.methods.replication import compare_runs
-from analysis.models import AnalysisRun, RatingsFile, ShareLink
+from analysis.models import AnalysisRun, Look, RatingsFile, ShareLink
 from analysis.queries import LARGE, Role, as_seen, parse_id, runs_seen_by
 from analysis.ratings.scales import FULL
 from analysis.settings import LEAST_PLANNED, AnalysisSettings, Cost
@@ -63,10 +63,11 @@ def settings_of(campaign: Campaign) -> AnalysisSettings:
 
 def settings_at(campaign: Campaign, n_finished: int) -> AnalysisSettings:
     """Return how a campaign wants so many finished assignments analysed: by bounds that hold at every look as long as
-    more are awaited. Four queries at most; raises DomainError `bad_settings`.
+    more are awaited, and ever after if what a look showed has closed it. Five queries at most; raises DomainError
+    `bad_settings`.
     """
-    settings = settings_of(campaign)
-    if n_finished >= get_rating_progress(campaign).n_wanted:
+    settings, is_all = settings_of(campaign), n_finished >= get_rating_progress(campaign).n_wanted
+    if is_all and not Look.objects.filter(campaign=campaign, has_closed=True).exists():
         return settings
     return replace(settings, workers_planned=planned_workers(campaign))
 
@@ -195,3 +196,16 @@ def list_jobs(campaign: Campaign) -> QuerySet[Job]:
 def get_any_job_of(campaign: Campaign, job_id: UUID) -> Job:
     """Return one of the jobs of `list_jobs`; raise Http404 for any other."""
     return get_object_or_404(list_jobs(campaign), pk=job_id)
+
+
+# --- Looks at a campaign that may close itself
+
+
+def list_looks(campaign: Campaign) -> list[Look]:
+    """Return the looks at a campaign's ratings, the first one first. One query."""
+    return list(Look.objects.filter(campaign=campaign).order_by("n_assignments"))
+
+
+def find_last_look(campaign: Campaign) -> Look | None:
+    """Return the last look at a campaign's ratings, the one that closed it if there is such. One query."""
+    return Look.objects.filter(campaign=campaign).order_by("-has_closed", "-n_assignments").first()

@@ -9,7 +9,7 @@ from unicodedata import bidirectional
 from analysis.results import ALPHA, EXCLUDED, get_workers
 from analysis.words import number, p_value
 from campaigns.design.worker_test import NO_TEST
-from evalsite.lib.words import counted
+from evalsite.lib.words import counted, listed
 
 Report = Mapping[str, Any]
 _LONGEST_NAME = 40
@@ -83,11 +83,6 @@ def _name(name: str) -> str:
     return f"{_ISOLATE}{short}{_END}" if any(bidirectional(c) in {"R", "AL"} for c in short) else short
 
 
-def _listed(parts: Sequence[str], last: str = "and") -> str:
-    """Return words as a list in a sentence."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
-
-
 # --- Systems
 
 
@@ -130,7 +125,7 @@ def _best(tests: _Tests) -> str:
         text += f"and beats {len(beaten)} of the {n_others} other systems at {tests.level}"
         undecided = [names[k] for k in range(1, n_others + 1) if tests.is_undecided(0, k)]
         if 0 < len(undecided) <= _MOST_NAMED:
-            text += f", but not {_listed(undecided, 'or')}"
+            text += f", but not {listed(undecided, 'or')}"
     if by := [names[k] for k in range(1, n_others + 1) if tests.beats(k, 0)]:
         text += f"; in the {tests.test} {_some(by)} it"
     return f"{text}."
@@ -139,7 +134,7 @@ def _best(tests: _Tests) -> str:
 def _some(names: Sequence[str]) -> str:
     if len(names) > _MOST_NAMED:
         return f"{len(names)} systems beat"
-    return f"{_listed(names)} beat{'s' if len(names) == 1 else ''}"
+    return f"{listed(names)} beat{'s' if len(names) == 1 else ''}"
 
 
 def _rest(tests: _Tests) -> str:
@@ -154,7 +149,7 @@ def _rest(tests: _Tests) -> str:
     if len(undecided) > _MOST_NAMED:
         return f"{text}; {len(undecided)} are undecided."
     named = [f"{tests.names[one]} against {tests.names[other]}" for one, other in undecided]
-    return f"{text}; undecided {'is' if len(named) == 1 else 'are'} {_listed(named)}."
+    return f"{text}; undecided {'is' if len(named) == 1 else 'are'} {listed(named)}."
 
 
 # --- Workers
@@ -206,7 +201,7 @@ def _left_out(report: Report) -> list[tuple[int, str]]:
 
 
 def _clauses(reasons: Sequence[tuple[int, str]]) -> str:
-    return _listed([f"{n:,} {reason if n == 1 else _plural(reason)}" for n, reason in reasons])
+    return listed([f"{n:,} {reason if n == 1 else _plural(reason)}" for n, reason in reasons])
 
 
 def _plural(reason: str) -> str:

@@ -38,8 +38,8 @@ class FinishedRatings:
 
     Attributes
     ----------
-    worker_ids : list of int
-        Worker of each code.
+    worker_ids, system_ids : list of int
+        Worker, and system, of each code.
     ratings : Ratings
         Criteria in the campaign's order.
     seconds : float64, (n_items,)
@@ -47,6 +47,7 @@ class FinishedRatings:
     """
 
     worker_ids: list[int]
+    system_ids: list[int]
     ratings: Ratings
     seconds: Floats
 
@@ -55,10 +56,10 @@ def _finished(campaign: Campaign) -> QuerySet[Assignment]:
     return Assignment.objects.filter(campaign=campaign, state=Assignment.State.FINISHED).order_by()
 
 
-def read_ratings(campaign: Campaign, workers: Collection[int]) -> FinishedRatings:
-    """Return the ratings of these workers' finished HITs; of everyone's if they are very many. Five queries."""
+def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> FinishedRatings:
+    """Return the ratings of these workers' finished HITs; of everyone's if they are very many or None. Five queries."""
     finished = _finished(campaign)
-    if len(workers) <= _MOST_NAMED:
+    if workers is not None and len(workers) <= _MOST_NAMED:
         finished = finished.filter(worker__in=workers)
     hits, ids = finished.values("hit"), finished.values("pk")
     in_hits = HitItem.objects.filter(hit__in=hits).order_by("hit", "position")
@@ -77,7 +78,7 @@ def read_ratings(campaign: Campaign, workers: Collection[int]) -> FinishedRating
     keys, row = np.unique(scored_key, return_inverse=True)
     assignment, item = np.divmod(keys, max(items[0].size, 1))
     worker_ids, worker = np.unique(assignments[1], return_inverse=True)
-    _, system = np.unique(items[2], return_inverse=True)
+    system_ids, system = np.unique(items[2], return_inverse=True)
     _, source = np.unique(items[3], return_inverse=True)
     ratings = Ratings(
         scores=from_long(
@@ -97,7 +98,9 @@ def read_ratings(campaign: Campaign, workers: Collection[int]) -> FinishedRating
     )
     at_ms = np.full(keys.size, np.nan)
     at_ms[np.searchsorted(keys, timed_key)] = timed[2]
-    return FinishedRatings(worker_ids.tolist(), ratings, _seconds(at_ms, assignment, assignments[2]))
+    return FinishedRatings(
+        worker_ids.tolist(), system_ids.tolist(), ratings, _seconds(at_ms, assignment, assignments[2])
+    )
 
 
 def _ms(seconds: float) -> int:

@@ -129,3 +129,29 @@ class ShareLink(models.Model):
     def is_open(self) -> bool:
         """Whether it shows anything: it was not revoked, and its last day is not over."""
         return self.revoked_at is None and (self.ends_on is None or self.ends_on >= timezone.now().date())
+
+
+class Look(models.Model):
+    """What a campaign's ratings had shown when so many assignments were finished, by bounds that hold at every look.
+
+    `n_wanted` are the pairs for which its stopping rule waited; each of `pairs` has two systems, difference, low, high,
+    p_holm and is_wanted.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="looks")
+    n_assignments = models.PositiveIntegerField("finished assignments")
+    at = models.DateTimeField(default=timezone.now)
+    n_workers = models.PositiveIntegerField("workers who count")
+    n_pairs = models.PositiveIntegerField()
+    n_decided = models.PositiveIntegerField("pairs that were decided")
+    n_wanted = models.PositiveIntegerField("pairs that the stopping rule waited for")
+    n_wanted_decided = models.PositiveIntegerField("pairs of them that were decided")
+    pairs: Any = models.JSONField(default=list)
+    has_closed = models.BooleanField("closed the campaign", default=False)
+
+    class Meta:
+        ordering = ["n_assignments"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "n_assignments"], name="analysis_look_once")]
+
+    def __str__(self) -> str:
+        return f"{self.campaign}: {self.n_decided} of {self.n_pairs} pairs decided"

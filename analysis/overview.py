@@ -2,8 +2,10 @@
 
 from django.urls import reverse
 
-from analysis.campaign_queries import find_job, find_latest_result
+from analysis.campaign_queries import find_job, find_last_look, find_latest_result
 from analysis.findings import find
+from analysis.looks import describe_course
+from campaigns.design.stopping import StoppingRule
 from campaigns.models import Campaign
 from campaigns.overview import NextStep, OverviewPart
 from evalsite.accounts.models import User
@@ -25,3 +27,17 @@ def finding_part(campaign: Campaign, user: User) -> OverviewPart | None:
         return OverviewPart(next_step=NextStep("The results are on their way", text, "See the results", url))
     text = "The campaign is closed. Ratings of finished HITs can be analysed at any time."
     return OverviewPart(next_step=NextStep("Analyse the ratings", text, "Go to the results", url))
+
+
+def stopping_part(campaign: Campaign, user: User) -> OverviewPart | None:
+    """Return how far the pairs of systems are decided, of a campaign that may close itself or has. One query."""
+    look = find_last_look(campaign)
+    if look is None and campaign.stopping_rule == StoppingRule.OFF:
+        return None
+    context = {
+        "sentences": describe_course(campaign, look),
+        "n_pairs": look.n_pairs if look else 0,
+        "n_decided": look.n_decided if look else 0,
+        "results_url": reverse("analysis:campaign_results", args=[campaign.public_id]),
+    }
+    return OverviewPart("analysis/stopping.html", context)

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from analysis.campaign_queries import ANALYSE
-from analysis.models import AnalysisRun, RatingsFile, ShareLink
+from analysis.models import AnalysisRun, Look, RatingsFile, ShareLink
 from campaigns.contracts.records import Counted, Erasure, Held, Records, Rows
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
@@ -29,6 +29,7 @@ class AnalysisRecords(Records):
             Counted(RatingsFile.objects.filter(campaign=campaign_id).count(), "snapshot"),
             Counted(self._runs(campaign_id).count(), "analysis run"),
             Counted(ShareLink.objects.filter(campaign=campaign_id).count(), "share link"),
+            Counted(Look.objects.filter(campaign=campaign_id).count(), "look"),
         ]
 
     def _runs(self, campaign_id: int) -> QuerySet[AnalysisRun]:
@@ -52,6 +53,7 @@ class AnalysisRecords(Records):
             Rows(self._runs(campaign_id), "job", delete_jobs),
             Rows(RatingsFile.objects.filter(campaign=campaign_id)),
             Rows(ShareLink.objects.filter(campaign=campaign_id)),
+            Rows(Look.objects.filter(campaign=campaign_id)),
         ]
 
     def list_held(self, erasure: Erasure) -> list[Held]:

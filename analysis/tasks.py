@@ -5,13 +5,14 @@ from itertools import count
 from analysis.campaign_queries import ANALYSE, get_rating_progress
 from analysis.models import AnalysisRun
 from analysis.services.campaigns import analyse_campaign
+from analysis.services.looks import LOOK, enqueue_looks, take_look
 from analysis.services.runs import N_STAGES, execute_run
 from campaigns.models import Campaign
 from campaigns.queries import may_edit
 from campaigns.services.webhooks import announce_failure
 from evalsite.accounts.models import User
 from evalsite.jobs.failures import may_retry, on_failure
-from evalsite.jobs.handlers import JobContext, job_handler, job_subject
+from evalsite.jobs.handlers import JobContext, job_handler, job_subject, periodic_task
 from evalsite.jobs.models import Job
 
 RUN = "analysis.run"
@@ -53,6 +54,20 @@ def analyse_campaign_ratings(ctx: JobContext, campaign: int, user: int | None = 
     analyse_campaign(campaign=found, user=User.objects.filter(pk=user).first() if user else None, saving=ctx.saving)
 
 
+@job_handler(LOOK, "Look at the ratings so far")
+def look_at_ratings(ctx: JobContext, campaign: int) -> None:
+    """Take a look at the campaign of this key, if it has not been deleted meanwhile."""
+    if found := Campaign.objects.filter(pk=campaign).first():
+        take_look(campaign=found, saving=ctx.saving)
+
+
+@periodic_task
+def look_at_running_campaigns() -> None:
+    """Have a look taken at each campaign that may close itself and has enough new ratings."""
+    enqueue_looks()
+
+
+@job_subject(LOOK)
 @job_subject(ANALYSE)
 def _campaign_of_snapshot(job: Job) -> int:
     return int(job.args["campaign"])
@@ -78,9 +93,10 @@ def may_run(job: Job) -> bool:
     return campaign_id is None or may_edit(job.owner, campaign_id)
 
 
+@on_failure(LOOK)
 @on_failure(ANALYSE)
 def announce_failed_snapshot(job: Job) -> None:
-    """Tell webhooks that the analysis of a campaign did not begin."""
+    """Tell webhooks that the analysis of a campaign did not begin, or that a look at it failed."""
     announce_failure(campaign_id=job.args["campaign"], job=job)
 
 

@@ -39,6 +39,7 @@ urlpatterns = [
     path("campaigns/<uuid:public_id>/share/", sharing.create, name="share"),
     path("campaigns/<uuid:public_id>/share/<int:link_id>/revoke/", sharing.revoke, name="revoke_share"),
     path("campaigns/<uuid:public_id>/workers/", campaigns.workers, name="campaign_workers"),
+    path("campaigns/<uuid:public_id>/looks.csv", campaigns.looks, name="looks"),
     path("campaigns/<uuid:public_id>/jobs/<uuid:job_id>/", campaigns.job, name="campaign_job"),
 ]
 

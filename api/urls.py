@@ -138,6 +138,7 @@ urlpatterns = [
     _at(f"{_CAMPAIGN}chats/chatbots/", chats.ChatbotStates, "chatbot_states"),
     _at(f"{_CAMPAIGN}chats/flags/", chats.ChatFlags, "chat_flags"),
     _at(f"{_CAMPAIGN}workers/", results.LiveWorkers, "workers"),
+    _at(f"{_CAMPAIGN}looks/", results.Looks, "looks"),
     _at(f"{_CAMPAIGN}replication/", results.Replication, "replication"),
     _at(f"{_CAMPAIGN}platform/", platform.PlatformOf, "platform"),
     _at(f"{_CAMPAIGN}platform/account/", platform.Account, "platform_account"),

@@ -7,10 +7,14 @@ one), by careful and careless workers, and analysed with the worker test as any 
 directed tests with p < 0.05 where the systems are equal. *Power*: share of the differences of 1.5 points of 100
 between neighbours in rank that are found at p < 0.05. The floor is the rank-sum test on outputs (WMT). *Ranks*: share
 of campaigns in which the joint 95 % rank intervals hold the true rank of every system. *Looks*: how often a pair of
-equal systems is ever found to differ by the confidence sequence, with a look after every HIT.
+equal systems is ever found to differ by the confidence sequence, with a look after every HIT. *Ever wrong*: share of
+campaigns in which any pair is ever decided wrongly (Holm's correction over all pairs), with a look after every HIT.
+*HITs used*: share of 100 HITs after which the stopping rule *every pair is decided* closes a campaign whose neighbours
+differ by 3 or 6 points, all of them if it never does.
 
 The last line is JSON: `worst_level` and `least_level` of the recommended procedure over the worlds, `power_ratio` to
-the floor in the first world, `worst_look`, `least_rank_coverage`, and level and power by world and procedure.
+the floor in the first world, `worst_look`, `worst_stop` (ever wrong), `least_rank_coverage`, and level and power by
+world and procedure.
 """
 
 import argparse
@@ -36,10 +40,11 @@ from analysis.stats.inference import SourceEffects, compare_clustered, rank_inte
 from analysis.stats.pipeline import Design, analyse, compare_recommended
 from analysis.stats.ratings import Ratings
 from analysis.stats.scores import Unit, counted_items
-from analysis.stats.sequences import compare_at_any_time
+from analysis.stats.sequences import at_every_look
 from campaigns.design.composition import Kind
 
-N_EQUAL, N_DIFFERENT, N_LOOKS = 400, 150, 100
+N_EQUAL, N_DIFFERENT, N_LOOKS, N_STOPPED = 400, 150, 100, 50
+STOPPED_STEPS, STOPPED_WORKERS = (3, 6), 100
 QUICK = 20
 N_SYSTEMS, N_ORDINARY, N_COPIES = 6, 70, 10
 STEP = 1.5
@@ -93,12 +98,16 @@ WORLDS = {
 
 @dataclass(frozen=True)
 class Task:
-    """One campaign to simulate; `step`: points between systems; `has_looks`: it is watched instead of compared."""
+    """One campaign to simulate; `step`: points between systems; `has_looks`: it is watched instead of compared.
+
+    `n_workers`, if given, is in place of the world's.
+    """
 
     world: str
     seed: int
     step: float = 0
     has_looks: bool = False
+    n_workers: int | None = None
 
 
 def simulate(world: World, step: float, rng: np.random.Generator) -> Ratings:
@@ -205,9 +214,40 @@ def permuted(
     return np.asarray((difference >= difference[0] - 1e-12).mean(axis=0))
 
 
+def watch(
+    z: Matrix,
+    system: NDArray[np.integer],
+    worker: NDArray[np.integer],
+    source: NDArray[np.integer],
+    assignment: NDArray[np.integer],
+    ratings: Ratings,
+    step: float,
+) -> dict[str, float]:
+    """Look after every HIT; return the pairs that are ever wrong, whether any decision is, and the HITs until all are.
+
+    Systems are in the order of their quality, so a decision for the later one of two is wrong; of equal ones each is.
+    """
+    n_hits = int(ratings.assignment.max()) + 1
+    upper = np.triu_indices(N_SYSTEMS, 1)
+    ever, is_wrong, n_used = np.zeros(upper[0].size, dtype=bool), False, n_hits
+    for last in np.unique(assignment):
+        seen = assignment <= last
+        so_far = compare_clustered(z[seen], system[seen], worker[seen], source[seen], ratings.n_systems)
+        watched = at_every_look(so_far, alpha=ALPHA, n_planned=ratings.n_workers)
+        low, high, holm = watched.low[upper], watched.high[upper], watched.holm[upper]
+        ever |= (low > 0) | (high < 0)
+        is_wrong |= bool(((holm < ALPHA) & ((watched.difference[upper] < 0) | (step == 0))).any())
+        if (holm < ALPHA).all():
+            n_used = int(last) + 1
+            break
+    shares = {"stop": float(is_wrong), "used": n_used / n_hits}
+    return shares if step else {**shares, "looks": float(ever.mean())}
+
+
 def run(task: Task) -> dict[str, float]:
     """Return the share of a campaign's tests with p < 0.05 by procedure, or of its pairs that a watcher errs on."""
     world = WORLDS[task.world]
+    world = replace(world, n_workers=task.n_workers or world.n_workers)
     rng = np.random.default_rng([list(WORLDS).index(task.world), task.seed])
     ratings = simulate(world, task.step, rng)
     criteria = np.zeros(ratings.n_criteria, dtype=bool)
@@ -221,13 +261,7 @@ def run(task: Task) -> dict[str, float]:
     z, system = observations.overall_z, observations.system
     worker, source = ratings.worker[kept], ratings.source[kept]
     if task.has_looks:
-        ever = np.zeros((N_SYSTEMS, N_SYSTEMS), dtype=bool)
-        for last in np.unique(ratings.assignment[kept]):
-            seen = ratings.assignment[kept] <= last
-            so_far = compare_clustered(z[seen], system[seen], worker[seen], source[seen], ratings.n_systems)
-            watched = compare_at_any_time(so_far, alpha=ALPHA, n_planned=world.n_workers)
-            ever |= (watched.p_value < ALPHA)[:N_SYSTEMS, :N_SYSTEMS]
-        return {"looks": float(ever[np.triu_indices(N_SYSTEMS, 1)].mean())}
+        return watch(z, system, worker, source, ratings.assignment[kept], ratings, task.step)
     recommended = compare_recommended(ratings, design, found)
     p_values = {
         STUDIES: found.tests.p_value,
@@ -251,16 +285,22 @@ def run(task: Task) -> dict[str, float]:
     return shares
 
 
-def measure(worlds: list[str], n_equal: int, n_different: int, n_looks: int) -> dict[str, dict[str, dict[str, float]]]:
+def measure(
+    worlds: list[str], n_equal: int, n_different: int, n_looks: int, n_stopped: int
+) -> dict[str, dict[str, dict[str, float]]]:
     """Return level, power, coverage of ranks and errors of looks by world and procedure; print each world."""
     measured = {}
     with ProcessPoolExecutor(max_workers=2) as pool:
         for name in worlds:
+            has_looks = len(WORLDS[name].hits) == 1
             groups = {
                 "level": [Task(name, k) for k in range(n_equal)],
                 "power": [Task(name, k, STEP) for k in range(n_different)],
-                "looks": [Task(name, k, has_looks=True) for k in range(n_looks)] if len(WORLDS[name].hits) == 1 else [],
+                "looks": [Task(name, k, has_looks=True) for k in range(n_looks if has_looks else 0)],
             }
+            for step in STOPPED_STEPS:
+                n = n_stopped if has_looks else 0
+                groups[f"step {step}"] = [Task(name, k, step, True, STOPPED_WORKERS) for k in range(n)]
             rows: dict[str, dict[str, float]] = defaultdict(dict)
             for group, tasks in groups.items():
                 shares = defaultdict(list)
@@ -277,6 +317,10 @@ def measure(worlds: list[str], n_equal: int, n_different: int, n_looks: int) -> 
 def print_world(title: str, rows: dict[str, dict[str, float]]) -> None:
     """Print level and power of each procedure in one world."""
     print(f"{title}; ranks {min(rows['ranks'].values()):.3f}, looks {rows['looks'].get('looks', np.nan):.3f}")
+    if "stop" in rows:
+        wrong = ", ".join(f"{group} {share:.3f}" for group, share in rows["stop"].items())
+        used = ", ".join(f"{group} {rows['used'][group]:.2f}" for group in rows["used"] if group != "looks")
+        print(f"    stopping rule: ever wrong {wrong}; HITs used {used}")
     for name in PROCEDURES:
         if name in rows:
             print(f"    {name:<28} level {rows[name]['level']:.3f}   power {rows[name]['power']:.3f}", flush=True)
@@ -289,7 +333,9 @@ def main() -> None:
     parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=list(WORLDS), metavar="NAME")
     options = parser.parse_args()
     start = time.perf_counter()
-    numbers = (QUICK, QUICK, QUICK // 4) if options.quick else (N_EQUAL, N_DIFFERENT, N_LOOKS)
+    numbers = (QUICK, QUICK, QUICK // 4, QUICK // 4)
+    if not options.quick:
+        numbers = N_EQUAL, N_DIFFERENT, N_LOOKS, N_STOPPED
     measured = measure(options.worlds, *numbers)
     first = measured[options.worlds[0]]
     levels = [rows[RECOMMENDED]["level"] for rows in measured.values()]
@@ -301,12 +347,13 @@ def main() -> None:
                 "least_level": round(min(levels), 4),
                 "power_ratio": round(first[RECOMMENDED]["power"] / max(first[OUTPUTS]["power"], 1e-9), 2),
                 "worst_look": round(max(rows["looks"]["looks"] for rows in measured.values() if "looks" in rows), 4),
+                "worst_stop": round(max(max(rows["stop"].values()) for rows in measured.values() if "stop" in rows), 4),
                 "least_rank_coverage": round(min(min(rows["ranks"].values()) for rows in measured.values()), 4),
                 "worlds": {
                     name: {key: {k: round(v, 4) for k, v in row.items()} for key, row in rows.items()}
                     for name, rows in measured.items()
                 },
-                "campaigns": dict(zip(("equal", "different", "watched"), numbers, strict=True)),
+                "campaigns": dict(zip(("equal", "different", "watched", "stopped"), numbers, strict=True)),
                 "seconds": round(time.perf_counter() - start, 1),
                 "cores": os.cpu_count(),
                 "python": platform.python_version(),

@@ -13,6 +13,7 @@ from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.platform import CampaignRef, CrowdPlatform
 from campaigns.design.composition import Kind, Layout, Mix
 from campaigns.design.sampling import Leftover
+from campaigns.design.stopping import STOPPING_RULES, StoppingRule
 from campaigns.design.worker_test import DEFAULT_TEST, WORKER_TESTS
 from campaigns.platforms import platforms
 
@@ -89,6 +90,12 @@ class Campaign(models.Model):
         max_length=20, choices=[(slug, test.title) for slug, test in WORKER_TESTS.items()], default=DEFAULT_TEST
     )
     alpha = models.FloatField("α", default=0.05)
+    stopping_rule = models.CharField(
+        "closes by itself", max_length=10, choices=STOPPING_RULES, default=StoppingRule.OFF.value
+    )
+    stopping_systems = models.JSONField(
+        "names of the systems that the stopping rule is about", default=list, blank=True
+    )
 
     reward = models.DecimalField("reward per HIT", max_digits=8, decimal_places=2, default=Decimal("0"))
     currency = models.CharField(max_length=3, default="USD")

@@ -252,6 +252,7 @@ EVALSITE_CONNECTORS = [
 EVALSITE_OVERVIEW = [
     "crowd.overview.platform_part",
     "annotation.overview.progress_part",
+    "analysis.overview.stopping_part",
     "analysis.overview.finding_part",
 ]
 

@@ -16,7 +16,7 @@ from analysis.study import Study
 
 ALPHA = 0.05
 """Below this corrected p, two systems differ."""
-_PAIRS_SHOWN = 66  # those of twelve systems; the file has all
+PAIRS_SHOWN = 66  # those of twelve systems; the file has all
 _BETTER, _OPEN, _SO_FAR, _UNDEFINED = "better", "not shown to differ", "undecided so far", "cannot be compared"
 Report = Mapping[str, Any]
 
@@ -170,11 +170,11 @@ def _pairs_in_files(found: Mapping[str, Any]) -> Table:
 def _pairs_shown(found: Mapping[str, Any]) -> Table:
     pairs = found["pairs"]
     caption = _caption(found)
-    if len(pairs) > _PAIRS_SHOWN:
-        caption = f"The first {_PAIRS_SHOWN} of {len(pairs):,} pairs, in the order of ranks. {caption}"
+    if len(pairs) > PAIRS_SHOWN:
+        caption = f"The first {PAIRS_SHOWN} of {len(pairs):,} pairs, in the order of ranks. {caption}"
     columns = [Column("Conclusion"), Column("Difference", hint="in z"), *_NUMBERS]
     columns += [Column("In the studies", hint="what the rank-sum test concludes")]
-    rows = [[_conclusion(pair, found), *_numbers(pair), _studies(pair)] for pair in pairs[:_PAIRS_SHOWN]]
+    rows = [[_conclusion(pair, found), *_numbers(pair), _studies(pair)] for pair in pairs[:PAIRS_SHOWN]]
     return Table("recommended", "Recommended comparison", caption, columns, rows, output=Output.PAGE | Output.TERMINAL)
 
 

@@ -12,8 +12,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from analysis import campaign_queries as queries
+from analysis.exports import to_csv
 from analysis.forms import LiveWorkerFilter
 from analysis.live import find_workers, list_live_workers
+from analysis.looks import course_of, looks_table
 from analysis.methods.replication import agreement_table, compare_runs
 from analysis.queries import has_part, hide_excluded
 from analysis.services.campaigns import request_analysis
@@ -54,6 +56,7 @@ def _results_page(request: SignedInRequest, campaign: Campaign, error: DomainErr
         "refused": error,
         "progress": progress,
         "new_job": _progress_of(campaign, waited_for) if waited_for and not chosen else None,
+        "course": course_of(campaign, queries.list_looks(campaign)),
     }
     if shown is None:
         return render(request, "analysis/no_results.html", campaign_context(campaign, "results") | more)
@@ -111,6 +114,14 @@ def _progress_of(campaign: Campaign, job: Job) -> dict[str, Any]:
 def job(request: SignedInRequest, campaign: Campaign, job_id: UUID) -> HttpResponse:
     """Answer with the state of a job of the campaign's analysis, and whether a part of its result can be shown."""
     return JsonResponse(_progress_of(campaign, queries.get_job_of(campaign, job_id)))
+
+
+@campaign_view("GET", "HEAD")
+def looks(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Send every look at the campaign's ratings as CSV."""
+    answer = HttpResponse(to_csv(looks_table(queries.list_looks(campaign))), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = 'attachment; filename="looks.csv"'
+    return answer
 
 
 @campaign_view("GET", "HEAD")

@@ -12,13 +12,13 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from analysis.campaign_facts import get_facts
-from analysis.campaign_queries import find_agreement, settings_of
+from analysis.campaign_queries import find_agreement, list_looks, settings_of
 from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
 from analysis.findings import find
 from analysis.forms import LiveWorkerFilter
 from analysis.live import LiveWorker, find_workers, list_live_workers
 from analysis.methods import sections_of
-from analysis.models import AnalysisRun
+from analysis.models import AnalysisRun, Look
 from analysis.paper.questions import Question
 from analysis.paper.statement import data_statement
 from analysis.paper.texts import paper_texts
@@ -124,6 +124,31 @@ class LiveWorkers(Resource):
         everyone = list_live_workers(campaign, settings_of(campaign), timezone.now())
         with_names = campaign.my_role == Role.OWNER
         return find_workers(everyone, state=wanted["show"], search=wanted["search"], with_names=with_names)
+
+
+class LookShape(serializers.ModelSerializer[Look]):
+    """What the ratings had shown when so many assignments were finished, by bounds that hold at every look."""
+
+    pairs = serializers.JSONField(
+        help_text="Of each pair `systems`, `difference` in z, `low`, `high`, `p_holm`, and `is_wanted`: whether the "
+        "stopping rule waits for it. Undefined numbers are null."
+    )
+
+    class Meta:
+        model = Look
+        fields = (
+            *("n_assignments", "at", "n_workers", "n_pairs", "n_decided", "n_wanted", "n_wanted_decided"),
+            *("has_closed", "pairs"),
+        )
+
+
+class Looks(Resource):
+    """Looks at a campaign that may close itself."""
+
+    @operation(Scope.READ, returns=LookShape, many="all")
+    def get(self, request: ApiRequest, campaign: Campaign) -> list[Look]:
+        """List the looks at the ratings, the first one first: how many pairs of systems were decided, and which."""
+        return list_looks(campaign)
 
 
 class AgreementShape(serializers.Serializer[Any]):

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 
 from campaigns.contracts.chat import ChatRules
+from campaigns.design.stopping import STOPPING_RULES
 from campaigns.design.worker_test import WORKER_TESTS
-from campaigns.forms.partial import CheckboxWidget, PartialForm
+from campaigns.forms.partial import CheckboxesWidget, CheckboxWidget, PartialForm
 from campaigns.models import LONGEST_NAME, Campaign
 from campaigns.services.campaigns import CHANGEABLE_AFTER_LAUNCH
 from evalsite.lib.markdown import MarkdownField
@@ -16,6 +17,7 @@ from evalsite.lib.markdown import MarkdownField
 _GROUPS = (
     ("Campaign", ("name", "lease_minutes", "is_accessible", "offers_text")),
     ("Worker test", ("worker_test", "alpha")),
+    ("When it closes", ("stopping_rule", "stopping_systems")),
 )
 _PAYMENT = ("reward", "currency", "minutes_per_hit")
 
@@ -60,6 +62,19 @@ class SettingsForm(PartialForm):
         error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), "Give a number between 0 and 1."),
         widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
     )
+    stopping_rule = forms.ChoiceField(
+        label="The campaign closes by itself",
+        choices=STOPPING_RULES,
+        widget=forms.RadioSelect,
+        help_text="A pair is decided when its difference is shown at 95 %, valid whenever you look and for all pairs "
+        "together. It is checked as HITs are finished. Workers who are at a HIT then may finish it.",
+    )
+    stopping_systems = forms.MultipleChoiceField(
+        label="Systems that must be decided",
+        required=False,
+        widget=CheckboxesWidget,
+        help_text="Only for the last two choices.",
+    )
     reward = forms.DecimalField(
         label="Reward per HIT", min_value=Decimal(0), max_digits=8, decimal_places=2, help_text="0: unpaid volunteers."
     )
@@ -75,6 +90,10 @@ class SettingsForm(PartialForm):
 
     def __init__(self, campaign: Campaign, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data, initial={name: getattr(campaign, name) for name in self.base_fields})
+        names = {*campaign.systems.filter(is_degraded=False).values_list("name", flat=True)}
+        # One that was chosen and is gone may be unticked.
+        offered = sorted(names | set(campaign.stopping_systems))
+        cast(forms.MultipleChoiceField, self.fields["stopping_systems"]).choices = [(name, name) for name in offered]
         if campaign.is_live:  # chats have no images that text could take the place of
             del self.fields["is_accessible"], self.fields["offers_text"]
 

@@ -21,8 +21,11 @@ from evalsite.lib.errors import DomainError
 _SEED_BITS = 31
 # It does not follow from the number of chatbots: a number to begin with.
 _LIVE_HITS = 100
-# What may be changed when workers have seen the campaign; of a platform's settings, how many workers there may be.
-CHANGEABLE_AFTER_LAUNCH = frozenset({"name", "contact", "lease_minutes", "offers_text"})
+# What may be changed when workers have seen the campaign; of a platform's settings, how many workers there may be. The
+# bounds of a stopping rule hold whatever makes one stop, and whenever one decides that.
+CHANGEABLE_AFTER_LAUNCH = frozenset(
+    {"name", "contact", "lease_minutes", "offers_text", "stopping_rule", "stopping_systems"}
+)
 
 DEGRADED = "degraded"
 """Name and connector of the degraded chatbot that a campaign begins with."""

@@ -1,5 +1,6 @@
 """Numbers and times in words."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 
@@ -10,6 +11,15 @@ def counted(n: int, noun: str) -> str:
     ('1 HIT', '1,200 HITs')
     """
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def listed(parts: Sequence[str], last: str = "and") -> str:
+    """Return words as a list in a sentence.
+
+    >>> listed(["a", "b", "c"], "or")
+    'a, b or c'
+    """
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
 def short_duration(seconds: float) -> str:

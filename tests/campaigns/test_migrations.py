@@ -158,6 +158,7 @@ class Stored(NamedTuple):
     study: tuple[str, str] | None
     archived_at: Any
     offers_text: bool | None
+    stopping: tuple[str, list[str]] | None
 
 
 def add(state: Any, name: str, *chatbots: tuple[str, dict[str, Any]], is_launched: bool = False, chat: Any) -> None:
@@ -185,6 +186,7 @@ def read(state: Any) -> dict[str, Stored]:
             (each.study_name, each.contact) if hasattr(each, "contact") else None,
             getattr(each, "archived_at", None),
             getattr(each, "offers_text", None),
+            (each.stopping_rule, each.stopping_systems) if hasattr(each, "stopping_rule") else None,
         )
         for each in state.get_model("campaigns", "Campaign").objects.all()
     }
@@ -247,6 +249,10 @@ def test_no_campaign_from_before_is_archived(stored: dict[str, dict[str, Stored]
 
 def test_no_campaign_from_before_offers_text(stored: dict[str, dict[str, Stored]]) -> None:
     assert {each.offers_text for each in stored["latest"].values()} == {False}
+
+
+def test_no_campaign_from_before_closes_by_itself(stored: dict[str, dict[str, Stored]]) -> None:
+    assert [each.stopping for each in stored["latest"].values()] == [("off", [])] * len(stored["latest"])
 
 
 def test_a_place_that_was_taken_over_before_keeps_why(sqlite: UsingDatabase, stored: object) -> None:

@@ -19,6 +19,8 @@ WHOLE = {
     "lease_minutes": "30",
     "worker_test": "paired-t",
     "alpha": "0.01",
+    "stopping_rule": "all",
+    "stopping_systems": "",
     "reward": "1.20",
     "currency": "eur",
     "minutes_per_hit": "6",
