@@ -27,7 +27,8 @@ from evalsite.lib.words import counted
 logger = logging.getLogger(__name__)
 REMIND = "annotation.remind"
 """The kind of job that sends a reminder."""
-MAIL_SETTING = ("EMAIL_URL", "smtp://user:password@host:587")
+MAIL_SETTINGS = (("EMAIL_URL", "smtp://user:password@host:587"), ("DEFAULT_FROM_EMAIL", "evalsite@example.org"))
+"""What an administrator sets so that the site sends mail: names and examples."""
 
 
 @transaction.atomic
@@ -110,7 +111,7 @@ def send_reminder(*, reminder: Reminder, on_progress: Callable[[int, int, str], 
 def _refuse_now(campaign: Campaign) -> None:
     """Refuse a reminder that cannot be sent, or whose links would lead to no HIT."""
     if not is_mail_set_up():
-        raise DomainError("no_mail", f"This site sends no mail. {ask_to_set(*MAIL_SETTING)}")
+        raise DomainError("no_mail", f"This site sends no mail. {ask_to_set(*MAIL_SETTINGS[0])}")
     if not campaign.is_open:
         raise DomainError("not_running", "The campaign is not running, so links give out no HITs. No reminder is sent.")
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.rater_forms import RaterFilter, ReminderForm
 from annotation.raters import InvitedRater, plan_reminder
-from annotation.services.reminders import MAIL_SETTING, remind_raters, study_of, write_reminder
+from annotation.services.reminders import MAIL_SETTINGS, remind_raters, study_of, write_reminder
 from annotation.views.raters import arrival_url, link_of
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
@@ -56,7 +56,7 @@ def remind(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "error": error,
         "has_mail": is_mail_set_up(),
         "mails": [(rater, link_of(request, campaign, rater)) for rater in plan.reached[:_MAILS_SHOWN]],
-        "mail_setting": setting_line(*MAIL_SETTING),
+        "mail_settings": [setting_line(*setting) for setting in MAIL_SETTINGS],
         "preview": _preview(campaign, form, plan.reached[0], url) if plan.reached and is_valid else None,
     }
     return render_form(

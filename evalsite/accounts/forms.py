@@ -13,6 +13,10 @@ from evalsite.accounts.models import Scope, User
 class ResetForm(PasswordResetForm):
     """Somebody's address. Who was invited, and has no password yet, gets a link, too."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].label = "E-mail"  # as on the page of signing in
+
     def get_users(self, email: str) -> Iterator[User]:
         """Return the active account with this address."""
         yield from User.objects.filter(email__iexact=email, is_active=True)

@@ -309,6 +309,7 @@ def test_a_site_without_mail_says_how_to_set_it_up(owner_client: Client, idle: C
     settings.EMAIL_BACKEND = NO_MAIL
     page = owner_client.get(page_of(idle))
     assert "EMAIL_URL=smtp://user:password@host:587" in page.text
+    assert "DEFAULT_FROM_EMAIL=evalsite@example.org" in page.text
     assert "restarts" in page.text
     assert "raters.csv?state=unfinished" in page.text
     assert 'href="mailto:ada@example.org?body=http' in page.text
