@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, fields, replace
-from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from uuid import UUID
 
@@ -19,13 +18,12 @@ from annotation.models import Assignment
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.models import Campaign
 from campaigns.protocols import get_protocol
-from campaigns.queries import of_set_up
+from campaigns.queries import fee_of_place, of_set_up
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 
 ANALYSE = "analysis.campaign"
 """The kind of job that takes a snapshot of a campaign's ratings and has it analysed."""
-_CENT = Decimal("0.01")
 
 
 @dataclass(frozen=True)
@@ -86,8 +84,7 @@ def _cost_of(campaign: Campaign) -> Cost | None:
     """Return what a HIT costs by the campaign's settings; None where workers are not paid by it."""
     if not campaign.reward:
         return None
-    fee = campaign.crowd_platform.fee(campaign.ref, campaign.reward, n_places=campaign.workers_per_hit)
-    return Cost(float(campaign.reward + fee.quantize(_CENT, ROUND_HALF_UP)), campaign.currency)
+    return Cost(float(campaign.reward + fee_of_place(campaign, campaign.workers_per_hit)), campaign.currency)
 
 
 def newest_snapshot_of(campaign: Campaign) -> RatingsFile | None:

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -11,7 +11,7 @@ from uuid import uuid4
 from zlib import crc32
 
 from analysis.methods import figures_of, tables_of
-from analysis.sections import DARK, LIGHT, Cell, Figure, Output, Table, Theme
+from analysis.sections import DARK, LIGHT, Cell, Figure, Output, Section, Table, Theme
 from evalsite.lib.tables.writing import Sheet, sheet_names, write_csv, write_xlsx
 
 _REPORT, _FIGURES, _TABLES = "report.json", "figures", "tables"
@@ -201,6 +201,30 @@ def draw_figure(folder: Path, name: str) -> bool:
             finally:
                 draft.unlink(missing_ok=True)
     return True
+
+
+def section_file(sections: Sequence[Section], name: str) -> bytes | None:
+    """Return a file of a figure (SVG, also for dark pages, PDF, PNG) or of a table (CSV, LaTeX, XLSX) of some sections.
+
+    Made anew each time; None if there is no such figure or table.
+    """
+    for section in sections:
+        for table in section.tables:
+            made: dict[str, Callable[[Table], str | bytes]] = {
+                ".csv": to_csv,
+                ".tex": to_latex,
+                ".xlsx": lambda table: to_xlsx([table]),
+            }
+            for suffix, make in made.items():
+                if name == file_name(table.name) + suffix:
+                    content = make(table)
+                    return content.encode() if isinstance(content, str) else content
+        for figure in section.figures:
+            stem = file_name(figure.name)
+            themes = {f"{stem}{suffix}": LIGHT for suffix in (".svg", ".pdf", ".png")} | {f"{stem}-dark.svg": DARK}
+            if name in themes:
+                return figure_bytes(figure, Path(name).suffix, themes[name], texts=figure.title)
+    return None
 
 
 def figure_bytes(figure: Figure, suffix: str, theme: Theme = LIGHT, *, texts: str) -> bytes:

@@ -103,6 +103,33 @@ class AnalysisRun(models.Model):
         return "ready" if self.finished_at else self.job.status if self.job else "queued"
 
 
+class PowerAnalysis(models.Model):
+    """What a planned design would find, cost and take, by simulation: its settings and, once it is made, its plan.
+
+    It belongs to a campaign, and all members see it; or to who made it alone. `pilot` is the run whose ratings showed
+    the variances, if any; None also if it was deleted since.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    campaign = models.ForeignKey(
+        Campaign, null=True, blank=True, on_delete=models.PROTECT, related_name="power_analyses"
+    )
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    settings: Any = models.JSONField("analysis.planning.plans.PlanSettings")
+    pilot = models.ForeignKey(AnalysisRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    job = models.OneToOneField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
+    plan: Any = models.JSONField("analysis.planning.plans.make_plan", null=True, blank=True)
+    my_role: str  # of the user that a query fetched it for
+
+    class Meta:
+        ordering = ["-created_at"]
+        verbose_name_plural = "power analyses"
+
+    def __str__(self) -> str:
+        return f"plan of {self.created_at:%Y-%m-%d %H:%M}"
+
+
 def new_share_token() -> str:
     """Return what nobody can guess: 192 random bits, as 32 characters of an address."""
     return secrets.token_urlsafe(24)

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from analysis.campaign_queries import ANALYSE
-from analysis.models import AnalysisRun, Look, RatingsFile, ShareLink
+from analysis.models import AnalysisRun, Look, PowerAnalysis, RatingsFile, ShareLink
 from campaigns.contracts.records import Counted, Erasure, Held, Records, Rows
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
@@ -30,15 +30,22 @@ class AnalysisRecords(Records):
             Counted(self._runs(campaign_id).count(), "analysis run"),
             Counted(ShareLink.objects.filter(campaign=campaign_id).count(), "share link"),
             Counted(Look.objects.filter(campaign=campaign_id).count(), "look"),
+            Counted(self._plans(campaign_id).count(), "plan"),
         ]
 
     def _runs(self, campaign_id: int) -> QuerySet[AnalysisRun]:
         return AnalysisRun.objects.filter(ratings_file__campaign=campaign_id)
 
+    def _plans(self, campaign_id: int) -> QuerySet[PowerAnalysis]:
+        return PowerAnalysis.objects.filter(campaign=campaign_id)
+
     def refusals(self, campaign_id: int) -> list[str]:
         """Return that results are being computed."""
         unfinished = [Job.Status.QUEUED, Job.Status.RUNNING]
-        n = self._runs(campaign_id).filter(job__status__in=unfinished).count()
+        n = sum(
+            rows.filter(job__status__in=unfinished).count()
+            for rows in (self._runs(campaign_id), self._plans(campaign_id))
+        )
         return [f"{counted(n, 'result')} {'is' if n == 1 else 'are'} being computed. Wait for the end."] if n else []
 
     def delete_files(self, campaign_id: int) -> None:
@@ -50,6 +57,7 @@ class AnalysisRecords(Records):
     def rows(self, campaign_id: int) -> list[Rows]:
         """Return the tables; of runs those first that were changed from others."""
         return [
+            Rows(self._plans(campaign_id), "job", delete_jobs),
             Rows(self._runs(campaign_id), "job", delete_jobs),
             Rows(RatingsFile.objects.filter(campaign=campaign_id)),
             Rows(ShareLink.objects.filter(campaign=campaign_id)),

@@ -3,9 +3,10 @@
 from itertools import count
 
 from analysis.campaign_queries import ANALYSE, get_rating_progress
-from analysis.models import AnalysisRun
+from analysis.models import AnalysisRun, PowerAnalysis
 from analysis.services.campaigns import analyse_campaign
 from analysis.services.looks import LOOK, enqueue_looks, take_look
+from analysis.services.planning import PLAN, execute_plan
 from analysis.services.runs import N_STAGES, execute_run
 from campaigns.models import Campaign
 from campaigns.queries import may_edit
@@ -65,6 +66,27 @@ def look_at_ratings(ctx: JobContext, campaign: int) -> None:
 def look_at_running_campaigns() -> None:
     """Have a look taken at each campaign that may close itself and has enough new ratings."""
     enqueue_looks()
+
+
+@job_handler(PLAN, "Plan a campaign")
+def make_plan(ctx: JobContext, plan: str) -> None:
+    """Simulate the campaigns of a plan of this id."""
+    found = PowerAnalysis.objects.select_related("pilot__ratings_file").get(pk=plan)
+    execute_plan(plan=found, on_progress=ctx.progress, saving=ctx.saving)
+
+
+@job_subject(PLAN)
+def _campaign_of_plan(job: Job) -> int | None:
+    return PowerAnalysis.objects.values_list("campaign", flat=True).filter(pk=job.args["plan"]).first()
+
+
+@may_retry(PLAN)
+def may_plan(job: Job) -> bool:
+    """Tell whether who planned a campaign is still an editor; a plan without one is their own."""
+    if not PowerAnalysis.objects.filter(pk=job.args["plan"]).exists():
+        return False
+    campaign_id = _campaign_of_plan(job)
+    return campaign_id is None or may_edit(job.owner, campaign_id)
 
 
 @job_subject(LOOK)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis.views import campaigns, comparisons, deletion, files, runs, sharing
+from analysis.views import campaigns, comparisons, deletion, files, plans, runs, sharing
 
 app_name = "analysis"
 urlpatterns = [
@@ -14,6 +14,10 @@ urlpatterns = [
     path("ratings/<uuid:ratings_file_id>/delete/", deletion.ratings_file, name="delete_file"),
     path("compare/", comparisons.compare, name="compare_any"),
     path("compare/file/", comparisons.comparison_file, name="comparison_file"),
+    path("plan/", plans.plans, name="plans"),
+    path("plans/<uuid:plan_id>/job/", plans.plan_job, name="plan_job"),
+    path("plans/<uuid:plan_id>/delete/", plans.delete, name="delete_plan"),
+    path("plans/<uuid:plan_id>/<str:name>", plans.plan_file, name="plan_file"),
     path("runs/<uuid:run_id>/", runs.run, name="run"),
     path("runs/<uuid:run_id>/job/", runs.run_job, name="run_job"),
     path("runs/<uuid:run_id>/delete/", deletion.run, name="delete_run"),
@@ -38,6 +42,7 @@ urlpatterns = [
     path("campaigns/<uuid:public_id>/results/downloads/", campaigns.downloads, name="campaign_downloads"),
     path("campaigns/<uuid:public_id>/share/", sharing.create, name="share"),
     path("campaigns/<uuid:public_id>/share/<int:link_id>/revoke/", sharing.revoke, name="revoke_share"),
+    path("campaigns/<uuid:public_id>/plan/", plans.campaign_plan, name="campaign_plan"),
     path("campaigns/<uuid:public_id>/workers/", campaigns.workers, name="campaign_workers"),
     path("campaigns/<uuid:public_id>/looks.csv", campaigns.looks, name="looks"),
     path("campaigns/<uuid:public_id>/jobs/<uuid:job_id>/", campaigns.job, name="campaign_job"),

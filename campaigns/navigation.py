@@ -91,6 +91,7 @@ _GROUPS = {
         ),
         _Page("instructions", "Instructions and consent", "campaigns:instructions"),
         _Page("design", "HITs", "campaigns:design"),
+        _Page("plan", "Plan", "analysis:campaign_plan"),
         _Page("preview", "Preview", "monitoring:preview"),
     ),
     "Recruit": (

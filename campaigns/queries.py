@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from evalsite.lib.errors import DomainError
 Role = Membership.Role
 BUILD = "campaigns.build_hits"
 """The kind of job that builds a campaign's HITs."""
+_CENT = Decimal("0.01")
 # What each role may do: an owner all, an editor all but members and deleting, a viewer look.
 _RANKS: list[str] = [Role.VIEWER, Role.EDITOR, Role.OWNER]
 
@@ -274,3 +276,9 @@ def list_related_runs(user: User, campaign: Campaign) -> tuple[Campaign | None, 
     mine = Campaign.objects.filter(memberships__user=user)
     parent = mine.filter(pk=campaign.replicates_id).first() if campaign.replicates_id else None
     return parent, list(mine.filter(replicates=campaign).order_by("created_at"))
+
+
+def fee_of_place(campaign: Campaign, places_per_posting: int) -> Decimal:
+    """Return the platform's fee for the reward of one worker's HIT, to the cent: platforms round each, not a sum."""
+    fee = campaign.crowd_platform.fee(campaign.ref, campaign.reward, n_places=places_per_posting)
+    return fee.quantize(_CENT, ROUND_HALF_UP)

@@ -11,11 +11,14 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.models import AnalysisRun
+from analysis.models import AnalysisRun, PowerAnalysis
+from analysis.planning.plans import PlanSettings, make_plan
+from analysis.services.planning import start_plan
 from analysis.services.ratings_files import upload_ratings
 from analysis.services.runs import start_run
 from analysis.services.sharing import create_share_link
 from analysis.settings import from_protocol
+from analysis.stats.designs import PlannedDesign
 from annotation.models import Assignment, Conversation, Invitation
 from annotation.tokens import token_of
 from campaigns.contracts.protocol import Screen
@@ -97,7 +100,7 @@ def make_world() -> World:
         tokens,
         {
             "": for_all,
-            "own": _of_run(finish(own)) | {"token_id": owner.tokens.first().pk},
+            "own": _of_run(finish(own)) | _of_plan(owner) | {"token_id": owner.tokens.first().pk},
             "rated": _of_rated(rated, owner, clients["owner"]),
             "live": _of_live(live),
             "crowd": _of_crowd(crowd),
@@ -121,6 +124,14 @@ def _browser(user: User | None) -> Client:
 
 def _of_run(run: AnalysisRun) -> dict[str, Any]:
     return {"run_id": run.pk, "ratings_file_id": run.ratings_file_id, "job_id": run.job_id, "name": "report.json"}
+
+
+def _of_plan(owner: User, campaign: Campaign | None = None) -> dict[str, Any]:
+    """A finished plan of the smallest size."""
+    settings = PlanSettings(PlannedDesign(2, 6, 10, 8), 30, n_simulations=1)
+    plan = start_plan(user=owner, settings=settings, campaign=campaign)
+    PowerAnalysis.objects.filter(pk=plan.pk).update(plan=make_plan(settings))
+    return {"plan_id": plan.pk, "analysis:plan_file": {"name": "plan.json"}}
 
 
 def _image_on(url: str, browser: Client) -> str:
@@ -147,6 +158,7 @@ def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any
     link = create_share_link(campaign=campaign, user=owner)
     return (
         _of_run(run)
+        | _of_plan(owner, campaign)
         | {
             f"shared:{page}": {"token": link.token}
             for page in ("run", "significance", "reliability", "paper", "downloads", "file")

@@ -34,12 +34,14 @@ _COMPONENTS = {
     "residual": "residual",
 }
 _NORMAL = 1.96
+# Widths that differ by less differ by chance; of such the first is named
+_AS_NARROW = 1.03
 Plan = Mapping[str, Any]
 
 
 def findings_of(plan: Plan) -> list[str]:
     """Return what a plan says, in sentences, the most important first."""
-    found = [_of_power(plan), _of_required(plan)]
+    found = [_of_power(plan), _of_certainty(plan), _of_required(plan)]
     if plan["pilot"]:
         found.append(_of_pilot(plan))
     found += [_of_cost(plan), _of_changes(plan), _of_parts(plan)]
@@ -73,20 +75,24 @@ def _join(parts: list[str]) -> str:
 
 
 def _of_power(plan: Plan) -> str:
-    row, settings = plan["planned"], plan["settings"]
-    n_systems = settings["design"]["n_systems"]
-    n_pairs = n_systems * (n_systems - 1) // 2
+    row, difference = plan["planned"], plan["settings"]["difference"]
     item = "chat" if row["sources"] is None else "item"
-    text = (
+    return (
         f"With {counted(row['workers'], 'worker')} × {counted(row['hits_per_worker'], 'HIT')} of "
-        f"{counted(row['items'], f'ordinary {item}')}, a difference of {settings['difference']:g} points between two "
-        f"systems is found {_times(row['power'])} ({_error(row['power_error'])})"
+        f"{counted(row['items'], f'ordinary {item}')}, a difference of {difference:g} points between two systems is "
+        f"found {_times(row['power'])} ({_error(row['power_error'])})."
     )
+
+
+def _of_certainty(plan: Plan) -> str:
+    row, n_systems = plan["planned"], plan["settings"]["design"]["n_systems"]
+    n_pairs = n_systems * (n_systems - 1) // 2
+    text = ""
     if n_pairs > 1:
-        text += f"; after Holm’s correction over all {n_pairs:,} pairs, {_times(row['power_corrected'])}"
+        text = f"After Holm’s correction over all {n_pairs:,} pairs it is found {_times(row['power_corrected'])}. "
     if row["half_width"] is None:
-        return f"{text}. Too few workers count for an interval."
-    return f"{text}. The 95 % interval of a difference reaches ± {row['half_width']:.1f} points."
+        return f"{text}Too few workers count for an interval."
+    return f"{text}The 95 % interval of a difference is ± {row['half_width']:.1f} points."
 
 
 def _of_required(plan: Plan) -> str:
@@ -97,9 +103,9 @@ def _of_required(plan: Plan) -> str:
             return f"No number of workers that was tried finds it {_times(target)}."
         return (
             f"No number of workers finds it {_times(target)} with {plan['planned']['sources']:,} sources. "
-            f"{_enough(grown)} and {grown['sources']:,} sources do, if sources grow with the workers."
+            f"{_enough(grown)} with {grown['sources']:,} sources do."
         )
-    return f"{_enough(required)} find it {_times(target)}{_by_system(required)}."
+    return f"{_enough(required)} are enough to find it {_times(target)}{_by_system(required)}."
 
 
 def _enough(row: Plan) -> str:
@@ -132,7 +138,7 @@ def _of_cost(plan: Plan) -> str:
     for name, row in rows:
         parts = []
         if row["cost"] is not None:
-            parts.append(f"costs {row['cost']:,.2f} {currency}".rstrip() + ", fees included")
+            parts.append(f"costs {row['cost']:,.2f} {currency}".rstrip() + " with fees")
         if row["hours"] is not None:
             parts.append(f"takes {row['hours']:,.0f} hours of work" if row["hours"] >= 1 else "takes less than an hour")
         if row["days"] is not None:
@@ -149,7 +155,8 @@ def _of_changes(plan: Plan) -> str:
     doubled = {name: rows[name] for name in _DOUBLE if name in rows}
     if own is None or not doubled:
         return ""
-    best = min(doubled, key=lambda name: doubled[name]["half_width"])
+    least = min(row["half_width"] for row in doubled.values())
+    best = next(name for name in doubled if doubled[name]["half_width"] <= _AS_NARROW * least)
     text = (
         f"Of the ways to double the ratings, this narrows the interval most: {CHANGES[best]} (± {own:.1f} to "
         f"± {doubled[best]['half_width']:.1f} points)."
@@ -164,8 +171,8 @@ def _of_parts(plan: Plan) -> str:
     total = sum(parts.values())
     if not total:
         return ""
-    words = [f"{100 * value / total:.0f} % from {_PARTS[name]}" for name, value in parts.items() if value]
-    return f"The variance of a difference comes, about, to {_join(words)}."
+    words = [f"{100 * value / total:.0f} % is from {_PARTS[name]}" for name, value in parts.items() if value]
+    return f"Of the variance of a difference, about {_join(words)}."
 
 
 # --- Tables
@@ -275,7 +282,7 @@ def _curve_figure(plan: Plan) -> Figure:
 
 def draw_curve(plan: Plan, theme: Theme) -> "Drawing":
     """Draw power by number of workers, with 95 % intervals of the simulation; the planned design is marked."""
-    figure, axes = theme.canvas(width=6.0, height=3.2)
+    figure, axes = theme.canvas(width=7.0, height=3.2)
     curves = [(plan["curve"], "-", "o", "the same sources" if plan["curve_with_sources"] else "one pair, p < .05")]
     if plan["curve_with_sources"]:
         curves.append((plan["curve_with_sources"], "--", "s", "sources grow with the workers"))
@@ -290,17 +297,14 @@ def draw_curve(plan: Plan, theme: Theme) -> "Drawing":
         x, [row["power_corrected"] for row in plan["curve"]], ":^", color=theme.ink, markersize=4, label="after Holm"
     )
     target = plan["settings"]["target"]
-    axes.axhline(target, color=theme.ink, linewidth=0.8, linestyle=(0, (1, 2)))
-    planned = plan["planned"]
-    axes.plot([planned["workers"]], [planned["power"]], "o", markersize=11, fillstyle="none", color=theme.warn)
-    axes.annotate(
-        "planned", (planned["workers"], planned["power"]), xytext=(8, -14), textcoords="offset points", color=theme.warn
-    )
+    axes.axhline(target, color=theme.ink, linewidth=0.8, linestyle=(0, (1, 2)), label="power wanted")
+    planned = [plan["planned"]["workers"]], [plan["planned"]["power"]]
+    axes.plot(*planned, "o", markersize=11, fillstyle="none", color=theme.warn, label="as planned")
     axes.set(xlabel="workers", ylabel="power", ylim=(0, 1.02), xscale="log")
     ticks = _ticks(min(x), max(row["workers"] for row in _points(plan)))
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.minorticks_off()
-    axes.legend(frameon=False, labelcolor=theme.ink, loc="best", fontsize=9)
+    axes.legend(frameon=False, labelcolor=theme.ink, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
     return figure
 
 

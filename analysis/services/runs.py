@@ -17,7 +17,7 @@ from analysis.exports import write_report
 from analysis.finished_work import read_dialogues, read_source_words, read_work
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import OWN_LARGE, scale_of
-from analysis.ratings.loading import load_ratings
+from analysis.ratings.loading import LoadedRatings, load_ratings
 from analysis.ratings.scales import FULL, check_scale, unclear_scale
 from analysis.report import first_report, report
 from analysis.settings import AnalysisSettings, from_json
@@ -94,6 +94,23 @@ def include_worker(*, run: AnalysisRun, user: User, worker: str) -> AnalysisRun:
     return change_run(run=run, user=user, excluded=excluded)
 
 
+def load_run(run: AnalysisRun, settings: AnalysisSettings) -> LoadedRatings:
+    """Return the ratings of a run; raise TableError if its file cannot be used."""
+    loaded = load_ratings(
+        Path(run.ratings_file.file.path),
+        criteria=settings.criterion_names,
+        statements=settings.statements,
+        mapping=run.mapping,
+        name=run.ratings_file.name,
+        encoding=run.ratings_file.encoding,
+        scale=settings.scale or FULL,
+    )
+    is_said = settings.scale is not None or run.ratings_file.campaign_id is not None
+    if not is_said and (observed := check_scale(loaded.ratings.scores)):
+        raise unclear_scale(run.ratings_file.name, loaded.score_columns, observed)
+    return loaded
+
+
 def execute_run(
     *, run: AnalysisRun, on_stage: Callable[[str], None], saving: Callable[[], AbstractContextManager[None]]
 ) -> None:
@@ -112,18 +129,7 @@ def execute_run(
     settings = from_json(run.settings)
     on_stage("Reading the ratings")
     try:
-        loaded = load_ratings(
-            Path(run.ratings_file.file.path),
-            criteria=settings.criterion_names,
-            statements=settings.statements,
-            mapping=run.mapping,
-            name=run.ratings_file.name,
-            encoding=run.ratings_file.encoding,
-            scale=settings.scale or FULL,
-        )
-        is_said = settings.scale is not None or run.ratings_file.campaign_id is not None
-        if not is_said and (observed := check_scale(loaded.ratings.scores)):
-            raise unclear_scale(run.ratings_file.name, loaded.score_columns, observed)
+        loaded = load_run(run, settings)
     except TableError as error:
         run.problems = {
             "rows": [[p.row, p.column, p.message] for p in error.problems],

@@ -15,6 +15,7 @@ from django.urls import reverse
 from annotation.models import Worker
 from campaigns.contracts.account import Terms
 from campaigns.models import Campaign, Hit
+from campaigns.queries import fee_of_place
 from crowd.models import Order, Posting, Submission, Wave
 from evalsite.lib.errors import DomainError
 
@@ -37,12 +38,8 @@ class Cost:
 
 
 def cost_of_places(campaign: Campaign, n_places: int, *, places_per_posting: int) -> Cost:
-    """Return what `n_places` places cost in all, in postings of so many places each: as many times what one costs.
-
-    The platform's fee for one is rounded to the cent: platforms round each fee, not a sum.
-    """
-    fee = campaign.crowd_platform.fee(campaign.ref, campaign.reward, n_places=places_per_posting)
-    fees = n_places * fee.quantize(_CENT, ROUND_HALF_UP)
+    """Return what `n_places` places cost in all, in postings of so many places each: as many times what one costs."""
+    fees = n_places * fee_of_place(campaign, places_per_posting)
     return Cost(n_places, n_places * campaign.reward, fees, campaign.currency)
 
 

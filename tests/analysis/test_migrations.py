@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from analysis.models import AnalysisRun, RatingsFile, ShareLink
+from analysis.models import AnalysisRun, PowerAnalysis, RatingsFile, ShareLink
 from tests.campaigns.cast import make_campaign
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,3 +45,23 @@ def test_a_campaign_of_before_has_no_link_and_takes_one(owner) -> None:
     assert not ShareLink.objects.exists()
     links = [ShareLink.objects.create(campaign=make_campaign(owner), created_by=owner) for _ in range(2)]
     assert links[0].token != links[1].token and all(link.is_open for link in links)
+
+
+def test_an_analysis_of_before_can_be_a_pilot(owner) -> None:
+    executor = MigrationExecutor(connection)
+    latest, before = executor.loader.graph.leaf_nodes(), [("analysis", "0007_looks")]
+    executor.migrate(before)
+    try:
+        old: Any = executor.loader.project_state(before).apps
+        file = old.get_model("analysis", "RatingsFile").objects.create(
+            owner_id=owner.pk, title="Old", name="old.csv", file="old", size=1, sha256="0" * 64
+        )
+        run = old.get_model("analysis", "AnalysisRun").objects.create(
+            ratings_file=file, created_by_id=owner.pk, settings={}, mapping={}, report={"summary": {}}
+        )
+    finally:
+        MigrationExecutor(connection).migrate(latest)
+    assert not PowerAnalysis.objects.exists()
+    kept = AnalysisRun.objects.get(pk=run.pk)
+    plan = PowerAnalysis.objects.create(created_by=owner, settings={}, pilot=kept)
+    assert (plan.pilot, plan.campaign, plan.plan) == (kept, None, None)

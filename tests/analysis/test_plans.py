@@ -1,0 +1,172 @@
+"""Planning in the browser: what the form begins with, how a plan is made, who sees it, what is kept."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from analysis.models import PowerAnalysis
+from analysis.planning.plans import PlanSettings, make_plan
+from analysis.planning_forms import DEFAULTS
+from analysis.planning_queries import plan_defaults
+from analysis.services.planning import start_plan
+from analysis.stats.designs import PlannedDesign
+from campaigns.models import Campaign
+from evalsite.jobs.handlers import JobContext, get_handler
+from evalsite.jobs.models import Job
+from evalsite.lib.errors import DomainError
+from tests.analysis.campaigns import analysed, rated_campaign
+from tests.campaigns.cast import add_member, make_campaign
+
+SMALL = PlanSettings(PlannedDesign(3, 8, 20, 15), 20, n_simulations=1)
+SENT = DEFAULTS | {
+    "n_workers": 8,
+    "n_systems": 3,
+    "n_ordinary": 15,
+    "difference": 20,
+    "n_simulations": "100",
+    "variances": "",
+}
+
+
+def make(plan: PowerAnalysis) -> PowerAnalysis:
+    """Run the job of a plan, as its worker would."""
+    get_handler("analysis.plan")(JobContext(), **plan.job.args)
+    Job.objects.filter(pk=plan.job_id).update(status=Job.Status.SUCCEEDED, finished_at=timezone.now())
+    return PowerAnalysis.objects.get(pk=plan.pk)
+
+
+@pytest.fixture(scope="session")
+def small_plan() -> dict:
+    return make_plan(SMALL)
+
+
+def url(campaign: Campaign | None) -> str:
+    return reverse("analysis:campaign_plan", args=[campaign.public_id]) if campaign else reverse("analysis:plans")
+
+
+@pytest.mark.parametrize("has_campaign", [True, False])
+def test_what_is_sent_is_simulated_by_a_job_once(owner, owner_client: Client, has_campaign: bool) -> None:
+    campaign = make_campaign(owner) if has_campaign else None
+    answers = [owner_client.post(url(campaign), SENT) for _ in range(2)]
+    plan = PowerAnalysis.objects.get()
+    assert {answer.url for answer in answers} == {f"{url(campaign)}?plan={plan.pk}"}
+    assert (plan.settings["design"]["n_workers"], plan.settings["difference"], plan.settings["target"]) == (8, 20, 0.8)
+    assert plan.job.kind == "analysis.plan"
+    assert "Simulating campaigns" in owner_client.get(answers[0].url).text
+    assert owner_client.get(reverse("analysis:plan_job", args=[plan.pk])).json()["status"] == "queued"
+
+
+def test_a_plan_is_shown_in_sentences_a_curve_and_tables_with_their_files(
+    owner, owner_client: Client, small_plan
+) -> None:
+    plan = start_plan(user=owner, settings=SMALL)
+    PowerAnalysis.objects.filter(pk=plan.pk).update(plan=small_plan)
+    page = owner_client.get(url(None)).text
+    assert "With 8 workers × 1 HIT of 15 ordinary items" in page
+    for name, start in {
+        "power.svg": b"<?xml",
+        "power-dark.svg": b"<?xml",
+        "power.pdf": b"%PDF",
+        "power.csv": b"workers,assignments",
+        "changes.tex": b"\\begin{table}",
+        "model.xlsx": b"PK",
+    }.items():
+        answer = owner_client.get(reverse("analysis:plan_file", args=[plan.pk, name]))
+        assert answer.content.startswith(start), name
+    document = json.loads(owner_client.get(reverse("analysis:plan_file", args=[plan.pk, "plan.json"])).content)
+    assert document["planned"] == small_plan["planned"]
+    assert owner_client.get(reverse("analysis:plan_file", args=[plan.pk, "no.svg"])).status_code == 404
+
+
+def test_a_campaign_is_planned_with_its_ratings_as_the_pilot(owner, owner_client: Client) -> None:
+    campaign = rated_campaign(owner, n_hits=6, n_workers=6, n_careless=1, reward=Decimal("1.50"), platform="prolific")
+    run = analysed(campaign, owner)
+    page = owner_client.get(url(campaign)).text
+    assert f'<option value="{run.pk}" selected>This campaign: ' in page
+    settings = PlanSettings(PlannedDesign(3, 6, 20, 10), 20, n_simulations=1)
+    made = make(start_plan(user=owner, settings=settings, campaign=campaign, pilot=run))
+    assert made.plan["model"]["source"] == "pilot"
+    assert made.plan["pilot"]["name"] == run.ratings_file.title
+    assert made.plan["pilot"]["workers_counted"] < made.plan["pilot"]["workers"]
+    assert "who count" in owner_client.get(url(campaign)).text
+
+
+def test_the_form_begins_with_the_design_and_what_work_costs(owner) -> None:
+    campaign = rated_campaign(
+        owner, n_hits=4, n_workers=3, reward=Decimal("1.50"), platform="prolific", workers_per_hit=1
+    )
+    found = plan_defaults(campaign)
+    assert found["n_workers"] == 4
+    assert found["n_sources"] == campaign.sources.count()
+    assert (str(found["reward"]), found["currency"]) == ("1.50", campaign.currency)
+    assert found["fee"] > 0
+    assert found["hits_per_day"] > 0
+
+
+def test_a_draft_without_outputs_can_be_planned(owner, owner_client: Client) -> None:
+    assert owner_client.get(url(make_campaign(owner))).status_code == 200
+    assert owner_client.get(url(make_campaign(owner, "dialogue-free"))).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"n_ordinary": 400}, "there are 300 outputs"),
+        ({"n_degraded": 2}, "Nobody can pass the worker test"),
+        ({"difference": 0}, "greater than or equal"),
+        ({"workers_per_hit": 9}, "9 different workers"),
+        ({"variances": "nobody’s"}, "Select a valid choice"),
+    ],
+)
+def test_what_cannot_be_planned_is_said_and_nothing_is_lost(owner_client: Client, change, text) -> None:
+    answer = owner_client.post(url(None), SENT | {"reward": "2.25"} | change)
+    assert answer.status_code == 422
+    assert text in answer.text
+    assert 'value="2.25"' in answer.text
+    assert not PowerAnalysis.objects.exists()
+
+
+def test_a_pilot_that_is_too_small_fails_with_what_to_do(owner) -> None:
+    campaign = rated_campaign(owner, n_hits=1, n_workers=1, n_careless=0)
+    plan = start_plan(user=owner, settings=SMALL, campaign=campaign, pilot=analysed(campaign, owner))
+    with pytest.raises(DomainError, match="Collect more"):
+        make(plan)
+
+
+def test_a_plan_of_ones_own_is_nobody_elses_and_plans_of_a_campaign_are_its_members(
+    owner, stranger, stranger_client: Client
+) -> None:
+    own = start_plan(user=owner, settings=SMALL)
+    campaign = make_campaign(owner)
+    shared = start_plan(user=owner, settings=SMALL, campaign=campaign)
+    assert stranger_client.get(f"{url(None)}?plan={own.pk}").status_code == 404
+    add_member(campaign, stranger, "viewer")
+    page = stranger_client.get(url(campaign)).text
+    assert "Simulating campaigns" in page
+    assert 'name="n_workers"' not in page
+    assert stranger_client.get(f"{url(None)}?plan={shared.pk}").status_code == 404
+    assert stranger_client.get(f"{url(campaign)}?plan={own.pk}").status_code == 404
+
+
+def test_a_plan_is_deleted_when_it_is_made(owner, owner_client: Client, small_plan) -> None:
+    plan = start_plan(user=owner, settings=SMALL)
+    delete = reverse("analysis:delete_plan", args=[plan.pk])
+    assert "still being made" in owner_client.post(delete, follow=True).text
+    Job.objects.update(status=Job.Status.SUCCEEDED, finished_at=timezone.now())
+    assert owner_client.post(delete, follow=True).status_code == 200
+    assert not PowerAnalysis.objects.exists()
+    assert not Job.objects.exists()
+
+
+def test_plans_of_a_run_that_is_deleted_stay(owner, owner_client: Client) -> None:
+    campaign = rated_campaign(owner)
+    run = analysed(campaign, owner)
+    plan = start_plan(user=owner, settings=SMALL, campaign=campaign, pilot=run)
+    run.delete()
+    plan.refresh_from_db()
+    assert plan.pilot is None
+    assert owner_client.get(url(campaign)).status_code == 200
