@@ -10,7 +10,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from analysis.methods.replication import compare_runs
-from analysis.models import AnalysisRun, Look, RatingsFile, ShareLink
+from analysis.models import AnalysisRun, Look, MetricScores, RatingsFile, ShareLink
 from analysis.queries import LARGE, Role, as_seen, parse_id, runs_seen_by
 from analysis.ratings.scales import FULL
 from analysis.settings import LEAST_PLANNED, AnalysisSettings, Cost
@@ -177,7 +177,8 @@ def find_waiting_job(campaign: Campaign) -> Job | None:
 
 def _of_analysis(campaign: Campaign) -> Q:
     runs = AnalysisRun.objects.filter(ratings_file__campaign=campaign)
-    return Q(kind=ANALYSE, args__campaign=campaign.pk) | Q(pk__in=runs.values("job"))
+    scores = MetricScores.objects.filter(campaign=campaign)
+    return Q(kind=ANALYSE, args__campaign=campaign.pk) | Q(pk__in=runs.values("job")) | Q(pk__in=scores.values("job"))
 
 
 def get_job_of(campaign: Campaign, job_id: UUID) -> Job:

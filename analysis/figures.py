@@ -14,6 +14,7 @@ from analysis.sections import Theme
 from annotation.images.fonts import FOLDER, JP, KR, LATIN, SC, SCRIPTS, TC
 
 _DPI = 160
+_PANELS_IN_ROW = 3
 _FONTS = [FOLDER / name for name in (LATIN, *SCRIPTS, *SC, TC, JP, KR)]
 
 
@@ -45,6 +46,25 @@ def canvas(theme: Theme, width: float, height: float) -> tuple[Figure, Axes]:
     """Return an empty figure of so many inches, in the theme."""
     figure = Figure(figsize=(width, height), layout="constrained", facecolor=theme.paper)
     axes = figure.subplots()
+    _style(axes, theme)
+    return figure, axes
+
+
+def grid(theme: Theme, n: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """Return an empty figure of n panels, three in a row, each of so many inches, in the theme."""
+    n_columns = min(n, _PANELS_IN_ROW)
+    n_rows = -(-n // n_columns)
+    size = (n_columns * width, n_rows * height)
+    figure = Figure(figsize=size, layout="constrained", facecolor=theme.paper)
+    panels = list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
+    for unused in panels[n:]:
+        unused.remove()
+    for axes in panels[:n]:
+        _style(axes, theme)
+    return figure, panels[:n]
+
+
+def _style(axes: Axes, theme: Theme) -> None:
     axes.set_facecolor(theme.paper)
     axes.tick_params(colors=theme.ink, labelsize=9)
     axes.xaxis.label.set_color(theme.ink)
@@ -52,7 +72,6 @@ def canvas(theme: Theme, width: float, height: float) -> tuple[Figure, Axes]:
     for name, spine in axes.spines.items():
         spine.set_color(theme.faint)
         spine.set_visible(name in {"left", "bottom"})
-    return figure, axes
 
 
 def save(figure: Figure, path: Path) -> None:

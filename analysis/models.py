@@ -57,6 +57,57 @@ class RatingsFile(models.Model):
         return self.title
 
 
+def scores_path(scores: "MetricScores", name: str) -> str:
+    """Return where scores of metrics are kept."""
+    return f"metrics/{scores.pk}"
+
+
+class MetricScores(models.Model):
+    """What metrics say of outputs: of a campaign's, computed here or uploaded, or of those that an uploaded file rates.
+
+    Analyses that begin once `finished_at` is set compare them with people. A file that is not UTF-8 waits until
+    somebody says which encoding it has.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    campaign = models.ForeignKey(
+        Campaign, null=True, blank=True, on_delete=models.PROTECT, related_name="metric_scores"
+    )
+    ratings_file = models.ForeignKey(
+        RatingsFile, null=True, blank=True, on_delete=models.PROTECT, related_name="metric_scores"
+    )
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    name = models.CharField("file name", max_length=255)
+    file = models.FileField(upload_to=scores_path, blank=True)
+    encoding = models.CharField(max_length=20, default="utf-8", blank=True, help_text="Empty: nobody has said yet.")
+    options: Any = models.JSONField(
+        "what is computed: kinds, reference, their options; empty if uploaded", default=dict
+    )
+    metrics: Any = models.JSONField("name of each metric, and of how many outputs and systems", default=list)
+    job = models.OneToOneField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
+    finished_at = models.DateTimeField("computed, or read", null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        verbose_name_plural = "metric scores"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(campaign=None, ratings_file__isnull=False)
+                | models.Q(campaign__isnull=False, ratings_file=None),
+                name="analysis_metricscores_of_one",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether they are or will be computed here."""
+        return bool(self.options)
+
+
 class AnalysisRun(models.Model):
     """One analysis: its settings, a fingerprint of its ratings and its report. Never edited once it has a report."""
 
@@ -69,6 +120,7 @@ class AnalysisRun(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     settings: Any = models.JSONField()
     mapping = models.JSONField()
+    metrics: Any = models.JSONField("ids of the scores of metrics that it compares with people", default=list)
     job = models.OneToOneField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
     fingerprint = models.CharField(max_length=64, blank=True)
     first_report: Any = models.JSONField(

@@ -24,12 +24,13 @@ RESULT_PAGES = {
     "workers": "Workers",
     "reliability": "Reliability",
     "sensitivity": "Sensitivity",
+    "metrics": "Metrics",
     "chats": "Chats",
     "compare": "Compare",
     "paper": "For the paper",
     "downloads": "Downloads",
 }
-SHARED = ("run", "significance", "reliability", "sensitivity", "chats", "paper", "downloads")
+SHARED = ("run", "significance", "reliability", "sensitivity", "metrics", "chats", "paper", "downloads")
 """The pages that a share link shows: none about single workers, and nothing that changes."""
 # Of each page: its key in the side bar of a campaign, and the name of its address.
 _OF_CAMPAIGN = {
@@ -38,6 +39,7 @@ _OF_CAMPAIGN = {
     "workers": ("result_workers", "campaign_result_workers"),
     "reliability": ("reliability", "campaign_reliability"),
     "sensitivity": ("sensitivity", "campaign_sensitivity"),
+    "metrics": ("metrics", "campaign_metrics"),
     "chats": ("result_chats", "campaign_result_chats"),
     "compare": ("compare", "campaign_compare"),
     "paper": ("paper", "campaign_paper"),

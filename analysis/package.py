@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.dialogues.rows import CHAT_COLUMNS, WORK_COLUMNS, Chat, Work, cells_of
 from analysis.exports import dump_json, table_files
+from analysis.metrics.loading import SegmentScores
 from analysis.ratings.sources import SOURCE_COLUMNS
 from analysis.study import Study
 from campaigns.design.composition import KINDS
@@ -36,11 +37,12 @@ With evalsite {version} this command prints summary.json, byte for byte:
 {test}
 Workers are named by a number and a keyed hash.
 """
-_CHATS, _TIMES, _SOURCES = "dialogues.csv", "assignments.csv", "sources.csv"
+_CHATS, _TIMES, _SOURCES, _METRICS = "dialogues.csv", "assignments.csv", "sources.csv", "metrics.csv"
 _ABOUT = {
     _CHATS: ("--dialogues", "topic, opinion and length of every chat, one a row"),
     _TIMES: ("--assignments", "how many seconds each assignment took"),
     _SOURCES: ("--sources", "how many words the texts of each source have"),
+    _METRICS: ("--metrics", "scores of metrics; without a source, of a whole system"),
 }
 
 
@@ -50,10 +52,11 @@ def write_package(path: Path, study: Study, document: dict[str, Any], names: Map
     `names` has a name for every worker of the ratings and of the chats.
     """
     more = _more_files(study, names)
+    described = [name for name, _, _ in more] + [_METRICS] * (study.metrics is not None)
     readme = _README.format(
         version=__version__,
-        more="".join(f"{name:15} {_ABOUT[name][1]}\n" for name, _, _ in more),
-        options="".join(f" {_ABOUT[name][0]} {name}" for name, _, _ in more),
+        more="".join(f"{name:15} {_ABOUT[name][1]}\n" for name in described),
+        options="".join(f" {_ABOUT[name][0]} {name}" for name in described),
         test=_worker_test(document["summary"]["worker_test"]),
     )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
@@ -66,6 +69,9 @@ def write_package(path: Path, study: Study, document: dict[str, Any], names: Map
             text = io.StringIO(newline="")
             write_csv(text, header, rows)
             package.writestr(name, text.getvalue())
+        if study.metrics:
+            with package.open(_METRICS, "w", force_zip64=True) as stream:
+                write_scores(stream, study.metrics)
         for name, content in table_files(document):
             package.writestr(f"tables/{name}", content)
 
@@ -98,6 +104,17 @@ def write_ratings(stream: IO[bytes], study: Study, names: Mapping[str, str]) -> 
     }
     if loaded.sources:
         columns["source"] = _labels(ratings.source[item], loaded.sources)
+    pyarrow.csv.write_csv(pa.table(columns), stream)
+
+
+def write_scores(stream: IO[bytes], scores: SegmentScores) -> None:
+    """Write scores of metrics as a table of one row a score, in CSV (UTF-8)."""
+    columns = {
+        "metric": _labels(scores.metric, scores.metrics),
+        "system": _labels(scores.system, scores.systems),
+        "source": _labels(scores.source, scores.sources),
+        "score": pa.array(scores.scores),
+    }
     pyarrow.csv.write_csv(pa.table(columns), stream)
 
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from analysis.campaign_queries import ANALYSE
-from analysis.models import AnalysisRun, Look, PowerAnalysis, RatingsFile, ShareLink
+from analysis.models import AnalysisRun, Look, MetricScores, PowerAnalysis, RatingsFile, ShareLink
 from campaigns.contracts.records import Counted, Erasure, Held, Records, Rows
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
@@ -31,6 +31,7 @@ class AnalysisRecords(Records):
             Counted(ShareLink.objects.filter(campaign=campaign_id).count(), "share link"),
             Counted(Look.objects.filter(campaign=campaign_id).count(), "look"),
             Counted(self._plans(campaign_id).count(), "plan"),
+            Counted(MetricScores.objects.filter(campaign=campaign_id).count(), "file of metric scores"),
         ]
 
     def _runs(self, campaign_id: int) -> QuerySet[AnalysisRun]:
@@ -42,16 +43,18 @@ class AnalysisRecords(Records):
     def refusals(self, campaign_id: int) -> list[str]:
         """Return that results are being computed."""
         unfinished = [Job.Status.QUEUED, Job.Status.RUNNING]
+        scores = MetricScores.objects.filter(campaign=campaign_id)
         n = sum(
             rows.filter(job__status__in=unfinished).count()
-            for rows in (self._runs(campaign_id), self._plans(campaign_id))
+            for rows in (self._runs(campaign_id), self._plans(campaign_id), scores)
         )
         return [f"{counted(n, 'result')} {'is' if n == 1 else 'are'} being computed. Wait for the end."] if n else []
 
     def delete_files(self, campaign_id: int) -> None:
         """Delete the snapshots and the folders of the runs."""
-        for name in RatingsFile.objects.filter(campaign=campaign_id).values_list("file", flat=True):
-            default_storage.delete(name)
+        for model in (RatingsFile, MetricScores):
+            for name in model.objects.filter(campaign=campaign_id).exclude(file="").values_list("file", flat=True):
+                default_storage.delete(name)
         delete_folders(self._runs(campaign_id).only("pk"))
 
     def rows(self, campaign_id: int) -> list[Rows]:
@@ -59,6 +62,7 @@ class AnalysisRecords(Records):
         return [
             Rows(self._plans(campaign_id), "job", delete_jobs),
             Rows(self._runs(campaign_id), "job", delete_jobs),
+            Rows(MetricScores.objects.filter(campaign=campaign_id), "job", delete_jobs),
             Rows(RatingsFile.objects.filter(campaign=campaign_id)),
             Rows(ShareLink.objects.filter(campaign=campaign_id)),
             Rows(Look.objects.filter(campaign=campaign_id)),

@@ -75,6 +75,12 @@ class Theme(NamedTuple):
 
         return canvas(self, width, height)
 
+    def grid(self, n: int, width: float, height: float) -> "tuple[Drawing, list[Axes]]":
+        """Return a figure of n panels, three in a row, each of so many inches, in these colours."""
+        from analysis.figures import grid
+
+        return grid(self, n, width, height)
+
 
 LIGHT = Theme(ink="#1c2126", faint="#dedad1", paper="#ffffff", accent="#0f5f6b", warn="#a3271f")
 DARK = Theme(ink="#e7e5e0", faint="#373d44", paper="#1c2024", accent="#74c5cf", warn="#f4998f")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.dialogues.rows import LoadedDialogues, Work
+from analysis.metrics.loading import SegmentScores
 from analysis.ratings.loading import LoadedRatings
 from analysis.ratings.scales import FULL
 from analysis.ratings.sources import SourceWords
@@ -21,7 +22,7 @@ class Study:
     """One set of ratings, how it was analysed and what came out; of chats, the chats as well.
 
     `loaded` has the scores as they were given, `ratings` on 0–100. `work` says how long assignments took,
-    `source_words` how long the texts of the sources are.
+    `source_words` how long the texts of the sources are, `metrics` what metrics say of the outputs.
     """
 
     loaded: LoadedRatings
@@ -31,6 +32,7 @@ class Study:
     dialogues: LoadedDialogues | None = None
     work: Sequence[Work] = ()
     source_words: Sequence[SourceWords] = ()
+    metrics: SegmentScores | None = None
 
     @property
     def order(self) -> list[int]:
@@ -52,6 +54,7 @@ def run_study(
     dialogues: LoadedDialogues | None = None,
     work: Sequence[Work] = (),
     source_words: Sequence[SourceWords] = (),
+    metrics: SegmentScores | None = None,
 ) -> Study:
     """Analyse loaded ratings by these settings; `on_progress` gets the name of each stage.
 
@@ -61,4 +64,5 @@ def run_study(
     low, high = settings.scale or FULL
     ratings = replace(loaded.ratings, scores=rescale(loaded.ratings.scores, low, high))
     analysis = analyse(ratings, settings.design(loaded.workers), on_progress)
-    return Study(loaded, ratings, settings, analysis, dialogues, dialogues.work if dialogues else work, source_words)
+    times = dialogues.work if dialogues else work
+    return Study(loaded, ratings, settings, analysis, dialogues, times, source_words, metrics)

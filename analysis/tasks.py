@@ -3,11 +3,12 @@
 from itertools import count
 
 from analysis.campaign_queries import ANALYSE, get_rating_progress
-from analysis.models import AnalysisRun, PowerAnalysis
+from analysis.models import AnalysisRun, MetricScores, PowerAnalysis
 from analysis.services.campaigns import analyse_campaign
 from analysis.services.looks import LOOK, enqueue_looks, take_look
+from analysis.services.metrics import COMPUTE, compute_metrics
 from analysis.services.planning import PLAN, execute_plan
-from analysis.services.runs import N_STAGES, execute_run
+from analysis.services.runs import N_STAGES, change_run, execute_run
 from campaigns.models import Campaign
 from campaigns.queries import may_edit
 from campaigns.services.webhooks import announce_failure
@@ -53,6 +54,35 @@ def analyse_campaign_ratings(ctx: JobContext, campaign: int, user: int | None = 
     if user is None and not get_rating_progress(found).n_finished:
         return
     analyse_campaign(campaign=found, user=User.objects.filter(pk=user).first() if user else None, saving=ctx.saving)
+
+
+@job_handler(COMPUTE, "Compute metrics")
+def compute_metric_scores(ctx: JobContext, scores: str, run: str) -> None:
+    """Compute metrics of a campaign's outputs, then analyse the ratings of the run again, with them."""
+    found = MetricScores.objects.select_related("campaign", "created_by").get(pk=scores)
+    compute_metrics(scores=found, on_progress=ctx.progress, saving=ctx.saving)
+    base = AnalysisRun.objects.select_related("ratings_file__campaign").filter(pk=run).first()
+    if base and base.report is not None:
+        with ctx.saving():
+            change_run(run=base, user=found.created_by)
+
+
+@job_subject(COMPUTE)
+def _campaign_of_scores(job: Job) -> int | None:
+    return MetricScores.objects.values_list("campaign", flat=True).filter(pk=job.args["scores"]).first()
+
+
+@may_retry(COMPUTE)
+def may_compute(job: Job) -> bool:
+    """Tell whether who asked for metrics of a campaign's outputs is still an editor."""
+    return may_edit(job.owner, _campaign_of_scores(job))
+
+
+@on_failure(COMPUTE)
+def announce_failed_metrics(job: Job) -> None:
+    """Tell webhooks that metrics could not be computed."""
+    if campaign_id := _campaign_of_scores(job):
+        announce_failure(campaign_id=campaign_id, job=job)
 
 
 @job_handler(LOOK, "Look at the ratings so far")

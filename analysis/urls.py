@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis.views import campaigns, comparisons, deletion, files, plans, runs, sharing
+from analysis.views import campaigns, comparisons, deletion, files, metrics, plans, runs, sharing
 
 app_name = "analysis"
 urlpatterns = [
@@ -25,6 +25,11 @@ urlpatterns = [
     path("runs/<uuid:run_id>/workers/", runs.workers, name="workers"),
     path("runs/<uuid:run_id>/reliability/", runs.reliability, name="reliability"),
     path("runs/<uuid:run_id>/sensitivity/", runs.sensitivity, name="sensitivity"),
+    path("runs/<uuid:run_id>/metrics/", metrics.metrics, name="metrics"),
+    path("runs/<uuid:run_id>/metrics/upload/", metrics.upload, name="metric_upload"),
+    path("runs/<uuid:run_id>/metrics/compute/", metrics.compute, name="metric_compute"),
+    path("runs/<uuid:run_id>/metrics/<uuid:scores_id>/", metrics.encoding, name="metric_encoding"),
+    path("runs/<uuid:run_id>/metrics/<uuid:scores_id>/remove/", metrics.remove, name="metric_remove"),
     path("runs/<uuid:run_id>/chats/", runs.chats, name="chats"),
     path("runs/<uuid:run_id>/compare/", comparisons.compare_run, name="compare"),
     path("runs/<uuid:run_id>/paper/", runs.paper, name="paper"),
@@ -36,6 +41,7 @@ urlpatterns = [
     path("campaigns/<uuid:public_id>/results/workers/", campaigns.result_workers, name="campaign_result_workers"),
     path("campaigns/<uuid:public_id>/results/reliability/", campaigns.reliability, name="campaign_reliability"),
     path("campaigns/<uuid:public_id>/results/sensitivity/", campaigns.sensitivity, name="campaign_sensitivity"),
+    path("campaigns/<uuid:public_id>/results/metrics/", campaigns.metrics, name="campaign_metrics"),
     path("campaigns/<uuid:public_id>/results/chats/", campaigns.result_chats, name="campaign_result_chats"),
     path("campaigns/<uuid:public_id>/results/compare/", campaigns.compare, name="campaign_compare"),
     path("campaigns/<uuid:public_id>/results/paper/", campaigns.paper, name="campaign_paper"),
@@ -54,6 +60,7 @@ shared = (
         path("<str:token>/significance/", sharing.significance, name="significance"),
         path("<str:token>/reliability/", sharing.reliability, name="reliability"),
         path("<str:token>/sensitivity/", sharing.sensitivity, name="sensitivity"),
+        path("<str:token>/metrics/", sharing.metrics, name="metrics"),
         path("<str:token>/chats/", sharing.chats, name="chats"),
         path("<str:token>/paper/", sharing.paper, name="paper"),
         path("<str:token>/downloads/", sharing.downloads, name="downloads"),

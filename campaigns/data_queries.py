@@ -14,6 +14,9 @@ from evalsite.jobs.models import Job
 
 _CHUNK = 5000
 
+SOURCES_PER_PAGE = 10
+"""On the page of a campaign's data."""
+
 
 def get_upload_of(campaign: Campaign, upload_id: UUID) -> Upload:
     """Return an uploaded file of the campaign, with its job; raise Http404 for any other. One query."""

@@ -132,6 +132,7 @@ _GROUPS = {
         _Page("result_workers", "Workers", "analysis:campaign_result_workers", _is_launched),
         _Page("reliability", "Reliability", "analysis:campaign_reliability", _is_launched),
         _Page("sensitivity", "Sensitivity", "analysis:campaign_sensitivity", _is_launched),
+        _Page("metrics", "Metrics", "analysis:campaign_metrics", _is_launched),
         _Page("result_chats", "Chats", "analysis:campaign_result_chats", _is_launched_live),
         _Page("compare", "Compare", "analysis:campaign_compare", _is_launched),
         _Page("paper", "For the paper", "analysis:campaign_paper", _is_launched),

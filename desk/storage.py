@@ -26,6 +26,7 @@ _KINDS = {
     "uploads": "Uploaded outputs",
     "dialogues": "Dialogues of chatbots",
     "ratings": "Ratings files: uploaded, and taken from campaigns",
+    "metrics": "Scores of metrics",
     "runs": "Results of analyses: tables, figures, packages",
 }
 _LOW_BYTES, _LOW_SHARE = 2**30, 0.05

@@ -272,6 +272,7 @@ EVALSITE_METHODS = [
     "analysis.methods.dialogue.Dialogue",
     "analysis.methods.reliability.Reliability",
     "analysis.methods.sensitivity.Sensitivity",
+    "analysis.methods.metrics.Metrics",
 ]
 
 # Kinds of metrics that can be computed from outputs and references.

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.models import AnalysisRun, PowerAnalysis
+from analysis.models import AnalysisRun, MetricScores, PowerAnalysis
 from analysis.planning.plans import PlanSettings, make_plan
 from analysis.services.planning import start_plan
 from analysis.services.ratings_files import upload_ratings
@@ -123,7 +123,16 @@ def _browser(user: User | None) -> Client:
 
 
 def _of_run(run: AnalysisRun) -> dict[str, Any]:
-    return {"run_id": run.pk, "ratings_file_id": run.ratings_file_id, "job_id": run.job_id, "name": "report.json"}
+    file = run.ratings_file
+    own = {"campaign": file.campaign} if file.campaign else {"ratings_file": file}
+    scores = MetricScores.objects.create(created_by=file.owner, name="scores.csv", finished_at=timezone.now(), **own)
+    return {
+        "scores_id": scores.pk,
+        "run_id": run.pk,
+        "ratings_file_id": run.ratings_file_id,
+        "job_id": run.job_id,
+        "name": "report.json",
+    }
 
 
 def _of_plan(owner: User, campaign: Campaign | None = None) -> dict[str, Any]:

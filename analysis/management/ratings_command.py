@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.dialogues.loading import load_dialogues, load_work
+from analysis.metrics.loading import load_segment_scores
 from analysis.ratings.loading import load_ratings
 from analysis.ratings.scales import FULL, SCALE_CODES, check_scale, unclear_scale
 from analysis.ratings.sources import load_sources
@@ -79,7 +80,7 @@ class RatingsCommand(BaseCommand, ABC):
     ) -> Study:
         """Return the analysis of a file; what is surprising about it goes to standard error.
 
-        `alone`: without the chats, working times and sources that the options name.
+        `alone`: without the chats, working times, sources and scores of metrics that the options name.
         """
         loaded = load_ratings(
             path,
@@ -98,7 +99,13 @@ class RatingsCommand(BaseCommand, ABC):
         work = load_work(assignments, options["encoding"]) if assignments and not chats else ()
         sources = options.get("sources")
         words = load_sources(sources, options["encoding"]) if sources and not alone else ()
-        study = run_study(loaded, settings, self.say, dialogues=dialogues, work=work, source_words=words)
+        scores = None if alone else options.get("metrics")
+        metrics = scores and load_segment_scores(
+            scores, has_metrics=True, encoding=if_windows(scores, options["encoding"])
+        )
+        study = run_study(
+            loaded, settings, self.say, dialogues=dialogues, work=work, source_words=words, metrics=metrics
+        )
         for note in explain(study):
             self.stderr.write(f"{path.name}: {note}")
         return study

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.metrics.loading import SegmentScores
 from analysis.sections import Column, Output, Table
@@ -59,12 +60,9 @@ def compare_metrics(human: SegmentScores, metrics: SegmentScores, seed: int = SE
         means[name] = metrics.system_scores(name, systems)
         scores = metrics.matrix(name, systems, human.sources)
         scores[np.isnan(judged)] = np.nan
-        lacks = np.isnan(scores) & ~np.isnan(judged)
-        p_human = permutation_p_values(np.where(lacks, np.nan, judged), swaps) if lacks.any() else of_people
-        p_metric = permutation_p_values(scores, swaps)
         found[name] = {
-            "system": _of_systems(by_people, means[name], soft_pairwise_accuracy(p_human, p_metric)),
-            "segment": _of_segments(judged, scores),
+            "system": _of_systems(by_people, means[name], soft_accuracy(judged, of_people, scores, swaps)),
+            "segment": segment_agreement(judged, scores),
         }
     document = {
         "n_systems": len(systems),
@@ -105,7 +103,20 @@ def _of_systems(human: Floats, metric: Floats, soft: float) -> dict[str, float |
     }
 
 
-def _of_segments(human: Floats, metric: Floats) -> dict[str, float | None]:
+def soft_accuracy(human: Floats, of_people: Floats, metric: Floats, swaps: NDArray[np.int8]) -> float:
+    """Return soft pairwise accuracy on the segments that both have, sources × systems; NaN where undefined.
+
+    `of_people` are the p-values of all human scores, by the same swaps.
+    """
+    lacks = np.isnan(metric) & ~np.isnan(human)
+    if lacks.all():
+        return float("nan")
+    p_human = permutation_p_values(np.where(lacks, np.nan, human), swaps) if lacks.any() else of_people
+    return soft_pairwise_accuracy(p_human, permutation_p_values(metric, swaps))
+
+
+def segment_agreement(human: Floats, metric: Floats) -> dict[str, float | None]:
+    """Return r and τ-b over all segments, (n_sources, n_systems), and accuracy with calibrated ties."""
     r = correlate(human.ravel(), metric.ravel())
     ties = calibrate_ties(human, metric)
     return {

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.records import delete_folders, delete_jobs
+from analysis.services.metrics import remove_file
 from campaigns.models import Deletion
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
@@ -22,7 +23,12 @@ def delete_ratings_file(*, ratings_file: RatingsFile, user: User) -> None:
     locked = RatingsFile.objects.select_for_update().get(pk=ratings_file.pk)
     runs = list(locked.runs.defer("report", "problems").order_by())
     _delete_runs(runs)
+    scores = list(locked.metric_scores.all())
+    for each in scores:
+        remove_file(each)
+        each.delete()
     note = [[1, "ratings file", locked.name], [len(runs), "analysis run", ""]]
+    note += [[len(scores), "file of metric scores", ""]] if scores else []
     _note(Deletion.Kind.RATINGS_FILE, locked, locked.title, user, note)
     name = locked.file.name or ""
     locked.delete()

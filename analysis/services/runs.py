@@ -15,6 +15,7 @@ from django.utils import timezone
 from analysis.anonymity import anonymise, anonymous_report
 from analysis.exports import write_report
 from analysis.finished_work import read_dialogues, read_source_words, read_work
+from analysis.metric_queries import list_ready_scores, load_scores_of
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import OWN_LARGE, scale_of
 from analysis.ratings.loading import LoadedRatings, load_ratings
@@ -45,11 +46,16 @@ def start_run(
 ) -> AnalysisRun:
     """Queue an analysis of a ratings file; of two clicks on one button, the second gets the first one's run.
 
-    `mapping` and the settings' scale are the file's own by default.
+    `mapping` and the settings' scale are the file's own by default. Scores of metrics are those that there are now.
     """
     settings = replace(settings, scale=settings.scale or scale_of(ratings_file))
     RatingsFile.objects.select_for_update().get(pk=ratings_file.pk)  # two clicks at once: one waits for the other
-    wanted = {"parent": parent, "settings": settings.to_json(), "mapping": mapping or ratings_file.mapping}
+    wanted = {
+        "parent": parent,
+        "settings": settings.to_json(),
+        "mapping": mapping or ratings_file.mapping,
+        "metrics": _ready_scores(ratings_file),
+    }
     states = [Job.Status.QUEUED, Job.Status.RUNNING, *([Job.Status.SUCCEEDED] if parent else [])]
     same = ratings_file.runs.filter(**wanted, job__status__in=states)
     if run := same.defer(*OWN_LARGE).first():
@@ -60,14 +66,20 @@ def start_run(
     return run
 
 
+def _ready_scores(ratings_file: RatingsFile) -> list[str]:
+    """Return the ids of the scores of metrics that an analysis of the file compares with people."""
+    return [str(scores.pk) for scores in list_ready_scores(ratings_file)]
+
+
 def change_run(*, run: AnalysisRun, user: User, **changes: Any) -> AnalysisRun:
     """Queue the same analysis with other settings (fields of AnalysisSettings); the run itself stays as it is.
 
-    Raises DomainError `bad_settings` if they cannot be, `nothing_changed` if they are the run's own.
+    New scores of metrics are a change, too. Raises DomainError `bad_settings` if the settings cannot be,
+    `nothing_changed` if they are the run's own.
     """
     before = from_json(run.settings)
     after = replace(before, **changes)
-    if after == before:
+    if after == before and run.metrics == _ready_scores(run.ratings_file):
         raise DomainError("nothing_changed", "These settings are the same as before. Change one first.")
     return start_run(ratings_file=run.ratings_file, user=user, settings=after, parent=run, mapping=run.mapping)
 
@@ -145,7 +157,10 @@ def execute_run(
         dialogues = found if found.chats else None
     work = read_work(campaign, set(loaded.assignments)) if campaign and dialogues is None else []
     source_words = read_source_words(campaign) if campaign else []
-    study = run_study(loaded, settings, on_stage, dialogues=dialogues, work=work, source_words=source_words)
+    metrics = load_scores_of(run)
+    study = run_study(
+        loaded, settings, on_stage, dialogues=dialogues, work=work, source_words=source_words, metrics=metrics
+    )
     first = first_report(study)
     run.first_report = first
     with saving():

@@ -143,13 +143,19 @@ def compare_recommended(ratings: Ratings, design: Design, analysis: Analysis) ->
     ----------
     METHOD §5.
     """
-    observations = analysis.observations
-    if design.unit is not Unit.RATING:
-        scores = reverse_negative(ratings.scores, design.is_negative)
-        observations = observe(
-            ratings, scores, analysis.standardisation, analysis.twin, is_kept=analysis.is_kept, unit=Unit.RATING
-        )
+    observations = observe_ratings(ratings, design, analysis)
     items = counted_items(ratings, analysis.is_kept)
     return compare_clustered(
         observations.overall_z, observations.system, ratings.worker[items], ratings.source[items], ratings.n_systems
     )
+
+
+def observe_ratings(ratings: Ratings, design: Design, analysis: Analysis) -> Observations:
+    """Return the observations that are single ratings, whatever the unit of the design is.
+
+    They are in the order of `counted_items`.
+    """
+    if design.unit is Unit.RATING:
+        return analysis.observations
+    scores = reverse_negative(ratings.scores, design.is_negative)
+    return observe(ratings, scores, analysis.standardisation, analysis.twin, is_kept=analysis.is_kept, unit=Unit.RATING)

@@ -20,6 +20,7 @@ from analysis.methods.replication import agreement_table, compare_runs
 from analysis.queries import has_part, hide_excluded
 from analysis.services.campaigns import request_analysis
 from analysis.views.comparisons import show_comparison
+from analysis.views.metrics import show_metrics
 from analysis.views.runs import (
     Show,
     show_chats,
@@ -99,6 +100,7 @@ significance = _page("significance", show_significance)
 result_workers = _page("workers", show_workers)
 reliability = _page("reliability", show_sections("reliability"))
 sensitivity = _page("sensitivity", show_sections("sensitivity"))
+metrics = _page("metrics", show_metrics)
 result_chats = _page("chats", show_chats)
 compare = _page("compare", show_comparison)
 paper = _page("paper", show_paper)

@@ -179,6 +179,7 @@ class ReportShape(serializers.Serializer[Any]):
     comparisons = serializers.JSONField()
     intervals = serializers.JSONField(help_text="Of 95 %, by system.")
     worker_table = serializers.JSONField()
+    metrics = serializers.JSONField(required=False, help_text="How metrics agree with people, if there are scores.")
 
 
 class ReportOf(Resource):

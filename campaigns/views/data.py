@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 
 from campaigns.contracts.protocol import Screen
-from campaigns.data_queries import count_missing, get_upload_of, list_sources, list_uploads, texts_of
+from campaigns.data_queries import SOURCES_PER_PAGE, count_missing, get_upload_of, list_sources, list_uploads, texts_of
 from campaigns.forms.data import ColumnsForm, UploadForm
 from campaigns.importing.examples import Shape, example_csv, example_table
 from campaigns.importing.layout import FileLayout
@@ -28,14 +28,14 @@ from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import CONFLICT, DomainError
 from evalsite.lib.tables import Problem, TableError, preview
 
-_SOURCES_PER_PAGE, _PREVIEW_ROWS = 10, 3
+_PREVIEW_ROWS = 3
 
 
 @campaign_view("GET", check=only_outputs)
 def data(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show what the campaign holds, and which files were uploaded."""
     screen, contents = Screen.from_json(campaign.screen), contents_of(campaign)
-    page = Paginator(list_sources(campaign), _SOURCES_PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(list_sources(campaign), SOURCES_PER_PAGE).get_page(request.GET.get("page"))
     context = campaign_context(campaign, "data") | {
         "contents": contents,
         "systems": count_missing(campaign, n_sources=contents.n_sources),

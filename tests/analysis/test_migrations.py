@@ -65,3 +65,21 @@ def test_an_analysis_of_before_can_be_a_pilot(owner) -> None:
     kept = AnalysisRun.objects.get(pk=run.pk)
     plan = PowerAnalysis.objects.create(created_by=owner, settings={}, pilot=kept)
     assert (plan.pilot, plan.campaign, plan.plan) == (kept, None, None)
+
+
+def test_analyses_of_before_compare_no_metrics(owner) -> None:
+    executor, before = MigrationExecutor(connection), [("analysis", "0008_power_analyses")]
+    latest = executor.loader.graph.leaf_nodes()
+    executor.migrate(before)
+    try:
+        apps = executor.loader.project_state(before).apps
+        old_file: Any = apps.get_model("analysis", "RatingsFile")
+        old_run: Any = apps.get_model("analysis", "AnalysisRun")
+        sender = old_file._meta.get_field("owner").related_model.objects.get(pk=owner.pk)
+        kept = old_file.objects.create(owner=sender, title="Old", name="old.csv", file="old", size=1, sha256="0" * 64)
+        report = {"summary": {"systems": []}}
+        run = old_run.objects.create(ratings_file=kept, created_by=sender, settings={}, mapping={}, report=report)
+    finally:
+        MigrationExecutor(connection).migrate(latest)
+    found = AnalysisRun.objects.get(pk=run.pk)
+    assert (found.metrics, found.report) == ([], report)

@@ -122,6 +122,7 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
         "dialogue",
         "reliability",
         "sensitivity",
+        "metrics",
         "spread",
     ]
     slugs = [section.slug for section in sections_of(run.report)]

@@ -6,6 +6,7 @@ from scipy.stats import pearsonr
 
 from analysis.stats.correlation import (
     Correlation,
+    bootstrap_correlations,
     compare_conclusions,
     correlate,
     correlation_bounds,
@@ -63,3 +64,25 @@ def test_conclusions_are_compared_pair_by_pair_in_the_original_order():
     # Only the direction that the original ranking gives counts: 2 beats 1 in the replication alone
     assert share_same_conclusions(original, replication, [0, 2, 1], 0.05) == pytest.approx(1 / 3)
     assert np.isnan(share_same_conclusions(original, replication, [0], 0.05))
+
+
+def test_bootstrap_intervals_are_those_of_scipy_resample_by_resample():
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 6, 9).astype(float)
+    b = a + rng.normal(0, 2, 9).round()
+    low, high = bootstrap_correlations(a, b, np.random.default_rng(5), n_samples=300)
+    draws = np.random.default_rng(5).integers(9, size=(300, 9))
+    drawn = [correlate(a[rows], b[rows]) for rows in draws]
+    for name in ("pearson", "spearman", "kendall"):
+        expected = np.nanquantile([getattr(each, name) for each in drawn], [0.025, 0.975])
+        assert [getattr(low, name), getattr(high, name)] == pytest.approx(expected.tolist()), name
+
+
+def test_bootstrap_intervals_are_undefined_where_a_correlation_is():
+    for a, b in (
+        ([1.0, 2, 3], [1.0, 2, 3]),
+        ([1.0, 1, 1, 1, 1], [1.0, 2, 3, 4, 5]),
+        ([1.0, 2, 3, np.nan], [1.0, 2, 3, 4]),
+    ):
+        for end in bootstrap_correlations(np.array(a), np.array(b), np.random.default_rng(1)):
+            assert np.isnan([end.pearson, end.spearman, end.kendall]).all()

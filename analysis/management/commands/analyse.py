@@ -28,6 +28,7 @@ class Command(RatingsCommand):
         parser.add_argument("--dialogues", type=Path, metavar="FILE", help="the chats that were rated, one a row")
         parser.add_argument("--assignments", type=Path, metavar="FILE", help="how many seconds each assignment took")
         parser.add_argument("--sources", type=Path, metavar="FILE", help="how many words the texts of each source have")
+        parser.add_argument("--metrics", type=Path, metavar="FILE", help="scores of metrics, to compare with people")
         parser.add_argument("--format", choices=["table", "json", "latex"], default="table")
         parser.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and figures there")
 

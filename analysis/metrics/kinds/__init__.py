@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,6 +42,12 @@ class Texts:
     outputs: list[str]
     references: list[str]
     fields: list[Mapping[str, str]]
+
+    def with_references(self) -> "Texts":
+        """Return the outputs that have a reference."""
+        kept = [k for k, reference in enumerate(self.references) if reference.strip()]
+        outputs, references = ([each[k] for k in kept] for each in (self.outputs, self.references))
+        return replace(self, system=self.system[kept], source=self.source[kept], outputs=outputs, references=references)
 
     def of_systems(self, of_system: Callable[[list[int]], float]) -> Floats:
         """Return what a function gives for the places of each system's outputs, NaN for a system without any."""

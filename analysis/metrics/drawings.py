@@ -1,0 +1,141 @@
+"""Figures of metrics against people: scatter plots, ranks and the heatmap of Williams' test."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.sections import Theme
+from analysis.stats.ratings import Floats, or_nan
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+MOST_PANELS = 12
+_LABEL_LENGTH = 22
+_PRINTED_P = 12
+_VECTOR_POINTS = 300
+_HEAT_ALPHA = 0.1
+Found = Mapping[str, Any]
+
+
+def draw_systems(found: Found, theme: Theme) -> "Drawing":
+    """Draw a panel for each metric: its scores to the right, human z upwards, systems as their human ranks."""
+    from scipy.stats import rankdata
+
+    human = or_nan(found["human"][0])
+    ranks = rankdata(-human, method="min").astype(int)
+
+    def draw(axes: "Axes", metric: Found) -> None:
+        scores = or_nan(metric["scores"])
+        known = np.flatnonzero(~np.isnan(scores))
+        axes.scatter(scores[known], human[known], s=130, color=theme.accent, alpha=0.18, linewidths=0)
+        for k in known:
+            axes.annotate(str(ranks[k]), (scores[k], human[k]), ha="center", va="center", color=theme.ink, fontsize=8)
+        r = metric["system"][0]["pearson"][0]
+        axes.set_title(_titled(metric["name"], "r", r), color=theme.ink, fontsize=9.5)
+        axes.margins(0.12)
+
+    return _panels(found["metrics"], draw, theme, "mean z")
+
+
+def draw_segments(found: Found, theme: Theme) -> "Drawing":
+    """Draw a panel for each metric that has segments: single outputs and their LOWESS line."""
+
+    def draw(axes: "Axes", metric: Found) -> None:
+        (x, y), (at, line) = metric["scatter"]["points"], metric["scatter"]["line"]
+        axes.scatter(x, y, s=7, color=theme.accent, alpha=0.3, linewidths=0, rasterized=len(x) > _VECTOR_POINTS)
+        axes.plot(at, line, color=theme.warn, linewidth=1.8)
+        tau = metric["segment"]["kendall"]
+        axes.set_title(_titled(metric["name"], "τ", tau), color=theme.ink, fontsize=9.5)
+
+    return _panels([metric for metric in found["metrics"] if metric["scatter"]], draw, theme, "z of an output")
+
+
+def _panels(metrics: Sequence[Found], draw: "Callable[[Axes, Found], None]", theme: Theme, label: str) -> "Drawing":
+    shown = metrics[:MOST_PANELS]
+    figure, panels = theme.grid(max(len(shown), 1), width=2.6, height=2.3)
+    for axes, metric in zip(panels, shown, strict=False):
+        draw(axes, metric)
+        axes.tick_params(labelsize=8)
+    for axes in panels[:: min(3, len(panels))]:
+        axes.set_ylabel(label, color=theme.ink, fontsize=9)
+    return figure
+
+
+def _titled(name: str, symbol: str, value: float | None) -> str:
+    said = "undefined" if value is None else f"{value:.2f}".replace("-", "−")
+    return f"{label_of(name)}, {symbol} = {said}"
+
+
+def label_of(name: str) -> str:
+    """Return a name short enough to leave room for the figure, and without mathematics."""
+    short = name if len(name) <= _LABEL_LENGTH else f"{name[: _LABEL_LENGTH - 1]}…"
+    return short.replace("$", r"\$")
+
+
+def draw_ranks(found: Found, theme: Theme) -> "Drawing":
+    """Draw a line for each system through its ranks by people and by metrics; those that move most are strong."""
+    metrics, systems = found["metrics"][: MOST_PANELS - 1], found["systems"]
+    ranks = np.array([_order(or_nan(found["human"][0])), *(_order(or_nan(m["scores"])) for m in metrics)])
+    moves = np.nanmax(np.abs(ranks[1:] - ranks[0]), axis=0, initial=0, where=~np.isnan(ranks[1:]))
+    strong = (moves >= max(2.0, np.sort(moves)[-min(3, moves.size)])) if moves.size else np.zeros(0, bool)
+    figure, axes = theme.canvas(width=2.6 + 0.85 * len(metrics), height=1.2 + 0.27 * len(systems))
+    for k, name in enumerate(systems):
+        colour, width = (theme.accent, 2.2) if strong[k] else (theme.faint, 1.4)
+        (line,) = axes.plot(range(len(ranks)), ranks[:, k], marker="o", markersize=4, color=colour, linewidth=width)
+        line.set_zorder(3 if strong[k] else 2)
+        axes.annotate(
+            f"{ranks[0, k]:.0f}  {label_of(name)}",
+            (0, ranks[0, k]),
+            xytext=(-9, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            color=theme.ink,
+            fontsize=8.5,
+            fontweight="bold" if strong[k] else "normal",
+        )
+    axes.set_xticks(range(len(ranks)), ["people", *(label_of(m["name"]) for m in metrics)], rotation=35, ha="right")
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.set_ylim(len(systems) + 0.6, 0.4)
+    return figure
+
+
+def _order(scores: Floats) -> Floats:
+    """Return ranks without ties, so that no two lines meet: of equal scores the first is above."""
+    from scipy.stats import rankdata
+
+    return np.where(np.isnan(scores), np.nan, rankdata(-np.nan_to_num(scores, nan=-np.inf), method="ordinal"))
+
+
+def draw_williams(found: Found, theme: Theme) -> "Drawing":
+    """Draw p of Williams' test: coloured where the row's metric is better at p < 0.1, the darker the surer."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    names = [label_of(metric["name"]) for metric in found["metrics"]]
+    p = or_nan(value for row in found["williams"] for value in row).reshape(len(names), -1)
+    side = 2.0 + 0.5 * max(len(names), 2)
+    figure, axes = theme.canvas(width=side + 0.6, height=side)
+    colours = LinearSegmentedColormap.from_list("heat", [theme.accent, theme.paper], bad=theme.paper)
+    image = axes.imshow(np.where(p < _HEAT_ALPHA, p, np.nan), cmap=colours, vmin=0, vmax=_HEAT_ALPHA * 1.15)
+    bar = figure.colorbar(image, ax=axes, shrink=0.7, ticks=[0, 0.05, _HEAT_ALPHA])
+    bar.ax.set_ylim(0, _HEAT_ALPHA)
+    bar.ax.tick_params(colors=theme.ink)
+    bar.outline.set_edgecolor(theme.faint)
+    bar.set_label("p, row better than column", color=theme.ink)
+    if len(names) <= _PRINTED_P:
+        for (i, j), value in np.ndenumerate(p):
+            if not np.isnan(value):
+                colour = theme.paper if value < _HEAT_ALPHA / 2 else theme.ink
+                text = "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+                axes.annotate(text, (j, i), ha="center", va="center", fontsize=7.5, color=colour)
+    axes.set_xticks(range(len(names)), names, rotation=90)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_xticks([k - 0.5 for k in range(len(names) + 1)], minor=True)
+    axes.set_yticks([k - 0.5 for k in range(len(names) + 1)], minor=True)
+    axes.grid(which="minor", color=theme.faint, linewidth=0.6)
+    axes.tick_params(which="minor", length=0)
+    return figure

@@ -1,0 +1,156 @@
+"""Metrics against the human scores of a study, in names: what the page *Metrics* shows (METHOD §7)."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from analysis.metrics.comparison import SEED, segment_agreement, soft_accuracy
+from analysis.metrics.loading import SegmentScores
+from analysis.stats.correlation import bootstrap_correlations, correlate
+from analysis.stats.metrics import draw_swaps, pairwise_accuracy, permutation_p_values, williams_test
+from analysis.stats.pipeline import observe_ratings
+from analysis.stats.ratings import Floats, Mask, or_none
+from analysis.stats.scores import counted_items
+from analysis.stats.smoothing import lowess
+from analysis.study import Study
+
+OVERALL = "overall"
+_POINTS, _LINE_POINTS = 1000, 60
+_DISAGREEMENTS = 10
+
+
+def evaluate_metrics(study: Study, metrics: SegmentScores) -> dict[str, Any]:
+    """Return how each metric agrees with the study's human scores; those that correlate best come first.
+
+    A system's human score is its mean z, as the ranking has it; that of a segment is the mean z of its ratings that
+    count. Metrics may cover different systems: each is compared on those that it has. Undefined numbers are None.
+    """
+    analysis, names = study.analysis, study.loaded.systems
+    order = [code for code in study.order if not np.isnan(analysis.systems.z[code])]
+    systems = [names[code] for code in order]
+    human = [analysis.systems.z[order], *analysis.systems.criterion_z[order].T]
+    judged = human_segments(study)[:, order]
+    swaps = draw_swaps(judged.shape[0], np.random.default_rng(SEED))
+    of_people = permutation_p_values(judged, swaps)
+    scores = {name: metrics.system_scores(name, systems) for name in metrics.metrics}
+    used = [name for name in metrics.metrics if not np.isnan(scores[name]).all()]
+    r = {name: correlate(human[0], scores[name]).pearson for name in used}
+    used.sort(key=lambda name: (np.isnan(r[name]), -r[name] if not np.isnan(r[name]) else 0.0))
+    found = []
+    for name in used:
+        of_segments = metrics.matrix(name, systems, study.loaded.sources)
+        of_segments[np.isnan(judged)] = np.nan
+        found.append(
+            {
+                "name": name,
+                "scores": [or_none(score) for score in scores[name]],
+                "n_systems": int(np.count_nonzero(~np.isnan(scores[name]))),
+                "n_segments": int(np.count_nonzero(~np.isnan(of_segments))),
+                "system": [_with_interval(column, scores[name]) for column in human],
+                "pairwise_accuracy": or_none(pairwise_accuracy(human[0], scores[name])),
+                "soft_pairwise_accuracy": or_none(soft_accuracy(judged, of_people, of_segments, swaps)),
+                "segment": segment_agreement(judged, of_segments),
+                "scatter": _scatter(judged, of_segments),
+                "disagreements": _disagreements(judged, of_segments, systems, study.loaded.sources),
+            }
+        )
+    return {
+        "systems": systems,
+        "criteria": [OVERALL, *(study.settings.criterion_names if len(human) > 2 else ())],
+        "human": [[or_none(score) for score in column] for column in (human if len(human) > 2 else human[:1])],
+        "n_segments": int(np.count_nonzero(~np.isnan(judged))),
+        "n_permutations": int(swaps.shape[0]),
+        "seed": SEED,
+        "metrics": found,
+        "williams": _williams(human[0], [scores[name] for name in used]),
+        "unknown_systems": sorted({metrics.systems[code] for code in np.unique(metrics.system)} - set(names)),
+    }
+
+
+def human_segments(study: Study) -> Floats:
+    """Return the mean overall z of each segment, (n_sources, n_systems), over ratings that count; NaN without one."""
+    ratings, shape = study.ratings, (len(study.loaded.sources), study.ratings.n_systems)
+    observations = observe_ratings(ratings, study.settings.design(study.loaded.workers), study.analysis)
+    source = ratings.source[counted_items(ratings, study.analysis.is_kept)]
+    is_known = (source >= 0) & ~np.isnan(observations.overall_z)
+    key = source[is_known].astype(np.int64) * shape[1] + observations.system[is_known]
+    size = shape[0] * shape[1]
+    total = np.bincount(key, weights=observations.overall_z[is_known], minlength=size)
+    with np.errstate(invalid="ignore"):
+        mean: Floats = total / np.bincount(key, minlength=size)
+    return mean.reshape(shape)
+
+
+def _with_interval(human: Floats, metric: Floats) -> dict[str, list[float | None]]:
+    """Return r, ρ and τ-b, each with the ends of its 95 % bootstrap interval."""
+    value = correlate(human, metric)
+    ends = bootstrap_correlations(human, metric, np.random.default_rng(SEED))
+    return {name: [or_none(getattr(each, name)) for each in (value, *ends)] for name in asdict(value)}
+
+
+def _williams(human: Floats, scores: Sequence[Floats]) -> list[list[float | None]]:
+    """Return p that the row's metric correlates no better with people than the column's.
+
+    None on the diagonal, and where the two metrics do not cover the same systems.
+    """
+
+    def p(a: Floats, b: Floats) -> float | None:
+        both = _covered(a)
+        if (both != _covered(b)).any():
+            return None
+        r12, r13, r23 = (correlate(x[both], y[both]).pearson for x, y in ((human, a), (human, b), (a, b)))
+        return or_none(williams_test(r12, r13, r23, int(both.sum())))
+
+    return [[p(a, b) if a is not b else None for b in scores] for a in scores]
+
+
+def _covered(scores: Floats) -> Mask:
+    return ~np.isnan(scores)
+
+
+def _scatter(human: Floats, metric: Floats) -> dict[str, Any] | None:
+    """Return points of segments, metric and human score, and the LOWESS line through them; None below two.
+
+    Of more than 1,000 segments, so many are drawn at random.
+    """
+    rows, columns = np.nonzero(~np.isnan(metric) & ~np.isnan(human))
+    if rows.size < 2:
+        return None
+    drawn = np.arange(rows.size)
+    if rows.size > _POINTS:
+        drawn = np.sort(np.random.default_rng(SEED).choice(rows.size, _POINTS, replace=False))
+    x, y = (each[rows[drawn], columns[drawn]] for each in (metric, human))
+    at, line = lowess(x, y)
+    kept = np.unique(np.linspace(0, at.size - 1, min(at.size, _LINE_POINTS)).astype(int))
+    return {
+        "n": int(rows.size),
+        "points": [x.round(4).tolist(), y.round(4).tolist()],
+        "line": [at[kept].round(4).tolist(), line[kept].round(4).tolist()],
+    }
+
+
+def _disagreements(
+    human: Floats, metric: Floats, systems: Sequence[str], sources: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the segments whose places among all, from 0 (worst) to 1, differ most between people and a metric."""
+    from scipy.stats import rankdata
+
+    rows, columns = np.nonzero(~np.isnan(metric) & ~np.isnan(human))
+    if rows.size < 2:
+        return []
+    by_human, by_metric = human[rows, columns], metric[rows, columns]
+    place_human, place_metric = ((rankdata(each) - 0.5) / rows.size for each in (by_human, by_metric))
+    most = np.argsort(-np.abs(place_metric - place_human), kind="stable")[:_DISAGREEMENTS]
+    return [
+        {
+            "system": systems[columns[k]],
+            "source": sources[rows[k]],
+            "z": float(by_human[k]),
+            "score": float(by_metric[k]),
+            "place_human": float(place_human[k]),
+            "place_metric": float(place_metric[k]),
+        }
+        for k in most
+    ]

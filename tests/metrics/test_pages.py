@@ -1,0 +1,242 @@
+"""The page of metrics: scores are uploaded or computed, compared with people, removed."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.conf import settings as django_settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from analysis.exports import draw_figure
+from analysis.metric_queries import list_references, read_texts
+from analysis.models import AnalysisRun, MetricScores
+from analysis.services.campaigns import analyse_campaign
+from analysis.services.deletion import delete_ratings_file
+from campaigns.models import Output
+from evalsite.jobs.handlers import JobContext, get_handler
+from evalsite.jobs.models import Job
+from evalsite.lib.errors import DomainError
+from tests.analysis.campaigns import rated_campaign
+from tests.analysis.conftest import finish, kept_files
+
+SYSTEMS = ("alder", "birch", "cedar")
+
+
+def scores_csv(metrics=("good", "poor"), systems=SYSTEMS, n_sources=8, separator=",", sources=True):
+    """Scores of metrics, of which the first ranks the systems as people do and the last the other way round."""
+    rng, lines = np.random.default_rng(1), [separator.join(("metric", "system", "source", "score"))]
+    for m, metric in enumerate(metrics):
+        for s, system in enumerate(systems):
+            for q in range(n_sources if sources else 1):
+                score = round((s if m else -s) + rng.normal(0, 0.3), 3)
+                lines.append(separator.join((metric, system, f"q{q}" if sources else "", str(score))))
+    return "\n".join(lines) + "\n"
+
+
+def send(client, run, content, name="scores.csv"):
+    data = content if isinstance(content, bytes) else content.encode()
+    return client.post(reverse("analysis:metric_upload", args=[run.pk]), {"file": SimpleUploadedFile(name, data)})
+
+
+def newest(run):
+    found = AnalysisRun.objects.filter(ratings_file=run.ratings_file).select_related("ratings_file").first()
+    return found if found.report else finish(found)
+
+
+def page(client, run, **query):
+    return client.get(reverse("analysis:metrics", args=[run.pk]), query, follow=True)
+
+
+def test_uploaded_scores_are_compared_in_a_new_analysis(owner_client, done):
+    assert "No metrics yet" in page(owner_client, done).text
+    answer = send(owner_client, done, scores_csv())
+    run = newest(done)
+    assert (run.parent_id, run.settings) == (done.pk, done.settings)
+    assert answer.url == reverse("analysis:metrics", args=[done.pk])
+    shown = page(owner_client, run)
+    assert "good agrees best with people over 3 systems" in shown.text
+    assert "Biggest disagreements" in shown.text and "compared here" in shown.text
+    assert page(owner_client, run, metric="poor").text.count("q") > 10
+    assert page(owner_client, run, metric="none").status_code == 404
+    found = run.report["metrics"]
+    assert [metric["name"] for metric in found["metrics"]] == ["good", "poor"]
+    assert found["metrics"][0]["system"][0]["spearman"][0] == 1
+    assert found["metrics"][1]["pairwise_accuracy"] == 0
+    # Nothing was changed in the analysis of before, which does not show them
+    assert "in later analyses" in page(owner_client, done).text
+    folder = Path(django_settings.MEDIA_ROOT) / run.folder
+    for table in ("metrics.csv", "williams.tex", "metric-disagreements.csv"):
+        assert (folder / "tables" / table).is_file(), table
+    for figure in ("metric-systems", "metric-ranks", "williams", "metric-segments"):
+        assert draw_figure(folder, f"figures/{figure}.svg"), figure
+
+
+def test_the_package_gives_the_same_tables(owner_client, done, tmp_path, monkeypatch):
+    send(owner_client, done, scores_csv() + "system-level,alder,,3.5\nsystem-level,birch,,2\n")
+    run = newest(done)
+    folder = tmp_path / "package"
+    package = zipfile.ZipFile(Path(django_settings.MEDIA_ROOT) / run.folder / "package.zip")
+    package.extractall(folder)
+    assert "--metrics metrics.csv" in (folder / "README.txt").read_text()
+    options = {"protocol": str(folder / "protocol.json"), "metrics": folder / "metrics.csv", "out": tmp_path / "again"}
+    monkeypatch.setattr("analysis.management.commands.analyse.write_figures", lambda *_: None)  # they take long
+    call_command("analyse", str(folder / "ratings.csv"), stdout=io.StringIO(), stderr=io.StringIO(), **options)
+    tables = sorted(path for path in (folder / "tables").iterdir() if "metric" in path.name or "williams" in path.name)
+    assert len(tables) == 10
+    for table in tables:
+        assert (tmp_path / "again" / "tables" / table.name).read_bytes() == table.read_bytes(), table.name
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("metric,system,source,score\ngood,alder,q1,high\n", "“high” is not a number"),
+        ("system,source,score\nalder,q1,1\n", "there is no such column"),
+        (scores_csv(systems=("Alder",)), "has scores of none of the rated systems"),
+        ("", "The submitted file is empty"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_not_kept(owner_client, done, content, said):
+    before = kept_files()
+    answer = send(owner_client, done, content)
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert kept_files() == before
+    assert not MetricScores.objects.exists()
+
+
+def test_the_same_metric_is_refused_twice_until_it_is_removed(owner_client, done, django_capture_on_commit_callbacks):
+    send(owner_client, done, scores_csv())
+    assert "There are scores of “good” already" in send(owner_client, done, scores_csv(metrics=("good",))).text
+    scores = MetricScores.objects.get()
+    path = Path(scores.file.path)
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = owner_client.post(reverse("analysis:metric_remove", args=[done.pk, scores.pk]), follow=True)
+    assert "were removed" in answer.text
+    assert not path.exists()
+    assert send(owner_client, done, scores_csv(metrics=("good",))).status_code == 302
+
+
+def test_a_file_in_windows_1252_is_asked_about(owner_client, done):
+    content = scores_csv(metrics=("Güte",), separator=";").encode("windows-1252")
+    answer = send(owner_client, done, content)
+    scores = MetricScores.objects.get()
+    assert answer.url == reverse("analysis:metric_encoding", args=[done.pk, scores.pk])
+    assert "Güte;alder" in owner_client.get(answer.url).text
+    assert "Encoding?" in page(owner_client, done).text
+    owner_client.post(answer.url, {"encoding": "utf-16"})
+    assert not MetricScores.objects.get().encoding
+    owner_client.post(answer.url, {"encoding": "windows-1252"})
+    assert [each["name"] for each in newest(done).report["metrics"]["metrics"]] == ["Güte"]
+
+
+def test_metrics_of_other_systems_are_not_tested_against_each_other(owner_client, done):
+    fewer = "".join(line + "\n" for line in scores_csv(("fewer",)).splitlines() if "cedar" not in line)
+    send(owner_client, done, scores_csv() + fewer.split("\n", 1)[1])
+    found = newest(done)
+    assert "Metrics that do not cover the same systems are not tested" in page(owner_client, found).text
+    names = [metric["name"] for metric in found.report["metrics"]["metrics"]]
+    assert found.report["metrics"]["williams"][names.index("fewer")] == [None] * 3
+
+
+def test_scores_of_whole_systems_alone_say_nothing_of_outputs(owner_client, done):
+    send(owner_client, done, scores_csv(sources=False))
+    text = page(owner_client, newest(done)).text
+    assert "no single output can be compared" in text
+    assert "Biggest disagreements" not in text
+
+
+def test_a_deleted_ratings_file_takes_its_scores_along(owner, owner_client, done):
+    send(owner_client, done, scores_csv())
+    newest(done)
+    Job.objects.update(status=Job.Status.SUCCEEDED, finished_at=timezone.now())
+    delete_ratings_file(ratings_file=done.ratings_file, user=owner)
+    assert not MetricScores.objects.exists()
+
+
+# --- Computed of a campaign's outputs
+
+
+@pytest.fixture
+def rated(owner):
+    campaign = rated_campaign(owner)
+    run = analyse_campaign(campaign=campaign, user=owner)
+    return finish(AnalysisRun.objects.select_related("ratings_file__campaign").get(pk=run.pk))
+
+
+def compute(client, run, **data):
+    return client.post(reverse("analysis:metric_compute", args=[run.pk]), data, follow=True)
+
+
+def test_metrics_of_a_campaign_are_computed_in_a_job_and_compared(owner_client, rated):
+    campaign = rated.ratings_file.campaign
+    shown = page(owner_client, rated)
+    human = campaign.systems.get(is_human=True)
+    assert f'value="system:{human.pk}"' in shown.text
+    data = {"kinds": ["rouge-l", "q-bleu"], "reference": f"system:{human.pk}", "q-bleu-name": "50"}
+    answer = compute(owner_client, rated, **data)
+    assert "Metrics are being computed" in answer.text
+    compute(owner_client, rated, **data)
+    job = Job.objects.get(kind="analysis.metrics")  # two clicks, one job
+    told = []
+    context = JobContext()
+    context.progress = lambda *progress: told.append(progress)
+    get_handler(job.kind)(context, **job.args)
+    Job.objects.filter(pk=job.pk).update(status=Job.Status.SUCCEEDED, finished_at=timezone.now())
+    scores = MetricScores.objects.get()
+    assert scores.options["options"]["q-bleu"]["name"] == "50"
+    assert told[0][2] == "Reading the outputs"
+    assert (
+        told[-1][0] == told[-1][1] == 2 * Output.objects.filter(source__campaign=campaign).exclude(system=human).count()
+    )
+    run = newest(rated)
+    assert run.parent_id == rated.pk
+    found = {metric["name"]: metric for metric in run.report["metrics"]["metrics"]}
+    assert set(found) == {"ROUGE-L", "Q-BLEU1", "Q-BLEU4"}
+    place = run.report["metrics"]["systems"].index(human.name)
+    assert found["ROUGE-L"]["scores"][place] is None  # it is the reference
+    shown = page(owner_client, run)
+    output = Output.objects.filter(source__campaign=campaign).exclude(system=human).first()
+    assert "?page=1#source-" in shown.text
+    assert output.text[:20] in shown.text or len(found["ROUGE-L"]["disagreements"]) == 10
+    # Again with others: the new ones take the place of the old ones
+    compute(owner_client, run, kinds=["rouge-l"], reference=f"system:{human.pk}")
+    job = Job.objects.filter(kind="analysis.metrics").latest("created_at")
+    get_handler(job.kind)(JobContext(), **job.args)
+    assert [each["name"] for each in MetricScores.objects.get().metrics] == ["ROUGE-L"]
+
+
+def test_what_cannot_be_computed_is_refused_in_words(owner_client, owner, rated, done):
+    campaign = rated.ratings_file.campaign
+    reference = list_references(campaign)[0].value
+    assert "This field is required" in compute(owner_client, rated, reference=reference).text
+    assert "Select a valid choice" in compute(owner_client, rated, kinds=["rouge-l"], reference="field:no").text
+    answer = compute(owner_client, rated, kinds=["q-bleu"], reference=reference, **{"q-bleu-name": "much"})
+    assert "A number from 0 to 100" in answer.text
+    assert "Outputs and references are not known here" in page(owner_client, done).text
+    campaign.sources.update(fields={})
+    with pytest.raises(DomainError, match="No output has a reference"):
+        read_texts(campaign, "field:passage")
+
+
+def test_references_of_a_field_are_given_to_every_system(rated):
+    campaign = rated.ratings_file.campaign
+    texts = read_texts(campaign, "field:answer")
+    assert len(texts.outputs) == Output.objects.filter(source__campaign=campaign).count()
+    for k in (0, len(texts.outputs) - 1):
+        source = campaign.sources.get(name=texts.sources[texts.source[k]])
+        assert texts.references[k] == source.fields["answer"]
+        assert texts.outputs[k] == source.outputs.get(system__name=texts.systems[texts.system[k]]).text
+
+
+def test_a_report_of_before_has_no_metrics_and_still_shows(owner_client, done):
+    report = json.loads(json.dumps(done.report))
+    report.pop("metrics", None)
+    AnalysisRun.objects.filter(pk=done.pk).update(report=report)
+    assert page(owner_client, done).status_code == 200
