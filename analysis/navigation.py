@@ -135,8 +135,7 @@ def _shared_side_bar(run: AnalysisRun, page: str) -> SideBar:
 
 
 def _links(run: AnalysisRun, page: str, names: Iterable[str]) -> list[Link]:
-    return [
-        Link(RESULT_PAGES[name], result_url(run, name), name == page)
-        for name in names
-        if name != "chats" or has_chats(run.shown or {"summary": {}})
-    ]
+    report = run.shown or {"summary": {}}
+    # A shared result has no page on which nothing can be seen or done.
+    missing = {"chats": not has_chats(report), "metrics": bool(run.share_token) and not report.get("metrics")}
+    return [Link(RESULT_PAGES[name], result_url(run, name), name == page) for name in names if not missing.get(name)]
