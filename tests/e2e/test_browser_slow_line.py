@@ -14,8 +14,8 @@ from campaigns.models import HitItem, Source
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
 
-# At 30 kbit/s, in 6 s without 1.1 s for two round trips of 300 ms and what five requests take to be sent.
-MOST_BYTES = 30_000 / 8 * (6 - 1.1)
+# At 30 kbit/s, in 6 s without 1 s for two round trips of 300 ms and what five requests take to be sent.
+MOST_BYTES = 30_000 / 8 * (6 - 1)
 
 
 @pytest.fixture
