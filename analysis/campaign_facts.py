@@ -23,7 +23,7 @@ def get_facts(campaign: Campaign) -> CampaignFacts:
         hits_per_worker=campaign.hits_per_worker,
         has_given_hits=campaign.has_given_hits,
         criteria=[
-            StatementFacts(row.name, row.statement, row.left_label, row.right_label, row.is_negative)
+            StatementFacts(str(row.pk), row.name, row.statement, row.left_label, row.right_label, row.is_negative)
             for row in campaign.criteria.all()
         ],
         instructions=campaign.instructions,

@@ -9,8 +9,12 @@ from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
+from analysis.campaign_facts import get_facts
 from analysis.methods.replication import compare_runs
 from analysis.models import AnalysisRun, Look, MetricScores, RatingsFile, ShareLink
+from analysis.paper.heds import Section, datasheet
+from analysis.paper.questions import Question
+from analysis.paper.statement import data_statement
 from analysis.queries import LARGE, Role, as_seen, parse_id, runs_seen_by
 from analysis.ratings.scales import FULL
 from analysis.settings import LEAST_PLANNED, AnalysisSettings, Cost
@@ -142,6 +146,24 @@ def get_shared_result(token: str) -> AnalysisRun:
         raise Http404("There is no result.")
     run.my_role, run.share_token = Role.VIEWER, token
     return as_seen(run)
+
+
+def get_answers(campaign: Campaign) -> dict[str, str]:
+    """Return what researchers wrote for the datasheet and the data statement, by the key of the question. One query."""
+    return dict(campaign.paper_answers.values_list("question", "text"))
+
+
+def get_datasheet(campaign: Campaign) -> list[Section]:
+    """Return the datasheet of a campaign with its newest result, if it has any, and what researchers wrote."""
+    return get_documents(campaign)[0]
+
+
+def get_documents(campaign: Campaign) -> tuple[list[Section], list[Question]]:
+    """Return the datasheet of a campaign and its data statement, with what researchers wrote. Eight queries."""
+    runs = AnalysisRun.objects.filter(ratings_file__campaign=campaign, report__isnull=False)
+    report = runs.values_list("report", flat=True).first()
+    facts, answers = get_facts(campaign), get_answers(campaign)
+    return datasheet(facts, report, answers), data_statement(report, facts, answers)
 
 
 def find_agreement(user: User, campaign: Campaign) -> dict[str, Any] | None:

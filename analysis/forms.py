@@ -10,6 +10,7 @@ from django.forms.formsets import BaseFormSet, formset_factory
 from django.http import QueryDict
 
 from analysis.live import ACTIVE, SUSPICIOUS
+from analysis.paper.questions import LONGEST_ANSWER, Question
 from analysis.ratings.columns import COLUMNS, REQUIRED
 from analysis.ratings.scales import FULL, SHORT, Observed, Scale
 from analysis.ratings.scales import words as scale_words
@@ -19,6 +20,8 @@ from analysis.words import UNITS, verdicts_of
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.design.composition import KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
+from campaigns.forms.partial import PartialForm
+from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.formats import READABLE, SUFFIXES
 from evalsite.web import SizedFileField
 
@@ -288,6 +291,35 @@ class LiveWorkerFilter(FilterForm):
         super().__init__(sent)
         verdicts = verdicts_of(worker_test)
         self.offer("show", {"": "all", **verdicts, SUSPICIOUS: "suspicious", ACTIVE: "rating now"})
+
+
+class AnswersForm(PartialForm):
+    """Answers to the questions of a datasheet or data statement, of which any may be sent."""
+
+    def __init__(self, questions: Iterable[Question], data: Mapping[str, Any] | None = None) -> None:
+        found = list(questions)
+        written = {each.key: each.answer if each.origin == "researcher" else "" for each in found}
+        super().__init__(data, initial=written)
+        for each in found:
+            self.fields[each.key] = forms.CharField(
+                label=f"{each.number} {each.text}",
+                required=False,
+                max_length=LONGEST_ANSWER,
+                widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+            )
+
+    def refuse(self, error: DomainError) -> None:
+        """Add what was refused to the form as a whole."""
+        self.add_error(None, error.message)
+
+
+class AnswerForm(forms.Form):
+    """An answer to one question of the datasheet or data statement."""
+
+    question = forms.CharField(max_length=80, help_text="Its key.")
+    answer = forms.CharField(
+        required=False, max_length=LONGEST_ANSWER, help_text="Empty: what the campaign says, if it says anything."
+    )
 
 
 class ShareForm(forms.Form):

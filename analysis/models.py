@@ -234,3 +234,22 @@ class Look(models.Model):
 
     def __str__(self) -> str:
         return f"{self.campaign}: {self.n_decided} of {self.n_pairs} pairs decided"
+
+
+class PaperAnswer(models.Model):
+    """What a researcher wrote for a question of a campaign's datasheet or data statement."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="paper_answers")
+    question = models.CharField("key of the question (analysis.paper)", max_length=80)
+    text = models.TextField(blank=True)
+    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    changed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "question"], name="analysis_paperanswer_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.question}: {self.text[:60]}"

@@ -29,7 +29,7 @@ ratings.csv     every rating as the worker gave it, one a row
 {more}protocol.json   criteria, worker test and the other settings
 summary.json    the results
 tables/         the results as CSV and LaTeX
-
+{texts}
 With evalsite {version} this command prints summary.json, byte for byte:
 
     python manage.py analyse ratings.csv --protocol protocol.json{options} --format json
@@ -37,6 +37,11 @@ With evalsite {version} this command prints summary.json, byte for byte:
 {test}
 Workers are named by a number and a keyed hash.
 """
+_TEXTS = {
+    "datasheet.md": "the Human Evaluation Datasheet (HEDS), as far as it was answered",
+    "datasheet.json": "the same as JSON",
+    "paper.txt": "methods, results and data statement in sentences",
+}
 _CHATS, _TIMES, _SOURCES, _METRICS = "dialogues.csv", "assignments.csv", "sources.csv", "metrics.csv"
 _ABOUT = {
     _CHATS: ("--dialogues", "topic, opinion and length of every chat, one a row"),
@@ -46,21 +51,31 @@ _ABOUT = {
 }
 
 
-def write_package(path: Path, study: Study, document: dict[str, Any], names: Mapping[str, str]) -> None:
+def write_package(
+    path: Path,
+    study: Study,
+    document: dict[str, Any],
+    names: Mapping[str, str],
+    texts: Mapping[str, str] | None = None,
+) -> None:
     """Write the replication package of a study as a zip file; `document` is its anonymous report.
 
-    `names` has a name for every worker of the ratings and of the chats.
+    `names` has a name for every worker of the ratings and of the chats, `texts` what the package of a
+    campaign says in words: a content for each name of `_TEXTS`.
     """
     more = _more_files(study, names)
     described = [name for name, _, _ in more] + [_METRICS] * (study.metrics is not None)
     readme = _README.format(
         version=__version__,
         more="".join(f"{name:15} {_ABOUT[name][1]}\n" for name in described),
+        texts="".join(f"{name:15} {_TEXTS[name]}\n" for name in texts or ()),
         options="".join(f" {_ABOUT[name][0]} {name}" for name in described),
         test=_worker_test(document["summary"]["worker_test"]),
     )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
         package.writestr("README.txt", readme)
+        for name, content in (texts or {}).items():
+            package.writestr(name, content)
         package.writestr("protocol.json", dump_json(document["settings"]))
         package.writestr("summary.json", dump_json(document["summary"]))
         with package.open("ratings.csv", "w", force_zip64=True) as stream:

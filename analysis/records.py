@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from analysis.campaign_queries import ANALYSE
-from analysis.models import AnalysisRun, Look, MetricScores, PowerAnalysis, RatingsFile, ShareLink
+from analysis.models import AnalysisRun, Look, MetricScores, PaperAnswer, PowerAnalysis, RatingsFile, ShareLink
 from campaigns.contracts.records import Counted, Erasure, Held, Records, Rows
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
@@ -66,6 +66,7 @@ class AnalysisRecords(Records):
             Rows(RatingsFile.objects.filter(campaign=campaign_id)),
             Rows(ShareLink.objects.filter(campaign=campaign_id)),
             Rows(Look.objects.filter(campaign=campaign_id)),
+            Rows(PaperAnswer.objects.filter(campaign=campaign_id)),
         ]
 
     def list_held(self, erasure: Erasure) -> list[Held]:

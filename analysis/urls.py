@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis.views import campaigns, comparisons, deletion, files, metrics, plans, runs, sharing
+from analysis.views import campaigns, comparisons, datasheets, deletion, files, metrics, plans, runs, sharing
 
 app_name = "analysis"
 urlpatterns = [
@@ -46,6 +46,10 @@ urlpatterns = [
     path("campaigns/<uuid:public_id>/results/compare/", campaigns.compare, name="campaign_compare"),
     path("campaigns/<uuid:public_id>/results/paper/", campaigns.paper, name="campaign_paper"),
     path("campaigns/<uuid:public_id>/results/downloads/", campaigns.downloads, name="campaign_downloads"),
+    path("campaigns/<uuid:public_id>/datasheet/", datasheets.datasheet, name="campaign_datasheet"),
+    path(
+        "campaigns/<uuid:public_id>/datasheet.<str:suffix>", datasheets.datasheet_file, name="campaign_datasheet_file"
+    ),
     path("campaigns/<uuid:public_id>/share/", sharing.create, name="share"),
     path("campaigns/<uuid:public_id>/share/<int:link_id>/revoke/", sharing.revoke, name="revoke_share"),
     path("campaigns/<uuid:public_id>/plan/", plans.campaign_plan, name="campaign_plan"),

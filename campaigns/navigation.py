@@ -136,6 +136,7 @@ _GROUPS = {
         _Page("result_chats", "Chats", "analysis:campaign_result_chats", _is_launched_live),
         _Page("compare", "Compare", "analysis:campaign_compare", _is_launched),
         _Page("paper", "For the paper", "analysis:campaign_paper", _is_launched),
+        _Page("datasheet", "Datasheet", "analysis:campaign_datasheet"),
         _Page("downloads", "Downloads", "analysis:campaign_downloads", _is_launched),
         _Page("export", "Export", "monitoring:export"),
     ),

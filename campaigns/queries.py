@@ -152,6 +152,22 @@ def list_places(memberships: Iterable[Membership]) -> list[ListedCampaign]:
     return rows
 
 
+def find_by_name(name: str) -> Campaign:
+    """Return the campaign with this public id or exact name, for commands; it is not asked who may see it.
+
+    Raises DomainError `no_campaign` or `many_campaigns`.
+    """
+    try:
+        found = list(Campaign.objects.filter(public_id=UUID(name)))
+    except ValueError:
+        found = list(Campaign.objects.filter(name=name)[:2])
+    if not found:
+        raise DomainError("no_campaign", f"There is no campaign with the id or name “{name}”.")
+    if len(found) > 1:
+        raise DomainError("many_campaigns", f"Several campaigns are called “{name}”. Give the id instead.")
+    return found[0]
+
+
 @dataclass(frozen=True)
 class Contents:
     """How much a campaign holds. A place is one worker on one HIT. The degraded chatbot does not count as a system."""

@@ -19,6 +19,7 @@ from analysis.services.runs import start_run
 from analysis.services.sharing import create_share_link
 from analysis.settings import from_protocol
 from analysis.stats.designs import PlannedDesign
+from analysis.urls import shared
 from annotation.models import Assignment, Conversation, Invitation
 from annotation.tokens import token_of
 from campaigns.contracts.protocol import Screen
@@ -168,10 +169,7 @@ def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any
     return (
         _of_run(run)
         | _of_plan(owner, campaign)
-        | {
-            f"shared:{page}": {"token": link.token}
-            for page in ("run", "significance", "reliability", "paper", "downloads", "file")
-        }
+        | {f"shared:{page.name}": {"token": link.token} for page in shared[0]}
         | {
             "link_id": link.pk,
             "public_id": campaign.public_id,
@@ -192,6 +190,7 @@ def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any
             "api:field": {"name": field},
             "api:field_place": {"name": field},
             "campaigns:job": {"job_id": Job.objects.create(kind=BUILD, args={"campaign": campaign.pk}).pk},
+            "analysis:campaign_datasheet_file": {"suffix": "json"},
             "monitoring:export_file": {"name": "ratings.csv"},
             "api:export": {"name": "ratings.csv"},
             "api:preview_image": {"name": _image_on(reverse("api:preview", args=[campaign.public_id, 1]), browser)},

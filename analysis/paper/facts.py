@@ -8,8 +8,9 @@ from decimal import Decimal
 
 @dataclass(frozen=True)
 class StatementFacts:
-    """A criterion as workers met it."""
+    """A criterion as workers met it; `key` stays as it is when the name changes."""
 
+    key: str
     name: str
     statement: str
     left_label: str

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+LONGEST_ANSWER = 10_000
+"""Characters of an answer that a researcher writes."""
 Origin = Literal["campaign", "researcher", "open"]
 
 

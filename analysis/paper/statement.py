@@ -14,14 +14,19 @@ _OPENINGS = {"free": "a topic of the worker's choice", "icebreaker": "a given ic
 
 
 def data_statement(
-    report: Report, facts: CampaignFacts | None = None, answers: Mapping[str, str] | None = None
+    report: Report | None, facts: CampaignFacts | None = None, answers: Mapping[str, str] | None = None
 ) -> list[Question]:
-    """Return the sections A to I with what the campaign says and what `answers`, by key, add; the others are open."""
+    """Return the sections A to I with what the campaign says and what `answers`, by key, add; the others are open.
+
+    There is no report before the first results.
+    """
     return completed(_sections(report, facts), answers or {})
 
 
-def _sections(report: Report, facts: CampaignFacts | None) -> list[Question]:
-    names = listed([row["system"] for row in report["summary"]["systems"]] or ["no system"])
+def _sections(report: Report | None, facts: CampaignFacts | None) -> list[Question]:
+    systems = [row["system"] for row in report["summary"]["systems"]] if report else []
+    names = f" ({listed(systems)})" if systems else ""
+    workers = f"the {counted(get_totals(report).n_workers, 'worker')}" if report else "the workers"
 
     def section(letter: str, title: str, answer: str, hint: str) -> Question:
         return known(f"statement-{letter.lower()}", letter, title, answer, hint)
@@ -45,8 +50,7 @@ def _sections(report: Report, facts: CampaignFacts | None) -> list[Question]:
             "D",
             "Annotator demographic",
             "",
-            f"Who the {counted(get_totals(report).n_workers, 'worker')} were: age, gender, native language, region, "
-            "training. The site does not ask for it.",
+            f"Who {workers} were: age, gender, native language, region, training. The site does not ask for it.",
         ),
         section("E", "Speech situation", _situation(facts), "When and where the texts were produced, and for whom."),
         section("F", "Text characteristics", "", "Genre and topic of the texts, and what shapes them."),
@@ -65,9 +69,9 @@ def _rationale(facts: CampaignFacts | None, names: str) -> str:
     if facts is None:
         return ""
     if facts.is_live:
-        return f"Chats of {counted(facts.n_systems, 'chatbot')} ({names}), held in order to compare them."
+        return f"Chats of {counted(facts.n_systems, 'chatbot')}{names}, held in order to compare them."
     return (
-        f"{counted(facts.n_outputs, 'output')} of {counted(facts.n_systems, 'system')} ({names}) for "
+        f"{counted(facts.n_outputs, 'output')} of {counted(facts.n_systems, 'system')}{names} for "
         f"{counted(facts.n_sources, 'source')}, collected in order to compare the systems."
     )
 
@@ -79,7 +83,7 @@ def _situation(facts: CampaignFacts | None) -> str:
     return f"Written chats of a worker and a chatbot on a web page, about {_OPENINGS[facts.opening]}{when}."
 
 
-def _annotation(report: Report, facts: CampaignFacts | None) -> list[str]:
+def _annotation(report: Report | None, facts: CampaignFacts | None) -> list[str]:
     """Return how the texts were judged, which the paper's template has no section for."""
     when = [f"Ratings {period(facts.started, facts.ended)}."] if facts and facts.started else []
-    return [*when, *exclusion(report)]
+    return [*when, *(exclusion(report) if report else [])]

@@ -110,7 +110,7 @@ def _design(report: Report, facts: CampaignFacts | None) -> list[str]:
                 f"{counted(facts.n_sources, 'source')} (protocol: {protocol})."
             )
         ]
-    return [*said, *_criteria(report), *(_hits(facts) + _recruitment(facts) if facts else [])]
+    return [*said, *_criteria(report), *(hits(facts) + recruitment(facts) if facts else [])]
 
 
 def _criteria(report: Report) -> list[str]:
@@ -125,7 +125,7 @@ def _criteria(report: Report) -> list[str]:
     return said
 
 
-def _hits(facts: CampaignFacts) -> list[str]:
+def hits(facts: CampaignFacts) -> list[str]:
     """Return how a HIT is made up, with or without quality-control items."""
     what = ("chat" if facts.is_live else "output", "degraded item", "exact repeat", "reference item")
     parts = [counted(n, noun) for n, noun in zip((facts.n_ordinary, *facts.n_copies), what, strict=True) if n]
@@ -140,7 +140,7 @@ def _hits(facts: CampaignFacts) -> list[str]:
     return [*said, f"There were {counted(facts.n_hits, 'HIT')}, each to be rated {each}{at_most}."]
 
 
-def _recruitment(facts: CampaignFacts) -> list[str]:
+def recruitment(facts: CampaignFacts) -> list[str]:
     """Return where workers came from, and what they were paid."""
     if facts.platform:
         said = [f"Workers were recruited on {facts.platform}."]
@@ -173,33 +173,38 @@ def period(started: date, ended: date | None) -> str:
 
 def _analysis(report: Report) -> list[str]:
     """Return whose ratings count, how scores were standardised, and how systems were compared."""
-    summary, settings = report["summary"], report["settings"]
+    said = exclusion(report)
+    if report["summary"]["systems"]:
+        said = [*said, *standardisation(report["settings"]), *comparison(report)]
+    return [*said, f"The analysis was done with evalsite {__version__}."]
+
+
+def standardisation(settings: Mapping[str, Any]) -> list[str]:
+    """Return how scores become those of systems, from a run's settings."""
     kinds = settings["standardised_kinds"]
     of = "all their scores" if len(kinds) == len(KINDS) else f"their scores of {listed(kinds)} items"
     criteria = "" if len(settings["criteria"]) == 1 else "; criteria count alike"
     said = [
-        *exclusion(report),
+        f"Each worker's scores were standardised by the mean and the standard deviation of {of} (z scores).",
+        f"A system's score is the mean z of its items{criteria}.",
+    ]
+    return [*said, *(["All ratings of one output were averaged first."] if settings["unit"] == Unit.OUTPUT else [])]
+
+
+def comparison(report: Report) -> list[str]:
+    """Return by which tests systems were compared."""
+    said = [
         (
-            f"Each worker's scores were standardised by the mean and the standard deviation of {of} (z scores). A "
-            f"system's score is the mean z of its items{criteria}."
+            f"Every two systems were compared by one-sided rank-sum tests of z at p < {ALPHA:g}, not corrected for the "
+            "number of pairs."
         ),
     ]
-    if settings["unit"] == Unit.OUTPUT.value:
-        said.append("All ratings of one output were averaged first.")
-    said.append(
-        f"Every two systems were compared by one-sided rank-sum tests of z at p < {ALPHA:g}, not corrected for the "
-        "number of pairs."
-    )
     if _tested(report):
         said.append(
             "Because ratings share workers and sources, we also compared systems by least squares of z with random "
             "effects of sources and with errors clustered by worker and by source, p corrected by Holm's method."
         )
-    said.append(
-        f"Intervals of 95 % are percentile bootstrap intervals over items ({N_BOOTSTRAP:,} resamples). The analysis "
-        f"was done with evalsite {__version__}."
-    )
-    return said if summary["systems"] else said[: len(exclusion(report))]
+    return [*said, f"Intervals of 95 % are percentile bootstrap intervals over items ({N_BOOTSTRAP:,} resamples)."]
 
 
 def exclusion(report: Report) -> list[str]:

@@ -1,7 +1,7 @@
 """Analysing ratings files."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +13,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.anonymity import anonymise, anonymous_report
-from analysis.exports import write_report
+from analysis.campaign_facts import get_facts
+from analysis.campaign_queries import get_answers
+from analysis.exports import dump_json, write_report
 from analysis.finished_work import read_dialogues, read_source_words, read_work
 from analysis.metric_queries import list_ready_scores, load_scores_of
 from analysis.models import AnalysisRun, RatingsFile
+from analysis.paper import heds
+from analysis.paper.statement import data_statement
+from analysis.paper.texts import paper_texts
 from analysis.queries import OWN_LARGE, scale_of
 from analysis.ratings.loading import LoadedRatings, load_ratings
 from analysis.ratings.scales import FULL, check_scale, unclear_scale
@@ -24,6 +29,7 @@ from analysis.report import first_report, report
 from analysis.settings import AnalysisSettings, from_json
 from analysis.study import run_study
 from campaigns.contracts.events import ResultsReady
+from campaigns.models import Campaign
 from campaigns.services.webhooks import announce
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import enqueue
@@ -175,7 +181,7 @@ def execute_run(
         on_stage("Writing tables")
         write_report(draft, anonymous)
         on_stage("Writing the replication package")
-        write_package(draft / "package.zip", study, anonymous, names)
+        write_package(draft / "package.zip", study, anonymous, names, _texts(campaign, anonymous))
         run.report, run.first_report = document, None
         run.fingerprint, run.problems = loaded.fingerprint, None
         run.finished_at = timezone.now()
@@ -190,3 +196,21 @@ def execute_run(
             draft.rename(folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _texts(campaign: Campaign | None, report: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the package of a campaign says in words: the datasheet, and sentences for a paper."""
+    if campaign is None:
+        return {}
+    facts, answers = get_facts(campaign), get_answers(campaign)
+    sections = heds.datasheet(facts, report, answers)
+    texts = [f"{text.title}\n\n{text.plain}" for text in paper_texts(report, facts)]
+    statement = [
+        f"{each.number} {each.text}: {each.answer or f'[to be completed: {each.hint}]'}"
+        for each in data_statement(report, facts, answers)
+    ]
+    return {
+        "datasheet.md": heds.to_markdown(campaign.name, sections),
+        "datasheet.json": dump_json(heds.to_document(campaign.name, sections)),
+        "paper.txt": "\n\n".join([*texts, "Data statement", *statement]) + "\n",
+    }

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from analysis import queries
 from analysis.anonymity import anonymise, anonymous_report
 from analysis.campaign_facts import get_facts
-from analysis.campaign_queries import list_share_links
+from analysis.campaign_queries import get_answers, list_share_links
 from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
 from analysis.exports import to_csv, to_latex
 from analysis.findings import find
@@ -231,8 +231,8 @@ def show_chats(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
 def show_paper(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     """Show what a paper says of the evaluation: methods, results and a data statement."""
     campaign = found.ratings_file.campaign
-    facts = get_facts(campaign) if campaign else None
-    context = {"texts": paper_texts(found.report, facts), "statement": data_statement(found.report, facts)}
+    facts, answers = (get_facts(campaign), get_answers(campaign)) if campaign else (None, {})
+    context = {"texts": paper_texts(found.report, facts), "statement": data_statement(found.report, facts, answers)}
     return render(request, "analysis/paper.html", result_context(found, "paper") | context)
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from analysis.campaign_facts import get_facts
-from analysis.campaign_queries import find_agreement, list_looks, settings_of
+from analysis.campaign_queries import find_agreement, get_answers, list_looks, settings_of
 from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
 from analysis.findings import find
 from analysis.forms import LiveWorkerFilter
@@ -261,9 +261,9 @@ class PaperOf(Resource):
         """Return the paragraphs of methods and results, and the data statement (Bender & Friedman 2018)."""
         found = run_for(request, run_id)
         campaign = found.ratings_file.campaign
-        facts = get_facts(campaign) if campaign else None
+        facts, answers = (get_facts(campaign), get_answers(campaign)) if campaign else (None, {})
         texts = [PaperText(each.name, each.title, each.plain, each.latex) for each in paper_texts(found.report, facts)]
-        return Paper(texts, data_statement(found.report, facts))
+        return Paper(texts, data_statement(found.report, facts, answers))
 
 
 class FileOfRun(serializers.Serializer[Any]):

@@ -71,7 +71,9 @@ GROUPS = (
             Guide(
                 "analyse", "Ratings files", "Analysing ratings on the command line; the formats of files and results."
             ),
-            Guide("publishing", "Publishing results", "Files, sentences for a paper, and a link to read."),
+            Guide(
+                "publishing", "Publishing results", "Files, sentences for a paper, the datasheet, and a link to read."
+            ),
             Guide("agreement", "Agreement of workers", "How far several workers agree on the same outputs."),
             Guide("planning", "Planning", "How many workers and sources find a difference, and what they cost."),
             Guide("metrics", "Metrics against people", "How far automatic metrics agree with human ratings."),

@@ -83,6 +83,8 @@ _SECTIONS = {
     "method#chats": ("analysis:campaign_result_chats", "analysis:chats", "shared:chats"),
     "campaigns#compare": ("analysis:campaign_compare", "analysis:compare", "analysis:compare_any"),
     "campaigns#downloads": ("analysis:campaign_downloads", "analysis:downloads", "shared:downloads"),
+    "publishing#sentences-for-the-paper": ("analysis:campaign_paper", "analysis:paper", "shared:paper"),
+    "publishing#the-datasheet": ("analysis:campaign_datasheet",),
     "campaigns#10-take-data-out": ("monitoring:export",),
     "analyse#the-ratings-file": (
         "analysis:ratings",

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-from analysis.models import AnalysisRun, PowerAnalysis, RatingsFile, ShareLink
+from analysis.models import AnalysisRun, PaperAnswer, PowerAnalysis, RatingsFile, ShareLink
 from tests.campaigns.cast import make_campaign
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -83,3 +83,16 @@ def test_analyses_of_before_compare_no_metrics(owner) -> None:
         MigrationExecutor(connection).migrate(latest)
     found = AnalysisRun.objects.get(pk=run.pk)
     assert (found.metrics, found.report) == ([], report)
+
+
+def test_links_of_before_stay_and_answers_are_kept_once(owner) -> None:
+    executor = MigrationExecutor(connection)
+    latest, before = executor.loader.graph.leaf_nodes(), [("analysis", "0009_metric_scores")]
+    link = ShareLink.objects.create(campaign=make_campaign(owner), created_by=owner)
+    executor.migrate(before)
+    MigrationExecutor(connection).migrate(latest)
+    assert ShareLink.objects.get().token == link.token
+    answer = {"campaign": link.campaign, "question": "heds-5.1", "changed_by": owner}
+    PaperAnswer.objects.create(**answer, text="The board")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        PaperAnswer.objects.create(**answer)

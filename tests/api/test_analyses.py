@@ -202,3 +202,17 @@ def test_results_are_shared_by_a_link_and_not_any_more(script: Client, run: Anal
     assert script.delete(f"{address}{made.json()['id']}/").status_code == 204
     assert script.get(address).json() == []
     assert Client().get(made.json()["url"]).status_code == 404
+
+
+def test_a_datasheet_is_read_and_completed(script: Client, run: AnalysisRun) -> None:
+    address = f"{ROOT}campaigns/{run.ratings_file.campaign.public_id}/datasheet/"
+    found = script.get(address).json()
+    assert found["version"] == "3.0" and found["parts"][-1]["title"] == "Ethics"
+    key = found["parts"][-1]["questions"][0]["key"]
+    done = script.post(address, {"question": key, "answer": "The board"}).json()
+    assert done["n_open"] == found["n_open"] - 1
+    assert done["parts"][-1]["questions"][0]["answer"] == "The board"
+    refused = script.post(address, {"question": "heds-9", "answer": "?"})
+    assert (refused.status_code, list(refused.json()["errors"])) == (422, ["question"])
+    paper = script.get(f"{ROOT}runs/{run.pk}/paper/").json()
+    assert [text["name"] for text in paper["texts"]] == ["methods", "results"]

@@ -7,7 +7,6 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
@@ -15,6 +14,7 @@ from django.db import connection
 from annotation.simulation.crowd import Crowd
 from annotation.simulation.running import SimulationResult, count_items_left, make_crowd, open_site, run_crowd
 from campaigns.models import Campaign
+from campaigns.queries import find_by_name
 from evalsite.lib.arguments import share, whole
 from evalsite.lib.errors import DomainError
 
@@ -126,18 +126,11 @@ class Progress:
 
 
 def find_campaign(name: str) -> Campaign:
-    """Return the campaign with this public id or exact name; raise DomainError `no_campaign` or `many_campaigns`."""
-    try:
-        found = list(Campaign.objects.filter(public_id=UUID(name)))
-    except ValueError:
-        found = list(Campaign.objects.filter(name=name)[:2])
-    if not found:
-        raise DomainError("no_campaign", f"There is no campaign with the id or name “{name}”.")
-    if len(found) > 1:
-        raise DomainError("many_campaigns", f"Several campaigns are called “{name}”. Give the id instead.")
-    if not found[0].is_open:
-        raise DomainError("not_open", f"“{found[0].name}” is {found[0].status}: launch or resume it first.")
-    return found[0]
+    """Return the running campaign with this public id or exact name; raise DomainError `not_open` for any other."""
+    campaign = find_by_name(name)
+    if not campaign.is_open:
+        raise DomainError("not_open", f"“{campaign.name}” is {campaign.status}: launch or resume it first.")
+    return campaign
 
 
 def _read_quality(path: Path | None) -> dict[str, float] | None:
