@@ -8,9 +8,10 @@ from django import forms
 
 from analysis.models import AnalysisRun
 from analysis.planning.plans import MOST_ITEMS, MOST_SYSTEMS, MOST_WORKERS, PlanSettings, make_design
-from analysis.planning_queries import PilotChoice
+from analysis.planning_queries import PilotChoice, fee_if_doubled, plan_defaults
 from campaigns.design.composition import Layout
 from campaigns.design.worker_test import WORKER_TESTS
+from campaigns.models import Campaign
 from evalsite.lib.errors import DomainError
 
 ASSUMED = ""
@@ -74,7 +75,7 @@ def _number(label: str, most: float, text: str, *, required: bool = False) -> fo
     )
 
 
-class PlanForm(forms.Form):
+class PlanningForm(forms.Form):
     """A design, what it is to find, where the variances come from, what work costs."""
 
     difference = _number("Difference, in points of 100", 100, "Between neighbours in rank.", required=True)
@@ -109,8 +110,9 @@ class PlanForm(forms.Form):
     hits_per_day = _number("HITs finished in a day", 1_000_000, "By all workers together; as measured so far.")
     n_simulations = forms.ChoiceField(label="Precision", choices=list(SIMULATIONS.items()))
 
-    def __init__(self, pilots: Sequence[PilotChoice], *args: Any, **kwargs: Any) -> None:
+    def __init__(self, campaign: Campaign | None, pilots: Sequence[PilotChoice], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._campaign = campaign
         self._pilots = {str(choice.run.pk): choice.run for choice in pilots}
         chosen: Any = self.fields["variances"]
         chosen.choices = [(ASSUMED, "assumed, as in two public studies")] + [
@@ -129,7 +131,7 @@ class PlanForm(forms.Form):
         """The run whose ratings are the pilot; None for assumed variances."""
         return self._pilots.get(self.cleaned_data["variances"])
 
-    def settings(self, fee_if_doubled: Decimal | None = None) -> PlanSettings | None:
+    def settings(self) -> PlanSettings | None:
         """Return what was sent; None, with an error in the form, if there is no such design."""
         data = self.cleaned_data
         try:
@@ -146,7 +148,7 @@ class PlanForm(forms.Form):
                 n_simulations=int(data["n_simulations"]),
                 reward=data["reward"],
                 fee=data["fee"] or Decimal(0),
-                fee_if_doubled=fee_if_doubled,
+                fee_if_doubled=fee_if_doubled(self._campaign, data["reward"], data["workers_per_hit"]),
                 currency=data["currency"],
                 minutes=data["minutes"],
                 hits_per_day=data["hits_per_day"],
@@ -154,6 +156,14 @@ class PlanForm(forms.Form):
         except DomainError as error:
             self.add_error(None, error.message)
             return None
+
+
+def first_values(campaign: Campaign | None, pilots: Sequence[PilotChoice]) -> dict[str, Any]:
+    """Return what the form begins with: the campaign's design, and its own ratings as the pilot."""
+    if campaign is None:
+        return DEFAULTS | {"variances": ASSUMED}
+    own = [str(each.run.pk) for each in pilots if each.run.ratings_file.campaign_id == campaign.pk]
+    return DEFAULTS | {"variances": own[0] if own else ASSUMED} | plan_defaults(campaign)
 
 
 def initial_of(settings: PlanSettings, pilot: AnalysisRun | None) -> dict[str, Any]:

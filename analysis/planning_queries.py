@@ -48,10 +48,14 @@ def get_plan_for(user: User, plan_id: UUID, *, to_change: bool = False) -> Power
     return found
 
 
+def plans_of(user: User, campaign: Campaign | None) -> QuerySet[PowerAnalysis]:
+    """Return the power analyses of a campaign, or those of the user's own without one, newest first."""
+    return plans_seen_by(user).filter(Q(campaign=campaign) if campaign else Q(campaign=None))
+
+
 def list_plans(user: User, campaign: Campaign | None) -> list[PowerAnalysis]:
     """Return the newest power analyses of a campaign, or those of the user's own without one. One query."""
-    own = Q(campaign=campaign) if campaign else Q(campaign=None)
-    return list(plans_seen_by(user).filter(own)[:_MOST_LISTED])
+    return list(plans_of(user, campaign)[:_MOST_LISTED])
 
 
 def find_plan(plans: list[PowerAnalysis], user: User, campaign: Campaign | None, chosen: str) -> PowerAnalysis | None:
@@ -94,24 +98,31 @@ def list_pilots(user: User, campaign: Campaign | None) -> list[PilotChoice]:
 
 
 def plan_defaults(campaign: Campaign) -> dict[str, Any]:
-    """Return what a plan of a campaign begins with: its design, what work costs, its pace. Ten queries at most."""
+    """Return what a plan of a campaign begins with: its design, what work costs, its pace. Ten queries at most.
+
+    As long as it lacks systems or sources, their number is left out; a HIT has no more items than there are.
+    """
     n_sources, n_systems = campaign.sources.count(), campaign.systems.filter(is_degraded=False).count()
+    most = n_systems * n_sources if campaign.layout == Layout.POOLED else n_systems
+    n_ordinary = min(campaign.n_ordinary, most) if n_systems > 1 and n_sources else campaign.n_ordinary
     n_hits = campaign.hits.count() or campaign.n_hits or _hits_to_cover(campaign, n_sources)
     hits_per_worker = campaign.hits_per_worker or 1
     found = {
-        "n_systems": max(n_systems, 2),
         "n_workers": max(ceil(n_hits * campaign.workers_per_hit / hits_per_worker), campaign.workers_per_hit, 1),
         "hits_per_worker": hits_per_worker,
         "workers_per_hit": campaign.workers_per_hit,
-        "n_sources": max(n_sources, 1),
-        "n_ordinary": campaign.n_ordinary,
-        "n_degraded": campaign.n_degraded,
-        "n_repeat": campaign.n_repeat,
+        "n_ordinary": n_ordinary,
+        "n_degraded": min(campaign.n_degraded, n_ordinary),
+        "n_repeat": min(campaign.n_repeat, n_ordinary),
         "n_criteria": max(campaign.criteria.count(), 1),
         "layout": campaign.layout,
         "worker_test": campaign.worker_test,
         "minutes": campaign.minutes_per_hit,
     }
+    if n_systems > 1:
+        found["n_systems"] = n_systems
+    if n_sources:
+        found["n_sources"] = n_sources
     if campaign.reward:
         found |= {
             "reward": campaign.reward,

@@ -17,14 +17,12 @@ from analysis.models import PowerAnalysis
 from analysis.navigation import crumbs
 from analysis.planning.plans import PlanSettings
 from analysis.planning.sections import findings_of, sections_of_plan
-from analysis.planning_forms import DEFAULTS, PlanForm, initial_of
+from analysis.planning_forms import PlanningForm, first_values, initial_of
 from analysis.planning_queries import (
-    fee_if_doubled,
     find_plan,
     get_plan_for,
     list_pilots,
     list_plans,
-    plan_defaults,
 )
 from analysis.queries import Role
 from analysis.services.planning import delete_plan, start_plan
@@ -43,20 +41,17 @@ def _url(plan: PowerAnalysis | None, campaign: Campaign | None) -> str:
     return f"{base}?plan={plan.pk}" if plan else base
 
 
-def _page(request: SignedInRequest, campaign: Campaign | None, form: PlanForm | None = None) -> HttpResponse:
+def _page(request: SignedInRequest, campaign: Campaign | None, form: PlanningForm | None = None) -> HttpResponse:
     """Show the form, the chosen plan or the newest, and the list of plans. Without a plan the form has defaults."""
     plans = list_plans(request.user, campaign)
     shown = find_plan(plans, request.user, campaign, request.GET.get("plan", ""))
     can_plan = campaign is None or has_role(campaign, Role.EDITOR)
     if form is None and can_plan:
         pilots = list_pilots(request.user, campaign)
-        own = next(
-            (str(each.run.pk) for each in pilots if campaign and each.run.ratings_file.campaign_id == campaign.pk), ""
-        )
-        initial = DEFAULTS | {"variances": own} | (plan_defaults(campaign) if campaign else {})
+        initial = first_values(campaign, pilots)
         if shown and "new" not in request.GET:
             initial = initial_of(PlanSettings.from_json(shown.settings), shown.pilot)
-        form = PlanForm(pilots, initial=initial)
+        form = PlanningForm(campaign, pilots, initial=initial)
     context: dict[str, Any] = {
         "form": form,
         "plans": plans,
@@ -78,10 +73,9 @@ def _answer(request: SignedInRequest, campaign: Campaign | None) -> HttpResponse
     """Show the page; of what was sent, make a plan."""
     if request.method != "POST":
         return _page(request, campaign)
-    form = PlanForm(list_pilots(request.user, campaign), sent(request))
+    form = PlanningForm(campaign, list_pilots(request.user, campaign), sent(request))
     if form.is_valid():
-        data = form.cleaned_data
-        settings = form.settings(fee_if_doubled(campaign, data["reward"], data["workers_per_hit"]))
+        settings = form.settings()
         if settings:
             plan = start_plan(user=request.user, settings=settings, campaign=campaign, pilot=form.pilot)
             return redirect(_url(plan, campaign))

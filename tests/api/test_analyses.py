@@ -12,7 +12,9 @@ from django.test.client import MULTIPART_CONTENT
 
 from analysis.findings import find
 from analysis.methods.replication import compare_runs
-from analysis.models import AnalysisRun
+from analysis.models import AnalysisRun, PowerAnalysis
+from analysis.planning.plans import PlanSettings, make_plan
+from analysis.stats.designs import PlannedDesign
 from evalsite.accounts.models import Scope, User
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.analysis.conftest import CARELESS, finish, ratings_csv
@@ -216,3 +218,26 @@ def test_a_datasheet_is_read_and_completed(script: Client, run: AnalysisRun) -> 
     assert (refused.status_code, list(refused.json()["errors"])) == (422, ["question"])
     paper = script.get(f"{ROOT}runs/{run.pk}/paper/").json()
     assert [text["name"] for text in paper["texts"]] == ["methods", "results"]
+
+
+def test_a_campaign_is_planned_with_what_is_sent_and_its_design_otherwise(script: Client, run: AnalysisRun) -> None:
+    campaign = run.ratings_file.campaign
+    here = f"{ROOT}campaigns/{campaign.public_id}/plans/"
+    sent = {"n_workers": 7, "difference": 12.5, "worker_test": "none", "n_degraded": 0}
+    answer = script.post(here, sent)
+    assert answer.status_code == 202, answer.content
+    plan = answer.json()
+    design = plan["settings"]["design"]
+    assert (design["n_workers"], plan["settings"]["difference"]) == (7, 12.5)
+    assert design["n_systems"] == design["n_ordinary"] == campaign.systems.count()
+    assert plan["pilot"] == str(run.pk)
+    assert (plan["plan"], plan["findings"]) == (None, [])
+    assert [each["id"] for each in script.get(here).json()["results"]] == [plan["id"]]
+    refused = script.post(here, {"n_workers": 2, "workers_per_hit": 3})
+    assert refused.status_code == 422
+    assert "3 different workers" in refused.text
+    own = script.post(f"{ROOT}plans/", {"difference": 8}).json()
+    done = make_plan(PlanSettings(PlannedDesign(2, 6, 10, 8), 30, n_simulations=1))
+    PowerAnalysis.objects.filter(pk=own["id"]).update(plan=done)
+    assert script.get(f"{ROOT}plans/{own['id']}/").json()["findings"][0].startswith("With 6 workers")
+    assert script.delete(f"{ROOT}plans/{own['id']}/").status_code == 409
