@@ -138,4 +138,8 @@ def _links(run: AnalysisRun, page: str, names: Iterable[str]) -> list[Link]:
     report = run.shown or {"summary": {}}
     # A shared result has no page on which nothing can be seen or done.
     missing = {"chats": not has_chats(report), "metrics": bool(run.share_token) and not report.get("metrics")}
-    return [Link(RESULT_PAGES[name], result_url(run, name), name == page) for name in names if not missing.get(name)]
+    return [
+        Link(RESULT_PAGES[name], result_url(run, name), name == page)
+        for name in names
+        if name == page or not missing.get(name)
+    ]
