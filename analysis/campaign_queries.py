@@ -20,7 +20,7 @@ from analysis.ratings.scales import FULL
 from analysis.settings import LEAST_PLANNED, AnalysisSettings, Cost
 from annotation.models import Assignment
 from campaigns.contracts.protocol import CriterionSpec
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Chatbot
 from campaigns.protocols import get_protocol
 from campaigns.queries import fee_of_place, of_set_up
 from evalsite.accounts.models import User
@@ -65,13 +65,25 @@ def settings_of(campaign: Campaign) -> AnalysisSettings:
 
 def settings_at(campaign: Campaign, n_finished: int) -> AnalysisSettings:
     """Return how a campaign wants so many finished assignments analysed: by bounds that hold at every look as long as
-    more are awaited, and ever after if what a look showed has closed it. Five queries at most; raises DomainError
+    more are awaited, and ever after if what a look showed has closed it. Six queries at most; raises DomainError
     `bad_settings`.
     """
-    settings, is_all = settings_of(campaign), n_finished >= get_rating_progress(campaign).n_wanted
+    settings = replace(settings_of(campaign), personas=_personas_of(campaign) if campaign.is_live else {})
+    is_all = n_finished >= get_rating_progress(campaign).n_wanted
     if is_all and not Look.objects.filter(campaign=campaign, has_closed=True).exists():
         return settings
     return replace(settings, workers_planned=planned_workers(campaign))
+
+
+def _personas_of(campaign: Campaign) -> dict[str, str]:
+    """Return each chatbot with a persona, by name, and the one of its family without. One query."""
+    rows = Chatbot.objects.filter(system__campaign=campaign).exclude(system__family="")
+    families: dict[str, dict[bool, list[str]]] = {}
+    for name, family, persona in rows.values_list("system__name", "system__family", "persona").order_by("system__name"):
+        families.setdefault(family, {}).setdefault(bool(persona), []).append(name)
+    # A family of more than two has no pair that is clear.
+    pairs = (each for each in families.values() if {key: len(each[key]) for key in each} == {True: 1, False: 1})
+    return {each[True][0]: each[False][0] for each in pairs}
 
 
 def planned_workers(campaign: Campaign) -> int:

@@ -28,7 +28,7 @@ LONGEST_NAME, LONGEST_STATEMENT = 100, 500
 """In characters, of a criterion. Longer cells of a column of criteria are treated as texts."""
 _FIELDS = {
     *("protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale", "cost"),
-    "workers_planned",
+    *("workers_planned", "personas"),
 }
 _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
 
@@ -49,6 +49,7 @@ class AnalysisSettings:
     0–100. None: 0–100, and nobody has said so. `cost` is None where nobody is paid, or nobody has said how much.
     `workers_planned` is for ratings that are looked at while they come: with it, the recommended comparison holds at
     every look, and is narrowest for so many workers. None: one look, when all ratings are there.
+    `personas` maps each chatbot with a persona to the same one without, where both were rated.
     """
 
     protocol: str
@@ -62,6 +63,7 @@ class AnalysisSettings:
     scale: Scale | None = None
     cost: Cost | None = None
     workers_planned: int | None = None
+    personas: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check(self)
@@ -100,6 +102,7 @@ class AnalysisSettings:
             "excluded": dict(self.excluded),
             **({"scale": list(self.scale)} if self.scale else {}),
             **({"cost": self.cost._asdict()} if self.cost else {}),
+            **({"personas": dict(self.personas)} if self.personas else {}),
             **({"workers_planned": self.workers_planned} if self.workers_planned else {}),
         }
 
@@ -221,6 +224,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
         excluded={str(worker): str(reason) for worker, reason in excluded.items()},
         scale=None if scale is None else _scale(scale),
         cost=_cost(data["cost"]) if data.get("cost") is not None else None,
+        personas=_personas(data.get("personas", {})),
         workers_planned=_workers_planned(data["workers_planned"]) if data.get("workers_planned") is not None else None,
     )
 
@@ -283,6 +287,12 @@ def _scale(value: Any) -> Scale:
         raise _bad("“scale” must be a list of the least and the greatest score, for instance [1, 5].")
     low, high = (_number(end, "An end of “scale”", "a number") for end in value)
     return low, high
+
+
+def _personas(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value.values()):
+        raise _bad('“personas” must be an object {chatbot with a persona: the same without}, such as {"Ap": "A"}.')
+    return value
 
 
 def _cost(value: Any) -> Cost:

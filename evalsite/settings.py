@@ -270,7 +270,9 @@ EVALSITE_METHODS = [
     "analysis.methods.recommended_comparison.RecommendedComparison",
     "analysis.methods.core_statistics.CoreStatistics",
     "analysis.methods.dialogue.Dialogue",
+    "analysis.methods.contrasts.Contrasts",
     "analysis.methods.reliability.Reliability",
+    "analysis.methods.criteria.BetweenCriteria",
     "analysis.methods.sensitivity.Sensitivity",
     "analysis.methods.metrics.Metrics",
 ]

@@ -6,15 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.agreement import measure_agreement
 from analysis.methods import Method
 from analysis.sections import Column, Figure, Output, Section, Table, Theme
-from analysis.stats.agreement import Level, categorise, cohen_kappa
-from analysis.stats.correlation import correlate
+from analysis.stats.agreement import Level, categorise, cohen_kappa, pairs_within, tolerance_chance, tolerance_kappa
 from analysis.stats.quality import Verdict
-from analysis.stats.ratings import Floats, Mask, Ratings, or_nan, or_none
+from analysis.stats.ratings import Floats, Mask, Ratings, or_none
 from analysis.stats.reliability import (
     correlate_assignments,
     correlate_groups,
@@ -22,7 +20,7 @@ from analysis.stats.reliability import (
     spearman_brown,
     split_half,
 )
-from analysis.stats.scores import reverse_negative
+from analysis.stats.scores import outputs_of, reverse_negative
 from analysis.study import Study
 from campaigns.design.composition import Kind
 
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 CATEGORIES = (2, 4, 5, 10)
+TOLERANCES = (5, 10, 15, 20, 25, 30)
+_PLACE, _SAID = 1, 10  # the tolerance that the finding names
 N_SPLITS = 500
 RATERS = (1, 2, 3, 5, 10, 20, 50, 100)
 _GROUPS = ("passed", "failed")
@@ -49,7 +49,7 @@ class Reliability(Method):
 
     def detail(self, study: Study) -> dict[str, Any]:
         """Return `reliability`: `intra` and `inter` of workers who passed and who failed, `shared` outputs, `halves`,
-        `criteria`. What is undefined is None.
+        `tolerance`. What is undefined is None.
         """
         ratings, analysis = study.ratings, study.analysis
         scores = reverse_negative(ratings.scores, study.settings.design(study.loaded.workers).is_negative)
@@ -59,8 +59,8 @@ class Reliability(Method):
                 "intra": {name: _intra(study, scores, group) for name, group in groups.items()},
                 "inter": _inter(ratings, scores, groups),
                 "shared": measure_agreement(study).document["criteria"],
+                "tolerance": _tolerance(study, scores),
                 "halves": _halves(study, scores),
-                "criteria": _between_criteria(study),
             }
         }
 
@@ -70,7 +70,8 @@ class Reliability(Method):
         if not found:
             return []
         sections = [_intra_section(found["intra"]), _inter_section(found["inter"]), _shared_section(found["shared"])]
-        return [*sections, _halves_section(found["halves"]), *_criteria_section(found["criteria"])]
+        sections += [_tolerance_section(found["tolerance"])] if "tolerance" in found else []
+        return [*sections, _halves_section(found["halves"])]
 
 
 # --- What is computed
@@ -126,6 +127,31 @@ def _spread(values: Floats) -> dict[str, Any]:
     }
 
 
+def _tolerance(study: Study, scores: Floats) -> dict[str, Any]:
+    """Return tolerance κ of repeats with their twins, and of every two ratings of one output, by workers who count."""
+    ratings, kept = study.ratings, study.analysis.is_kept
+    twice = repeats_with_twins(ratings, scores, study.analysis.twin)
+    own = kept[twice.worker]
+    rows = np.flatnonzero((ratings.kind == Kind.ORDINARY) & (ratings.source >= 0) & kept[ratings.worker])
+    output, _, _ = outputs_of(ratings, rows)
+    n_outputs = int(output.max(initial=-1)) + 1
+    values = [column[rows] for column in scores.T]
+    rated = [~np.isnan(column) for column in values]
+    items = [output[known] + k * n_outputs for k, known in enumerate(rated)]
+    two = pairs_within(
+        np.concatenate([column[known] for column, known in zip(values, rated, strict=True)]), np.concatenate(items)
+    )
+    found = {}
+    for name, (first, second) in {"repeats": (twice.first[own], twice.second[own]), "outputs": two}.items():
+        kappas = [tolerance_kappa(first, second, t) for t in TOLERANCES]
+        found[name] = {
+            "n_pairs": int(first.size),
+            "observed": [or_none(each.observed) for each in kappas],
+            "kappa": [or_none(each.kappa) for each in kappas],
+        }
+    return found
+
+
 def _halves(study: Study, scores: Floats) -> dict[str, Any]:
     """Return r between the rankings of two halves of the workers, and what it says of any number of workers.
 
@@ -159,33 +185,6 @@ def _halves(study: Study, scores: Floats) -> dict[str, Any]:
         "whole": or_none(float(spearman_brown(np.array([middle]))[0])) if defined.size else None,
         "by_raters": by_raters if single > 0 else {},
     }
-
-
-def _between_criteria(study: Study) -> dict[str, Any]:
-    """Return correlations between overall scores and criteria over systems, of z and of raw means (Table 5.7).
-
-    Pearson's r is above the diagonal, Spearman's ρ below it. The study's table is of raw means.
-    """
-    order, systems = study.order, study.analysis.systems
-    of_kind = {"z": (systems.z, systems.criterion_z), "raw": (systems.raw, systems.criterion_raw)}
-    return {
-        "names": ["overall", *study.settings.criterion_names],
-        "n_systems": len(order),
-        **{
-            kind: _triangles(np.column_stack([overall, of_criteria])[order])
-            for kind, (overall, of_criteria) in of_kind.items()
-        },
-    }
-
-
-def _triangles(values: Floats) -> list[list[float | None]]:
-    n = values.shape[1]
-    matrix: NDArray[np.float64] = np.ones((n, n))
-    for i in range(n):
-        for j in range(i + 1, n):
-            found = correlate(values[:, i], values[:, j])
-            matrix[i, j], matrix[j, i] = found.pearson, found.spearman
-    return [[or_none(value) for value in row] for row in matrix]
 
 
 # --- What is shown
@@ -323,33 +322,40 @@ def _halves_section(found: Report) -> Section:
     return Section("halves", "Would other workers rank alike?", finding, [table] if rows else [], page=_PAGE)
 
 
-def _criteria_section(found: Report) -> list[Section]:
-    names = found["names"]
-    if len(names) < 3 or found["n_systems"] < 3:
-        return []
-    tables = [
-        Table(
-            f"criteria-{kind}",
-            f"Correlations between criteria, {words}",
-            f"Between the {words} of {found['n_systems']} systems: Pearson's r above, Spearman's ρ below the diagonal.",
-            [Column("criterion"), *map(Column, names)],
-            [[name, *row] for name, row in zip(names, found[kind], strict=True)],
-            output=_SHOWN,
+def _tolerance_section(found: Report) -> Section:
+    repeats, outputs = found["repeats"], found["outputs"]
+    known = {"repeats": repeats, "outputs": outputs}
+    said = []
+    if repeats["n_pairs"]:
+        said.append(
+            f"Workers who count rate a repeat within {_SAID} points of the first time in "
+            f"{_at(repeats['observed'])} of cases; beyond chance that is κ = {_r(repeats['kappa'][_PLACE])}."
         )
-        for kind, words in (("z", "mean z"), ("raw", "raw means"))
+    if outputs["n_pairs"]:
+        said.append(
+            f"Two workers rate the same output within {_SAID} points of each other in {_at(outputs['observed'])} of "
+            f"cases: κ = {_r(outputs['kappa'][_PLACE])}."
+        )
+    said = said or ["No output was rated twice by workers who count, so nothing can be said of it."]
+    chance = [tolerance_chance(t) for t in TOLERANCES]
+    rows = [
+        [f"{t} points", by_chance, *(each[key][k] for each in known.values() for key in ("observed", "kappa"))]
+        for k, (t, by_chance) in enumerate(zip(TOLERANCES, chance, strict=True))
     ]
-    return [Section("criteria", "Do criteria measure the same?", _closest(names, found["z"]), tables, page=_PAGE)]
+    columns = [Column("at most"), Column("by chance"), Column("repeats, share"), Column("repeats, κ")]
+    columns += [Column("two workers, share"), Column("two workers, κ")]
+    caption = (
+        f"Share of pairs of scores that differ by at most so many points, and κ: {repeats['n_pairs']:,} repeats with "
+        f"their twins, {outputs['n_pairs']:,} pairs of ratings of one output. By chance: two points of the scale 0–100."
+    )
+    tables = [Table("tolerance", "Scores within a few points", caption, columns, rows, output=_SHOWN)]
+    has_any = repeats["n_pairs"] or outputs["n_pairs"]
+    return Section("tolerance", "How near are two scores?", " ".join(said), tables if has_any else [], page=_PAGE)
 
 
-def _closest(names: Sequence[str], matrix: list[list[float | None]]) -> str:
-    """Return which two criteria are closest over systems, in a sentence."""
-    values = or_nan(value for row in matrix for value in row).reshape(len(names), -1)
-    values[np.tril_indices(len(names))] = np.nan
-    values[0] = np.nan  # overall scores are made of the others
-    if np.isnan(values).all():
-        return ""
-    i, j = np.unravel_index(np.nanargmax(values), values.shape)
-    return f"{names[int(i)]} and {names[int(j)]} rank the systems most alike (r = {_r(float(values[i, j]))})."
+def _at(shares: Sequence[float | None]) -> str:
+    share = shares[_PLACE]
+    return "no" if share is None else f"{100 * share:.0f} %"
 
 
 # --- Figures

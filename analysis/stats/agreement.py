@@ -380,6 +380,37 @@ def tolerance_chance(tolerance: float, low: int = 0, high: int = 100) -> float:
     return float(np.mean(np.abs(points[:, None] - points[None, :]) <= tolerance))
 
 
+def pairs_within(values: Floats, item: Codes, most: int = 2_000_000) -> tuple[Floats, Floats]:
+    """Return both scores of every two ratings of one item, (n_pairs,) each.
+
+    Parameters
+    ----------
+    values : float64, (n,)
+        No NaN.
+    item : int, (n,)
+        Codes.
+    most : int
+        As soon as there are so many pairs, further ones, of ratings that are far apart in their item, are left out.
+
+    Examples
+    --------
+    >>> pairs_within(np.array([1.0, 2.0, 3.0, 9.0]), np.array([0, 0, 0, 1]))
+    (array([1., 2., 1.]), array([2., 3., 3.]))
+    """
+    order = np.argsort(item, kind="stable")
+    value, code = values[order], item[order]
+    first, second = [np.empty(0)], [np.empty(0)]
+    left, lag, n_pairs = np.arange(code.size), 0, 0
+    while left.size and n_pairs < most:
+        lag += 1
+        left = left[left + lag < code.size]
+        left = left[code[left] == code[left + lag]]
+        first.append(value[left])
+        second.append(value[left + lag])
+        n_pairs += left.size
+    return np.concatenate(first), np.concatenate(second)
+
+
 def tolerance_kappa(first: Floats, second: Floats, tolerance: float, low: int = 0, high: int = 100) -> Kappa:
     """Return κ of paired scores that agree where they differ by at most `tolerance`.
 

@@ -358,7 +358,7 @@ def test_the_page_of_chats_shows_topics_as_they_are_counted(chatted: Campaign, o
     (opinions,) = next(section for section in page.context["sections"] if section.slug == "opinions").tables_shown
     assert [row[1] for row in opinions.rows] == [100, 0, 0]
     headings = re.findall(r'<h2 id="([^"]+)"', page.text)
-    assert headings == ["opinions", "time", "lengths", "changes", "words", "topics"]
+    assert headings == ["opinions", "time", "lengths", "changes", "words", "topics", "contrasts"]
     assert page.context["side_bar"].page.title == "Chats"
 
 

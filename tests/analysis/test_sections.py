@@ -107,11 +107,11 @@ def test_results_without_the_section_are_shown(run: AnalysisRun, owner_client: C
     assert page.status_code == 200 and "Spread of scores" not in page.text
 
 
-_AGREE = ("intra-rater", "inter-rater", "shared", "halves")
+_AGREE = ("intra-rater", "inter-rater", "shared", "tolerance", "halves")
 _SURVIVE = ("survival", "alpha", "without-worker")
 _SURVIVAL_TABLES = ("sensitivity", "z-by-alpha", "z-without-a-worker")
 _CORE_TABLES = ("core-statistics", "hits-and-minutes")
-_AGREEMENT_TABLES = ("inter-rater", "agreement", "reliability-by-raters")
+_AGREEMENT_TABLES = ("inter-rater", "agreement", "tolerance", "reliability-by-raters")
 
 
 def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
@@ -120,7 +120,9 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
         "recommended",
         "core",
         "dialogue",
+        "contrasts",
         "reliability",
+        "between_criteria",
         "sensitivity",
         "metrics",
         "spread",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analysis.methods.criteria import BetweenCriteria
 from analysis.methods.reliability import Reliability
 from analysis.ratings.loading import load_ratings
 from analysis.settings import load_settings
@@ -22,11 +23,12 @@ def published(shared_data) -> dict[str, Any]:
 def report(shared_data) -> dict[str, Any]:
     settings = load_settings("dialogue-free")
     path = shared_data / "dialogue-run1" / "ratings.csv"
-    return Reliability().detail(run_study(load_ratings(path, criteria=settings.criterion_names), settings))
+    study = run_study(load_ratings(path, criteria=settings.criterion_names), settings)
+    return Reliability().detail(study) | BetweenCriteria().detail(study)
 
 
 def test_correlations_between_criteria_are_those_of_table_5_7(report, published) -> None:
-    found, table = report["reliability"]["criteria"], published["table_5_7_criteria_correlation"]
+    found, table = report["between_criteria"], published["table_5_7_criteria_correlation"]
     order = [found["names"].index(name.lower()) for name in table["order"]]
     raw = np.array(found["raw"])
     pearson, spearman = (np.triu(half, 1) + np.triu(half, 1).T for half in (raw, raw.T))
@@ -44,7 +46,8 @@ def test_pairs_of_workers_are_as_many_as_in_figure_5_12(report, published) -> No
 
 
 def test_sections_say_what_is_defined_and_what_is_not(report) -> None:
-    sections = {section.slug: section for section in Reliability().sections(report)}
+    found = [*Reliability().sections(report), *BetweenCriteria().sections(report)]
+    sections = {section.slug: section for section in found}
     assert "680 pairs" in sections["inter-rater"].finding and sections["inter-rater"].figures
     assert "nothing can be said" in sections["intra-rater"].finding  # the study has no repeats
     assert not sections["intra-rater"].tables and not sections["intra-rater"].figures
@@ -59,3 +62,21 @@ def test_more_raters_are_more_reliable(report) -> None:
     half = n / 2
     assert half * single / (1 + (half - 1) * single) == pytest.approx(halves["r"])  # Spearman and Brown's formula
     assert halves["whole"] == pytest.approx(n * single / (1 + (n - 1) * single))
+
+
+def test_which_criterion_goes_with_the_others_is_said_with_its_interval(report) -> None:
+    sections = {section.slug: section for section in BetweenCriteria().sections(report)}
+    found = report["between_criteria"]["regressions"]
+    strongest = max(zip(found["names"], found["with_rest"], strict=True), key=lambda each: each[1]["estimate"][0])
+    said = sections["drivers"].finding
+    assert said.startswith(f"{strongest[0]} goes most with the other criteria together")
+    assert strongest[1]["low"][0] < strongest[1]["estimate"][0] < strongest[1]["high"][0]
+    assert {each["n"] for each in found["on_others"]} == {1075}  # the dialogues of workers who passed
+    named = {**found, "outcome": "fun"}
+    again = BetweenCriteria().sections({"between_criteria": {**report["between_criteria"], "regressions": named}})
+    assert "“fun” follows most from interesting" in again[-1].finding
+
+
+def test_tolerance_is_undefined_without_ratings_of_the_same(report) -> None:
+    sections = {section.slug: section for section in Reliability().sections(report)}
+    assert "nothing can be said" in sections["tolerance"].finding and not sections["tolerance"].tables

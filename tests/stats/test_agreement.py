@@ -16,6 +16,7 @@ from analysis.stats.agreement import (
     fleiss_kappa,
     intraclass_correlation,
     krippendorff_alpha,
+    pairs_within,
     tolerance_chance,
     tolerance_kappa,
 )
@@ -263,3 +264,13 @@ def test_tolerance_kappa_counts_near_scores_and_knows_no_chance_of_disagreeing_o
     assert np.isnan(tolerance_kappa(first, second, 100).kappa)
     assert np.isnan(tolerance_kappa(first[:0], second[:0], 10).kappa)
     assert tolerance_chance(0, 1, 4) == 0.25
+    chance = [round(tolerance_chance(t, 1, 100), 3) for t in (5, 10, 15, 20, 25, 30)]
+    assert chance == [0.107, 0.199, 0.286, 0.368, 0.445, 0.517]  # as published
+
+
+def test_pairs_within_items_are_every_two_ratings_of_one():
+    values, item = np.array([5.0, 1.0, 2.0, 3.0, 4.0]), np.array([7, 2, 7, 2, 7])
+    first, second = pairs_within(values, item)
+    assert sorted(zip(first, second, strict=True)) == [(1.0, 3.0), (2.0, 4.0), (5.0, 2.0), (5.0, 4.0)]
+    assert pairs_within(values, item, most=1)[0].size == 3  # the nearest ones alone
+    assert pairs_within(values[:0], item[:0])[0].size == 0
