@@ -84,6 +84,8 @@ _SECTIONS = {
     "campaigns#compare": ("analysis:campaign_compare", "analysis:compare", "analysis:compare_any"),
     "campaigns#downloads": ("analysis:campaign_downloads", "analysis:downloads", "shared:downloads"),
     "publishing#sentences-for-the-paper": ("analysis:campaign_paper", "analysis:paper", "shared:paper"),
+    "metrics#on-the-site": ("analysis:campaign_metrics", "analysis:metrics", "shared:metrics"),
+    "planning#reading-a-plan": ("analysis:campaign_plan",),
     "publishing#the-datasheet": ("analysis:campaign_datasheet",),
     "campaigns#10-take-data-out": ("monitoring:export",),
     "analyse#the-ratings-file": (
