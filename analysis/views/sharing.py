@@ -37,7 +37,7 @@ def create(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     form = ShareForm(request.POST)
     if form.is_valid():
         create_share_link(campaign=campaign, user=request.user, **form.cleaned_data)
-        messages.success(request, "The link is made. Everybody who has it sees the results.")
+        messages.success(request, "The link is ready. Everybody who has it can see the results.")
     else:
         messages.error(
             request, " ".join(f"{form[name].label}: {text}" for name, texts in form.errors.items() for text in texts)
