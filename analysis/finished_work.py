@@ -6,6 +6,7 @@ Finished assignments never change, so the same ones give the same. What a worker
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from analysis.dialogues.rows import NO, YES, Chat, DeadChat, LoadedDialogues, Work, in_order, left_out, without_dead
 from analysis.ratings.sources import SourceWords
-from analysis.stats.ratings import Floats, Ratings, from_long
+from analysis.stats.ratings import Floats, Ratings, from_long, or_nan
+from analysis.stats.weighting import draw_weights
 from annotation.chat.exports import measure_each, minutes_between
 from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
 from campaigns.chatbots import systems_sent_topic
@@ -25,6 +27,7 @@ from campaigns.design.composition import KINDS
 from campaigns.models import Campaign, HitItem, Source
 
 Ints = NDArray[np.int64]
+_Drawn = tuple[int, datetime, float | None, float | None]  # of an assignment: id, start, its and the even probability
 # A longer list of workers is not worth sending to the database.
 _MOST_NAMED = 500
 _MS_PER_S = 1000
@@ -38,8 +41,8 @@ class FinishedRatings:
 
     Attributes
     ----------
-    worker_ids, system_ids : list of int
-        Worker, and system, of each code.
+    worker_ids, system_ids, assignment_ids : list of int
+        Worker, system and assignment of each code.
     ratings : Ratings
         Criteria in the campaign's order.
     seconds : float64, (n_items,)
@@ -48,6 +51,7 @@ class FinishedRatings:
 
     worker_ids: list[int]
     system_ids: list[int]
+    assignment_ids: list[int]
     ratings: Ratings
     seconds: Floats
 
@@ -99,7 +103,11 @@ def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> 
     at_ms = np.full(keys.size, np.nan)
     at_ms[np.searchsorted(keys, timed_key)] = timed[2]
     return FinishedRatings(
-        worker_ids.tolist(), system_ids.tolist(), ratings, _seconds(at_ms, assignment, assignments[2])
+        worker_ids.tolist(),
+        system_ids.tolist(),
+        assignments[0].tolist(),
+        ratings,
+        _seconds(at_ms, assignment, assignments[2]),
     )
 
 
@@ -184,26 +192,57 @@ def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDi
                 chars_by_input=characters,
             )
         )
-    work = _working_times(found.values())
+    work = _working_times(campaign, found.values())
     return in_order(chats, without_dead(work, dead), left_out(len(dead)))
 
 
 def read_work(campaign: Campaign, assignments: Collection[str]) -> list[Work]:
-    """Return how long some finished assignments took, by their ids as text. One query."""
-    return sorted(_working_times(_timed(campaign, assignments).values()))
+    """Return how long some finished assignments took, by their ids as text. Two queries at most."""
+    return sorted(_working_times(campaign, _timed(campaign, assignments).values()))
 
 
 def _timed(campaign: Campaign, assignments: Collection[str]) -> dict[int, Assignment]:
-    finished = _finished(campaign).select_related("worker").only("worker__key", "started_at", "seen_at")
+    finished = (
+        _finished(campaign)
+        .select_related("worker")
+        .only(*("worker__key", "started_at", "seen_at", "draw_probability", "even_probability"))
+    )
     return {each.pk: each for each in finished.iterator() if str(each.pk) in assignments}
 
 
-def _working_times(assignments: Iterable[Assignment]) -> list[Work]:
-    """Return how long finished assignments took, from their start to their last rating."""
+def _working_times(campaign: Campaign, assignments: Iterable[Assignment]) -> list[Work]:
+    """Return how long finished assignments of a campaign took, from their start to their last rating, and weigh."""
+    found = list(assignments)
+    rows = [(each.pk, each.started_at, each.draw_probability, each.even_probability) for each in found]
+    weights = _weights(campaign, rows)
     return [
-        Work(each.worker.name, str(each.pk), round((each.seen_at - each.started_at).total_seconds(), 3))
-        for each in assignments
+        Work(
+            *(each.worker.name, str(each.pk), round((each.seen_at - each.started_at).total_seconds(), 3)),
+            weight=weights.get(each.pk),
+        )
+        for each in found
     ]
+
+
+def read_weights(campaign: Campaign, assignments: Collection[int]) -> Floats | None:
+    """Return what the ratings of some finished assignments weigh, in their order; None if no HIT was drawn at random.
+
+    Two queries at most.
+    """
+    wanted, columns = set(assignments), ("pk", "started_at", "draw_probability", "even_probability")
+    weights = _weights(campaign, [row for row in _finished(campaign).values_list(*columns) if row[0] in wanted])
+    return np.array([weights[pk] for pk in assignments]) if weights else None
+
+
+def _weights(campaign: Campaign, drawn: Iterable[_Drawn]) -> dict[int, float]:
+    """Return what assignments weigh, by id; none if no HIT was drawn at random. One query if one was."""
+    order = sorted(drawn, key=lambda row: (row[1], row[0]))
+    if all(probability is None for _, _, probability, _ in order):
+        return {}
+    probability, even = or_nan(row[2] for row in order), or_nan(row[3] for row in order)
+    n_places = campaign.hits.count() * campaign.workers_per_hit
+    found = draw_weights(probability, even, n_places).round(9)
+    return dict(zip((row[0] for row in order), found.tolist(), strict=True))
 
 
 def read_source_words(campaign: Campaign) -> list[SourceWords]:

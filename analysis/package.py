@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from analysis.dialogues.rows import CHAT_COLUMNS, WORK_COLUMNS, Chat, Work, cells_of
+from analysis.dialogues.rows import CHAT_COLUMNS, WEIGHT, WORK_COLUMNS, Chat, Work, cells_of
 from analysis.exports import dump_json, table_files
 from analysis.metrics.loading import SegmentScores
 from analysis.ratings.sources import SOURCE_COLUMNS
@@ -150,12 +150,13 @@ def _more_files(study: Study, names: Mapping[str, str]) -> list[tuple[str, Seque
     order = [*rated, *sorted(others)]
     numbers = dict(zip(order, _numbered(len(order)), strict=True))
     has_chats = study.dialogues is not None
+    times = (*WORK_COLUMNS, WEIGHT) if any(row.weight is not None for row in study.work) else WORK_COLUMNS
     files: list[tuple[str, Sequence[str], Sequence[Chat | Work], bool]] = [
         (_CHATS, CHAT_COLUMNS, chats, has_chats),
-        (_TIMES, WORK_COLUMNS, study.work, has_chats or bool(study.work)),
+        (_TIMES, times, study.work, has_chats or bool(study.work)),
     ]
     known = [
-        (name, header, [(names[row[0]], numbers[row[:2]], *cells_of(row)[2:]) for row in rows])
+        (name, header, [(names[row[0]], numbers[row[:2]], *cells_of(row)[2 : len(header)]) for row in rows])
         for name, header, rows, is_known in files
         if is_known
     ]

@@ -13,7 +13,7 @@ from analysis.ratings.scales import FULL
 from analysis.ratings.sources import SourceWords
 from analysis.settings import AnalysisSettings
 from analysis.stats.pipeline import Analysis, Progress, analyse
-from analysis.stats.ratings import Ratings
+from analysis.stats.ratings import Floats, Ratings
 from analysis.stats.scores import rescale
 
 
@@ -39,6 +39,21 @@ class Study:
         """Codes of the systems that have ordinary items, best first; a chatbot that is all degraded has none."""
         has_outputs = self.has_outputs
         return [code for code in self.analysis.order if has_outputs[code]]
+
+    @property
+    def weights(self) -> Floats | None:
+        """What the ratings of each assignment weigh in comparisons, (n_assignments,); None where all weigh the same.
+
+        One whose weight is not known weighs 1.
+        """
+        known = {row[:2]: row.weight for row in self.work if row.weight is not None}
+        if not known:
+            return None
+        found, loaded = np.ones(len(self.loaded.assignments)), self.loaded
+        worker_of = dict(zip(self.ratings.assignment.tolist(), self.ratings.worker.tolist(), strict=True))
+        for code, worker in worker_of.items():
+            found[code] = known.get((loaded.workers[worker], loaded.assignments[code]), 1.0)
+        return found
 
     @property
     def has_outputs(self) -> NDArray[np.bool_]:

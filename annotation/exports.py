@@ -26,6 +26,7 @@ RATING_COLUMNS = (
 ASSIGNMENT_COLUMNS = (
     *("assignment", "worker", "hit", "state", "items_rated", "items", "accessible"),
     *("started", "last_rated", "ended", "seconds", "feedback", "consent_version", "consented_at"),
+    *("draw_probability", "even_probability"),
 )
 CODE_COLUMN = "completion_code"
 ITEM_COLUMNS = ("hit", "position", "kind", "twin_position", "source", "system", "text")
@@ -161,6 +162,8 @@ def iter_assignments(
                 each.feedback,
                 each.consent_version,
                 utc_text(each.consented_at) if each.consented_at else None,
+                each.draw_probability,
+                each.even_probability,
                 *code,
             )
 

@@ -122,6 +122,8 @@ class Assignment(models.Model):
     consent_version = models.CharField(
         "version of the consent text that the worker agreed to", max_length=VERSION_LENGTH, blank=True
     )
+    draw_probability = models.FloatField("with which its HIT was drawn", null=True, blank=True)
+    even_probability = models.FloatField("with which it would have been, if all were equal", null=True, blank=True)
     consented_at = models.DateTimeField("agreed to it", null=True, blank=True)  # of a later HIT: with an earlier one
 
     class Meta:

@@ -204,3 +204,15 @@ def example_cells(campaign: Campaign) -> list[Cell]:
     hits = plan_hits(mix, source=one_source, system=np.arange(n), seed=campaign.seed, n_hits=1, anchor=anchor).hits
     rows = zip(hits.position.tolist(), hits.kind.tolist(), hits.twin_position.tolist(), strict=True)
     return sorted(Cell(position, Kind(kind), twin if twin > 0 else None) for position, kind, twin in rows)
+
+
+def count_outputs(campaign: Campaign) -> dict[int, dict[int, int]]:
+    """Return how many ordinary items of each system a campaign's HITs hold, by key of the HIT and of the system.
+
+    One query.
+    """
+    items = HitItem.objects.filter(hit__campaign=campaign, kind=Kind.ORDINARY).order_by()
+    found: dict[int, dict[int, int]] = {}
+    for hit, system, n in items.values_list("hit", "output__system").annotate(n=Count("pk")).iterator():
+        found.setdefault(hit, {})[system] = n
+    return found

@@ -97,6 +97,10 @@ class Campaign(models.Model):
         "names of the systems that the stopping rule is about", default=list, blank=True
     )
 
+    is_adaptive = models.BooleanField(
+        "undecided pairs first", default=False, help_text="HITs that hold more of undecided pairs are drawn more often."
+    )
+
     reward = models.DecimalField("reward per HIT", max_digits=8, decimal_places=2, default=Decimal("0"))
     currency = models.CharField(max_length=3, default="USD")
     minutes_per_hit = models.PositiveSmallIntegerField("expected minutes per HIT", null=True, blank=True)
@@ -347,6 +351,7 @@ class Hit(models.Model):
     number = models.PositiveIntegerField()
     n_places_left = models.PositiveSmallIntegerField(default=1)
     is_offered = models.BooleanField("offered to workers", default=True)
+    weight = models.FloatField("how much it holds of undecided pairs", default=1)
 
     class Meta:
         ordering = ["number"]

@@ -10,6 +10,7 @@ from analysis.dialogues.rows import (
     CHAT_COLUMNS,
     NO,
     OPINIONS,
+    WEIGHT,
     WORK_COLUMNS,
     YES,
     Chat,
@@ -77,11 +78,12 @@ def load_dialogues(dialogues: Path, assignments: Path | None = None, *, encoding
 
 def load_work(path: Path, encoding: str | None) -> list[Work]:
     """Return the working times of a file of assignments; raise TableError with up to 50 problems of it."""
-    sheet = _Sheet(path, (*WORK_COLUMNS, "state"), (*_REQUIRED, "work_seconds"), encoding=encoding)
+    sheet = _Sheet(path, (*WORK_COLUMNS, WEIGHT, "state"), (*_REQUIRED, "work_seconds"), encoding=encoding)
     sheet.refuse_twice("worker", "assignment")
     seconds = sheet.numbers("work_seconds", "a number of seconds, 0 or more", lambda value: value >= 0)
+    weights = sheet.numbers(WEIGHT, "a number above 0", lambda value: value > 0)
     sheet.raise_for_problems()
-    rows = zip(sheet.texts("worker"), sheet.texts("assignment"), seconds, strict=True)
+    rows = zip(sheet.texts("worker"), sheet.texts("assignment"), seconds, weights, strict=True)
     return [Work(*row) for row in compress(rows, sheet.is_finished("state"))]
 
 

@@ -18,7 +18,8 @@ CHAT_COLUMNS = (
 )
 """The columns of a file of chats, one row a chat."""
 WORK_COLUMNS = ("worker", "assignment", "work_seconds")
-"""The columns of a file of assignments, one row an assignment."""
+"""The columns of a file of assignments, one row an assignment; `WEIGHT` as well where HITs were not drawn evenly."""
+WEIGHT = "weight"
 _S_PER_MIN = 60
 
 
@@ -48,11 +49,15 @@ class Chat(NamedTuple):
 
 
 class Work(NamedTuple):
-    """How long an assignment took, as a row of WORK_COLUMNS; None: not known."""
+    """How long an assignment took, as a row of WORK_COLUMNS and WEIGHT; None: not known.
+
+    `weight` is what its ratings weigh in comparisons, because HITs were not drawn with equal probabilities.
+    """
 
     worker: str
     assignment: str
     seconds: float | None
+    weight: float | None = None
 
 
 class DeadChat(NamedTuple):

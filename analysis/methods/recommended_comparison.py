@@ -18,6 +18,10 @@ ALPHA = 0.05
 """Below this corrected p, two systems differ."""
 PAIRS_SHOWN = 66  # those of twelve systems; the file has all
 _BETTER, _OPEN, _SO_FAR, _UNDEFINED = "better", "not shown to differ", "undecided so far", "cannot be compared"
+_WEIGHTED = (
+    " HITs of undecided pairs were given out more often; here ratings are weighted by the inverse of the probabilities "
+    "of their HITs, in scores of systems and in the tests of the studies they are not."
+)
 Report = Mapping[str, Any]
 
 
@@ -34,7 +38,8 @@ class RecommendedComparison(Method):
         intervals and p hold at every look; an interval that has no end yet is None.
         """
         order, n_planned = study.order, study.settings.workers_planned
-        found = compare_recommended(study.ratings, study.settings.design(study.loaded.workers), study.analysis)
+        design, weights = study.settings.design(study.loaded.workers), study.weights
+        found = compare_recommended(study.ratings, design, study.analysis, weights)
         if n_planned:
             found = at_every_look(found, alpha=ALPHA, n_planned=n_planned)
             found = replace(found, low=_finite(found.low), high=_finite(found.high))
@@ -60,7 +65,11 @@ class RecommendedComparison(Method):
             for code in order
             if not np.isnan(study.analysis.systems.z[code])
         ]
-        more = {"workers_planned": n_planned, "n_decided": sum(winner(pair) is not None for pair in pairs)}
+        more = {
+            "is_weighted": weights is not None,
+            "workers_planned": n_planned,
+            "n_decided": sum(winner(pair) is not None for pair in pairs),
+        }
         return {self.slug: {"alpha": ALPHA, "has_sources": has_sources, "pairs": pairs, "ranks": rows, **more}}
 
     def sections(self, report: Report) -> list[Section]:
@@ -145,6 +154,7 @@ def _caption(found: Mapping[str, Any]) -> str:
         "Difference in z with its 95 % interval. Ratings that share a worker or a source are not taken as independent. "
         f"p is two-sided, with Holm's correction over all pairs; systems differ at p < {found['alpha']:g}. In the "
         f"studies: one-sided rank-sum test of single observations at p < {ALPHA:g}, not corrected. {looks}"
+        + (_WEIGHTED if found.get("is_weighted") else "")
         + (" Systems without a shared source are compared across sources." if across and found["has_sources"] else "")
         + ("" if found["has_sources"] else " Sources are not known.")
     )

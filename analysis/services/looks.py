@@ -13,7 +13,7 @@ from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from analysis.campaign_queries import planned_workers, settings_of
-from analysis.finished_work import read_ratings
+from analysis.finished_work import read_ratings, read_weights
 from analysis.methods.recommended_comparison import ALPHA, winner
 from analysis.models import Look
 from analysis.stats.inference import Comparison
@@ -22,6 +22,7 @@ from analysis.stats.sequences import at_every_look
 from annotation.models import Assignment
 from campaigns.design.stopping import StoppingRule, describe_pairs, pairs_to_decide
 from campaigns.models import Campaign
+from campaigns.services.drawing import weigh_campaign
 from campaigns.services.lifecycle import close_campaign
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
@@ -30,18 +31,21 @@ logger = logging.getLogger(__name__)
 LOOK = "analysis.look"
 """The kind of job that takes one look at a campaign."""
 _PAUSE, _PAUSE_AFTER_FAILURE = timedelta(minutes=2), timedelta(hours=1)
+_WATCHED = ~Q(stopping_rule=StoppingRule.OFF) | Q(is_adaptive=True)
 # A look is due once so many more are finished, of those that were: some hundred looks, however large the campaign is.
 _GROWTH = 0.02
 
 
 def enqueue_looks(now: datetime | None = None) -> None:
-    """Queue a look at each running campaign with a stopping rule in which enough was finished since the last one.
+    """Queue a look at each running campaign that uses looks and in which enough was finished since the last one.
+
+    It uses them for a stopping rule, or to give out HITs of undecided pairs first.
 
     One query where there is no such campaign, two more where one is due.
     """
     now = now or timezone.now()
     last = Look.objects.filter(campaign=OuterRef("pk")).order_by("-n_assignments")
-    watched = Campaign.objects.filter(status=Campaign.Status.RUNNING).exclude(stopping_rule=StoppingRule.OFF)
+    watched = Campaign.objects.filter(_WATCHED, status=Campaign.Status.RUNNING)
     found = watched.annotate(
         n_finished=Count("assignments", filter=Q(assignments__state=Assignment.State.FINISHED)),
         n_seen=Subquery(last.values("n_assignments")[:1]),
@@ -69,16 +73,17 @@ def take_look(
 ) -> Look | None:
     """Compare the systems by the ratings so far, keep what is decided, and close the campaign if its rule says so.
 
-    It is closed as by hand: who has a HIT may finish it, and is paid. `saving` opens the transaction that stores it.
-    None where nothing is finished, or the campaign does not run or has no stopping rule. Raises DomainError
-    `bad_settings`.
+    It is closed as by hand: who has a HIT may finish it, and is paid. Where HITs of undecided pairs are to come first,
+    they are weighed by what is undecided now. `saving` opens the transaction that stores the look. None where nothing
+    is finished, or the campaign does not run or uses no looks. Raises DomainError `bad_settings`.
     """
     found = read_ratings(campaign)
     if not found.ratings.n_items:
         return None
     design = settings_of(campaign).design([])
     analysis = analyse(found.ratings, design)
-    comparison = compare_recommended(found.ratings, design, analysis)
+    weights = read_weights(campaign, found.assignment_ids)
+    comparison = compare_recommended(found.ratings, design, analysis, weights)
     comparison = at_every_look(comparison, alpha=ALPHA, n_planned=planned_workers(campaign))
     names = dict(campaign.systems.filter(is_degraded=False).values_list("pk", "name"))
     pairs = _pairs(comparison, found.system_ids, names)
@@ -86,9 +91,20 @@ def take_look(
     n_workers = int(analysis.is_kept.sum())
     with saving():
         locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-        if locked.status != Campaign.Status.RUNNING or locked.stopping_rule == StoppingRule.OFF:
+        is_watched = locked.stopping_rule != StoppingRule.OFF or locked.is_adaptive
+        if locked.status != Campaign.Status.RUNNING or not is_watched:
             return None
-        return _keep(locked, pairs, n_assignments=n_assignments, n_workers=n_workers)
+        look = _keep(locked, pairs, n_assignments=n_assignments, n_workers=n_workers)
+    if locked.is_adaptive and not look.has_closed:
+        weigh_campaign(campaign=locked, pairs=_undecided(look, names))
+    return look
+
+
+def _undecided(look: Look, names: dict[int, str]) -> list[tuple[int, int]]:
+    """Return the undecided pairs of systems by their keys: those that a stopping rule waits for, if there is one."""
+    key = {name: pk for pk, name in names.items()}
+    wanted = [pair for pair in look.pairs if pair["is_wanted"]] or look.pairs
+    return [(key[pair["systems"][0]], key[pair["systems"][1]]) for pair in wanted if not winner(pair)]
 
 
 def _pairs(comparison: Comparison, system_ids: list[int], names: dict[int, str]) -> list[dict[str, Any]]:

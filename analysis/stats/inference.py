@@ -1,6 +1,6 @@
 """Which systems differ, where ratings share workers, sources and outputs: the recommended comparison (METHOD §5)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -77,6 +77,7 @@ class _Layout:
 
     A *stratum* has an effect of its own: a source, or all ratings of unknown sources together. `source` says which
     ratings depend on each other: of those of unknown sources, each is alone. `cell`: one worker's ratings of a source.
+    `weight`: what each rating weighs in the least squares.
     """
 
     z: Floats
@@ -87,6 +88,7 @@ class _Layout:
     cell: NDArray[np.int64]
     is_known: Mask
     n_systems: int
+    weight: Floats
 
     def total(self, group: NDArray[np.int64], values: Floats) -> "csr_array":
         """Return the sum of values of each system in each group, (n_groups, n_systems)."""
@@ -117,6 +119,7 @@ def compare_clustered(
     source: Codes,
     n_systems: int,
     effects: SourceEffects = SourceEffects.RANDOM,
+    weight: Floats | None = None,
 ) -> Comparison:
     """Compare every two systems by least squares, with errors clustered by worker and by source.
 
@@ -131,6 +134,8 @@ def compare_clustered(
     n_systems : int
     effects : SourceEffects
         `RANDOM` is the recommended one. With `FIXED`, pairs that are not connected are compared without source effects.
+    weight : float64, (n,), optional
+        What each rating weighs, above 0, as `weighting.draw_weights`; 1 by default. Only their ratios matter.
 
     Returns
     -------
@@ -150,6 +155,9 @@ def compare_clustered(
     effective number of clusters, a being the share of each in the variance of the difference if ratings were
     independent (for workers: of a difference of two means); V_c by its number of clusters over one less. The lesser
     m − 1 is the number of degrees of freedom. Where V_w + V_s − V_c is not positive, the greater of V_w and V_s serves.
+
+    With weights, sums, means over sources and scores are weighted ones, and a is a share in a sum of w²; σ² and σ_u²
+    stay those of the ratings as they are.
 
     With one rating of each of two systems by each worker, sources unknown, this is Student's paired t test.
 
@@ -173,13 +181,17 @@ def compare_clustered(
     if not is_number.any():
         nothing = np.full((n_systems, n_systems), np.nan)
         return _comparison((nothing, nothing, nothing), np.zeros(nothing.shape, np.int64))
-    layout = _lay_out(z[is_number], system[is_number], worker[is_number], source[is_number], n_systems)
-    counts = layout.total(layout.stratum, np.ones(layout.z.size))
+    weight = np.ones(z.size) if weight is None else weight / weight[is_number].mean()
+    layout = _lay_out(
+        *(z[is_number], system[is_number], worker[is_number], source[is_number], n_systems, weight[is_number])
+    )
+    plain = layout.total(layout.stratum, np.ones(layout.z.size))
+    counts = layout.total(layout.stratum, layout.weight)
     of_known = layout.total(layout.stratum, layout.is_known.astype(np.float64))
     is_rated = (of_known > 0).astype(np.int64)
     n_shared: NDArray[np.int64] = (is_rated.T @ is_rated).toarray()
     if effects is SourceEffects.RANDOM:
-        found = _contrasts(layout, _fit(layout, counts, _random_effects(layout, counts)))
+        found = _contrasts(layout, _fit(layout, counts, _random_effects(layout, plain)))
     else:
         found = _contrasts(layout, _fit(layout, counts, np.ones(counts.shape[0])))
         label = connected_components(counts.T @ counts, directed=False)[1]
@@ -236,7 +248,7 @@ def rank_intervals(comparison: Comparison, alpha: float = 0.05) -> RankIntervals
     return RankIntervals(best, worst)
 
 
-def _lay_out(z: Floats, system: Codes, worker: Codes, source: Codes, n_systems: int) -> _Layout:
+def _lay_out(z: Floats, system: Codes, worker: Codes, source: Codes, n_systems: int, weight: Floats) -> _Layout:
     # One source for all, as of live chats, shows nothing of sources: conclusions are then for it alone
     is_known = (source >= 0) & (source.min() != source.max())
     alone = int(source.max()) + 1 + np.arange(z.size)
@@ -244,7 +256,7 @@ def _lay_out(z: Floats, system: Codes, worker: Codes, source: Codes, n_systems: 
     of_source = np.unique(np.where(is_known, source, alone), return_inverse=True)[1]
     of_worker = np.unique(worker, return_inverse=True)[1]
     cell = np.unique(of_worker * np.int64(of_source.max() + 1) + of_source, return_inverse=True)[1]
-    return _Layout(z, system.astype(np.int64), of_worker, stratum, of_source, cell, is_known, n_systems)
+    return _Layout(z, system.astype(np.int64), of_worker, stratum, of_source, cell, is_known, n_systems, weight)
 
 
 def _fit(layout: _Layout, counts: "csr_array", theta: Floats) -> _Fit:
@@ -255,8 +267,9 @@ def _fit(layout: _Layout, counts: "csr_array", theta: Floats) -> _Fit:
     lost = (2 * theta - theta**2) / n
     n_of_system = np.asarray(counts.sum(axis=0))
     gram = np.diag(n_of_system) - (counts.T @ (counts * lost[:, None])).toarray()
-    total = np.bincount(layout.stratum, weights=layout.z)
-    target = np.bincount(layout.system, weights=layout.z, minlength=layout.n_systems) - counts.T @ (lost * total)
+    weighted = layout.weight * layout.z
+    total = np.bincount(layout.stratum, weights=weighted)
+    target = np.bincount(layout.system, weights=weighted, minlength=layout.n_systems) - counts.T @ (lost * total)
     value, vector = np.linalg.eigh(gram)
     is_positive = value > _ROUNDING * max(n_of_system.max(), 1)
     bread = (vector[:, is_positive] / value[is_positive]) @ vector[:, is_positive].T
@@ -267,7 +280,8 @@ def _fit(layout: _Layout, counts: "csr_array", theta: Floats) -> _Fit:
 
 
 def _random_effects(layout: _Layout, counts: "csr_array") -> Floats:
-    """Return θ of each stratum, (n_strata,)."""
+    """Return θ of each stratum, (n_strata,), by the ratings without their weights."""
+    layout = replace(layout, weight=np.ones(layout.z.size))
     n = np.asarray(counts.sum(axis=1))
     none = np.zeros(n.size)
     fixed, pooled = (_fit(layout, counts, theta) for theta in (none + 1, none))
@@ -323,8 +337,9 @@ def _meat_of_workers(layout: _Layout, fit: _Fit) -> Floats:
     from scipy.sparse import csr_array
 
     shape = (int(layout.worker.max()) + 1, fit.theta.size)
-    in_stratum = csr_array((fit.residual, (layout.worker, layout.stratum)), shape=shape)
-    score = layout.total(layout.worker, fit.residual) - in_stratum @ fit.share
+    residual = layout.weight * fit.residual
+    in_stratum = csr_array((residual, (layout.worker, layout.stratum)), shape=shape)
+    score = layout.total(layout.worker, residual) - in_stratum @ fit.share
     meat: Floats = (score.T @ score).toarray()
     return meat
 
@@ -335,11 +350,12 @@ def _meat_within_strata(layout: _Layout, fit: _Fit, cluster: NDArray[np.int64]) 
     a are the sums of residuals of a cluster by system, s their sum. The product is expanded, as `share` has many more
     systems than a cluster.
     """
-    own = layout.total(cluster, fit.residual)
-    total = np.bincount(cluster, weights=fit.residual)
+    residual = layout.weight * fit.residual
+    own = layout.total(cluster, residual)
+    total = np.bincount(cluster, weights=residual)
     stratum = np.empty(total.size, dtype=np.int64)
     stratum[cluster] = layout.stratum
-    weighted = layout.total(layout.stratum, fit.residual * total[cluster])
+    weighted = layout.total(layout.stratum, residual * total[cluster])
     mixed = (weighted.T @ fit.share).toarray()
     squares = np.bincount(stratum, weights=total**2, minlength=fit.theta.size)
     meat: Floats = (own.T @ own).toarray() - mixed - mixed.T
@@ -349,8 +365,8 @@ def _meat_within_strata(layout: _Layout, fit: _Fit, cluster: NDArray[np.int64]) 
 
 def _effective_workers(layout: _Layout) -> Floats:
     """Return the effective number of workers of every pair, (n_systems, n_systems)."""
-    n = np.maximum(np.bincount(layout.system, minlength=layout.n_systems), 1)
-    share = layout.total(layout.worker, 1 / n[layout.system].astype(np.float64) ** 2)
+    n = np.bincount(layout.system, weights=layout.weight, minlength=layout.n_systems)
+    share = layout.total(layout.worker, (layout.weight / n[layout.system]) ** 2)
     total = np.asarray(share.sum(axis=0))
     products = (share.T @ share).toarray()
     own = np.diag(products)
@@ -363,16 +379,15 @@ def _effective_sources(layout: _Layout, fit: _Fit) -> Floats:
     """Return the effective number of sources of every pair, (n_systems, n_systems); NaN where none bears on it."""
     first, second = np.triu_indices(layout.n_systems, 1)
     contrast = fit.bread[:, first] - fit.bread[:, second]
-    counts = layout.total(layout.source, np.ones(layout.z.size))
-    stratum = np.empty(counts.shape[0], dtype=np.int64)
+    squared = layout.total(layout.source, layout.weight**2)
+    stratum = np.empty(squared.shape[0], dtype=np.int64)
     stratum[layout.source] = layout.stratum
-    n = np.bincount(layout.stratum)[stratum]
-    lost = (2 * fit.theta - fit.theta**2)[stratum] / n
     total, squares = np.zeros(first.size), np.zeros(first.size)
     step = max(1, _BLOCK_CELLS // max(first.size, 1))
-    for begin in range(0, counts.shape[0], step):
-        part = counts[begin : begin + step]
-        share = part @ contrast**2 - lost[begin : begin + step, None] * (part @ contrast) ** 2
+    for begin in range(0, squared.shape[0], step):
+        part, mean = squared[begin : begin + step], fit.share[stratum[begin : begin + step]] @ contrast
+        weights = part.sum(axis=1)[:, None]
+        share = part @ contrast**2 - 2 * mean * (part @ contrast) + weights * mean**2
         total += share.sum(axis=0)
         squares += (share**2).sum(axis=0)
     found = np.full((layout.n_systems, layout.n_systems), np.nan)

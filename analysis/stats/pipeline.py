@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from analysis.stats.conduct import References, compare_references
 from analysis.stats.inference import Comparison, compare_clustered
 from analysis.stats.quality import WorkerTests, run_worker_test
-from analysis.stats.ratings import Mask, Ratings, match_twins
+from analysis.stats.ratings import Floats, Mask, Ratings, match_twins
 from analysis.stats.scores import (
     Observations,
     Standardisation,
@@ -120,7 +120,9 @@ def analyse(ratings: Ratings, design: Design, on_progress: Progress = lambda sta
     )
 
 
-def compare_recommended(ratings: Ratings, design: Design, analysis: Analysis) -> Comparison:
+def compare_recommended(
+    ratings: Ratings, design: Design, analysis: Analysis, weight: Floats | None = None
+) -> Comparison:
     """Return the recommended comparison of every two systems, on overall z.
 
     Parameters
@@ -129,6 +131,8 @@ def compare_recommended(ratings: Ratings, design: Design, analysis: Analysis) ->
     design : Design
     analysis : Analysis
         Of these ratings by this design.
+    weight : float64, (n_assignments,), optional
+        What the ratings of each assignment weigh, where its HIT was not drawn evenly (`weighting.draw_weights`).
 
     Returns
     -------
@@ -146,7 +150,8 @@ def compare_recommended(ratings: Ratings, design: Design, analysis: Analysis) ->
     observations = observe_ratings(ratings, design, analysis)
     items = counted_items(ratings, analysis.is_kept)
     return compare_clustered(
-        observations.overall_z, observations.system, ratings.worker[items], ratings.source[items], ratings.n_systems
+        *(observations.overall_z, observations.system, ratings.worker[items], ratings.source[items], ratings.n_systems),
+        weight=None if weight is None else weight[ratings.assignment[items]],
     )
 
 

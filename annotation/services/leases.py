@@ -19,6 +19,7 @@ from django.utils import timezone
 from annotation.clients import hits_of, remember, remember_refusal
 from annotation.models import Assignment, Event, Invitation, PlaceFreed, Worker
 from annotation.places import UNSTARTED, is_begun, is_enough, is_full, is_revoked, list_displaceable, unstarted_in
+from annotation.services.drawing import Draw, draw_hit
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Hit
 from evalsite.lib.errors import DomainError
@@ -46,7 +47,7 @@ def lease_hit(
 
     Where none is free, or so many take part that there is no room for a newcomer, take a place over.
     """
-    hit = _lock_free_hit(campaign, worker, place, client)
+    hit, draw = _lock_free_hit(campaign, worker, place, client)
     has_no_room = _has_no_room(campaign, worker.pk)
     if hit is None or has_no_room or not take_place(hit.pk):
         candidates = list_displaceable(campaign, mine, only_newcomers=has_no_room)
@@ -55,15 +56,17 @@ def lease_hit(
             if not mine:
                 remember_refusal(client, campaign.pk)
             raise _enough_workers() if has_no_room else _no_work()
-        hit = displaced.hit
+        hit, draw = displaced.hit, Draw(displaced.draw_probability, displaced.even_probability)
     before = next((with_objects(each, campaign, worker) for each in mine if each.hit_id == hit.pk), None)
-    assignment = _resume(before, campaign) if before else _begin(campaign, worker, hit, consent)
+    assignment = _resume(before, campaign) if before else _begin(campaign, worker, hit, consent, draw)
     remember(client, assignment_id=assignment.pk, hit_id=hit.pk)
     return assignment
 
 
-def _lock_free_hit(campaign: Campaign, worker: Worker, place: Place | None, client: str) -> Hit | None:
+def _lock_free_hit(campaign: Campaign, worker: Worker, place: Place | None, client: str) -> tuple[Hit | None, Draw]:
     """Return the HIT to give out next, locked: first those that the worker's client has not had. None if none is free.
+
+    A campaign with the setting draws it at random, if no place of the platform names it.
 
     One that another worker is just being given is passed over, and waited for only if there is no other; then in the
     order of keys for all clients alike, as PostgreSQL keeps the lock of a HIT that is full once it was waited for.
@@ -72,14 +75,16 @@ def _lock_free_hit(campaign: Campaign, worker: Worker, place: Place | None, clie
     hits = hits.exclude(assignments__worker=worker)
     if place and place.hit_number is not None:
         hits = hits.filter(number=place.hit_number)
+    elif campaign.is_adaptive and (drawn := draw_hit(hits, hits_of(client))):
+        return drawn
     preferred = hits
     if had := hits_of(client):
         preferred = hits.order_by(Case(When(pk__in=had, then=Value(1)), default=Value(0)), "number")
     free = preferred.select_for_update(skip_locked=True, no_key=True).first()
-    return free or hits.order_by("pk").select_for_update(no_key=True).first()
+    return free or hits.order_by("pk").select_for_update(no_key=True).first(), Draw()
 
 
-def _begin(campaign: Campaign, worker: Worker, hit: Hit, consent: Consent) -> Assignment:
+def _begin(campaign: Campaign, worker: Worker, hit: Hit, consent: Consent, draw: Draw) -> Assignment:
     """Make the assignment of a place that was taken."""
     now = timezone.now()
     assignment = Assignment(
@@ -92,6 +97,8 @@ def _begin(campaign: Campaign, worker: Worker, hit: Hit, consent: Consent) -> As
         seen_at=now,
         consent_version=consent.version,
         consented_at=consent.at,
+        draw_probability=draw.probability,
+        even_probability=draw.even,
     )
     assignment.leased_until = _lease_end(assignment, campaign, now)
     assignment.save()

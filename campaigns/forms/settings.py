@@ -18,6 +18,7 @@ _GROUPS = (
     ("Campaign", ("name", "lease_minutes", "is_accessible", "offers_text")),
     ("Worker test", ("worker_test", "alpha")),
     ("When it closes", ("stopping_rule", "stopping_systems")),
+    ("Which HIT comes next", ("is_adaptive",)),
 )
 _PAYMENT = ("reward", "currency", "minutes_per_hit")
 
@@ -74,6 +75,13 @@ class SettingsForm(PartialForm):
         required=False,
         widget=CheckboxesWidget,
         help_text="Only for the last two choices.",
+    )
+    is_adaptive = forms.BooleanField(
+        label="Undecided pairs first",
+        required=False,
+        widget=CheckboxWidget,
+        help_text="The next HIT is drawn at random, those more often that hold more outputs of systems still "
+        "undecided. With which probability is kept and exported; results are weighted by it.",
     )
     reward = forms.DecimalField(
         label="Reward per HIT", min_value=Decimal(0), max_digits=8, decimal_places=2, help_text="0: unpaid volunteers."

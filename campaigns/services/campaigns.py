@@ -24,7 +24,7 @@ _LIVE_HITS = 100
 # What may be changed when workers have seen the campaign; of a platform's settings, how many workers there may be. The
 # bounds of a stopping rule hold whatever makes one stop, and whenever one decides that.
 CHANGEABLE_AFTER_LAUNCH = frozenset(
-    {"name", "contact", "lease_minutes", "offers_text", "stopping_rule", "stopping_systems"}
+    {"name", "contact", "lease_minutes", "offers_text", "stopping_rule", "stopping_systems", "is_adaptive"}
 )
 
 DEGRADED = "degraded"

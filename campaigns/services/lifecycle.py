@@ -210,8 +210,8 @@ _COPY_OUTPUTS = (
 )
 _COPY_HITS = (
     """
-    INSERT INTO campaigns_hit (campaign_id, number, n_places_left, is_offered)
-    SELECT %(new)s, number, %(places)s, TRUE FROM campaigns_hit WHERE campaign_id = %(old)s ORDER BY number
+    INSERT INTO campaigns_hit (campaign_id, number, n_places_left, is_offered, weight)
+    SELECT %(new)s, number, %(places)s, TRUE, 1 FROM campaigns_hit WHERE campaign_id = %(old)s ORDER BY number
     """,
     """
     INSERT INTO campaigns_hititem (hit_id, position, kind, output_id, twin_position, text)

@@ -6,8 +6,10 @@ from uuid import uuid4
 from django.http import HttpResponse
 
 from campaigns.checklist import blanks_of
+from campaigns.design.drawing import is_choice
 from campaigns.forms.partial import PartialForm
 from campaigns.forms.settings import ChatForm, InstructionsForm, SettingsForm
+from campaigns.hit_queries import count_outputs
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.protocols import get_protocol
@@ -25,7 +27,9 @@ def settings(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     form = SettingsForm(campaign, sent(request))
     if answer := _save(request, campaign, form, reload=".side-title"):
         return answer
-    context = _context(campaign, "settings", form) | {"copy_id": uuid4()}
+    # Of HITs that all hold the same, none can be preferred
+    is_even = campaign.is_adaptive and not is_choice(count_outputs(campaign))
+    context = _context(campaign, "settings", form) | {"copy_id": uuid4(), "is_even": is_even}
     return render_form(request, "campaigns/settings.html", context)
 
 

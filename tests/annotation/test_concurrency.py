@@ -37,8 +37,9 @@ State = Assignment.State
 N_WORKERS = 12
 
 
-def test_each_place_is_given_out_once(owner: User) -> None:
-    campaign = open_campaign(owner, n_hits=4, workers_per_hit=2)
+@pytest.mark.parametrize("is_adaptive", [False, True])
+def test_each_place_is_given_out_once(owner: User, is_adaptive: bool) -> None:
+    campaign = open_campaign(owner, n_hits=4, workers_per_hit=2, is_adaptive=is_adaptive)
 
     def start(k: int) -> None:
         with suppress(DomainError):

@@ -16,7 +16,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from annotation.models import Event, Worker
+from annotation.models import Assignment, Event, Worker
 from campaigns.connectors.http_json.plugin import TEMPLATE
 from campaigns.connectors.openai_chat.plugin import SYSTEM_PROMPT
 from evalsite.jobs.models import Job
@@ -278,3 +278,6 @@ def test_a_place_that_was_taken_over_before_keeps_why(sqlite: UsingDatabase, sto
         kept = Event.objects.filter(assignment=assignment.pk).order_by("pk").values_list("data", flat=True)
         assert list(kept) == [{"cause": "displaced"}, {}, {"shown_ms": 9000}]
         assert Worker.objects.get(assignments=assignment.pk).erased_at is None
+        drawn = Assignment.objects.select_related("hit", "campaign").get(pk=assignment.pk)
+        assert (drawn.draw_probability, drawn.even_probability) == (None, None)
+        assert (drawn.hit.weight, drawn.campaign.is_adaptive) == (1, False)
