@@ -51,7 +51,8 @@ class AnalysisRecords(Records):
         return [f"{counted(n, 'result')} {'is' if n == 1 else 'are'} being computed. Wait for the end."] if n else []
 
     def delete_files(self, campaign_id: int) -> None:
-        """Delete the snapshots and the folders of the runs."""
+        """Delete the snapshots and the folders of the runs; other plans lose them as their pilot."""
+        PowerAnalysis.objects.filter(pilot__in=self._runs(campaign_id)).update(pilot=None)
         for model in (RatingsFile, MetricScores):
             for name in model.objects.filter(campaign=campaign_id).exclude(file="").values_list("file", flat=True):
                 default_storage.delete(name)

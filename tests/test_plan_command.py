@@ -130,3 +130,14 @@ def test_a_pilot_that_is_too_small_is_refused(tmp_path):
     path.write_text("worker,assignment,source,system,kind,criterion,score\nw,a,s,A,ordinary,adequacy,40\n")
     with pytest.raises(CommandError, match="has 0 ratings of 0 systems"):
         plan(*DESIGN, "--pilot", path, "--protocol", "mrc-adequacy")
+
+
+def test_as_many_workers_count_as_in_the_pilot(shared_data):
+    """173 of 248 workers passed in the first free-topic run of the dialogue study."""
+    found = json_plan(
+        *("--systems", 10, "--workers", 248, "--items", 5, "--layout", "by-system", "--difference", 9),
+        *("--simulations", 2, "--pilot", shared_data / "dialogue-run1" / "ratings.csv", "--protocol", "dialogue-free"),
+    )
+    assert found["planned"]["workers_counted"] == pytest.approx(173, rel=0.1)
+    assert (found["pilot"]["workers"], found["pilot"]["workers_counted"]) == (248, 173)
+    assert found["pilot"]["variances"]["source x system"] is None

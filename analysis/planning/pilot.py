@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from analysis.stats.designs import CHATS, TEXTS, RatingModel
+from analysis.stats.designs import CHATS, TEXTS, PlannedDesign, RatingModel
+from analysis.stats.power import share_counted
 from analysis.stats.quality import twin_differences
 from analysis.stats.ratings import Floats
 from analysis.stats.scores import counted_items, reverse_negative
 from analysis.stats.variance import COMPONENTS, Components, estimate_components
 from analysis.study import Study
-from campaigns.design.composition import Kind
+from campaigns.design.composition import Kind, Layout
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.errors import listing
@@ -64,10 +65,9 @@ def learn_from(study: Study, name: str) -> Pilot:
     is_tested = study.settings.preset != NO_TEST
     has_sources = "source" in found.n_levels
     model, notes = _model_of(found, criterion, ratings.n_criteria, has_sources)
-    tested = analysis.workers.verdict if is_tested else np.ones(0)
-    careless = float(1 - analysis.is_kept.mean()) if is_tested and tested.size else 0.0
     degradation = _degradation(study, scores, z)
-    model = replace(model, worker=sqrt(levels), careless=careless, degradation=degradation or model.degradation)
+    model = replace(model, worker=sqrt(levels), careless=0.0, degradation=degradation or model.degradation)
+    model = replace(model, careless=_careless(study, model, has_sources) if is_tested else 0.0)
     return Pilot(
         model=model,
         document={
@@ -114,6 +114,34 @@ def _model_of(found: Components, criterion: float, n_criteria: int, has_sources:
         criterion=sqrt(criterion),
     )
     return model, notes
+
+
+def _careless(study: Study, model: RatingModel, has_sources: bool) -> float:
+    """Return the share of careless workers with which as many workers count as in the pilot.
+
+    Careful workers have failed by chance there, too: how many do is simulated, with HITs like the pilot's. A careless
+    one passes with a probability of 0.05.
+    """
+    ratings, settings = study.ratings, study.settings
+    n_assignments = np.unique(ratings.assignment).size
+    n_ordinary, n_degraded = (
+        max(1, round(np.count_nonzero(ratings.kind == kind) / n_assignments)) for kind in (Kind.ORDINARY, Kind.DEGRADED)
+    )
+    design = PlannedDesign(
+        n_systems=max(ratings.n_systems, n_ordinary if not has_sources else 2, 2),
+        n_workers=ratings.n_workers,
+        n_sources=max(n_ordinary, 2),
+        n_ordinary=n_ordinary,
+        n_degraded=min(n_degraded, n_ordinary),
+        hits_per_worker=max(1, round(n_assignments / ratings.n_workers)),
+        n_criteria=sum(criterion.is_in_worker_test for criterion in settings.criteria),
+        layout=Layout.POOLED if has_sources else Layout.BY_SYSTEM,
+        worker_test=settings.preset,
+    )
+    careful, count = share_counted(design, model, seed=0), float(study.analysis.is_kept.mean())
+    if careful <= settings.alpha:
+        return 1 - count
+    return min(max((careful - count) / (careful - settings.alpha), 0.0), 1.0)
 
 
 def _between_criteria(points: Floats) -> float:

@@ -16,7 +16,15 @@ from analysis.stats.designs import (
     change_designs,
     with_workers,
 )
-from analysis.stats.power import P_BELOW, TARGET, DesignPower, Power, power_curve, simulate_power, variance_parts
+from analysis.stats.power import (
+    P_BELOW,
+    TARGET,
+    DesignPower,
+    Power,
+    power_curve,
+    simulate_power,
+    variance_parts,
+)
 from campaigns.design.composition import Layout
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
 from evalsite.lib.errors import DomainError

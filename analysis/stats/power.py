@@ -18,6 +18,7 @@ TARGET, P_BELOW = 0.8, 0.05
 """Power that a design should have, and the one-sided p below which a difference counts as found."""
 # Powers that say how the standard error grows: others are too near to the ends.
 _LEAST_USED, _MOST_USED = 0.12, 0.985
+_MANY_WORKERS = 400
 _LEAST_WORKERS, _MOST_WORKERS, _MOST_TRIED = 3, 20_000, 1_000.0
 _CURVE = (0.3, 0.55, 0.8, 1.0, 1.3, 1.8)
 
@@ -127,6 +128,14 @@ def _half_width(widths: Floats, sd: Floats, is_kept: NDArray[np.bool_]) -> float
 def _error(shares: Floats) -> float:
     with_both = np.append(shares, [0.0, 1.0])
     return float(np.sqrt(with_both.var() / with_both.size))
+
+
+def share_counted(design: PlannedDesign, model: RatingModel, *, seed: int) -> float:
+    """Return the share of workers who count, 0 to 1, in one simulated campaign of 400 workers."""
+    many = with_workers(design, _MANY_WORKERS)
+    every = np.ones(design.n_criteria, dtype=bool)
+    ratings = simulate_ratings(many, model, 0.0, np.random.default_rng(seed))
+    return float(analyse(ratings, Design(~every, every, design.worker_test)).is_kept.mean())
 
 
 def approximate_workers(

@@ -15,6 +15,7 @@ from analysis.planning_queries import plan_defaults
 from analysis.services.planning import start_plan
 from analysis.stats.designs import PlannedDesign
 from campaigns.models import Campaign
+from campaigns.services.deletion import execute_deletion, refusals_of, request_deletion
 from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
@@ -170,3 +171,20 @@ def test_plans_of_a_run_that_is_deleted_stay(owner, owner_client: Client) -> Non
     plan.refresh_from_db()
     assert plan.pilot is None
     assert owner_client.get(url(campaign)).status_code == 200
+
+
+def test_plans_go_with_their_campaign_and_others_lose_their_pilot(owner) -> None:
+    campaign = rated_campaign(owner)
+    run = analysed(campaign, owner)
+    plan = start_plan(user=owner, settings=SMALL, campaign=campaign, pilot=run)
+    other = start_plan(user=owner, settings=SMALL, pilot=run)
+    Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.CLOSED)
+    campaign.refresh_from_db()
+    assert any("being computed" in text for text in refusals_of(campaign))
+    Job.objects.update(status=Job.Status.SUCCEEDED, finished_at=timezone.now())
+    request_deletion(campaign=campaign, user=owner, name=campaign.name)
+    campaign.refresh_from_db()
+    execute_deletion(campaign=campaign, on_progress=lambda done, total, stage: None)
+    assert not Campaign.objects.exists()
+    assert list(PowerAnalysis.objects.values_list("pk", "pilot")) == [(other.pk, None)]
+    assert not Job.objects.filter(pk=plan.job_id).exists()

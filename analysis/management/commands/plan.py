@@ -86,8 +86,9 @@ class Command(RatingsCommand):
             return None
         if not options["protocol"]:
             raise CommandError("A pilot needs --protocol: the name of its protocol, or a JSON file.")
-        # The worker test of the plan is not that of the pilot
-        asked = options | {"worker_test": None, "alpha": None}
+        # All other options are of the plan
+        asked = {name: options[name] for name in ("protocol", "scale", "score_columns", "encoding")}
+        asked |= {"worker_test": None, "alpha": None}
         settings = self.settings_of(asked)
         return learn_from(self.read_study(path, settings, asked), path.name)
 
