@@ -355,3 +355,12 @@ class ComparisonFilter(FilterForm):
         )
         if len(criteria) == 1:
             self.fields["criterion"].widget = forms.HiddenInput()
+
+
+class CorpusForm(forms.Form):
+    """A corpus of dialogues that chats are compared with."""
+
+    corpus = forms.FileField(
+        label="Corpus",
+        help_text="JSON Lines with “turns”, or a table with one turn a row: text, and dialogue and speaker if known.",
+    )

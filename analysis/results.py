@@ -374,6 +374,7 @@ def _by_name(settings: Mapping[str, Any]) -> dict[str, Any]:
         "standardised_kinds": settings["standardised_kinds"],
         "excluded": sorted(settings["excluded"]),
         "scale": list(settings.get("scale") or FULL),
+        "corpus": (settings.get("corpus") or {}).get("name", ""),
         "workers_planned": settings.get("workers_planned"),
         "columns": settings["columns"],
     }

@@ -28,7 +28,7 @@ LONGEST_NAME, LONGEST_STATEMENT = 100, 500
 """In characters, of a criterion. Longer cells of a column of criteria are treated as texts."""
 _FIELDS = {
     *("protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale", "cost"),
-    *("workers_planned", "personas"),
+    *("workers_planned", "personas", "corpus"),
 }
 _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
 
@@ -49,7 +49,8 @@ class AnalysisSettings:
     0–100. None: 0–100, and nobody has said so. `cost` is None where nobody is paid, or nobody has said how much.
     `workers_planned` is for ratings that are looked at while they come: with it, the recommended comparison holds at
     every look, and is narrowest for so many workers. None: one look, when all ratings are there.
-    `personas` maps each chatbot with a persona to the same one without, where both were rated.
+    `personas` maps each chatbot with a persona to the same one without, where both were rated. `corpus` says how long
+    the turns of a corpus are that chats are compared with, as `analysis.dialogues.corpus.load_corpus` returns it.
     """
 
     protocol: str
@@ -64,6 +65,7 @@ class AnalysisSettings:
     cost: Cost | None = None
     workers_planned: int | None = None
     personas: Mapping[str, str] = field(default_factory=dict)
+    corpus: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         _check(self)
@@ -103,6 +105,7 @@ class AnalysisSettings:
             **({"scale": list(self.scale)} if self.scale else {}),
             **({"cost": self.cost._asdict()} if self.cost else {}),
             **({"personas": dict(self.personas)} if self.personas else {}),
+            **({"corpus": dict(self.corpus)} if self.corpus else {}),
             **({"workers_planned": self.workers_planned} if self.workers_planned else {}),
         }
 
@@ -225,6 +228,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
         scale=None if scale is None else _scale(scale),
         cost=_cost(data["cost"]) if data.get("cost") is not None else None,
         personas=_personas(data.get("personas", {})),
+        corpus=_corpus(data.get("corpus")),
         workers_planned=_workers_planned(data["workers_planned"]) if data.get("workers_planned") is not None else None,
     )
 
@@ -287,6 +291,12 @@ def _scale(value: Any) -> Scale:
         raise _bad("“scale” must be a list of the least and the greatest score, for instance [1, 5].")
     low, high = (_number(end, "An end of “scale”", "a number") for end in value)
     return low, high
+
+
+def _corpus(value: Any) -> dict[str, Any] | None:
+    if value is not None and not (isinstance(value, dict) and set(value) == {"name", "dialogues", "turns", "lengths"}):
+        raise _bad("“corpus” is not what evalsite has written. Leave it out, and upload the corpus again.")
+    return value
 
 
 def _personas(value: Any) -> dict[str, str]:

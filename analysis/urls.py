@@ -31,6 +31,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/metrics/<uuid:scores_id>/", metrics.encoding, name="metric_encoding"),
     path("runs/<uuid:run_id>/metrics/<uuid:scores_id>/remove/", metrics.remove, name="metric_remove"),
     path("runs/<uuid:run_id>/chats/", runs.chats, name="chats"),
+    path("runs/<uuid:run_id>/chats/corpus/", runs.corpus, name="corpus"),
     path("runs/<uuid:run_id>/compare/", comparisons.compare_run, name="compare"),
     path("runs/<uuid:run_id>/paper/", runs.paper, name="paper"),
     path("runs/<uuid:run_id>/downloads/", runs.downloads, name="downloads"),

@@ -271,6 +271,7 @@ EVALSITE_METHODS = [
     "analysis.methods.core_statistics.CoreStatistics",
     "analysis.methods.dialogue.Dialogue",
     "analysis.methods.contrasts.Contrasts",
+    "analysis.methods.corpus.CorpusComparison",
     "analysis.methods.reliability.Reliability",
     "analysis.methods.criteria.BetweenCriteria",
     "analysis.methods.sensitivity.Sensitivity",

@@ -205,6 +205,7 @@ _SETTINGS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "standardised_kinds": ("Kinds behind z", ", ".join),
     "excluded": ("Excluded by hand", lambda workers: ", ".join(workers) or "nobody"),
     "scale": ("Scale", scale_words),
+    "corpus": ("Corpus", lambda name: name or "none"),
     "workers_planned": ("Recommended comparison", _looks),
     "columns": ("Columns", _columns),
 }

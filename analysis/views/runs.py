@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 from uuid import UUID
 
@@ -14,16 +15,17 @@ from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from analysis import queries
 from analysis.anonymity import anonymise, anonymous_report
 from analysis.campaign_facts import get_facts
 from analysis.campaign_queries import get_answers, list_share_links
+from analysis.dialogues.corpus import load_corpus
 from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
 from analysis.exports import to_csv, to_latex
 from analysis.findings import find
-from analysis.forms import ChangeForm, ComparisonFilter, ExclusionForm, ShareForm, WorkerFilter
+from analysis.forms import ChangeForm, ComparisonFilter, CorpusForm, ExclusionForm, ShareForm, WorkerFilter
 from analysis.interval_plot import plot_intervals
 from analysis.methods.direct_assessment import compact_table, systems_table, workers_table
 from analysis.models import AnalysisRun
@@ -40,6 +42,7 @@ from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import CONFLICT, DomainError
 from evalsite.lib.tables import Problem
+from evalsite.lib.tables.errors import shorten
 
 _WORKERS_PER_PAGE = 50
 
@@ -220,12 +223,13 @@ def show_sections(page: str) -> Show:
     return show
 
 
-def show_chats(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
-    """Show what the chats of a run's ratings are like: topics, opinions, lengths, time."""
+def show_chats(request: SignedInRequest, found: AnalysisRun, form: CorpusForm | None = None) -> HttpResponse:
+    """Show what the chats of a run's ratings are like: topics, opinions, lengths, time; `form`: a corpus refused."""
     totals = get_chat_totals(found.report)
     if totals is None:
         raise Http404
-    return render(request, "analysis/chats.html", result_context(found, "chats") | {"chats": totals})
+    context = result_context(found, "chats") | {"chats": totals, "form": form or CorpusForm()}
+    return render_form(request, "analysis/chats.html", context, is_refused=form is not None)
 
 
 def show_paper(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
@@ -234,6 +238,25 @@ def show_paper(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     facts, answers = (get_facts(campaign), get_answers(campaign)) if campaign else (None, {})
     context = {"texts": paper_texts(found.report, facts), "statement": data_statement(found.report, facts, answers)}
     return render(request, "analysis/paper.html", result_context(found, "paper") | context)
+
+
+@require_POST
+def corpus(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+    """Analyse again with a corpus that the chats are compared with."""
+    found = get_finished_run_for(request.user, run_id, to_change=True)
+    form = CorpusForm(request.POST, request.FILES)
+    if form.is_valid():
+        sent_file = form.cleaned_data["corpus"]
+        try:
+            with NamedTemporaryFile(prefix="corpus-") as copy:
+                for chunk in sent_file.chunks():
+                    copy.write(chunk)
+                copy.flush()
+                lengths = load_corpus(Path(copy.name), shorten(sent_file.name))
+            return redirect(result_url(change_run(run=found, user=request.user, corpus=lengths)))
+        except DomainError as error:
+            form.add_error("corpus", error.message)
+    return show_chats(request, found, form)
 
 
 def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.db import transaction
 from django.db.models import F
@@ -42,6 +43,7 @@ from annotation.services.ratings import save_item
 from campaigns.contracts.chat import ChatRules
 from campaigns.models import Campaign, System
 from evalsite.accounts.models import User
+from evalsite.jobs.handlers import JobContext, get_handler
 from tests.analysis.campaigns import rated_campaign
 from tests.analysis.test_downloads import replicated
 from tests.annotation.chat.chat_campaigns import open_live_campaign
@@ -358,8 +360,23 @@ def test_the_page_of_chats_shows_topics_as_they_are_counted(chatted: Campaign, o
     (opinions,) = next(section for section in page.context["sections"] if section.slug == "opinions").tables_shown
     assert [row[1] for row in opinions.rows] == [100, 0, 0]
     headings = re.findall(r'<h2 id="([^"]+)"', page.text)
-    assert headings == ["opinions", "time", "lengths", "changes", "words", "topics", "contrasts"]
+    assert headings == ["opinions", "time", "lengths", "changes", "words", "topics", "contrasts", "corpus-title"]
     assert page.context["side_bar"].page.title == "Chats"
+
+
+def test_chats_are_compared_with_an_uploaded_corpus(chatted: Campaign, owner_client: Client) -> None:
+    run = computed(chatted)
+    page = owner_client.get(result_url(run, "chats"))
+    address = reverse("analysis:corpus", args=[run.pk])
+    assert f'action="{address}"' in page.text
+    refused = owner_client.post(address, {"corpus": SimpleUploadedFile("corpus.csv", b"turn\nhello\n")})
+    assert (refused.status_code, "there is no such column" in refused.text) == (422, True)
+    owner_client.post(address, {"corpus": SimpleUploadedFile("corpus.csv", b"dialogue,text\n1,hello there\n1,hi\n")})
+    again = AnalysisRun.objects.get(parent=run)
+    assert again.settings["corpus"]["lengths"]["words_per_chat"]["n"] == 2
+    get_handler("analysis.run")(JobContext(), run=str(again.pk))
+    shown = owner_client.get(result_url(again, "chats")).text
+    assert "Beside a corpus" in shown and "in “corpus.csv” it is 1.5 and 1.5" in shown
 
 
 def test_who_may_see_the_page_of_chats(

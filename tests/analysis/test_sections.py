@@ -121,6 +121,7 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
         "core",
         "dialogue",
         "contrasts",
+        "corpus",
         "reliability",
         "between_criteria",
         "sensitivity",

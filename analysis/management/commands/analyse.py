@@ -1,9 +1,11 @@
 """`manage.py analyse RATINGS`: the whole analysis of a ratings file, without a database."""
 
 from argparse import ArgumentParser
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from analysis.dialogues.corpus import load_corpus
 from analysis.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
 from analysis.management.ratings_command import RatingsCommand
 from analysis.methods import tables_of
@@ -27,6 +29,7 @@ class Command(RatingsCommand):
         parser.add_argument("--compare", type=Path, metavar="ORIGINAL", help="the run that RATINGS replicates")
         parser.add_argument("--dialogues", type=Path, metavar="FILE", help="the chats that were rated, one a row")
         parser.add_argument("--assignments", type=Path, metavar="FILE", help="how many seconds each assignment took")
+        parser.add_argument("--corpus", type=Path, metavar="FILE", help="dialogues that the chats are compared with")
         parser.add_argument("--sources", type=Path, metavar="FILE", help="how many words the texts of each source have")
         parser.add_argument("--metrics", type=Path, metavar="FILE", help="scores of metrics, to compare with people")
         parser.add_argument("--format", choices=["table", "json", "latex"], default="table")
@@ -35,6 +38,8 @@ class Command(RatingsCommand):
     def run(self, options: dict[str, Any]) -> None:
         """Analyse, print and write."""
         settings = self.settings_of(options)
+        if options["corpus"]:
+            settings = replace(settings, corpus=load_corpus(options["corpus"]))
         study = self.read_study(options["ratings"], settings, options)
         original = self.read_study(options["compare"], settings, options, alone=True) if options["compare"] else None
         self._print(study, original, options)
