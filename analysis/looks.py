@@ -87,7 +87,7 @@ def _columns(names: Sequence[str]) -> list[Column]:
 def _pairs_table(look: Look) -> Table:
     """Return the pairs at one look, those of the stopping rule first."""
     pairs = sorted(look.pairs, key=lambda pair: not pair["is_wanted"])
-    has_others = look.n_wanted < look.n_pairs
+    has_others = 0 < look.n_wanted < look.n_pairs
     rows = [
         [
             f"{pair['systems'][0]} and {pair['systems'][1]}",

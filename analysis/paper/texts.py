@@ -204,7 +204,24 @@ def comparison(report: Report) -> list[str]:
             "Because ratings share workers and sources, we also compared systems by least squares of z with random "
             "effects of sources and with errors clustered by worker and by source, p corrected by Holm's method."
         )
+        said += _looks(report["recommended"])
     return [*said, f"Intervals of 95 % are percentile bootstrap intervals over items ({N_BOOTSTRAP:,} resamples)."]
+
+
+def _looks(found: Report) -> list[str]:
+    """Return what of the recommended comparison follows from looking at ratings while they came."""
+    said = []
+    if found.get("workers_planned"):
+        said.append(
+            "Because ratings were looked at while they came, its intervals and p are those of confidence "
+            "sequences, which hold at all looks together."
+        )
+    if found.get("is_weighted"):
+        said.append(
+            "HITs of undecided pairs were given out more often, and its ratings are weighted by the inverse of the "
+            "probabilities."
+        )
+    return said
 
 
 def exclusion(report: Report) -> list[str]:

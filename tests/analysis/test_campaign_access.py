@@ -182,7 +182,7 @@ def test_every_member_may_watch_the_job_and_nobody_another_one(
 
 # --- Queries
 
-QUERIES = {"ratings_file": 5, "run": 12, "significance": 7, "workers": 7, "downloads": 7, "workers_csv": 3}
+QUERIES = {"ratings_file": 5, "run": 13, "significance": 7, "workers": 7, "downloads": 8, "workers_csv": 3}
 
 
 @pytest.mark.parametrize("n_members", [1, 6])

@@ -142,3 +142,11 @@ def test_a_data_statement_knows_what_the_campaign_knows_and_keeps_what_is_writte
     assert (origin["A"], origin["B"], origin["C"], origin["D"]) == ("campaign", "researcher", "open", "open")
     assert all(each.hint for each in found if each.is_open) and all(each.answer for each in found if not each.is_open)
     assert "collected in order to compare" in found[0].answer
+
+
+def test_looks_while_ratings_came_are_said(published: dict[str, Any]) -> None:
+    recommended = published["recommended"]
+    assert "confidence sequences" not in plain(published)["methods"]
+    watched = published | {"recommended": recommended | {"workers_planned": 200, "is_weighted": True}}
+    methods = plain(watched)["methods"]
+    assert "which hold at all looks together" in methods and "inverse of the probabilities" in methods

@@ -131,3 +131,5 @@ def test_where_all_hits_hold_the_same_the_page_says_that_there_is_nothing_to_cho
     assert "there is nothing to choose" in owner_client.get(url).text
     HitItem.objects.filter(hit__campaign=campaign, hit__number=2, kind=0).first().delete()
     assert "there is nothing to choose" not in owner_client.get(url).text
+    Campaign.objects.filter(pk=campaign.pk).update(platform="mturk")
+    assert "so none is drawn here" in owner_client.get(url).text
