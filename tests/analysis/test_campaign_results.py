@@ -80,7 +80,8 @@ def test_older_results_become_interim_when_more_ratings_come(owner: User, owner_
     assert between.context["run"] == old and "4 are finished by now" in between.text
     assert page.context["run"] == new
     assert 'badge-ready">final</span>' in page.text
-    assert "Intervals and p-values hold for this one look" in page.text and "Valid whenever" not in page.text
+    assert "Intervals and p hold for one look, when all ratings are there" in page.text
+    assert "Valid whenever" not in page.text
     assert (old.settings["workers_planned"], "workers_planned" in new.settings) == (4, False)
     assert list(page.context["runs"]) == [new, old]
     assert "interim" in owner_client.get(result_url(old)).text
