@@ -123,9 +123,7 @@ def _pairwise(results: Sequence[DatedResult], z: Sequence[dict[str, Any]]) -> Se
     if known:
         least, i, j = min(known)
         middle = float(np.median([r for r, _, _ in known]))
-        said = (
-            f"r of two results is {middle:.3f} in the median, and least, {least:.3f}, of results {i + 1} and {j + 1}."
-        )
+        said = f"r of two results is {middle:.3f} in the median and at least {least:.3f} (results {i + 1} and {j + 1})."
     rows = [[_tick(k + 1, each), *matrix[k]] for k, each in enumerate(results)]
     columns = [Column("result"), *(Column(str(k)) for k in range(1, n + 1))]
     caption = "Pearson's r of mean z of every two results above the diagonal, the number of systems of both below it."

@@ -33,6 +33,7 @@ _REFERENCES = {
     "change": "chats whose topic did not change",
     "persona": "the same chatbots without one",
 }
+_NUMBERS = ("n", "mean", "difference", "low", "high")
 _SHOWN = Output.FILES | Output.PAGE
 Report = Mapping[str, Any]
 
@@ -81,7 +82,7 @@ class Contrasts(Method):
         if not known:
             return []
         tables = [_table(known), *([_personas_table(found["personas"])] if found["personas"] else [])]
-        drawn = [row for row in _rows(known) if row[4] is not None]
+        drawn = [row for row in _rows(known) if row[3] is not None]
         figure = Figure(
             "contrasts",
             "Differences between kinds of chats",
@@ -138,23 +139,21 @@ def _groups(names: Sequence[str], found: Contrast) -> dict[str, Any]:
 
 def _rows(known: Mapping[str, Report]) -> list[list[Cell]]:
     return [
-        [_TITLES[name], *row]
+        [f"{_TITLES[name]}: {group}", *row]
         for name, each in known.items()
-        for row in zip(*(each[key] for key in ("groups", "n", "mean", "difference", "low", "high")), strict=True)
+        for group, *row in zip(*(each[key] for key in ("groups", *_NUMBERS)), strict=True)
     ]
 
 
 def _table(known: Mapping[str, Report]) -> Table:
-    columns = [Column("contrast"), Column("chats with"), Column("n"), Column("mean z"), Column("difference")]
+    columns = [Column("chats"), Column("n"), Column("mean z"), Column("difference")]
     caption = (
         "Chats of workers who count, those with the degraded chatbot left out. The difference is from the first group, "
         "within the same chatbots (persona: within the same family), with a 95 % interval; errors clustered by worker."
     )
     rows = _rows(known)
     title = "Contrasts between chats"
-    return Table(
-        "contrasts", title, caption, [*columns, Column("low"), Column("high")], rows, output=_SHOWN, row_name=1
-    )
+    return Table("contrasts", title, caption, [*columns, Column("low"), Column("high")], rows, output=_SHOWN)
 
 
 def _personas_table(pairs: Sequence[Report]) -> Table:
@@ -187,11 +186,11 @@ def draw_differences(rows: Sequence[Sequence[Any]], theme: Theme) -> "Drawing":
     """Draw each difference with its interval."""
     figure, axes = theme.canvas(width=6.0, height=1.0 + 0.34 * len(rows))
     for k, row in enumerate(reversed(rows)):
-        difference, low, high = row[4:7]
+        difference, low, high = row[3:6]
         if low is not None and high is not None:
             axes.plot([low, high], [k, k], color=theme.accent, linewidth=2)
         axes.plot(difference, k, marker="o", markersize=5, color=theme.ink)
-    axes.set_yticks(range(len(rows)), [short_label(str(row[1])) for row in reversed(rows)])
+    axes.set_yticks(range(len(rows)), [short_label(str(row[0]).partition(": ")[2]) for row in reversed(rows)])
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.axvline(0, color=theme.faint, linewidth=1, zorder=0)
     axes.set_xlabel("difference in z")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 ALPHAS = tuple(k / 100 for k in range(1, 11))
 PAGE = "sensitivity"
+_SEEN = 0.0005  # less is 0.000
 _TEXTS = {"reference": "reference", "input": "source text"}
 _SHOWN = Output.FILES | Output.PAGE
 Report = Mapping[str, Any]
@@ -245,10 +246,9 @@ def _alpha_words(found: Report) -> str:
     who = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     span = f"{ALPHAS[0]:g} to {ALPHAS[-1]:g}, at which {who} workers count"
     if found["n_same_order"] == len(found["alphas"]):
-        return (
-            f"The ranking survives at every α of the worker test from {span}: no z changes by more than "
-            f"{found['largest_change']:.3f}."
-        )
+        change = found["largest_change"]
+        moved = "no z changes" if change < _SEEN else f"no z changes by more than {change:.3f}"
+        return f"The ranking survives at every α of the worker test from {span}: {moved}."
     return f"The ranking is the same at {found['n_same_order']} of {len(found['alphas'])} values of α from {span}."
 
 
