@@ -17,7 +17,18 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"][
 
 def copy_sources(to):
     """Copy the sources, and what the type checker remembers of them, if anything."""
-    for name in ("evalsite", "campaigns", "annotation", "analysis", "crowd", "api", "desk", "simulators", "benchmarks"):
+    for name in (
+        "evalsite",
+        "campaigns",
+        "annotation",
+        "analysis",
+        "crowd",
+        "api",
+        "desk",
+        "simulators",
+        "benchmarks",
+        "static",
+    ):
         shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__", "*.?tf"))
     for name in ("pyproject.toml", "manage.py"):
         shutil.copy(ROOT / name, to / name)

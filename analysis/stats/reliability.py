@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.correlation import FEWEST
 from analysis.stats.ranks import ranks_in_groups
 from analysis.stats.ratings import Codes, Floats, Ratings
 from campaigns.design.composition import Kind
@@ -86,7 +87,7 @@ def correlate_groups(first: Floats, second: Floats, group: Codes, n_groups: int)
     Returns
     -------
     GroupCorrelations
-        NaN for groups of fewer than two pairs and where one side is constant.
+        NaN for groups of fewer than three pairs, of which any two are in line, and where one side is constant.
 
     References
     ----------
@@ -101,10 +102,11 @@ def correlate_groups(first: Floats, second: Floats, group: Codes, n_groups: int)
     first, second = np.round(first, _DECIMALS), np.round(second, _DECIMALS)
     n = np.bincount(group, minlength=n_groups)
     ranks = [ranks_in_groups(values, group, n_groups) for values in (first, second)]
+    is_few = n < FEWEST
     return GroupCorrelations(
-        _pearson(first, second, group, n),
-        _pearson(ranks[0], ranks[1], group, n),
-        _kendall(ranks[0], ranks[1], group, n),
+        np.where(is_few, np.nan, _pearson(first, second, group, n)),
+        np.where(is_few, np.nan, _pearson(ranks[0], ranks[1], group, n)),
+        np.where(is_few, np.nan, _kendall(ranks[0], ranks[1], group, n)),
         n,
     )
 

@@ -153,7 +153,7 @@ def test_another_alpha_gives_other_verdicts_at_once(owner: User) -> None:
 def cells_of(text: str, worker: str) -> list[str]:
     """Return the numbers of a worker's row: p, compared, difference, HITs, left, items, repeats, longest, SD, …"""
     row = text[text.index(f'title="{worker}"') :].split("</tr>")[0]
-    return [unescape(cell) for cell in re.findall(r'<td class="num"[^>]*>([^<]*)</td>', row)]
+    return [unescape(cell) for cell in re.findall(r'<td [^>]*class="num"[^>]*>([^<]*)</td>', row)]
 
 
 def test_suspicious_workers_come_first_with_the_reason(owner: User, owner_client: Client) -> None:

@@ -11,7 +11,8 @@ from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 from django.urls import resolve
 
-from analysis.models import AnalysisRun
+from analysis.models import AnalysisRun, Look, MetricScores, PowerAnalysis
+from analysis.services.sharing import create_share_link
 from annotation.rater_list import by_name
 from annotation.services.invitations import invite_raters
 from api.operations import Operation
@@ -30,10 +31,13 @@ def double(world: World) -> None:
     campaign = Campaign.objects.get(public_id=world.arguments["rated"]["public_id"])
     invite_raters(campaign=campaign, raters=by_name(["ann", "ben"]))
     add_webhook(campaign=campaign, url="https://hooks.example.org/2", events=["job.failed"])
+    counts = {"n_workers": 3, "n_pairs": 1, "n_decided": 0, "n_wanted": 1, "n_wanted_decided": 0}
+    Look.objects.bulk_create(Look(campaign=campaign, n_assignments=n, **counts) for n in (2, 4))
+    create_share_link(campaign=campaign, user=campaign.memberships.get(role="owner").user)
     for delivery in Delivery.objects.all():
         delivery.pk, delivery.event_id = None, uuid4()
         delivery.save()
-    for each in (*Upload.objects.all(), *AnalysisRun.objects.all()):
+    for each in (row for model in (Upload, AnalysisRun, PowerAnalysis, MetricScores) for row in model.objects.all()):
         each.pk, each.job = uuid4(), Job.objects.create(kind="example.count", owner=campaign.memberships.first().user)
         each.save(force_insert=True)
 

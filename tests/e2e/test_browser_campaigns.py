@@ -188,7 +188,7 @@ def verdicts(tab: Page) -> dict[str, str]:
     """Return each worker's verdict, from the results page."""
     tab.get_by_role("navigation", name="Campaign").get_by_role("link", name="Workers").last.click()
     tab.wait_for_url("**/results/workers/")
-    rows = tab.locator("table tbody tr")
+    rows = tab.locator("tbody tr:has(th.cell-name)")
     names = rows.locator("th.cell-name").all_inner_texts()
     return dict(zip(names, rows.locator("td:nth-child(2)").all_inner_texts(), strict=True))
 

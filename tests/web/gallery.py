@@ -111,10 +111,6 @@ def gallery(request: HttpRequest) -> HttpResponse:
             {"label": "Passed the test", "value": "62 %", "note": "130"},
             {"label": "Median HIT", "value": "9.4 min"},
         ],
-        "downloads": [
-            {"title": "Ratings, long table", "url": "#", "note": "CSV, 1.2 MB"},
-            {"title": "Replication package", "url": "#", "note": "zip, 3.4 MB"},
-        ],
         "job": {**JOB, "url": reverse("gallery_job") + "?worker=no"},
     }
     template = engines["django"].from_string((Path(__file__).parent / "gallery.html").read_text())
