@@ -143,12 +143,21 @@ export function mount(el) {
 // `[data-autosave]`: when the form was saved (event "saved", whose detail are selectors), fetches the page and puts what
 // it shows now instead of the elements that these selectors name.
 
+/** Wait while something in an element is being pressed: what is replaced before it is released gets no click. @param {string} selector */
+async function untilReleased(selector) {
+  if (!document.querySelector(`${selector}:active`)) return;
+  await new Promise((resolve) => {
+    for (const type of ["pointerup", "pointercancel", "keyup"]) addEventListener(type, () => setTimeout(resolve), { once: true });
+  });
+}
+
 /** @param {string} selectors */
 async function reload(selectors) {
   const response = await fetch(location.href, { headers: { Accept: "text/html" } });
   if (!response.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   for (const selector of selectors.split(",")) {
+    await untilReleased(selector);
     const ours = document.querySelector(selector);
     const theirs = page.querySelector(selector);
     if (!ours || !theirs) continue;

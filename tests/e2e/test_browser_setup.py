@@ -42,6 +42,21 @@ def test_browser_a_field_is_saved_as_it_is_typed(tab: Page, campaign: str) -> No
     expect(tab.locator("#cost")).to_contain_text("9.00 USD")
 
 
+def test_browser_what_is_pressed_is_not_replaced_before_it_is_released(tab: Page, campaign: str) -> None:
+    tab.goto(f"{campaign}settings/")
+    tab.locator(".side-title").hover()
+    tab.mouse.down()
+    with tab.expect_response(lambda response: response.request.method == "GET" and response.url.endswith("/settings/")):
+        tab.get_by_label("Name").evaluate(
+            "field => { field.value = 'Renamed'; field.dispatchEvent(new Event('change', { bubbles: true })); }"
+        )
+    tab.evaluate("new Promise((done) => setTimeout(done, 200))")  # in which the name beside the page was replaced
+    expect(tab.locator(".side-title")).to_have_text("By hand")
+    tab.mouse.up()
+    tab.wait_for_url(f"**{campaign}")
+    expect(tab.locator(".side-title")).to_have_text("Renamed")
+
+
 def test_browser_what_cannot_be_saved_says_so_at_its_field(signed_in: Page, campaign: str) -> None:
     tab = signed_in  # whose console names the refusal
     tab.goto(f"{campaign}settings/")
