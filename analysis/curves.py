@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 MOST_CURVES = 40
-"""More curves cannot be told apart."""
+"""More curves look alike."""
 # Okabe and Ito's colours, which colour-blind readers can tell apart; darker where white is behind, lighter where black.
 _ON_LIGHT = ("#0072b2", "#c1520b", "#007f5f", "#a8478a", "#8f6400", "#3b3b3b")
 _ON_DARK = ("#56b4e9", "#ff9f61", "#4fd1a5", "#e79ac7", "#f0c24b", "#d8d8d8")
@@ -24,7 +24,7 @@ _LINE_HEIGHT, _MARGINS = 0.165, 0.9  # inches, of a name and of what is above an
 
 
 def palette(theme: Theme, n: int) -> list[str]:
-    """Return n colours that can be told apart on the theme's paper; after six they begin again."""
+    """Return n colours that look different on the theme's paper; after six they begin again."""
     return list(islice(cycle(_ON_LIGHT if theme == LIGHT else _ON_DARK), n))
 
 

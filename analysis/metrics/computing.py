@@ -20,8 +20,8 @@ def compute_scores(
 ) -> list[tuple[Texts, Scores]]:
     """Return the scores of each kind, with the texts that they are of; `options` are those of each kind, by slug.
 
-    Kinds that need references get only the outputs that have one. `on_progress` is told how many texts were scored, of
-    how many, and by what.
+    Kinds that need references get only the outputs that have one. `on_progress` is called with how many texts were
+    scored, of how many, and by what.
     """
     with_references = texts.with_references()
     wanted = [(kind, with_references if kind.needs_reference else texts) for kind in kinds]

@@ -97,8 +97,8 @@ def _model_of(found: Components, criterion: float, n_criteria: int, has_sources:
         rest = TEXTS.output**2 + TEXTS.residual**2
         output, residual = residual * TEXTS.output**2 / rest, residual * TEXTS.residual**2 / rest
         notes.append(
-            "no output was rated by two workers, so that the variance of outputs cannot be told from the rest. They "
-            "are divided as assumed."
+            "no output was rated by two workers, so that the variance of outputs cannot be separated from the rest. "
+            "They are divided as assumed."
         )
     if negative := [each for each in COMPONENTS if each != "worker" and found.variance.get(each, 0.0) < 0]:
         notes.append(f"the estimated variance of {listing(negative)} is negative and is taken as 0.")

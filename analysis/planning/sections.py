@@ -265,7 +265,7 @@ def _pilot_table(plan: Plan) -> Table:
     caption = (
         f"Variance components of {pilot['ratings']:,} ratings of {pilot['systems']} systems ({pilot['name']}), in "
         f"points of 100: of z, times {pilot['points_per_z']:.1f} points; of workers, of raw scores. Method of moments. "
-        "A dash: cannot be told from the others."
+        "A dash: cannot be separated from the others."
     )
     columns = [Column("effect"), Column("variance", 1), Column("SD", 1)]
     return Table("variances", "Variances in the pilot", caption, columns, rows)

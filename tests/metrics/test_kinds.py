@@ -41,10 +41,10 @@ def texts_of(pairs, system=None):
 
 
 def score(kind, texts, options=None):
-    told = []
-    found = kind.score(texts, options or {}, lambda: told.append(1))
+    reported = []
+    found = kind.score(texts, options or {}, lambda: reported.append(1))
     assert tuple(each.metric for each in found) == kind.metrics
-    assert len(told) == len(texts.outputs)
+    assert len(reported) == len(texts.outputs)
     return found
 
 

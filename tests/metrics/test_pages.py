@@ -184,16 +184,18 @@ def test_metrics_of_a_campaign_are_computed_in_a_job_and_compared(owner_client, 
     assert "Metrics are being computed" in answer.text
     compute(owner_client, rated, **data)
     job = Job.objects.get(kind="analysis.metrics")  # two clicks, one job
-    told = []
+    reported = []
     context = JobContext()
-    context.progress = lambda *progress: told.append(progress)
+    context.progress = lambda *progress: reported.append(progress)
     get_handler(job.kind)(context, **job.args)
     Job.objects.filter(pk=job.pk).update(status=Job.Status.SUCCEEDED, finished_at=timezone.now())
     scores = MetricScores.objects.get()
     assert scores.options["options"]["q-bleu"]["name"] == "50"
-    assert told[0][2] == "Reading the outputs"
+    assert reported[0][2] == "Reading the outputs"
     assert (
-        told[-1][0] == told[-1][1] == 2 * Output.objects.filter(source__campaign=campaign).exclude(system=human).count()
+        reported[-1][0]
+        == reported[-1][1]
+        == 2 * Output.objects.filter(source__campaign=campaign).exclude(system=human).count()
     )
     run = newest(rated)
     assert run.parent_id == rated.pk
