@@ -22,11 +22,18 @@ Scores = Sequence[float | None]
 Matrix = Sequence[Sequence[float | None]]
 
 
-def draw_scatter(names: Sequence[str], first: Scores, second: Scores, theme: Theme) -> "Drawing":
+def draw_scatter(
+    names: Sequence[str],
+    first: Scores,
+    second: Scores,
+    theme: Theme,
+    *,
+    labels: tuple[str, str] = ("z, first result", "z, second result"),
+) -> "Drawing":
     """Draw each system by its scores in two results, with its name; the first 40 have names."""
     figure, axes = theme.canvas(width=_SIDE + 0.8, height=_SIDE)
     _draw_points(axes, first, second, theme)
-    axes.set(xlabel="z, first result", ylabel="z, second result")
+    axes.set(xlabel=short_label(labels[0]), ylabel=short_label(labels[1]))
     known = [(a, b, short_label(name)) for name, a, b in zip(names, first, second, strict=True) if None not in (a, b)]
     _name_points(axes, [each for each in known if each[0] is not None and each[1] is not None][:_MOST_NAMES], theme)
     return figure

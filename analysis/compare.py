@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from analysis.agreement_figures import draw_criteria, draw_heatmaps, draw_scatter
+from analysis.agreement_figures import draw_criteria, draw_scatter
+from analysis.compare_conclusions import conclusions_sections
+from analysis.methods.pools import resamples_of
 from analysis.methods.replication import CONCLUSION_ALPHAS, p_between, score_of, shared_criteria
 from analysis.sections import Cell, Column, Figure, Output, Range, Section, Table
 from analysis.stats.correlation import (
     FEWEST,
-    Conclusions,
-    compare_conclusions,
+    Correlation,
     correlate,
+    correlate_resamples,
     correlation_bounds,
     share_same_conclusions,
 )
@@ -29,7 +31,7 @@ OVERALL = "overall"
 _KINDS = {"z": "z", "raw": "raw means"}
 _COEFFICIENTS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 _SYMBOLS = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ"}
-_NORMAL = 1.959963984540054
+_UNKNOWN = Correlation(np.nan, np.nan, np.nan)
 
 
 @dataclass(frozen=True)
@@ -134,12 +136,17 @@ def _difference(name: str, difference: float, *reports: Report) -> tuple[float, 
 # --- Sections
 
 
-def comparison_sections(first: Report, second: Report, found: Agreement) -> list[Section]:
-    """Return what two results have in common: scatter and correlations, systems, conclusions, α, CV*, workers."""
+def comparison_sections(
+    first: Report, second: Report, found: Agreement, *, is_independent: bool = True
+) -> list[Section]:
+    """Return what two results have in common: scatter and correlations, systems, conclusions, α, CV*, workers.
+
+    Results that hold the same ratings are not independent: then nothing says what other workers would change.
+    """
     return [
-        _agreement_section(first, second, found),
+        _agreement_section(first, second, found, is_independent=is_independent),
         _systems_section(found),
-        _conclusions_section(first, second, found),
+        *conclusions_sections(first, second, found.names, found.criteria, found.same_conclusions),
         *_alpha_section(first, second, found),
         reproducibility_section([first, second], found.names, found.criteria),
         *_workers_section(first, second, found),
@@ -151,29 +158,48 @@ def _scores(report: Report, names: Sequence[str], criterion: str | None, kind: s
     return [score_of(rows[name], criterion, kind) for name in names]
 
 
-def _agreement_section(first: Report, second: Report, found: Agreement) -> Section:
+def _agreement_section(first: Report, second: Report, found: Agreement, *, is_independent: bool) -> Section:
     written: list[list[Cell]] = []
     shown: list[list[Cell]] = []
     panels = {}
+    by_workers = {
+        criterion: _bounds_by_workers(first, second, found.names, criterion) if is_independent else None
+        for criterion in (None, *found.criteria)
+    }
+    has_workers = any(by_workers.values())
     for kind, words in _KINDS.items():
         for criterion in (None, *found.criteria):
             scores = [_scores(each, found.names, criterion, kind) for each in (first, second)]
             correlation = correlate(or_nan(scores[0]), or_nan(scores[1]))
             bounds = correlation_bounds(correlation, len(found.names))
-            cells = [(or_none(getattr(correlation, key)), *map(or_none, getattr(bounds, key))) for key in _COEFFICIENTS]
+            of_workers = by_workers[criterion] if kind == "z" else None
+            cells = [
+                (
+                    or_none(getattr(correlation, key)),
+                    Range(*map(or_none, getattr(bounds, key))),
+                    Range(*(or_none(getattr(end, key)) for end in of_workers or (_UNKNOWN, _UNKNOWN))),
+                )
+                for key in _COEFFICIENTS
+            ]
             head = [criterion or OVERALL, words]
-            written.append([*head, len(found.names), *(cell for each in cells for cell in each)])
-            shown.append([*head, *(cell for value, *ends in cells for cell in (value, Range(*ends)))])
+            of_page = [cell for each in cells for cell in each[: 3 if has_workers else 2]]
+            written.append([*head, len(found.names), *_apart(of_page)])
+            shown.append([*head, *of_page])
             if kind == "z":
                 panels[criterion or OVERALL] = (scores[0], scores[1], cells[0][0])
+    ends = ["", " low", " high", *([" low by workers", " high by workers"] if has_workers else [])]
     columns = [Column("criterion"), Column("scores"), Column("systems")]
-    columns += [Column(f"{name}{end}") for name in _COEFFICIENTS.values() for end in ("", " low", " high")]
+    columns += [Column(f"{name}{end}") for name in _COEFFICIENTS.values() for end in ends]
     on_page = [Column("Criterion"), Column("Scores")]
-    on_page += [c for name in _SYMBOLS.values() for c in (Column(name), Column("95 %", 2, hint="by Fisher's z"))]
+    for name in _SYMBOLS.values():
+        on_page += [Column(name), Column("95 %, systems", 2, hint="by Fisher's z: other systems, the same workers")]
+        on_page += [Column("95 %, workers", 2, hint="by resampled workers, the same systems")] if has_workers else []
     caption = (
         f"Correlations of the scores of {len(found.names)} systems in two results, with 95 % intervals by Fisher's z "
-        "over systems."
+        "over systems: where r of other systems would lie."
     )
+    if has_workers:
+        caption += " Intervals by workers, for z: bootstrap of the workers of both results, of these systems."
     tables = [
         Table("comparison", "Agreement of two results", caption, columns, written, output=Output.FILES),
         Table("comparison", "Agreement of two results", caption, on_page, shown, output=Output.PAGE),
@@ -199,6 +225,19 @@ def _agreement_section(first: Report, second: Report, found: Agreement) -> Secti
             )
         )
     return Section("agreement", "Agreement", _agreement_words(found, overall[2]), tables, figures)
+
+
+def _apart(cells: Sequence[Cell]) -> list[Cell]:
+    """Return cells with both ends of a range in cells of their own."""
+    return [each for cell in cells for each in (cell if isinstance(cell, Range) else [cell])]
+
+
+def _bounds_by_workers(
+    first: Report, second: Report, names: Sequence[str], criterion: str | None
+) -> tuple[Correlation, Correlation] | None:
+    """Return the ends of intervals by resampled workers; None if one of the reports does not have them."""
+    draws = [resamples_of(each, names, criterion) for each in (first, second)]
+    return None if draws[0] is None or draws[1] is None else correlate_resamples(draws[0], draws[1])
 
 
 def _agreement_words(found: Agreement, r: float | None) -> str:
@@ -229,54 +268,6 @@ def _systems_section(found: Agreement) -> Section:
 
 
 _EVERYWHERE = Output.FILES | Output.PAGE
-
-
-def _conclusions_section(first: Report, second: Report, found: Agreement) -> Section:
-    p = [p_between(found.names, each["summary"]["significance"]) for each in (first, second)]
-    counts = {f"{alpha:g}": compare_conclusions(p[0], p[1], alpha) for alpha in CONCLUSION_ALPHAS}
-    rows: list[list[Cell]] = [
-        [f"p < {alpha}", *asdict(each).values(), _share(found.same_conclusions.get(alpha))]
-        for alpha, each in counts.items()
-    ]
-    columns = [Column("at"), Column("pairs"), Column("same system better"), Column("neither better in both")]
-    columns += [Column("better in the first only"), Column("better in the second only"), Column("contradicted")]
-    columns += [Column("same conclusion, %", 1)]
-    caption = (
-        "Pairs of systems by what the one-sided rank-sum test of each result concludes. Same conclusion: as in the "
-        "studies, whether the system that the first result ranks above the other beats it."
-    )
-    table = Table("comparison-conclusions", "Conclusions of two results", caption, columns, rows, output=_EVERYWHERE)
-    figures = [
-        Figure(
-            "comparison-heatmaps",
-            "Significance in two results",
-            partial(draw_heatmaps, found.names, _cells(p[0]), _cells(p[1])),
-            "Heatmaps of p between systems in both results, systems in the order of the first.",
-            "One-sided p that the row’s system beats the column’s, both in the order of the first result.",
-        )
-    ]
-    last = list(counts)[-1]
-    return Section("conclusions", "Conclusions", _conclusion_words(counts[last], last), [table], figures)
-
-
-def _cells(matrix: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> list[list[float | None]]:
-    return [[or_none(value) for value in row] for row in matrix]
-
-
-def _share(share: float | None) -> float | None:
-    return None if share is None else 100 * share
-
-
-def _conclusion_words(found: Conclusions, alpha: str) -> str:
-    if not found.n:
-        return "No pair of systems was tested in both results."
-    same = found.same_direction + found.both_open
-    contradicted = (
-        "None is contradicted."
-        if not found.contradicted
-        else (f"{counted(found.contradicted, 'pair')} contradicted: each result has the other system win.")
-    )
-    return f"At p < {alpha} the two results conclude the same of {same} of {counted(found.n, 'pair')}. {contradicted}"
 
 
 def _alpha_section(first: Report, second: Report, found: Agreement) -> list[Section]:

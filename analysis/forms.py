@@ -40,6 +40,7 @@ _MEANINGS = {
     "kind": "ordinary, degraded, repeat or reference. If left out: all are ordinary; no worker test can be applied.",
     "criterion": "What was rated. If left out: the protocol's only criterion.",
     "score": "As the worker gave it; negative criteria not reversed.",
+    "pool": "The pool that the worker belongs to, such as crowd or experts: pools are compared.",
 }
 
 

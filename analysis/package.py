@@ -117,6 +117,10 @@ def write_ratings(stream: IO[bytes], study: Study, names: Mapping[str, str]) -> 
         "criterion": _labels(criterion, study.settings.criterion_names),
         "score": pa.array(ratings.scores[item, criterion]),
     }
+    if loaded.pools:
+        pools = sorted(set(loaded.pools) - {""})
+        of_worker = np.array([pools.index(name) if name else -1 for name in loaded.pools])
+        columns["pool"] = _labels(of_worker[ratings.worker[item]], pools)
     if loaded.sources:
         columns["source"] = _labels(ratings.source[item], loaded.sources)
     pyarrow.csv.write_csv(pa.table(columns), stream)

@@ -273,6 +273,7 @@ EVALSITE_METHODS = [
     "analysis.methods.contrasts.Contrasts",
     "analysis.methods.corpus.CorpusComparison",
     "analysis.methods.reliability.Reliability",
+    "analysis.methods.pools.Pools",
     "analysis.methods.criteria.BetweenCriteria",
     "analysis.methods.sensitivity.Sensitivity",
     "analysis.methods.metrics.Metrics",

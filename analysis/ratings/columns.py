@@ -6,7 +6,7 @@ from typing import Any
 
 from evalsite.lib.tables import Preview
 
-COLUMNS = ("worker", "assignment", "hit", "position", "source", "system", "kind", "criterion", "score")
+COLUMNS = ("worker", "assignment", "hit", "position", "source", "system", "kind", "criterion", "score", "pool")
 """The columns of a ratings file (DESIGN §10), one row a rating."""
 
 REQUIRED = ("worker", "system", "score")
@@ -29,6 +29,7 @@ _SYNONYMS = {
     "kind": ("item_kind", "item_type", "type"),
     "criterion": ("criteria", "criterion_name", "dimension", "aspect"),
     "score": ("rating", "raw_score", "value", "slider"),
+    "pool": ("worker_pool", "rater_pool", "worker_group", "rater_group", "annotator_group", "annotator_pool"),
 }
 
 # Numbers beside the scores of other tools' files.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.ratings.columns import REQUIRED, ColumnMapping, chosen_mapping, columns_of, guess_mapping, score_columns
 from analysis.ratings.items import Items, check_items, find_items
-from analysis.ratings.notices import Names, RatingsWarning, column_warnings, rating_warnings
+from analysis.ratings.notices import N_EXAMPLES, Names, RatingsWarning, column_warnings, rating_warnings
 from analysis.ratings.rows import Criteria, RatingRows, code_rows
 from analysis.ratings.scales import FULL, Scale
 from analysis.stats.ratings import Ratings, from_long
@@ -40,6 +40,8 @@ class LoadedRatings:
         its rows.
     score_columns : tuple of str
         The file's names of the columns that hold the scores.
+    pools : tuple of str
+        The pool that each worker belongs to, "" for none; empty if nobody belongs to one.
     """
 
     ratings: Ratings
@@ -51,6 +53,7 @@ class LoadedRatings:
     warnings: list[RatingsWarning]
     fingerprint: str
     score_columns: tuple[str, ...] = ()
+    pools: tuple[str, ...] = ()
 
 
 def load_ratings(
@@ -93,7 +96,8 @@ def load_ratings(
     -----
     Without a column `kind` every item is ordinary. Without `assignment` a worker's go at one HIT is one;
     without `hit` too, all that a worker did. Without `position` an item is one source, system and kind of an
-    assignment. In a wide file, with a column of scores for each criterion, an empty cell is not a rating.
+    assignment. In a wide file, with a column of scores for each criterion, an empty cell is not a rating. A
+    worker belongs to one `pool`, or to none.
     """
     known = {criterion.strip().casefold() for criterion in criteria}
     if not criteria or len(known) < len(criteria):
@@ -124,6 +128,8 @@ def load_ratings(
         warnings.append(RatingsWarning("wide", 1, message))
     warnings += column_warnings(mapping, guess_mapping(table.columns), has_source=bool(rows.sources))
     warnings += rating_warnings(ratings, names, _hit_of_assignment(rows))
+    pools, mixed = _pools(rows)
+    warnings += mixed
     return LoadedRatings(
         ratings=ratings,
         workers=rows.workers,
@@ -132,8 +138,9 @@ def load_ratings(
         sources=rows.sources,
         assignments=rows.assignments,
         warnings=warnings,
-        fingerprint=_fingerprint(ratings, names),
+        fingerprint=_fingerprint(ratings, names, pools),
         score_columns=tuple(score_columns(mapping)),
+        pools=pools,
     )
 
 
@@ -241,11 +248,31 @@ def _hit_of_assignment(rows: RatingRows) -> NDArray[np.int64] | None:
     return hit
 
 
-def _fingerprint(ratings: Ratings, names: Names) -> str:
+def _pools(rows: RatingRows) -> tuple[tuple[str, ...], list[RatingsWarning]]:
+    """Return the pool of each worker, "" for none; who has ratings in several belongs to none, which is a warning."""
+    if rows.pool is None or (rows.pool < 0).all():
+        return (), []
+    known = np.unique(np.stack([rows.worker, rows.pool])[:, rows.pool >= 0], axis=1)
+    n_pools = np.bincount(known[0], minlength=len(rows.workers))
+    found = np.full(len(rows.workers), -1)
+    found[known[0]] = known[1]
+    found[n_pools > 1] = -1
+    mixed = np.flatnonzero(n_pools > 1)
+    labels = tuple(rows.pools[code] if code >= 0 else "" for code in found)
+    if not mixed.size:
+        return labels, []
+    message = f"{mixed.size:,} workers have ratings in more than one pool; they belong to none of them."
+    names = tuple(rows.workers[code] for code in mixed[:N_EXAMPLES])
+    return labels, [RatingsWarning("several_pools", int(mixed.size), message, names)]
+
+
+def _fingerprint(ratings: Ratings, names: Names, pools: Sequence[str]) -> str:
     digest = hashlib.sha256(b"evalsite ratings 1\n")
     for labels in (names.workers, names.systems, names.sources, names.assignments, names.criteria):
         digest.update(json.dumps(list(labels)).encode() + b"\n")
     for codes in (ratings.worker, ratings.system, ratings.assignment, ratings.source, ratings.kind):
         digest.update(codes.astype("<i8").tobytes())
     digest.update(ratings.scores.astype("<f8").tobytes())
+    if pools:
+        digest.update(json.dumps(list(pools)).encode())
     return digest.hexdigest()

@@ -22,7 +22,8 @@ _KINDS = {kind.name.lower(): int(kind) for kind in Kind}
 class RatingRows:
     """Codes of every rating, (n_rows,); `row` is its data row in the file.
 
-    `hit`, `position` and `source` are None where the file has no such column; a source of −1 is not known.
+    `hit`, `position`, `source` and `pool` are None where the file has no such column; a source or pool of −1 is not
+    known.
     Assignments are numbered by worker, then by label.
     """
 
@@ -36,10 +37,12 @@ class RatingRows:
     hit: Codes | None = None
     position: Codes | None = None
     source: Codes | None = None
+    pool: Codes | None = None
     workers: list[str] = field(default_factory=list)
     systems: list[str] = field(default_factory=list)
     assignments: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
+    pools: list[str] = field(default_factory=list)
     n_hits: int = 0
     n_positions: int = 0
 
@@ -120,7 +123,9 @@ def code_rows(
         rows.n_hits = len(hits)
     _code_assignments(rows, text, [] if rows.hit is None else hits)
     if "source" in text:
-        rows.source, rows.sources = _code_sources(text["source"])
+        rows.source, rows.sources = _code_known(text["source"])
+    if "pool" in text:
+        rows.pool, rows.pools = _code_known(text["pool"])
     if "position" in text:
         rows.position, rows.n_positions = _code_positions(text["position"], mapping["position"], problems)
     if "kind" in text:
@@ -197,7 +202,8 @@ def _code_assignments(rows: RatingRows, text: Mapping[str, TextColumn], hits: li
         rows.assignments = [f"{labels[hit]} {rows.workers[worker]}" for hit, worker in pairs]
 
 
-def _code_sources(column: TextColumn) -> tuple[Codes, list[str]]:
+def _code_known(column: TextColumn) -> tuple[Codes, list[str]]:
+    """Return codes and labels, −1 for an empty cell."""
     codes, labels = sorted_codes(column)
     if labels and labels[0] == "":
         return codes - 1, labels[1:]

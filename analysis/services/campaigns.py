@@ -13,7 +13,7 @@ from django.utils.text import slugify
 from analysis.campaign_queries import ANALYSE, find_waiting_job, get_rating_progress, newest_snapshot_of, settings_at
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import OWN_LARGE
-from analysis.ratings.columns import COLUMNS
+from analysis.ratings.columns import COLUMNS as ALL_COLUMNS
 from analysis.services.ratings_files import keep_file
 from analysis.services.runs import start_run
 from annotation.exports import RATING_COLUMNS, iter_scores
@@ -27,6 +27,8 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.writing import write_csv
 
 _CHUNK = 1 << 20
+COLUMNS = tuple(column for column in ALL_COLUMNS if column != "pool")
+"""The columns of a snapshot, in which nobody belongs to a pool."""
 _ASSIGNMENT = COLUMNS.index("assignment")
 assert RATING_COLUMNS[: len(COLUMNS)] == COLUMNS
 _ENDED_WELL = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.SUCCEEDED)

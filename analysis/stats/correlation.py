@@ -13,6 +13,7 @@ FEWEST = 3
 """Two systems are always in line: their correlation says nothing."""
 N_SAMPLES = 1000
 _FEWEST_RESAMPLED = 4
+_PARTNERS, _DECIMALS = 5, 9
 
 
 @dataclass(frozen=True)
@@ -212,6 +213,71 @@ def bootstrap_correlations(
     tails = [(1 - level) / 2, (1 + level) / 2]
     low, high = np.transpose([np.nanquantile(values, tails) for values in found])
     return Correlation(*map(float, low)), Correlation(*map(float, high))
+
+
+def correlate_resamples(first: Floats, second: Floats, level: float = 0.95) -> tuple[Correlation, Correlation]:
+    """Return the lower and the upper ends of percentile intervals of r, ρ and τ-b between two independent results.
+
+    Parameters
+    ----------
+    first, second : float64, (n_samples, n_systems)
+        Scores of the same systems by resampled workers of each result (`pools.resample_workers`).
+    level : float
+        Coverage, between 0 and 1.
+
+    Returns
+    -------
+    low, high : Correlation
+        NaN with fewer than three systems, and where the correlation is undefined in half of the samples or more.
+        Samples in which a system has no score are left out.
+
+    Notes
+    -----
+    The results are independent, so each sample of the first may go with any of the second: it goes with five. Resampled
+    scores hold the chance of the workers twice, so the interval lies a little below r rather than around it.
+
+    References
+    ----------
+    Deutsch, Dror & Roth 2021 (Boot-Inputs, with workers in place of inputs).
+    """
+    from scipy.stats import rankdata
+
+    n, nothing = min(first.shape[0], second.shape[0]), Correlation(np.nan, np.nan, np.nan)
+    if n == 0 or first.shape[1] < FEWEST:
+        return nothing, nothing
+    steps = (np.arange(n)[None, :] + np.arange(_PARTNERS)[:, None] * (n // _PARTNERS)).ravel() % n
+    a, b = np.tile(first[:n], (_PARTNERS, 1)), second[steps]
+    known = ~np.isnan(a + b).any(axis=1)
+    if known.sum() * 2 <= known.size:
+        return nothing, nothing
+    a, b = np.round(a[known], _DECIMALS), np.round(b[known], _DECIMALS)
+    found = [
+        _row_correlations(a, b),
+        _row_correlations(rankdata(a, axis=1), rankdata(b, axis=1)),
+        _tau_of_rows(a, b),
+    ]
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    ends = [
+        np.nanquantile(values, tails) if np.isnan(values).sum() * 2 < values.size else np.full(2, np.nan)
+        for values in found
+    ]
+    low, high = np.transpose(ends)
+    return Correlation(*map(float, low)), Correlation(*map(float, high))
+
+
+def _tau_of_rows(a: Floats, b: Floats) -> Floats:
+    """Return τ-b of each row of two matrices; NaN where a row is constant."""
+    i, j = np.triu_indices(a.shape[1], k=1)
+    agreed, n_a, n_b = np.zeros(a.shape[0]), np.zeros(a.shape[0]), np.zeros(a.shape[0])
+    at_once = max(1, (1 << 22) // a.shape[0])
+    for begin in range(0, i.size, at_once):
+        one, other = i[begin : begin + at_once], j[begin : begin + at_once]
+        sign_a, sign_b = np.sign(a[:, one] - a[:, other]), np.sign(b[:, one] - b[:, other])
+        agreed += (sign_a * sign_b).sum(axis=1)
+        n_a += np.count_nonzero(sign_a, axis=1)
+        n_b += np.count_nonzero(sign_b, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(agreed / np.sqrt(n_a * n_b))
 
 
 def _row_correlations(a: Floats, b: Floats) -> Floats:

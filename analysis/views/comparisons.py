@@ -1,7 +1,5 @@
 """Comparing results: of campaigns and of ratings files, if the user may see them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -11,38 +9,32 @@ from django.urls import reverse
 from django.utils.http import content_disposition_header, urlencode
 from django.views.decorators.http import require_GET
 
-from analysis.compare import Agreement, compare_results, comparison_sections
-from analysis.compare_several import DatedResult, several_sections
+from analysis.compare_queries import (
+    MOST_COMPARED,
+    ChosenResults,
+    compare_chosen,
+    comparison_content,
+    comparison_file_name,
+)
 from analysis.downloads import CONTENT_TYPES
-from analysis.exports import dump_json, figure_bytes, figure_files, table_paths, to_csv, to_latex, to_xlsx
+from analysis.exports import table_paths
 from analysis.models import AnalysisRun
 from analysis.navigation import crumbs, result_context
 from analysis.queries import get_finished_run_for, list_comparable_results, list_finished_runs_for, parse_id
-from analysis.sections import DARK, LIGHT, Output, Section, Table
-from analysis.templatetags.results import figure_file
 from analysis.views.runs import result_page
 from evalsite.accounts.requests import SignedInRequest
-from evalsite.lib.errors import UNPROCESSABLE, DomainError
+from evalsite.lib.errors import UNPROCESSABLE
 
-_MOST_OFFERED, _MOST_COMPARED = 200, 12
+_MOST_OFFERED = 200
 _TABLE_FORMATS = ("CSV", "LaTeX", "XLSX")
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    """The results that an address names."""
-
-    first: AnalysisRun | None
-    second: AnalysisRun | None
-    more: list[AnalysisRun] = field(default_factory=list)
-
-    @property
-    def query(self) -> str:
-        """What names them for everybody who may see them, wherever they open it; "" with fewer than two."""
-        if self.first is None or self.second is None:
-            return ""
-        named = [("first", self.first), ("second", self.second), *(("more", each) for each in self.more)]
-        return urlencode([(name, str(run.pk)) for name, run in named])
+def _query(chosen: ChosenResults) -> str:
+    """Return what names the results for everybody who may see them; "" with fewer than two."""
+    if chosen.first is None or chosen.second is None:
+        return ""
+    named = [("first", chosen.first), ("second", chosen.second), *(("more", each) for each in chosen.more)]
+    return urlencode([(name, str(run.pk)) for name, run in named])
 
 
 @require_GET
@@ -66,55 +58,32 @@ def _named(request: SignedInRequest, name: str) -> AnalysisRun | None:
     return get_finished_run_for(request.user, parse_id(sent)) if sent else None
 
 
-def _chosen(request: SignedInRequest, first: AnalysisRun | None) -> _Chosen:
+def _chosen(request: SignedInRequest, first: AnalysisRun | None) -> ChosenResults:
     """Return the results that the address names, each once; raise Http404 if the user may not see one of them."""
     second = _named(request, "second")
     known = {run.pk for run in (first, second) if run}
     wanted = list(dict.fromkeys(parse_id(sent) for sent in request.GET.getlist("more") if sent))
-    more = [pk for pk in wanted if pk not in known][: _MOST_COMPARED - 2]
-    return _Chosen(first, second, list_finished_runs_for(request.user, more))
+    more = [pk for pk in wanted if pk not in known][: MOST_COMPARED - 2]
+    return ChosenResults(first, second, list_finished_runs_for(request.user, more))
 
 
-def _show(request: SignedInRequest, chosen: _Chosen, context: dict[str, Any]) -> HttpResponse:
-    agreement, sections, refused = _compare(chosen)
+def _show(request: SignedInRequest, chosen: ChosenResults, context: dict[str, Any]) -> HttpResponse:
+    found, query = compare_chosen(chosen), _query(chosen)
     context |= {
         "first": chosen.first,
         "second": chosen.second,
         "more": chosen.more,
-        "may_add": bool(chosen.query) and len(chosen.more) < _MOST_COMPARED - 2,
-        "agreement": agreement,
-        "compared": sections,
-        "refused": refused,
+        "may_add": bool(query) and len(chosen.more) < MOST_COMPARED - 2,
+        "agreement": found.agreement,
+        "compared": found.sections,
+        "refused": found.refused,
+        "warnings": found.warnings,
         "offered": list_comparable_results(request.user)[:_MOST_OFFERED],
-        "query": chosen.query,
-        "files_at": f"{reverse('analysis:comparison_file')}?{chosen.query}",
-        "tables": [
-            (table, list(zip(table_paths(table), _TABLE_FORMATS, strict=True)))
-            for section in sections
-            for table in section.tables
-            if Output.FILES in table.output
-        ],
+        "query": query,
+        "files_at": f"{reverse('analysis:comparison_file')}?{query}",
+        "tables": [(table, list(zip(table_paths(table), _TABLE_FORMATS, strict=True))) for table in found.file_tables],
     }
-    return render(request, "analysis/compare.html", context, status=UNPROCESSABLE if refused else 200)
-
-
-def _compare(chosen: _Chosen) -> tuple[Agreement | None, list[Section], str]:
-    """Return how far the first two results agree, the sections of all, and why the first two cannot be compared."""
-    first, second = chosen.first, chosen.second
-    if first is None or second is None:
-        return None, [], ""
-    if first.pk == second.pk:
-        return None, [], "These are one and the same result. Choose another one to compare it with."
-    several = several_sections([_dated(each) for each in (first, second, *chosen.more)])
-    try:
-        agreement = compare_results(first.report, second.report)
-    except DomainError as error:
-        return None, several, error.message
-    return agreement, [*several, *comparison_sections(first.report, second.report, agreement)], ""
-
-
-def _dated(run: AnalysisRun) -> DatedResult:
-    return DatedResult(run.ratings_file.title, run.ratings_file.uploaded_at, run.report)
+    return render(request, "analysis/compare.html", context, status=UNPROCESSABLE if found.refused else 200)
 
 
 @require_GET
@@ -125,32 +94,15 @@ def comparison_file(request: SignedInRequest) -> HttpResponse:
     """
     name = request.GET.get("file", "")
     chosen = _chosen(request, _named(request, "first"))
-    _, sections, _ = _compare(chosen)
-    if not sections:  # the page says why
+    found = compare_chosen(chosen)
+    if not found.sections:  # the page says why
         return redirect(f"{reverse('analysis:compare_any')}?{request.GET.urlencode()}")
-    content = _content(sections, name, chosen)
+    content = comparison_content(found, chosen, name)
     if content is None:
         raise Http404
-    path = PurePosixPath(name)
-    response = HttpResponse(content, content_type=CONTENT_TYPES[path.suffix])
-    is_saved = path.suffix != ".svg" or "download" in request.GET
-    filename = path.name if path.name.startswith("comparison") else f"comparison-{path.name}"
-    response["Content-Disposition"] = content_disposition_header(is_saved, filename) or "attachment"
+    suffix = PurePosixPath(name).suffix
+    response = HttpResponse(content, content_type=CONTENT_TYPES[suffix])
+    is_saved = suffix != ".svg" or "download" in request.GET
+    response["Content-Disposition"] = content_disposition_header(is_saved, comparison_file_name(name)) or "attachment"
     response["Cache-Control"] = "private, max-age=3600"
     return response
-
-
-def _content(sections: list[Section], name: str, chosen: _Chosen) -> str | bytes | None:
-    """Return the content of a file of a comparison; None if it has no such file."""
-    for section in sections:
-        for table in section.tables:
-            if Output.FILES in table.output and name in (paths := table_paths(table)):
-                writers: list[Callable[[Table], str | bytes]] = [to_csv, to_latex, lambda each: to_xlsx([each])]
-                return writers[paths.index(name)](table)
-        for figure in section.figures:
-            dark = f"{figure_file(figure.name)}-dark.svg"
-            if name in (*figure_files(figure), dark):
-                results = [each.report["summary"] for each in (chosen.first, chosen.second, *chosen.more) if each]
-                theme, suffix = DARK if name == dark else LIGHT, PurePosixPath(name).suffix
-                return figure_bytes(figure, suffix, theme, texts=dump_json(results))
-    return None

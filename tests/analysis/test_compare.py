@@ -218,3 +218,59 @@ def test_what_cannot_be_compared_is_said(owner_client: Client, two, done: Analys
 def test_another_s_result_is_not_found(stranger_client: Client, two) -> None:
     assert stranger_client.get(reverse("analysis:compare_any") + query_of(*two)).status_code == 404
     assert not stranger_client.get(reverse("analysis:compare_any")).context["offered"]
+
+
+def test_conclusions_by_criterion_are_in_the_order_of_the_first_result() -> None:
+    def with_tests(z: dict[str, float | None], p: dict[str, float]) -> dict[str, Any]:
+        names = sorted(z)
+        found = report_of(z)
+        for row in found["summary"]["systems"]:
+            row["criteria"]["d"] = row["criteria"]["c"]
+        tests = [[None if i == j else p["same" if i < j else "other"] for j in range(3)] for i in range(3)]
+        return found | {"comparisons": [{"name": name, "order": names, "p": tests} for name in ("overall", "c", "d")]}
+
+    first = with_tests({"c": 3, "a": 2, "b": 1}, {"same": 0.01, "other": 0.99})
+    second = with_tests({"a": 3, "b": 2, "c": 1}, {"same": 0.01, "other": 0.99})
+    section = compared(first, second)["conclusions-criteria"]
+    assert [(row["criterion"], row["pairs"], row["same system better"]) for row in rows_of(section)] == [
+        ("c", 3, 3),
+        ("d", 3, 3),
+    ]
+    assert [figure.name for figure in section.figures] == ["comparison-heatmaps-c", "comparison-heatmaps-d"]
+    left, right, _ = section.figures[0].draw(LIGHT).axes
+    assert [label.get_text() for label in left.get_yticklabels()] == ["c", "a", "b"]
+    assert (left.images[0].get_array() == right.images[0].get_array()).all()
+
+
+def test_intervals_by_workers_are_beside_those_over_systems_if_both_results_have_them() -> None:
+    def with_draws(seed: int) -> dict[str, Any]:
+        rng, z = np.random.default_rng(seed), {name: 0.5 - 0.2 * k for k, name in enumerate("abcde")}
+        draws = {name: " ".join(f"{value:.4f}" for value in mean + rng.normal(0, 0.1, 200)) for name, mean in z.items()}
+        return report_of(z, resampled={"overall": draws})
+
+    first, second = with_draws(1), with_draws(2)
+    row = rows_of(compared(first, second)["agreement"])[0]
+    assert 0.5 < row["r low by workers"] < row["r high by workers"] <= 1
+    assert rows_of(compared(first, second)["agreement"])[1]["r low by workers"] is None  # raw means
+    assert "r low by workers" not in rows_of(compared(first, report_of({"a": 3, "b": 2, "c": 1})).get("agreement"))[0]
+    found = compare_results(first, second)
+    same = comparison_sections(first, second, found, is_independent=False)[0]
+    assert "r low by workers" not in rows_of(same)[0]
+
+
+@pytest.mark.parametrize("kind", ["the same bytes", "the same rows"])
+def test_results_of_the_same_ratings_are_compared_with_a_warning(
+    owner_client: Client, upload, start, kind: str
+) -> None:
+    content = ratings_csv(SIX, n_sources=6)
+    head, *rows = content.decode().splitlines()
+    again = content if kind == "the same bytes" else "\n".join([head, *rows[::-1]]).encode()
+    first, second = (start(upload(each, title=title)) for each, title in ((content, "One"), (again, "Two")))
+    page = owner_client.get(reverse("analysis:compare_any") + query_of(first, second))
+    assert page.status_code == 200 and "Results 1 and 2 hold the same ratings" in page.text
+    assert "by workers" not in page.text
+
+
+def test_results_of_other_ratings_have_no_warning(owner_client: Client, two) -> None:
+    page = owner_client.get(reverse("analysis:compare_any") + query_of(*two))
+    assert not page.context["warnings"]

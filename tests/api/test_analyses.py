@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -10,10 +11,16 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.test.client import MULTIPART_CONTENT
 
+from analysis.compare import compare_results, comparison_sections
+from analysis.exports import to_csv
 from analysis.findings import find
 from analysis.methods.replication import compare_runs
 from analysis.models import AnalysisRun, PowerAnalysis
 from analysis.planning.plans import PlanSettings, make_plan
+from analysis.sections import Output
+from analysis.services.ratings_files import upload_ratings
+from analysis.services.runs import start_run
+from analysis.settings import from_protocol
 from analysis.stats.designs import PlannedDesign
 from evalsite.accounts.models import Scope, User
 from tests.analysis.campaigns import analysed, rated_campaign
@@ -241,3 +248,46 @@ def test_a_campaign_is_planned_with_what_is_sent_and_its_design_otherwise(script
     PowerAnalysis.objects.filter(pk=own["id"]).update(plan=done)
     assert script.get(f"{ROOT}plans/{own['id']}/").json()["findings"][0].startswith("With 6 workers")
     assert script.delete(f"{ROOT}plans/{own['id']}/").status_code == 409
+
+
+def _file_run(owner: User, systems: str, title: str) -> AnalysisRun:
+    content = ratings_csv(tuple(systems), n_sources=6)
+    file = upload_ratings(owner=owner, upload=SimpleUploadedFile("r.csv", content), title=title)
+    return finish(start_run(ratings_file=file, user=owner, settings=from_protocol("mrc-adequacy")))
+
+
+def test_analyses_are_compared_as_on_the_page(script: Client, api: Api, owner: User, stranger: User) -> None:
+    first, second = _file_run(owner, "abcde", "First"), _file_run(owner, "badce", "Second")
+    address = f"{ROOT}compare/?first={first.pk}&second={second.pk}"
+    found = script.get(address).json()
+    agreement = compare_results(first.report, second.report)
+    assert found["agreement"] == json.loads(json.dumps(asdict(agreement)))
+    sections = {section.slug: section for section in comparison_sections(first.report, second.report, agreement)}
+    assert [each["slug"] for each in found["sections"]] == list(sections)
+    table = next(each for each in sections["agreement"].tables if Output.FILES in each.output)
+    files = {each["path"]: each["url"] for each in found["files"]}
+    assert script.get(files["tables/comparison.csv"]).text == to_csv(table)
+    assert script.get(files["tables/comparison.tex"])["Content-Type"] == "application/x-tex"
+    assert script.get(files["tables/comparison.xlsx"]).content.startswith(b"PK")
+    assert script.get(files["figures/comparison-scatter.pdf"]).content.startswith(b"%PDF")
+    assert not found["refused"] and not found["warnings"]
+    assert api(stranger).get(address).status_code == 404
+    assert api(stranger).get(files["tables/comparison.csv"]).status_code == 404
+
+
+def test_more_analyses_are_compared_and_what_cannot_be_is_refused(script: Client, owner: User) -> None:
+    first, second, third = (_file_run(owner, each, each) for each in ("abcd", "dcba", "wxyz"))
+    several = script.get(f"{ROOT}compare/?first={first.pk}&second={second.pk}&more={third.pk},{first.pk}").json()
+    assert "over-time" in {each["slug"] for each in several["sections"]}
+    assert all(f"more={third.pk}" in each["url"] for each in several["files"])
+    apart = script.get(f"{ROOT}compare/?first={first.pk}&second={third.pk}")
+    assert (apart.status_code, apart.json()["code"]) == (422, "not_comparable")
+    assert "share no system" in apart.json()["detail"]
+    same = script.get(f"{ROOT}compare/?first={first.pk}&second={first.pk}")
+    assert (same.status_code, "one and the same" in same.json()["detail"]) == (422, True)
+    part = script.get(f"{ROOT}compare/?first={first.pk}&second={third.pk}&more={second.pk}").json()
+    assert part["agreement"] is None and "share no system" in part["refused"]
+    for query, field in ((f"first={first.pk}", "second"), (f"first={first.pk}&second={second.pk}&more=x", "more")):
+        answer = script.get(f"{ROOT}compare/?{query}")
+        assert answer.status_code == 422 and field in answer.json()["errors"]
+    assert script.get(f"{ROOT}compare/files/tables/no.csv?first={first.pk}&second={second.pk}").status_code == 404

@@ -1,0 +1,166 @@
+"""Which workers rated: system scores of resampled workers, and of pools of workers such as crowd and experts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.stats.correlation import FEWEST
+from analysis.stats.ratings import Codes, Floats
+
+N_RESAMPLES = 200
+N_DIVISIONS = 1000
+_FEWEST_WORKERS = 3
+
+
+@dataclass(frozen=True)
+class WorkerSums:
+    """What each worker's observations add up to, (n_workers, n_systems, n_columns): sums, and how many they are."""
+
+    sums: Floats
+    counts: Floats
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return system scores where each worker counts as often as `weights` says.
+
+        Parameters
+        ----------
+        weights : float64, (n, n_workers)
+
+        Returns
+        -------
+        float64, (n, n_systems, n_columns)
+            Means; NaN where no worker who counts has rated the system.
+        """
+        n_workers = self.sums.shape[0]
+        shape = (weights.shape[0], *self.sums.shape[1:])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            total, n = (weights @ each.reshape(n_workers, -1) for each in (self.sums, self.counts))
+            return (total / n).reshape(shape)
+
+
+def sum_by_worker(values: Floats, system: Codes, worker: Codes, *, n_systems: int, n_workers: int) -> WorkerSums:
+    """Return sums and counts of each worker's observations of each system.
+
+    Parameters
+    ----------
+    values : float64, (n, n_columns)
+        Scores of observations, such as z on each criterion; NaN is left out.
+    system, worker : int, (n,)
+        Codes from 0.
+    n_systems, n_workers : int
+    """
+    n_columns = values.shape[1]
+    sums, counts = (np.zeros((n_workers * n_systems, n_columns)) for _ in range(2))
+    cell = worker.astype(np.int64) * n_systems + system
+    for k, column in enumerate(values.T):
+        rated = ~np.isnan(column)
+        sums[:, k] = np.bincount(cell[rated], weights=column[rated], minlength=sums.shape[0])
+        counts[:, k] = np.bincount(cell[rated], minlength=sums.shape[0])
+    shape = (n_workers, n_systems, n_columns)
+    return WorkerSums(sums.reshape(shape), counts.reshape(shape))
+
+
+def resample_workers(found: WorkerSums, rng: np.random.Generator, n_samples: int = N_RESAMPLES) -> Floats:
+    """Return system scores of as many workers as there are, drawn with replacement, again and again.
+
+    Parameters
+    ----------
+    found : WorkerSums
+        Workers without an observation are not drawn.
+    rng : numpy.random.Generator
+    n_samples : int
+
+    Returns
+    -------
+    float64, (n_samples, n_systems, n_columns)
+        NaN of a system that no drawn worker has rated; no sample, (0, …), with fewer than three workers.
+
+    Notes
+    -----
+    All ratings of a drawn worker come along, so that what depends on the worker varies as it would with other workers.
+
+    References
+    ----------
+    Deutsch, Dror & Roth 2021 (resampling of one of the two things that are sampled); Field & Welsh 2007 (cluster
+    bootstrap).
+    """
+    active = np.flatnonzero(found.counts.sum(axis=(1, 2)))
+    if active.size < _FEWEST_WORKERS:
+        return np.empty((0, *found.sums.shape[1:]))
+    own = WorkerSums(found.sums[active], found.counts[active])
+    weights = rng.multinomial(active.size, np.full(active.size, 1 / active.size), size=n_samples)
+    return own.scores(weights.astype(np.float64))
+
+
+@dataclass(frozen=True)
+class PoolComparison:
+    """Two pools of workers.
+
+    Attributes
+    ----------
+    r : float
+        Pearson's r between the system scores of the two pools; NaN where it is undefined.
+    divisions : float64, (n_divisions,)
+        r where the same workers are divided at random into pools of the same sizes (A/A); NaN where undefined.
+    p_value : float
+        Share of random divisions, this one included, whose r is as low; NaN where r is undefined.
+    """
+
+    r: float
+    divisions: Floats
+    p_value: float
+
+
+def compare_pools(
+    scores: WorkerSums,
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    rng: np.random.Generator,
+    *,
+    n_divisions: int = N_DIVISIONS,
+) -> PoolComparison:
+    """Return whether two pools of workers score the systems less alike than random pools of their sizes would.
+
+    Parameters
+    ----------
+    scores : WorkerSums
+        Of one column.
+    first, second : int, (n,)
+        Codes of the workers of each pool.
+    rng : numpy.random.Generator
+    n_divisions : int
+
+    Notes
+    -----
+    A permutation test: if it did not matter which pool a worker is of, the pools would be one of the divisions. Workers
+    are divided with all their ratings. p counts the division that was observed.
+
+    References
+    ----------
+    METHOD §6; Phipson & Smyth 2010 (p of random permutations).
+    """
+    everyone = np.concatenate([first, second])
+    own = WorkerSums(scores.sums[everyone], scores.counts[everyone])
+    is_first = np.arange(everyone.size) < first.size
+    rank = np.argsort(rng.random((n_divisions, everyone.size)), axis=1)
+    halves = np.vstack([is_first, is_first[rank]]).astype(np.float64)
+    one, other = own.scores(halves)[:, :, 0], own.scores(1 - halves)[:, :, 0]
+    r = _pearson_of_rows(one, other)
+    divisions = r[1:]
+    defined = divisions[~np.isnan(divisions)]
+    p_value = (1 + np.count_nonzero(defined <= r[0] + 1e-12)) / (1 + defined.size) if not np.isnan(r[0]) else np.nan
+    return PoolComparison(float(r[0]), divisions, float(p_value))
+
+
+def _pearson_of_rows(first: Floats, second: Floats) -> Floats:
+    """Return r of each row over what both have; NaN with fewer than three, or where one side is constant."""
+    both = ~(np.isnan(first) | np.isnan(second))
+    n = np.maximum(both.sum(axis=1, keepdims=True), 1)
+    x, y = (np.where(both, each, 0.0) for each in (first, second))
+    x, y = (np.where(both, each - each.sum(axis=1, keepdims=True) / n, 0.0) for each in (x, y))
+    squares = (x**2).sum(axis=1), (y**2).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = (x * y).sum(axis=1) / np.sqrt(squares[0] * squares[1])
+    is_undefined = (both.sum(axis=1) < FEWEST) | (np.minimum(*squares) <= 1e-18)
+    return np.where(is_undefined, np.nan, np.clip(r, -1, 1))
