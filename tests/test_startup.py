@@ -4,14 +4,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 # Each is imported where it is used.
 _LARGE = {
     "boto3", "botocore", "celery", "cryptography", "drf_spectacular", "fontTools", "httpx", "jwt", "kombu",
     "markdown_it", "matplotlib", "openpyxl", "pandas", "PIL", "pyarrow", "python_calamine", "redis", "regex",
     "scipy", "statsmodels",
 }  # fmt: skip
+# As in an installation without pandas, which pyarrow imports by itself where it finds it: evalsite needs none.
 _SETUP = """
 import os
+import sys
+sys.modules["pandas"] = None
 os.environ["DJANGO_SETTINGS_MODULE"] = "evalsite.settings"
 import django
 django.setup()
@@ -36,7 +41,7 @@ for name in before:
 """
 _PRINT = """
 import sys
-print("imported:", *sorted({name.partition(".")[0] for name in sys.modules}))
+print("imported:", *sorted({name.partition(".")[0] for name, module in sys.modules.items() if module}))
 """
 
 
@@ -57,3 +62,8 @@ def test_the_first_analysis_of_a_job_worker_imports_no_large_library():
 
 def test_a_large_library_would_be_noticed():
     assert imported_by("import PIL") & _LARGE == {"PIL"}
+
+
+def test_pandas_cannot_be_imported_unnoticed():
+    with pytest.raises(subprocess.CalledProcessError):
+        imported_by(_SETUP + "import pandas")
