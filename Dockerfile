@@ -15,7 +15,7 @@ WORKDIR /app
 
 # What changes rarely comes first: pyproject.toml names the dependencies, and nothing of the app is installed.
 COPY pyproject.toml constraints.txt README.md LICENSE ./
-RUN pip install --constraint constraints.txt '.[metrics]'
+RUN pip install --constraint constraints.txt '.[metrics,neural]'
 
 COPY . .
 # The key of this line is thrown away; without one, all containers of the image would share what it makes.

@@ -42,7 +42,7 @@ format: .venv/test
 	@touch $@
 
 .venv/test: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,metrics]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,metrics,neural]'
 	@touch $@ .venv/demo
 
 clean:

@@ -1,13 +1,16 @@
 """The shape of what a researcher sends to the page of metrics."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 from django import forms
 from django.forms.boundfield import BoundField
 
 from analysis.metric_queries import ReferenceChoice
-from analysis.metrics.kinds import MetricKind, list_kinds
+from analysis.metrics.kinds import Data, MetricKind, list_kinds
+from analysis.metrics.neural import SourceField
+from campaigns.contracts.options import Option
 from evalsite.lib.tables.formats import READABLE, SUFFIXES
 from evalsite.web import SizedFileField
 
@@ -28,27 +31,41 @@ def _kinds() -> list[tuple[str, str]]:
 
 
 class MetricsForm(forms.Form):
-    """Which metrics are computed, and what the reference is; the options of each kind follow."""
+    """Which metrics are computed, and what the reference is; the options of each kind follow.
+
+    `lacking` holds the kinds that cannot be computed of these data, each with what is missing.
+    """
 
     kinds = forms.MultipleChoiceField(
         label="Metrics", choices=_kinds, widget=forms.CheckboxSelectMultiple, help_text="Slugs of the kinds of metrics."
     )
-    reference = forms.ChoiceField(help_text="What the outputs are compared with.")
+    reference = forms.ChoiceField(
+        required=False, help_text="What the outputs are compared with, if a metric needs a reference."
+    )
     options = forms.JSONField(
         required=False, widget=forms.HiddenInput, help_text="Options of each kind, by its slug: an object of objects."
     )
 
-    def __init__(self, references: Sequence[ReferenceChoice], *args: Any, **kwargs: Any) -> None:
+    def __init__(self, references: Sequence[ReferenceChoice], data: Data | None, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.listed: list[MetricKind] = list_kinds()
-        self.fields["kinds"].help_text = ""
-        self.fields["kinds"].initial = [kind.slug for kind in self.listed if kind.is_default]
+        data = data or Data(has_references=False)
+        lacks = [(kind, kind.lacks(data)) for kind in self.listed]
+        self.lacking = [(kind, missing) for kind, missing in lacks if missing]
+        possible = [kind for kind, missing in lacks if not missing]
+        kinds = self.fields["kinds"]
+        assert isinstance(kinds, forms.MultipleChoiceField)
+        kinds.help_text = ""
+        kinds.initial = [kind.slug for kind in possible if kind.is_default]
+        # Others are not offered; for one that is sent all the same, the service says what is missing.
+        kinds.widget.choices = [(kind.slug, ", ".join(kind.metrics)) for kind in possible]
         reference = self.fields["reference"]
         assert isinstance(reference, forms.ChoiceField)
         reference.choices = [(choice.value, choice.label) for choice in references]
         for kind in self.listed:
             for name, option in kind.Options.plain().items():
-                self.fields[f"{kind.slug}-{name}"] = option
+                self.fields[f"{kind.slug}-{name}"] = _offered(option, data)
+        self._possible = possible
 
     def clean_options(self) -> dict[str, Any]:
         """Refuse what is no object of objects."""
@@ -72,6 +89,18 @@ class MetricsForm(forms.Form):
         """Return the fields of the options, by kind; kinds without options are left out."""
         return [
             (kind, [self[f"{kind.slug}-{name}"] for name in kind.Options.plain()])
-            for kind in self.listed
+            for kind in self._possible
             if kind.Options.plain()
         ]
+
+
+def _offered(option: Option, data: Data) -> forms.Field:
+    """Return the field of an option; one that names a field of the sources offers those that there are.
+
+    None has to be sent: the kind may not be wanted, and says itself what it needs.
+    """
+    field = deepcopy(option)
+    field.required = False
+    if isinstance(option, SourceField):
+        field.widget = forms.Select(choices=list(data.fields.items()))
+    return field

@@ -10,7 +10,7 @@ import numpy as np
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.shortcuts import get_object_or_404
 
-from analysis.metrics.kinds import Texts
+from analysis.metrics.kinds import Data, Texts
 from analysis.metrics.loading import SegmentScores, combine, load_segment_scores
 from analysis.models import AnalysisRun, MetricScores, RatingsFile
 from campaigns.contracts.protocol import Screen
@@ -84,6 +84,20 @@ def list_references(campaign: Campaign) -> list[ReferenceChoice]:
     return sorted([*fields, *written], key=lambda choice: choice.value != likely)
 
 
+def describe_data(campaign: Campaign) -> Data | None:
+    """Return which texts metrics can be computed of; None of a live campaign, which has no outputs. One query."""
+    if campaign.is_live:
+        return None
+    screen = Screen.from_json(campaign.screen)
+    dialogues = [each.name for each in screen.fields if each.format == "dialogue"]
+    return Data(
+        {each.name: each.label for each in screen.fields if each.format == "text"},
+        dialogues[0] if dialogues else "",
+        screen.output_format,
+        bool(list_references(campaign)),
+    )
+
+
 def has_likely_reference(campaign: Campaign) -> bool:
     """Tell whether the first of `list_references` is known to be a reference. One query at most."""
     return bool(Screen.from_json(campaign.screen).reference_field) or campaign.systems.filter(is_human=True).exists()
@@ -92,8 +106,8 @@ def has_likely_reference(campaign: Campaign) -> bool:
 def read_texts(campaign: Campaign, reference: str) -> Texts:
     """Return the outputs of a campaign, in the order of sources and systems, with their references.
 
-    Outputs of the system whose texts are the references are left out, since they would be compared with themselves.
-    Raises DomainError `no_references` if no output has one. Three queries.
+    Outputs of the system whose texts are the references have none, since they would be compared with themselves.
+    Without a `reference` no output has one; otherwise raises DomainError `no_references` if none has. Four queries.
     """
     systems = sorted(campaign.systems.filter(is_degraded=False).values_list("name", "pk"))
     sources: list[tuple[str, int, Mapping[str, str]]] = sorted(
@@ -107,12 +121,11 @@ def read_texts(campaign: Campaign, reference: str) -> Texts:
     if reference.startswith(_SYSTEM):
         of_references = place_of_system.get(int(reference.removeprefix(_SYSTEM)), -1)
         texts = {source: text for source, system, text in outputs if system == of_references}
-        outputs = [row for row in outputs if row[1] != of_references]
     else:
-        name = reference.removeprefix(_FIELD)
+        of_references, name = -1, reference.removeprefix(_FIELD)
         texts = {place: str(fields.get(name) or "") for place, (_, _, fields) in enumerate(sources)}
-    references = [texts.get(source, "") for source, _, _ in outputs]
-    if not any(text.strip() for text in references):
+    references = [texts.get(source, "") if system != of_references else "" for source, system, _ in outputs]
+    if reference and not any(text.strip() for text in references):
         raise DomainError(
             "no_references", "No output has a reference. Choose another part of the data as the reference."
         )
@@ -125,6 +138,7 @@ def read_texts(campaign: Campaign, reference: str) -> Texts:
         [text for _, _, text in outputs],
         references,
         [fields for _, _, fields in sources],
+        describe_data(campaign) or Data(),
     )
 
 

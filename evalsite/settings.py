@@ -288,7 +288,17 @@ EVALSITE_METRICS = [
     "analysis.metrics.kinds.edits.Chrf",
     "analysis.metrics.kinds.edits.Ter",
     "analysis.metrics.kinds.qbleu.QBleu",
+    "analysis.metrics.kinds.qascore.QAScore",
+    "analysis.metrics.kinds.bertscore.BertScore",
+    "analysis.metrics.kinds.fed.FedReply",
+    "analysis.metrics.kinds.fed.FedDialogue",
+    "analysis.metrics.kinds.usr.UsrMasked",
+    "analysis.metrics.kinds.usr.UsrRetrieval",
+    "analysis.metrics.kinds.usr.UsrFact",
 ]
+# Where an administrator puts the folders of neural models, and how many texts these read at once.
+EVALSITE_MODELS = Path(os.environ.get("EVALSITE_MODELS") or DATA_DIR / "models")
+MODEL_BATCH = max(env_int("MODEL_BATCH", 16), 1)
 
 # --- Chats
 # Hosts (or host:port, *.domain, or * for every public host) at which chatbots may be called. A private address is

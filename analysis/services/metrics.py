@@ -16,9 +16,9 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from analysis.metric_queries import list_references, load_scores, read_texts, scores_of
+from analysis.metric_queries import describe_data, list_references, load_scores, read_texts, scores_of
 from analysis.metrics.computing import COLUMNS, compute_scores, rows_of
-from analysis.metrics.kinds import MetricKind, list_kinds
+from analysis.metrics.kinds import MetricKind, Scores, Texts, list_kinds
 from analysis.metrics.loading import SegmentScores
 from analysis.models import AnalysisRun, MetricScores
 from campaigns.models import Campaign
@@ -103,25 +103,56 @@ def _counted(found: SegmentScores) -> list[dict[str, Any]]:
     ]
 
 
+def _computed(found: Sequence[tuple[Texts, Scores]]) -> list[dict[str, Any]]:
+    """Return the same of metrics computed here; of models which it was, and of how many outputs windows were read.
+
+    `n_left_out` is how many outputs it could not score. Raises DomainError `no_scores` if no metric scored any.
+    """
+    rows: list[dict[str, Any]] = []
+    for texts, scores in found:
+        is_scored = ~np.isnan(scores.segments)
+        row = {
+            "name": scores.metric,
+            "n_outputs": int(np.count_nonzero(is_scored)),
+            "n_systems": len(np.unique(texts.system[is_scored])),
+        }
+        if scores.model:
+            n_left_out = int(np.count_nonzero(~is_scored))
+            row |= {"model": scores.model, "n_windowed": scores.n_windowed, "n_left_out": n_left_out}
+        rows.append(row)
+    if not any(row["n_outputs"] for row in rows):
+        raise DomainError(
+            "no_scores",
+            f"No output could be scored by {listing(row['name'] for row in rows)}: texts that it needs are empty, or "
+            "longer than the model reads. Choose other fields, or another model.",
+        )
+    return sorted(rows, key=lambda row: row["name"])
+
+
 @transaction.atomic
 def request_metrics(
     *, run: AnalysisRun, user: User, kinds: Sequence[str], reference: str, options: Mapping[str, Mapping[str, Any]]
 ) -> MetricScores:
     """Queue the computation of metrics for a campaign's outputs; of two clicks on one button, the second has no effect.
 
-    `kinds` are slugs; `reference` is a value of `list_references`; `options` are those of each kind, by its slug.
-    Raises DomainError `no_outputs`, `no_references`, `unknown_kind`, `bad_option` or `metric_twice`.
+    `kinds` are slugs; `reference` is a value of `list_references`, which may be empty if no kind needs one; `options`
+    are those of each kind, by its slug. Raises DomainError `no_outputs`, `no_references`, `unknown_kind`,
+    `cannot_compute`, `bad_option`, `bad_model` or `metric_twice`.
     """
-    if run.ratings_file.campaign is None:
+    data = describe_data(run.ratings_file.campaign) if run.ratings_file.campaign else None
+    if run.ratings_file.campaign is None or data is None:
         raise DomainError("no_outputs", "The outputs are not known here. Upload scores that were computed before.")
     campaign = Campaign.objects.select_for_update().get(pk=run.ratings_file.campaign.pk)
     chosen = _kinds_of(kinds)
-    if reference not in {choice.value for choice in list_references(campaign)}:
+    if reason := next((f"{kind.title}: {lacks}" for kind in chosen if (lacks := kind.lacks(data))), ""):
+        raise DomainError("cannot_compute", reason)
+    needed = any(kind.needs_reference for kind in chosen)
+    if (needed or reference) and reference not in {choice.value for choice in list_references(campaign)}:
         raise DomainError("no_references", "Choose which part of the data is the reference.")
-    wanted = {
+    wanted: dict[str, Any] = {
         "kinds": [kind.slug for kind in chosen],
         "reference": reference,
-        "options": {kind.slug: kind.Options.check(options.get(kind.slug, {})) for kind in chosen},
+        "options": {kind.slug: kind.check(data, options.get(kind.slug, {})) for kind in chosen},
     }
     computed = scores_of(run.ratings_file).exclude(options={})
     if waiting := computed.filter(job__status__in=_UNFINISHED).first():
@@ -157,7 +188,7 @@ def compute_metrics(
     """Compute what was asked for, keep the scores, and remove those that were computed before.
 
     `saving` opens the transaction that stores them. Scores that are there are left as they are. Raises DomainError
-    `no_references` or `missing_library`.
+    `no_references`, `no_scores`, `missing_library` or `bad_model`.
     """
     if scores.finished_at or scores.campaign is None:
         return
@@ -165,6 +196,7 @@ def compute_metrics(
     texts = read_texts(scores.campaign, scores.options["reference"])
     kinds = _kinds_of(scores.options["kinds"])
     found = compute_scores(kinds, texts, scores.options["options"], on_progress)
+    counted = _computed(found)
     with tempfile.NamedTemporaryFile(prefix="scores-") as copy:
         text = io.TextIOWrapper(copy, encoding="utf-8", newline="")
         write_csv(text, COLUMNS, rows_of(found))
@@ -172,7 +204,7 @@ def compute_metrics(
         copy.seek(0)
         scores.file.save("scores.csv", File(copy), save=False)
     try:
-        scores.metrics, scores.finished_at = _counted(load_scores(scores)), timezone.now()
+        scores.metrics, scores.finished_at = counted, timezone.now()
         with saving():
             scores.save(update_fields=["file", "metrics", "finished_at"])
             before = MetricScores.objects.filter(campaign=scores.campaign).exclude(options={}).exclude(pk=scores.pk)

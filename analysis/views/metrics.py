@@ -12,6 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.metric_forms import MetricsForm, ScoresUploadForm
 from analysis.metric_queries import (
+    ReferenceChoice,
+    describe_data,
     find_waiting_run,
     get_scores_of,
     has_likely_reference,
@@ -19,6 +21,7 @@ from analysis.metric_queries import (
     list_references,
     scores_of,
 )
+from analysis.metrics.kinds import Data
 from analysis.models import AnalysisRun, MetricScores
 from analysis.navigation import result_context, result_url
 from analysis.queries import get_finished_run_for
@@ -38,7 +41,7 @@ _PAGE = "metrics"
 def show_metrics(request: SignedInRequest, found: AnalysisRun, refused: dict[str, Any] | None = None) -> HttpResponse:
     """Show how metrics agree with people; `refused` has the forms that were sent and what is wrong."""
     campaign, compared = found.ratings_file.campaign, found.report.get(_PAGE)
-    references = list_references(campaign) if campaign else []
+    references, data = _computable(found)
     context = result_context(found, _PAGE)
     every = list(scores_of(found.ratings_file))
     waiting = find_waiting_run(found) if context["can_change"] else None
@@ -46,8 +49,9 @@ def show_metrics(request: SignedInRequest, found: AnalysisRun, refused: dict[str
         "files": every,
         "compared": found.metrics,
         "upload_form": ScoresUploadForm(),
-        "compute_form": MetricsForm(references) if references else None,
+        "compute_form": MetricsForm(references, data) if data else None,
         "is_reference_likely": bool(campaign and references and has_likely_reference(campaign)),
+        "has_references": bool(references),
         "max_mb": django_settings.MAX_UPLOAD_MB,
         "computing": _progress(every, found),
         "waiting": run_progress(waiting) if waiting else None,
@@ -58,6 +62,12 @@ def show_metrics(request: SignedInRequest, found: AnalysisRun, refused: dict[str
 
 
 metrics = result_page(_PAGE, show_metrics)
+
+
+def _computable(found: AnalysisRun) -> tuple[list[ReferenceChoice], Data | None]:
+    """Return what may be the reference, and what else can be scored; None where outputs are not known."""
+    campaign = found.ratings_file.campaign
+    return (list_references(campaign), describe_data(campaign)) if campaign else ([], None)
 
 
 def _disagreements(request: SignedInRequest, found: AnalysisRun, compared: Any) -> dict[str, Any]:
@@ -109,7 +119,7 @@ def compute(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     """Compute metrics of the campaign's outputs."""
     found = get_finished_run_for(request.user, run_id, to_change=True)
     campaign = found.ratings_file.campaign
-    form = MetricsForm(list_references(campaign) if campaign else [], request.POST)
+    form = MetricsForm(*_computable(found), request.POST)
     if campaign and form.is_valid():
         data = form.cleaned_data
         try:

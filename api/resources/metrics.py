@@ -8,8 +8,9 @@ from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 
 from analysis.metric_forms import MetricsForm, ScoresUploadForm
-from analysis.metric_queries import ReferenceChoice, get_scores_of, list_references, scores_of
-from analysis.metrics.kinds import MetricKind, list_kinds
+from analysis.metric_queries import ReferenceChoice, describe_data, get_scores_of, list_references, scores_of
+from analysis.metrics.folders import list_folders
+from analysis.metrics.kinds import Data, list_kinds
 from analysis.models import AnalysisRun, MetricScores
 from analysis.services.metrics import read_scores_as, remove_scores, request_metrics, upload_scores
 from analysis.services.runs import change_run
@@ -84,17 +85,16 @@ class OneScores(Resource):
         remove_scores(scores=get_scores_of(run_for(request, run_id, to_change=True), scores_id))
 
 
-class KindShape(serializers.Serializer[MetricKind]):
+class KindShape(serializers.Serializer[dict[str, Any]]):
     """Metrics that are computed together."""
 
     slug = serializers.CharField()
     metrics = serializers.ListField(child=serializers.CharField())
     note = serializers.CharField(help_text="How texts become words, and outputs' scores a system's.")
-    options = serializers.SerializerMethodField(help_text="Its options, with their defaults.")
-
-    def get_options(self, kind: MetricKind) -> dict[str, Any]:
-        """Return the default of each option."""
-        return kind.Options.defaults()
+    options = serializers.DictField(help_text="Its options, with their defaults.")
+    missing = serializers.CharField(
+        help_text="What it needs and is not there: texts, a library, a model. Empty if it can be computed."
+    )
 
 
 class ReferenceShape(serializers.Serializer[ReferenceChoice]):
@@ -109,6 +109,9 @@ class ComputableShape(serializers.Serializer[dict[str, Any]]):
 
     kinds = KindShape(many=True)
     references = ReferenceShape(many=True, help_text="The most likely first; none where outputs are not known.")
+    models = serializers.ListField(
+        child=serializers.CharField(), help_text="Folders of neural models: values of the option model."
+    )
 
 
 class Computed(Resource):
@@ -116,19 +119,37 @@ class Computed(Resource):
 
     @operation(Scope.READ, returns=ComputableShape)
     def get(self, request: ApiRequest, run_id: UUID) -> dict[str, Any]:
-        """Return which metrics can be computed, with their options, and what the reference may be."""
+        """Return the metrics, with their options and what they lack, and what the reference and the model may be."""
         campaign = run_for(request, run_id).ratings_file.campaign
-        return {"kinds": list_kinds(), "references": list_references(campaign) if campaign else []}
+        data = (describe_data(campaign) if campaign else None) or Data(has_references=False)
+        return {
+            "kinds": [
+                {
+                    "slug": kind.slug,
+                    "metrics": kind.metrics,
+                    "note": kind.note,
+                    "options": kind.Options.defaults(),
+                    "missing": kind.lacks(data),
+                }
+                for kind in list_kinds()
+            ],
+            "references": list_references(campaign) if campaign else [],
+            "models": [folder.name for folder in list_folders() if not folder.missing],
+        }
 
     @operation(
         Scope.EDIT, takes=MetricsForm, returns=JobShape, status=202,
-        fields={"unknown_kind": "kinds", "no_references": "reference", "bad_option": "options"},
+        fields={
+            "unknown_kind": "kinds", "cannot_compute": "kinds", "no_references": "reference", "bad_option": "options",
+            "bad_model": "options",
+        },
     )  # fmt: skip
     def post(self, request: ApiRequest, run_id: UUID) -> Job | None:
         """Compute metrics. When the job has finished, the newest analysis compares them with people."""
         found = run_for(request, run_id, to_change=True)
         campaign = found.ratings_file.campaign
-        form = MetricsForm(list_references(campaign) if campaign else [], sent_to(MetricsForm, request))
+        references = list_references(campaign) if campaign else []
+        form = MetricsForm(references, describe_data(campaign) if campaign else None, sent_to(MetricsForm, request))
         data = cleaned(form)
         return request_metrics(
             run=found,

@@ -5,12 +5,15 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import MULTIPART_CONTENT
 from django.urls import reverse
 
+from analysis.metrics.kinds import list_kinds
 from analysis.models import AnalysisRun, MetricScores
+from campaigns.models import Output
 from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.analysis.conftest import finish
 from tests.metrics.test_pages import scores_csv
+from tests.metrics.tiny_models import masked_lm
 
 
 @pytest.fixture
@@ -49,12 +52,17 @@ def test_metrics_are_computed_by_a_job(api, owner, rated):
     client, url = api(owner), reverse("api:metrics_computed", args=[rated.pk])
     found = client.get(url).json()
     assert [kind["slug"] for kind in found["kinds"]][:3] == ["bleu", "gleu", "rouge-l"]
-    assert found["kinds"][-1]["options"]["answerability"] == "70"
+    kinds = {kind["slug"]: kind for kind in found["kinds"]}
+    assert kinds["q-bleu"]["options"]["answerability"] == "70"
+    assert [slug for slug, kind in kinds.items() if not kind["missing"]] == [kind.slug for kind in list_kinds()][:7]
+    assert "model folder" in kinds["qascore"]["missing"] and found["models"] == []
     wanted = {"kinds": ["rouge-l"], "reference": found["references"][0]["value"]}
     for bad in (
         {"kinds": ["no"]},
         {"reference": "field:no"},
         {"kinds": ["q-bleu"], "options": {"q-bleu": {"name": "x"}}},
+        {"kinds": ["qascore"]},
+        {"kinds": ["rouge-l"], "reference": ""},
     ):
         answer = client.post(url, wanted | bad)
         assert answer.status_code == 422, bad
@@ -64,3 +72,24 @@ def test_metrics_are_computed_by_a_job(api, owner, rated):
     job = Job.objects.get(pk=answer.json()["id"])
     get_handler(job.kind)(JobContext(), **job.args)
     assert [each["name"] for each in MetricScores.objects.get().metrics] == ["ROUGE-L"]
+
+
+def test_a_metric_by_a_model_needs_no_reference(api, owner, rated, settings, tmp_path):
+    settings.EVALSITE_MODELS = tmp_path
+    masked_lm(tmp_path)
+    client, url = api(owner), reverse("api:metrics_computed", args=[rated.pk])
+    found = client.get(url).json()
+    assert found["models"] == ["tiny-mlm"]
+    assert {kind["slug"]: kind["missing"] for kind in found["kinds"]}["qascore"] == ""
+    for options in ({}, {"model": "../tiny-mlm"}, {"model": "tiny-mlm", "passage": "no"}):
+        answer = client.post(url, {"kinds": ["qascore"], "options": {"qascore": options}})
+        assert (answer.status_code, set(answer.json()["errors"])) == (422, {"options"})
+    answer = client.post(url, {"kinds": ["qascore"], "options": {"qascore": {"model": "tiny-mlm"}}})
+    job = Job.objects.get(pk=answer.json()["id"])
+    get_handler(job.kind)(JobContext(), **job.args)
+    (row,) = client.get(reverse("api:metrics", args=[rated.pk])).json()[0]["metrics"]
+    n_outputs = Output.objects.filter(source__campaign=rated.ratings_file.campaign, system__is_degraded=False).count()
+    assert row.pop("n_systems") > 2
+    assert row == {
+        "name": "QAScore", "n_outputs": n_outputs, "model": "tiny-mlm", "n_windowed": 0, "n_left_out": 0,
+    }  # fmt: skip

@@ -13,6 +13,7 @@ from analysis.metrics.kinds.edits import Chrf, Ter
 from analysis.metrics.kinds.meteor import Meteor
 from analysis.metrics.kinds.qbleu import QBleu
 from analysis.metrics.kinds.rouge import RougeL, longest_common, rouge_l
+from analysis.metrics.neural import NeuralKind
 from analysis.metrics.tokens import tokenise
 from evalsite.lib.errors import DomainError
 
@@ -124,9 +125,9 @@ def test_q_bleu_is_that_of_the_authors_own_test():
         score(QBleu(), texts_of(without_mark), {"name": "120"})
 
 
-def test_every_kind_of_the_settings_scores_any_text():
+def test_every_kind_without_a_model_scores_any_text():
     odd = [("", ""), ("。", "?"), ("什么时候？", "什么？"), ("हिन्दी में", "हिन्दी"), ("a" * 300, "b"), ("\x00 \n", "x")]
-    for kind in list_kinds():
+    for kind in (each for each in list_kinds() if not isinstance(each, NeuralKind)):
         for found in score(kind, texts_of([*PAIRS, *odd])):
             assert np.isfinite(found.segments).all(), found.metric
             assert found.systems is None or np.isfinite(found.systems).all(), found.metric

@@ -14,16 +14,20 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.exports import draw_figure
-from analysis.metric_queries import list_references, read_texts
+from analysis.metric_forms import MetricsForm
+from analysis.metric_queries import describe_data, list_references, read_texts
+from analysis.metrics.kinds.fed import FedReply
 from analysis.models import AnalysisRun, MetricScores
 from analysis.services.campaigns import analyse_campaign
 from analysis.services.deletion import delete_ratings_file
-from campaigns.models import Output
+from campaigns.models import Output, Source
 from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 from tests.analysis.campaigns import rated_campaign
 from tests.analysis.conftest import finish, kept_files
+from tests.campaigns.cast import add_outputs, make_campaign
+from tests.metrics.tiny_models import DIALOGUE, causal_lm, encoder, masked_lm
 
 SYSTEMS = ("alder", "birch", "cedar")
 
@@ -225,6 +229,60 @@ def test_what_cannot_be_computed_is_refused_in_words(owner_client, owner, rated,
     campaign.sources.update(fields={})
     with pytest.raises(DomainError, match="No output has a reference"):
         read_texts(campaign, "field:passage")
+
+
+def test_metrics_by_a_model_are_offered_with_what_they_lack(owner_client, rated, folder):
+    campaign = rated.ratings_file.campaign
+    assert "It needs a model folder, and there is none" in page(owner_client, rated).text
+    answer = compute(owner_client, rated, kinds=["qascore"])
+    assert (answer.status_code, "QAScore: It needs a model folder" in answer.text) == (422, True)
+    masked_lm(folder, max_position_embeddings=152)
+    shown = page(owner_client, rated).text
+    assert '<option value="tiny-mlm">' in shown and '<option value="passage" selected>' in shown
+    assert "These outputs are neither" not in shown and "these outputs are neither" in shown  # USR and FED
+    answer = compute(owner_client, rated, kinds=["qascore"])
+    assert "choose a model. There are “tiny-mlm”" in answer.text
+    campaign.sources.filter(pk=campaign.sources.first().pk).update(fields={"passage": "x", "answer": ""})
+    compute(owner_client, rated, kinds=["qascore"], **{"qascore-model": "tiny-mlm"})
+    job = Job.objects.get(kind="analysis.metrics")
+    get_handler(job.kind)(JobContext(), **job.args)
+    Job.objects.filter(pk=job.pk).update(status=Job.Status.SUCCEEDED, finished_at=timezone.now())
+    run = newest(rated)
+    (found,) = run.report["metrics"]["metrics"]
+    place = run.report["metrics"]["systems"].index(campaign.systems.get(is_human=True).name)
+    assert found["name"] == "QAScore" and found["scores"][place] < 0  # people's outputs are scored, too
+    (row,) = MetricScores.objects.get().metrics
+    assert row["n_left_out"] == campaign.systems.filter(is_degraded=False).count()
+    assert row["n_windowed"] == row["n_outputs"] > 0
+    shown = page(owner_client, run).text
+    assert f"(tiny-mlm; {row['n_windowed']} outputs read in windows; {row['n_left_out']} outputs left out)" in shown
+
+
+def test_a_model_that_does_not_fit_fails_the_job_with_the_reason(owner_client, rated, folder):
+    encoder(folder)
+    compute(owner_client, rated, kinds=["qascore"], **{"qascore-model": "tiny-encoder"})
+    job = Job.objects.get(kind="analysis.metrics")
+    with pytest.raises(DomainError, match="“tiny-encoder” cannot be used: it has no output “logits”"):
+        get_handler(job.kind)(JobContext(), **job.args)
+    scores = MetricScores.objects.get()
+    assert not scores.finished_at and not scores.file
+
+
+def test_dialogues_are_scored_without_references(owner, owner_client, folder):
+    causal_lm(folder)
+    campaign = make_campaign(owner, "dialogue-turn")
+    outputs = add_outputs(campaign, 3, ("human", "system-a"))
+    Source.objects.filter(campaign=campaign).update(fields={"dialogue": DIALOGUE})
+    data = describe_data(campaign)
+    assert (data.dialogue_field, data.output_format) == ("dialogue", "reply")
+    texts = read_texts(campaign, "")
+    assert texts.references == [""] * len(outputs) and texts.data == data
+    found = FedReply().score(texts, FedReply().check(data, {"model": "tiny-gpt"}), lambda: None)
+    assert all(np.isfinite(each.segments).all() for each in found)
+    campaign.screen["output_format"] = "dialogue"
+    assert describe_data(campaign).has_references is False
+    form = MetricsForm([], describe_data(campaign))
+    assert [value for value, _ in form.fields["kinds"].widget.choices] == ["fed-dialogue", "usr-mlm", "usr-dr-c"]
 
 
 def test_references_of_a_field_are_given_to_every_system(rated):

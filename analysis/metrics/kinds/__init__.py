@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +11,33 @@ from django.utils.module_loading import import_string
 from numpy.typing import NDArray
 
 from campaigns.contracts.options import OptionsForm
+from campaigns.contracts.protocol import Format
 from evalsite.lib.errors import DomainError
 
 Floats = NDArray[np.float64]
 OnOutput = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Which texts a campaign has.
+
+    Attributes
+    ----------
+    fields : mapping
+        The label of each field of the sources that is a text, by name.
+    dialogue_field : str
+        The field that is the dialogue before a reply; "" if there is none.
+    output_format : "text", "dialogue" or "reply"
+        What systems wrote.
+    has_references : bool
+        Whether something can be the reference of the outputs.
+    """
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+    dialogue_field: str = ""
+    output_format: Format = "text"
+    has_references: bool = True
 
 
 @dataclass(frozen=True)
@@ -33,6 +56,8 @@ class Texts:
         The reference of each output; empty texts only for kinds that do not need references.
     fields : list of mapping
         Of each source, its other texts by field, such as the passage.
+    data : Data
+        Which texts the campaign has.
     """
 
     systems: list[str]
@@ -42,6 +67,11 @@ class Texts:
     outputs: list[str]
     references: list[str]
     fields: list[Mapping[str, str]]
+    data: Data = field(default_factory=Data)
+
+    def field_of(self, place: int, name: str) -> str:
+        """Return a field of the source of the output at a place; empty if the source has none."""
+        return str(self.fields[self.source[place]].get(name) or "").strip()
 
     def with_references(self) -> "Texts":
         """Return the outputs that have a reference."""
@@ -61,12 +91,16 @@ class Texts:
 class Scores:
     """What a metric says: of each output, (n_outputs,), and of each system, (n_systems,).
 
-    Higher is better. `systems` is None where a system's score is the mean of its outputs' scores.
+    Higher is better. `systems` is None where a system's score is the mean of its outputs' scores. An output without a
+    score is NaN. `model` names the folder of the model, and `n_windowed` says how many outputs had a text that the
+    model read in several windows.
     """
 
     metric: str
     segments: Floats
     systems: Floats | None = None
+    model: str = ""
+    n_windowed: int = 0
 
 
 class MetricKind(ABC):
@@ -93,16 +127,26 @@ class MetricKind(ABC):
         Raises DomainError `missing_library` if what it needs is not installed.
         """
 
+    def lacks(self, data: Data) -> str:
+        """Return what is missing before this can be computed, and what to do, in sentences; empty if nothing is."""
+        if self.needs_reference and data.output_format == "dialogue":
+            return "It compares outputs with references, and these outputs are dialogues, which have none."
+        return "" if data.has_references or not self.needs_reference else "These outputs have no references."
+
+    def check(self, data: Data, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options as they are stored; raise DomainError `bad_option` if they cannot be meant."""
+        return self.Options.check(options)
+
 
 def list_kinds() -> list[MetricKind]:
     """Return the kinds of the settings, in their order."""
     return [import_string(path)() for path in settings.EVALSITE_METRICS]
 
 
-def missing_library(kind: MetricKind, library: str) -> DomainError:
+def missing_library(kind: MetricKind, library: str, extra: str = "metrics") -> DomainError:
     """Return the error that says what to install."""
     return DomainError(
         "missing_library",
         f"{kind.title} needs the library {library}, which is not installed here. An administrator can install it: "
-        "pip install 'evalsite[metrics]'.",
+        f"pip install 'evalsite[{extra}]'.",
     )
