@@ -187,9 +187,14 @@ def installation(django_db_setup: None, django_db_blocker: Any, session_folder: 
 
 
 @pytest.fixture(scope="session", autouse=True)
-def static_folder() -> None:
-    """Make the folder of collected files, without which WhiteNoise warns."""
+def static_folder() -> Iterator[None]:
+    """Make the folder of collected files, without which WhiteNoise warns; a test that collects has one of its own.
+
+    WhiteNoise looks at each file in it for each new `Client`, which takes longer than most requests.
+    """
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+    yield
+    assert not [*settings.STATIC_ROOT.iterdir()], "a test has collected static files for all that come after it"
 
 
 @pytest.fixture(scope="session", autouse=True)

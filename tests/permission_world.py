@@ -53,7 +53,7 @@ class World:
     clients : dict
         A browser of each of PEOPLE, signed in. The stranger owns campaigns of their own; the admin is no member.
     tokens : dict
-        A token of the owner's for each scope, and one of all scopes at "all".
+        A token of the owner's for each scope, one of all scopes at "all", and of all but one at "all but" this one.
     arguments : dict
         Of each kind in the table, what the parameters of an address are called there.
     of_stranger : dict
@@ -82,6 +82,7 @@ def make_world() -> World:
         settings=from_protocol("mrc-adequacy"),
     )
     scopes = {scope: [scope] for scope in Scope.values} | {"all": Scope.values}
+    scopes |= {f"all but {scope}": [each for each in Scope.values if each != scope] for scope in Scope.values}
     now = timezone.now()
     tokens = {name: create_token(user=owner, name=name, scopes=scopes[name], now=now)[1] for name in scopes}
     clients = {name: _browser(users.get(name)) for name in PEOPLE}

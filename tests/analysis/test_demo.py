@@ -50,6 +50,13 @@ def snapshot():
     }
 
 
+@pytest.fixture(autouse=True)
+def own_static_files(settings, tmp_path):
+    """Collect them apart: each browser of a later test would look at all of them."""
+    settings.STATIC_ROOT = tmp_path / "static"
+    settings.STATIC_ROOT.mkdir()
+
+
 @pytest.fixture
 def short(monkeypatch, tmp_path):
     """Let fewer workers come: a third of the answers is imported, and of the other campaigns fewer HITs are done."""
