@@ -161,7 +161,7 @@ def test_a_new_installation_is_private_and_an_old_one_becomes_so(tmp_path: Path,
     environment = {"EVALSITE_DATA": str(folder), "SECRET_KEY": "", "JOBS_IN_PROCESS": "0"}
     with Site(tmp_path, DJANGO_SETTINGS_MODULE="evalsite.settings", **environment) as site:
         site.manage("migrate", "sessions", "--verbosity", "0")  # as few tables as the page needs
-        site.manage("collectstatic", "--noinput", "--verbosity", "0")
+        site.manage("collectstatic", "--noinput", "--verbosity", "0", "--ignore", "admin")
         assert mode(folder) == "711"
         private = {"db.sqlite3": "600", "media": "700", "secret_key": "600"}
         assert {path.name: mode(path) for path in folder.iterdir()} == {**private, "static": "755"}
