@@ -120,25 +120,6 @@ def test_browser_a_hit_from_link_to_code(
     assert at_hit == {"POST": N_ITEMS, "GET": 3 + (N_ITEMS if is_redirected else 0)}
 
 
-@pytest.fixture
-def item(tab: Tab, framed_address: str, owner: User) -> Tab:
-    """The first item of a HIT, in a tab."""
-    campaign = open_campaign(owner, n_hits=1)
-    tab.open(f"{framed_address}/rate/c/{campaign.public_id}/")
-    begin(tab)
-    tab.wait_for("[data-rating-next]")
-    return tab
-
-
-def test_browser_enter_in_a_slider_goes_on_once_it_is_set(item: Tab) -> None:
-    item.run("addEventListener('submit', () => { document.body.className = 'sent'; })")
-    item.press(SLIDER, "Enter")
-    assert item.run("document.body.className") == ""
-    item.press(SLIDER, "End")
-    item.press(SLIDER, "Enter")
-    item.wait_for_text("h1", f"Item 2 of {N_ITEMS}")
-
-
 # By what it moves, sideways and down, a finger leaves the slider unset or, later, sets it.
 SWIPES = {
     "up": ([(2, -60), (3, -120)], ""),
@@ -149,21 +130,32 @@ SWIPES = {
 }
 
 
-def test_browser_a_finger_that_moves_up_or_down_sets_no_slider(item: Tab) -> None:
+def test_browser_a_finger_that_moves_up_or_down_sets_no_slider_and_enter_goes_on_once_it_is_set(
+    tab: Tab, framed_address: str, owner: User
+) -> None:
     """What browsers send of a finger where the page cannot scroll; the drivers of both have no finger."""
+    campaign = open_campaign(owner, n_hits=1)
+    tab.open(f"{framed_address}/rate/c/{campaign.public_id}/")
+    begin(tab)
+    tab.wait_for("[data-rating-next]")
+    tab.run("addEventListener('submit', () => { document.body.className = 'sent'; })")
+    tab.press(SLIDER, "Enter")
+    assert tab.run("document.body.className") == ""
     for name, (moves, words) in SWIPES.items():
         steps = [("pointerdown", 0, 0), *(("pointermove", *move) for move in moves[:-1]), ("pointerup", *moves[-1])]
-        item.run(_TOUCH % (SLIDER, json.dumps(steps)))
-        said = item.run(f"document.querySelector('{SLIDER}').getAttribute('aria-valuetext')")
+        tab.run(_TOUCH % (SLIDER, json.dumps(steps)))
+        said = tab.run(f"document.querySelector('{SLIDER}').getAttribute('aria-valuetext')")
         assert said == (words or "not set yet"), name
+    tab.press(SLIDER, "Enter")
+    tab.wait_for_text("h1", f"Item 2 of {N_ITEMS}")
 
 
-def test_browser_a_chat_and_its_rating(
-    tab: Tab, where: str, framed_address: str, owner: User, settings: SettingsWrapper
+def test_browser_a_chat_and_its_rating_in_a_frame(
+    tab: Tab, framed_address: str, owner: User, settings: SettingsWrapper
 ) -> None:
     settings.CHATBOT_CLASSES = [SCRIPTED]
     campaign = live_campaign(owner, min_inputs=2)
-    with shown(tab, f"{framed_address}/rate/c/{campaign.public_id}/", where):
+    with shown(tab, f"{framed_address}/rate/c/{campaign.public_id}/", "frame"):
         begin(tab)
         tab.fill("#topic", "the sea")
         tab.click("[name=opinion][value=like]")
