@@ -8,7 +8,7 @@ BIN := .venv/bin
 # Tests start many processes: each compiles only what the one before has not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test fuzz check lint format clean
+.PHONY: demo test fuzz pages check lint format clean
 
 demo: .venv/demo
 	$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
@@ -19,6 +19,10 @@ test: check
 # Random requests to the API; a short run of the same is among the tests.
 fuzz: .venv/test
 	FUZZ_REQUESTS=5000 $(BIN)/python -m pytest --show-capture=stdout tests/api/test_fuzz.py
+
+# Each page in each state of a campaign, in a browser; the tests look at it in one.
+pages: .venv/test
+	EVERY_STATE=1 $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/test_all_pages.py
 
 check: lint
 	$(BIN)/lint-imports
