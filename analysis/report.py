@@ -22,10 +22,7 @@ def first_report(study: Study) -> dict[str, Any]:
     return {
         "summary": summarise(study),
         **{key: value for method in list_methods() for key, value in method.first_detail(study).items()},
-        "warnings": [
-            {"code": w.code, "count": w.count, "message": w.message, "examples": list(w.examples)}
-            for w in study.loaded.warnings
-        ],
+        "warnings": warnings_of(study),
         "notes": explain(study),
         "settings": study.settings.to_json(),
         "fingerprint": study.loaded.fingerprint,
@@ -40,6 +37,14 @@ def report(study: Study, first: Mapping[str, Any] | None = None) -> dict[str, An
     first = first or first_report(study)
     detail = {key: value for method in list_methods() for key, value in method.detail(study).items()}
     return {"summary": first["summary"], **detail, **{key: value for key, value in first.items() if key not in detail}}
+
+
+def warnings_of(study: Study) -> list[dict[str, Any]]:
+    """Return what was surprising about the ratings file."""
+    return [
+        {"code": w.code, "count": w.count, "message": w.message, "examples": list(w.examples)}
+        for w in study.loaded.warnings
+    ]
 
 
 def explain(study: Study) -> list[str]:

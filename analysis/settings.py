@@ -11,12 +11,13 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from analysis.ratings.scales import FULL, Scale
+from analysis.response_methods import DEFAULT, get_method
 from analysis.stats.pipeline import Design
 from analysis.stats.scores import Unit
 from campaigns.contracts.protocol import Counted, CriterionSpec, Protocol
 from campaigns.design.composition import KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
-from campaigns.protocols import get_protocol, list_protocols
+from campaigns.protocols import find_protocol, get_protocol, list_protocols
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.errors import shorten
 
@@ -28,7 +29,7 @@ LONGEST_NAME, LONGEST_STATEMENT = 100, 500
 """In characters, of a criterion. Longer cells of a column of criteria are treated as texts."""
 _FIELDS = {
     *("protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale", "cost"),
-    *("workers_planned", "personas", "corpus"),
+    *("workers_planned", "personas", "corpus", "method", "options"),
 }
 _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
 
@@ -51,6 +52,7 @@ class AnalysisSettings:
     every look, and is narrowest for so many workers. None: one look, when all ratings are there.
     `personas` maps each chatbot with a persona to the same one without, where both were rated. `corpus` says how long
     the turns of a corpus are that chats are compared with, as `analysis.dialogues.corpus.load_corpus` returns it.
+    `method` is the response method (`analysis.response_methods`), `options` are its own.
     """
 
     protocol: str
@@ -66,6 +68,8 @@ class AnalysisSettings:
     workers_planned: int | None = None
     personas: Mapping[str, str] = field(default_factory=dict)
     corpus: Mapping[str, Any] | None = None
+    method: str = DEFAULT
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check(self)
@@ -107,13 +111,17 @@ class AnalysisSettings:
             **({"personas": dict(self.personas)} if self.personas else {}),
             **({"corpus": dict(self.corpus)} if self.corpus else {}),
             **({"workers_planned": self.workers_planned} if self.workers_planned else {}),
+            **({"method": self.method} if self.method != DEFAULT else {}),
+            **({"options": dict(self.options)} if self.options else {}),
         }
 
 
 def _check(settings: AnalysisSettings) -> None:
     """Raise DomainError `bad_settings` unless an analysis can be run with these settings."""
+    method = get_method(settings.method)
+    method.check_options(settings.options)
     names = [name.casefold() for name in settings.criterion_names]
-    if not names:
+    if not names and method.has_criteria:
         raise _bad("There is no criterion. Name at least one.")
     if "" in names or len(set(names)) < len(names):
         raise _bad("Each criterion needs a name of its own.")
@@ -146,7 +154,15 @@ def _check(settings: AnalysisSettings) -> None:
 def from_protocol(slug: str) -> AnalysisSettings:
     """Return the presets of a protocol; raise DomainError `unknown_protocol`."""
     protocol = get_protocol(slug)
-    return AnalysisSettings(slug, protocol.criteria, protocol.worker_test, protocol.alpha, n_counts=protocol.n_counts)
+    return AnalysisSettings(
+        slug,
+        protocol.criteria,
+        protocol.worker_test,
+        protocol.alpha,
+        n_counts=protocol.n_counts,
+        method=protocol.method,
+        options=protocol.method_options,
+    )
 
 
 def protocols_with(names: Sequence[str]) -> tuple[list[type[Protocol]], bool]:
@@ -191,9 +207,9 @@ def _short_name(name: str, taken: Collection[str]) -> str:
 def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     """Return the settings that a JSON object spells out.
 
-    Only `criteria` is required: names, or objects with `name`, `statement`, `is_negative`, `is_in_worker_test`.
-    `worker_test` is a preset's name or `{"preset", "alpha"}`. Without `n_counts`, n is what the protocol of this name
-    counts.
+    Only `criteria` is required, and only where the method has criteria: names, or objects with `name`, `statement`,
+    `is_negative`, `is_in_worker_test`. `worker_test` is a preset's name or `{"preset", "alpha"}`. Without `n_counts`,
+    n is what the protocol of this name counts; without `method` and `options`, they are the protocol's.
 
     Raises DomainError `bad_settings` that names the field and what it may be.
     """
@@ -202,7 +218,11 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     if _has_nul(data):
         raise _bad("A text has a NUL character, which no database takes.")
     _refuse_unknown(data, _FIELDS, "The protocol")
-    criteria = data.get("criteria")
+    protocol = str(data.get("protocol", name))
+    preset = find_protocol(protocol) or Protocol
+    method = str(data.get("method", preset.method))
+    has_criteria = get_method(method).has_criteria
+    criteria = data.get("criteria") if has_criteria else data.get("criteria", [])
     if not isinstance(criteria, list):
         raise _bad('“criteria” must be a list, for instance ["adequacy"].')
     test = data.get("worker_test", {})
@@ -214,15 +234,16 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     kinds, excluded = data.get("standardised_kinds", list(KINDS)), data.get("excluded", {})
     if not isinstance(kinds, list) or not isinstance(excluded, dict):
         raise _bad("“standardised_kinds” must be a list and “excluded” an object {worker: reason}.")
-    protocol = str(data.get("protocol", name))
-    known = {each.slug: each.n_counts for each in list_protocols()}
+    options = data.get("options", preset.method_options if method == preset.method else {})
+    if not isinstance(options, dict):
+        raise _bad("“options” must be an object with the options of the method.")
     return AnalysisSettings(
         protocol=protocol,
         criteria=tuple(_criterion(entry) for entry in criteria),
-        preset=str(test.get("preset", "paired-wilcoxon")),
+        preset=str(test.get("preset", "paired-wilcoxon" if has_criteria else NO_TEST)),
         alpha=_number(test.get("alpha", 0.05), "“alpha”", "a number between 0 and 1"),
         unit=str(data.get("unit", Unit.RATING.value)),
-        n_counts=str(data.get("n_counts", known.get(protocol, Protocol.n_counts))),
+        n_counts=str(data.get("n_counts", preset.n_counts)),
         standardised_kinds=tuple(str(kind) for kind in kinds),
         excluded={str(worker): str(reason) for worker, reason in excluded.items()},
         scale=None if scale is None else _scale(scale),
@@ -230,6 +251,8 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
         personas=_personas(data.get("personas", {})),
         corpus=_corpus(data.get("corpus")),
         workers_planned=_workers_planned(data["workers_planned"]) if data.get("workers_planned") is not None else None,
+        method=method,
+        options=options,
     )
 
 

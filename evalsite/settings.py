@@ -232,6 +232,7 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.dialogue.DialogueIcebreaker",
     "campaigns.protocols.dialogue.StaticDialogue",
     "campaigns.protocols.dialogue.DialogueTurn",
+    "campaigns.protocols.error_spans.Mqm",
 ]
 
 EVALSITE_PLATFORMS = [
@@ -265,6 +266,13 @@ EVALSITE_RECORDS = [
     "campaigns.services.deletion.CampaignRecords",
 ]
 
+# How each kind of response is read and analysed; a protocol names its method.
+EVALSITE_RESPONSE_METHODS = [
+    "analysis.response_methods.direct_assessment.DirectAssessmentMethod",
+    "analysis.response_methods.spans.Spans",
+]
+
+# The parts of direct assessment.
 EVALSITE_METHODS = [
     "analysis.methods.direct_assessment.DirectAssessment",
     "analysis.methods.recommended_comparison.RecommendedComparison",

@@ -8,21 +8,22 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.dialogues.loading import load_dialogues, load_work
-from analysis.metrics.loading import load_segment_scores
-from analysis.ratings.loading import load_ratings
-from analysis.ratings.scales import FULL, SCALE_CODES, check_scale, unclear_scale
-from analysis.ratings.sources import load_sources
+from analysis.ratings.scales import SCALE_CODES
 from analysis.report import explain
+from analysis.response_methods import ResponsesFile, get_method
+from analysis.response_methods.direct_assessment import DirectAssessmentMethod
 from analysis.settings import AnalysisSettings, load_settings
-from analysis.study import Study, run_study
+from analysis.study import Study
 from campaigns.design.worker_test import WORKER_TESTS
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import WINDOWS_1252, TableError, if_windows
+from evalsite.lib.tables import WINDOWS_1252, TableError
 
 _SCALE_HINT = (
     "The option for it is --scale LOW HIGH, for instance --scale 1 5, or --scale 0 100 for scores as they are."
 )
+
+
+_OTHER_FILES = ("dialogues", "assignments", "sources", "metrics")
 
 
 class RatingsCommand(BaseCommand, ABC):
@@ -82,30 +83,15 @@ class RatingsCommand(BaseCommand, ABC):
 
         `alone`: without the chats, working times, sources and scores of metrics that the options name.
         """
-        loaded = load_ratings(
-            path,
-            criteria=settings.criterion_names,
-            statements=settings.statements,
-            encoding=if_windows(path, options["encoding"]),
-            wide=options["score_columns"],
-            scale=settings.scale or FULL,
-        )
-        if settings.scale is None and (observed := check_scale(loaded.ratings.scores)):
-            raise unclear_scale(path.name, loaded.score_columns, observed)
-        for warning in loaded.warnings:
+        method = get_method(settings.method)
+        if not isinstance(method, DirectAssessmentMethod):
+            raise DomainError("no_scores", f"{path.name}: the protocol {settings.protocol} has no scores of this kind.")
+        named = ("score_columns",) if alone else ("score_columns", *_OTHER_FILES)
+        extras = {name: options[name] for name in named if options.get(name)}
+        data = method.read(ResponsesFile(path, options["encoding"], extras), settings)
+        for warning in data.loaded.warnings:
             self.stderr.write(f"{path.name}: {warning.message}")
-        chats, assignments = (None, None) if alone else (options.get("dialogues"), options.get("assignments"))
-        dialogues = load_dialogues(chats, assignments, encoding=options["encoding"]) if chats else None
-        work = load_work(assignments, options["encoding"]) if assignments and not chats else ()
-        sources = options.get("sources")
-        words = load_sources(sources, options["encoding"]) if sources and not alone else ()
-        scores = None if alone else options.get("metrics")
-        metrics = scores and load_segment_scores(
-            scores, has_metrics=True, encoding=if_windows(scores, options["encoding"])
-        )
-        study = run_study(
-            loaded, settings, self.say, dialogues=dialogues, work=work, source_words=words, metrics=metrics
-        )
+        study = method.study(data, settings, self.say)
         for note in explain(study):
             self.stderr.write(f"{path.name}: {note}")
         return study

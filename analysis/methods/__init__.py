@@ -1,4 +1,6 @@
-"""Analysis methods: each takes a study and returns sections. A file each, and a line in `settings.EVALSITE_METHODS`."""
+"""The parts of direct assessment: each takes a study and returns sections. A file each, and a line in
+`settings.EVALSITE_METHODS`. How other kinds of responses are analysed is in `analysis.response_methods`.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -7,6 +9,7 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from analysis.response_methods import method_of
 from analysis.sections import Figure, Output, Section, Table
 from analysis.study import Study
 
@@ -48,8 +51,7 @@ def list_methods() -> list[Method]:
 
 def sections_of(report: Report, page: str | None = None) -> list[Section]:
     """Return every section of a report, whatever version made it; of one page of a run, if one is named."""
-    sections = [section for method in list_methods() for section in method.sections(report)]
-    return [section for section in sections if page in (None, section.page)]
+    return [section for section in method_of(report).sections(report) if page in (None, section.page)]
 
 
 def tables_of(report: Report, output: Output) -> list[Table]:

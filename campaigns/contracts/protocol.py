@@ -104,6 +104,8 @@ class Protocol:
     `group`: under which heading it is offered.
     `n_counts`: what n of a system means where the study prints it: rated outputs, or ratings, one a criterion.
     `has_open_screen`: its campaigns may change which fields there are.
+    `method`: how its responses are analysed (`analysis.response_methods`), with `method_options`.
+    `has_campaigns`: False for responses that are only read from files.
     """
 
     do_not_call_in_templates: ClassVar[bool] = True
@@ -120,3 +122,6 @@ class Protocol:
     instructions: ClassVar[str] = ""
     chat: ClassVar[ChatRules | None] = None
     has_open_screen: ClassVar[bool] = False
+    method: ClassVar[str] = "direct_assessment"
+    method_options: ClassVar[Mapping[str, Any]] = {}
+    has_campaigns: ClassVar[bool] = True

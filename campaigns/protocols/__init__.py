@@ -13,9 +13,14 @@ def get_protocol(slug: str) -> type[Protocol]:
     return _protocols[slug]
 
 
+def find_protocol(slug: str) -> type[Protocol] | None:
+    """Return the protocol of `slug`, None if there is none."""
+    return _protocols.all().get(slug)
+
+
 def list_protocols() -> list[type[Protocol]]:
-    """Return every protocol in the order of the settings."""
-    return list(_protocols.all().values())
+    """Return every protocol that a campaign can be made of, in the order of the settings."""
+    return [protocol for protocol in _protocols.all().values() if protocol.has_campaigns]
 
 
 def list_groups() -> list[tuple[str, list[type[Protocol]]]]:

@@ -1,4 +1,4 @@
-"""`manage.py analyse RATINGS`: the whole analysis of a ratings file, without a database."""
+"""`manage.py analyse RATINGS`: the whole analysis of a file of responses, without a database."""
 
 from argparse import ArgumentParser
 from dataclasses import replace
@@ -9,12 +9,17 @@ from analysis.dialogues.corpus import load_corpus
 from analysis.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
 from analysis.management.ratings_command import RatingsCommand
 from analysis.methods import tables_of
-from analysis.methods.replication import compare_runs
-from analysis.report import report, summarise
+from analysis.response_methods import ResponseMethod, ResponsesFile, get_method
 from analysis.sections import Output
+from analysis.settings import AnalysisSettings
 from analysis.stats.scores import Unit
-from analysis.study import Study
-from campaigns.design.worker_test import NO_TEST
+from evalsite.lib.errors import DomainError
+
+# Options that some methods take (`ResponseMethod.takes`) and others do not know.
+_OF_METHODS = (
+    *("alpha", "worker_test", "scale", "score_columns", "unit", "compare"),
+    *("dialogues", "assignments", "corpus", "sources", "metrics"),
+)
 
 
 class Command(RatingsCommand):
@@ -38,43 +43,59 @@ class Command(RatingsCommand):
     def run(self, options: dict[str, Any]) -> None:
         """Analyse, print and write."""
         settings = self.settings_of(options)
+        method = get_method(settings.method)
+        self._refuse_unused(method, options)
         if options["corpus"]:
             settings = replace(settings, corpus=load_corpus(options["corpus"]))
-        study = self.read_study(options["ratings"], settings, options)
-        original = self.read_study(options["compare"], settings, options, alone=True) if options["compare"] else None
-        self._print(study, original, options)
+        extras = {name: options[name] for name in method.takes if options[name]}
+        original = extras.pop("compare", None)
+        is_brief = options["format"] == "json" and not options["out"]
+        file = ResponsesFile(options["ratings"], options["encoding"], extras)
+        data = method.read(file, settings)
+        document = self._analyse(method, data, file, settings, is_brief=is_brief)
+        if original:
+            columns = {name: extras[name] for name in ("score_columns",) if name in extras}
+            other = ResponsesFile(original, options["encoding"], columns)
+            first = self._analyse(method, method.read(other, settings), other, settings, is_brief=True)
+            document["replication"] = method.compare(first, document)
+        self._print(method, document, options)
+        if options["out"]:
+            for name, content in method.files(data).items():
+                (options["out"] / name).write_text(content, encoding="utf-8", newline="")
 
-    def _print(self, study: Study, original: Study | None, options: dict[str, Any]) -> None:
-        replication = compare_runs(summarise(original), summarise(study)) if original else None
-        extra = {"replication": replication} if replication else {}
-        wants_tables = options["format"] != "json"
-        document = report(study) | extra if options["out"] or wants_tables else None
-        summary = document["summary"] if document else summarise(study)
+    def _refuse_unused(self, method: ResponseMethod, options: dict[str, Any]) -> None:
+        """Raise DomainError for an option that the method would not use."""
+        if unused := [name for name in _OF_METHODS if options[name] and name not in method.takes]:
+            given = "--" + unused[0].replace("_", "-")
+            raise DomainError("unused_option", f"{given} says nothing about {method.slug}. Leave it out.")
+
+    def _analyse(
+        self, method: ResponseMethod, data: Any, file: ResponsesFile, settings: AnalysisSettings, *, is_brief: bool
+    ) -> dict[str, Any]:
+        document = method.analyse(data, settings, self.say, brief=is_brief)
+        for message in (*(warning["message"] for warning in document["warnings"]), *document["notes"]):
+            self.stderr.write(f"{file.path.name}: {message}")
+        return document
+
+    def _print(self, method: ResponseMethod, document: dict[str, Any], options: dict[str, Any]) -> None:
+        summary = document["summary"]
         dialogues = summary.get("dialogues")
         for notice in dialogues["notices"] if dialogues else []:
             self.stderr.write(notice)
-        if document and options["out"]:
+        if options["out"]:
             self.say("Writing tables")
             write_report(options["out"], document)
             make_workbook(options["out"], WORKBOOK)
             self.say("Drawing figures")
             write_figures(options["out"], document)
-        if not wants_tables or document is None:
+        if options["format"] == "json":
+            extra = {name: document[name] for name in ("replication",) if name in document}
             self.stdout.write(dump_json(summary | extra), ending="")
             return
         tables = tables_of(document, Output.TERMINAL)
         if options["format"] == "latex":
             self.stdout.write("\n".join(map(to_latex, tables)), ending="")
             return
-        self.stdout.write(f"{_workers_in_words(study, document['summary']['workers'])}\n")
+        if headline := method.headline(document):
+            self.stdout.write(headline)
         self.stdout.write("\n".join(map(to_text, tables)), ending="")
-
-
-def _workers_in_words(study: Study, workers: dict[str, int]) -> str:
-    """Return how many workers count, and by which test."""
-    if study.settings.preset == NO_TEST:
-        return f"No worker test was applied: {study.analysis.is_kept.sum()} of {workers['total']} workers count."
-    return (
-        f"{workers['passed']} of {workers['total']} workers passed {study.settings.preset} at "
-        f"α = {study.settings.alpha:g} ({workers['failed']} failed, {workers['untested']} untested)."
-    )

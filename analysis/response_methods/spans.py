@@ -1,0 +1,300 @@
+"""Error spans: MQM, the mean penalty of a segment (Freitag et al. 2021)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.response_methods.system_scores import (
+    SystemScores,
+    draw_stacked,
+    list_pairs,
+    pairs_section,
+    summarise_systems,
+    systems_section,
+)
+from analysis.sections import Cell, Column, Figure, Section, Table
+from analysis.settings import AnalysisSettings
+from analysis.spans.loading import load_spans
+from analysis.spans.rows import Side, SpanData
+from analysis.spans.weights import DEFAULTS, read_weights, weigh
+from analysis.spans.writing import to_mqm_tsv
+from analysis.stats.ratings import Codes, Floats, or_none
+from analysis.stats.segment_means import SegmentMeans, segment_means
+from analysis.stats.spans import span_agreement
+from evalsite.lib.errors import DomainError
+from evalsite.lib.words import counted, listed
+
+CRITERION = "errors"
+CLUSTERS = ("rater", "document", "segment")
+_ENOUGH_DOCUMENTS = 20
+_OPTIONS = ("weights", "clusters")
+
+
+class Spans(ResponseMethod[SpanData]):
+    """What marked errors weigh, averaged over the raters of a segment, then over segments; fewer are better."""
+
+    slug = "spans"
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Options are `weights`, and `clusters`: one or two of rater, document and segment."""
+        if unknown := sorted(set(options) - set(_OPTIONS)):
+            raise _bad(f"There is no option “{unknown[0]}”. The options are: {', '.join(_OPTIONS)}.")
+        read_weights(options.get("weights", {}))
+        clusters = options.get("clusters")
+        if clusters is not None and not (
+            isinstance(clusters, list) and len(clusters) in (1, 2) and set(clusters) <= set(CLUSTERS)
+        ):
+            raise _bad(f"“clusters” must be a list of one or two of: {', '.join(CLUSTERS)}.")
+
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> SpanData:
+        """Return the annotations of an MQM file."""
+        return load_spans(file.path, read_weights(settings.options.get("weights", {})), file.encoding)
+
+    def analyse(
+        self, data: SpanData, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
+    ) -> dict[str, Any]:
+        """Return scores, what they consist of, and how far raters mark the same."""
+        weights = read_weights(settings.options.get("weights", {}))
+        of_error = weigh(weights, data.severities, data.categories)[data.severity, data.category]
+        penalty: Floats = np.bincount(data.annotation, weights=of_error, minlength=data.n_annotations).astype(
+            np.float64
+        )
+        groups = _clusters(data, settings.options.get("clusters"))
+        found = segment_means(penalty, data.system, data.segment, len(data.systems), groups)
+        scores = SystemScores(
+            data.systems,
+            found.mean,
+            found.low,
+            found.high,
+            found.n_segments,
+            found.pairs,
+            higher_is_better=False,
+            criteria={CRITERION: found.mean},
+        )
+        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+            "n_segments": len(data.segments),
+            "n_raters": len(data.raters),
+            "n_annotations": data.n_annotations,
+            "n_errors": int(data.annotation.size),
+            "clusters": dict(found.n_clusters),
+            "weights": weights,
+        }
+        return {
+            "summary": summary,
+            "pairs": list_pairs(scores),
+            "errors": _errors(data, of_error, scores.order),
+            "agreement": _agreement(data),
+            "warnings": [asdict(warning) for warning in data.warnings],
+            "notes": _notes(data, found),
+            "settings": settings.to_json(),
+            "fingerprint": data.fingerprint,
+        }
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return the ranking, the pairs, counts of errors and the agreement of raters."""
+        summary = report["summary"]
+        caption = (
+            f"Mean penalty of a segment: what its errors weigh, averaged over its raters, then over segments; fewer is "
+            f"better. Errors of intervals and tests are clustered by {_in_words(summary['clusters'])}."
+        )
+        return [
+            systems_section(report, score="penalty", n="segments", caption=caption, finding=_finding(report)),
+            pairs_section(report, caption="Differences of mean penalties, the better system first."),
+            _errors_section(report),
+            _agreement_section(report),
+        ]
+
+    def headline(self, report: Report) -> str:
+        """Return how much was annotated."""
+        summary = report["summary"]
+        return (
+            f"{counted(summary['n_raters'], 'rater')} marked {counted(summary['n_errors'], 'error')} in "
+            f"{counted(summary['n_annotations'], 'annotation')} of {counted(summary['n_segments'], 'segment')}."
+        )
+
+    def files(self, data: SpanData) -> Mapping[str, str]:
+        """Return the annotations as an MQM file."""
+        return {"mqm.tsv": to_mqm_tsv(data)}
+
+
+def _bad(message: str) -> DomainError:
+    return DomainError("bad_settings", message)
+
+
+def _clusters(data: SpanData, asked: list[str] | None) -> dict[str, Codes]:
+    """Return the groupings by which annotations may depend on each other.
+
+    By default documents if there are enough of them, else segments.
+    """
+    groups = {"rater": data.rater, "document": data.document_of[data.segment], "segment": data.segment}
+    if asked:
+        return {name: groups[name] for name in asked}
+    name = "document" if len(data.documents) >= _ENOUGH_DOCUMENTS else "segment"
+    return {name: groups[name]}
+
+
+def _in_words(clusters: Mapping[str, int]) -> str:
+    return listed([counted(n, name) for name, n in clusters.items()])
+
+
+def _errors(data: SpanData, weight: Floats, order: list[int]) -> dict[str, Any]:
+    """Return counts by category and severity, and of each system by severity and what its categories weigh.
+
+    `systems`: `counts` {severity: errors an annotation} and `penalty` {category before “/”: mean penalty of a segment}.
+    """
+    counts = np.zeros((len(data.categories), len(data.severities)), np.int64)
+    np.add.at(counts, (data.category, data.severity), 1)
+    parts = [name.split("/")[0] for name in data.categories]
+    top = sorted(set(parts))
+    part_of = np.array([top.index(part) for part in parts], np.int64)
+    n_systems = len(data.systems)
+    share = _share_of_annotation(data)
+    of_system = data.system[data.annotation]
+    n_annotations = np.bincount(data.system, minlength=n_systems)
+    by_severity = np.zeros((n_systems, len(data.severities)))
+    np.add.at(by_severity, (of_system, data.severity), 1)
+    by_part = np.zeros((n_systems, len(top)))
+    np.add.at(by_part, (of_system, part_of[data.category]), weight * share[data.annotation])
+    used = [k for k in range(len(data.severities)) if counts[:, k].any()]
+    used_parts = [k for k in range(len(top)) if np.isin(data.category, np.flatnonzero(part_of == k)).any()]
+    return {
+        "counts": [
+            {"category": data.categories[i], "severity": data.severities[k], "n": int(counts[i, k])}
+            for i in range(len(data.categories))
+            for k in used
+            if counts[i, k]
+        ],
+        "systems": [
+            {
+                "system": data.systems[code],
+                "counts": {data.severities[k]: float(by_severity[code, k] / n_annotations[code]) for k in used},
+                "penalty": {top[k]: float(by_part[code, k]) for k in used_parts},
+            }
+            for code in order
+        ],
+    }
+
+
+def _share_of_annotation(data: SpanData) -> Floats:
+    """Return what a point of each annotation adds to the score of its system."""
+    output, of = np.unique(data.output, return_inverse=True)
+    n_outputs = np.bincount(output % len(data.systems), minlength=len(data.systems))
+    shares: Floats = 1 / (np.bincount(of)[of] * n_outputs[data.system])
+    return shares
+
+
+def _agreement(data: SpanData) -> dict[str, Any]:
+    """Return how far raters of the same output mark the same characters of its target."""
+    _, text = np.unique(
+        [f"{code}\0{target}" for code, target in zip(data.output, data.targets, strict=True)], return_inverse=True
+    )
+    length = np.array([len(target) for target in data.targets], np.int64)
+    on_target = data.side == Side.TARGET
+    found = span_agreement(
+        text,
+        data.rater,
+        length,
+        *(values[on_target] for values in (data.annotation, data.start, data.end, data.severity)),
+    )
+    return {name: value if isinstance(value, int) else or_none(value) for name, value in asdict(found).items()}
+
+
+def _notes(data: SpanData, found: SegmentMeans) -> list[str]:
+    notes = []
+    if "rater" not in found.n_clusters:
+        notes.append(
+            "Intervals and tests take the raters as they are, and say nothing of what others would have marked. With "
+            "the option “clusters”: [“rater”, “segment”] they do."
+        )
+    if min(found.n_clusters.values()) < 2:
+        notes.append(
+            f"Errors are clustered by {_in_words(found.n_clusters)}: no interval or test is possible. Choose others "
+            "with the option “clusters”."
+        )
+    if (found.n_segments != len(data.segments)).any():
+        lacking = [name for name, n in zip(data.systems, found.n_segments, strict=True) if n < len(data.segments)]
+        notes.append(f"Not annotated on all {len(data.segments):,} segments: {', '.join(lacking)}.")
+    return notes
+
+
+def _finding(report: Report) -> str:
+    rows = report["summary"]["systems"]
+    if len(rows) < 2:
+        return f"{rows[0]['system']} has a mean penalty of {rows[0]['score']:.2f} a segment."
+    best, last = rows[0], rows[-1]
+    return (
+        f"{best['system']} has the least penalty, {best['score']:.2f} a segment; {last['system']} the largest, "
+        f"{last['score']:.2f}."
+    )
+
+
+def _errors_section(report: Report) -> Section:
+    """Return counts by category and severity, and what each system's categories weigh."""
+    found, weights = report["errors"], report["summary"]["weights"]
+    severities = list(dict.fromkeys(row["severity"] for row in found["counts"]))
+    categories = list(dict.fromkeys(row["category"] for row in found["counts"]))
+    n = {(row["category"], row["severity"]): row["n"] for row in found["counts"]}
+    rows: list[list[Cell]] = [
+        [name, *(n.get((name, severity), 0) for severity in severities), sum(n.get((name, s), 0) for s in severities)]
+        for name in categories
+    ]
+    changed = {key: value for key, value in weights.items() if DEFAULTS.get(key) != value}
+    others = f" Changed weights: {', '.join(f'{key} {value:g}' for key, value in changed.items())}." if changed else ""
+    tables = [
+        Table(
+            "error-counts",
+            "Errors by category and severity",
+            f"Number of errors of all systems and raters.{others}",
+            [Column("category"), *map(Column, severities), Column("all")],
+            rows,
+        )
+    ]
+    names = [row["system"] for row in found["systems"]]
+    parts = list(found["systems"][0]["penalty"])
+    tables.append(
+        Table(
+            "error-penalties",
+            "Penalty by category",
+            "What the errors of each category add to the mean penalty of a segment.",
+            [Column("system"), *(Column(part, 2) for part in parts)],
+            [[row["system"], *row["penalty"].values()] for row in found["systems"]],
+        )
+    )
+    by_part = {part: [row["penalty"][part] for row in found["systems"]] for part in parts}
+    by_severity = {s: [row["counts"][s] for row in found["systems"]] for s in severities}
+    figures = [
+        Figure(
+            "error-penalties",
+            "Penalty by category",
+            partial(draw_stacked, names, by_part, "mean penalty of a segment"),
+            "Stacked bars: what the errors of each category weigh; the table has the numbers.",
+        ),
+        Figure(
+            "error-severities",
+            "Errors by severity",
+            partial(draw_stacked, names, by_severity, "errors of an annotation"),
+            "Stacked bars: errors of each severity in the mean of a system’s annotations.",
+        ),
+    ]
+    return Section("errors", "Errors", tables=tables if rows else [], figures=figures if rows else [])
+
+
+def _agreement_section(report: Report) -> Section:
+    """Return how far raters mark the same; nothing where no output has two raters."""
+    found = report["agreement"]
+    if not found["n_pairs"]:
+        return Section("span-agreement", "Agreement of raters", "No output was annotated by two raters.")
+    names = {
+        "f1": "characters marked by both (F1)",
+        "f1_severity": "… other severity counts half",
+        "kappa": "characters, corrected for chance (κ)",
+        "overlap": "marks that overlap with one of the other rater",
+    }
+    rows: list[list[Cell]] = [[title, found[key]] for key, title in names.items()]
+    caption = f"{counted(found['n_pairs'], 'pair')} of annotations of one output by two raters; marks in the target."
+    table = Table("span-agreement", "Agreement of raters", caption, [Column("agreement"), Column("value", 3)], rows)
+    return Section("span-agreement", "Agreement of raters", tables=[table])

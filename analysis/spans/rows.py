@@ -1,0 +1,126 @@
+"""Annotations and the errors marked in them, as arrays; where a marked text has its mark."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.ratings.notices import RatingsWarning
+from analysis.stats.ratings import Codes
+
+_MARK = re.compile(r"</?v>")
+OPEN, CLOSE = "<v>", "</v>"
+
+
+class Side(IntEnum):
+    """Where an error is marked; `NONE`: it is of the output as a whole."""
+
+    NONE = -1
+    TARGET = 0
+    SOURCE = 1
+
+
+@dataclass(frozen=True)
+class SpanData:
+    """Annotations, one rater's of one output each, and the errors that were marked in them.
+
+    Attributes
+    ----------
+    systems, documents, raters, categories, severities : list of str
+        Labels by code, sorted.
+    segments : list of (document, segment)
+        Labels by code, sorted; segments of different documents may have the same name.
+    document_ids : list of str
+        What else a file says of a segment's document, "" if nothing.
+    system, segment, rater : int, (n_annotations,)
+        In the order of the file. No rater has two annotations of an output.
+    document_of : int, (n_segments,)
+        Code of the document, −1 where documents are not known.
+    sources, targets : list of str, (n_annotations,)
+        The texts without marks.
+    annotation, side, start, end : int, (n_errors,)
+        In the order of the file; characters (Unicode code points) of the text of that side, from start to before end.
+    category, severity : int, (n_errors,)
+    """
+
+    systems: list[str]
+    segments: list[tuple[str, str]]
+    documents: list[str]
+    document_ids: list[str]
+    raters: list[str]
+    categories: list[str]
+    severities: list[str]
+    system: Codes
+    segment: Codes
+    rater: Codes
+    document_of: Codes
+    sources: list[str]
+    targets: list[str]
+    annotation: Codes
+    side: Codes
+    start: Codes
+    end: Codes
+    category: Codes
+    severity: Codes
+    warnings: list[RatingsWarning] = field(default_factory=list)
+    fingerprint: str = ""
+
+    @property
+    def n_annotations(self) -> int:
+        """Number of annotations."""
+        return len(self.system)
+
+    @property
+    def output(self) -> NDArray[np.int64]:
+        """A code of each annotation's output, (n_annotations,)."""
+        return self.segment.astype(np.int64) * len(self.systems) + self.system
+
+
+class Marked(NamedTuple):
+    """A text without its mark, and where it was; `fault` is why the mark cannot be read, "" if it can.
+
+    Without a mark, `start` is −1. `is_closed`: the mark has its end; one that has none reaches to the end of the text.
+    """
+
+    text: str
+    start: int = -1
+    end: int = -1
+    is_closed: bool = True
+    fault: str = ""
+
+
+def read_mark(text: str) -> Marked:
+    """Return where the error is that stands between `<v>` and `</v>`.
+
+    >>> read_mark("a <v>bad</v> word")
+    Marked(text='a bad word', start=2, end=5, is_closed=True, fault='')
+    >>> read_mark("a bad</v> word").fault
+    'it has </v> without <v> before it'
+    """
+    if "v>" not in text:
+        return Marked(text)
+    n = Counter(_MARK.findall(text))
+    start, end = text.find(OPEN), text.find(CLOSE)
+    plain = _MARK.sub("", text)
+    if n[OPEN] > 1 or n[CLOSE] > 1:
+        return Marked(plain, fault=f"it has {n[OPEN]} times <v> and {n[CLOSE]} times </v>, and a row is of one error")
+    if end >= 0 and (start < 0 or end < start):
+        return Marked(plain, fault="it has </v> without <v> before it")
+    if start < 0:
+        return Marked(text)
+    if end < 0:
+        return Marked(plain, start, len(plain), is_closed=False)
+    return Marked(plain, start, end - len(OPEN))
+
+
+def with_mark(text: str, start: int, end: int) -> str:
+    """Return a text with a mark, as `read_mark` reads it.
+
+    >>> with_mark("a bad word", 2, 5)
+    'a <v>bad</v> word'
+    """
+    return f"{text[:start]}{OPEN}{text[start:end]}{CLOSE}{text[end:]}"

@@ -1,0 +1,101 @@
+"""A response method is a file and a line: a toy one is read, analysed, printed and written."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from django.core.management import CommandError
+
+from analysis.response_methods import DEFAULT, ResponseMethod, get_method, list_response_methods, method_of
+from analysis.response_methods.system_scores import SystemScores, list_pairs, summarise_systems, systems_section
+from analysis.settings import from_json, from_protocol
+from analysis.stats.pairs import compare_pairs
+from campaigns.protocols import list_protocols
+from evalsite.lib.errors import DomainError
+from evalsite.lib.plugins import Registry
+from evalsite.lib.tables import read_columns
+
+
+class Counts(ResponseMethod):
+    """How many thumbs up each system has: the smallest method there is."""
+
+    slug = "counts"
+
+    def read(self, file, settings):
+        table = read_columns(file.path, ["system", "thumbs"], numeric=["thumbs"])
+        return table.text["system"], table.numbers["thumbs"]
+
+    def analyse(self, data, settings, on_progress=lambda _: None, *, brief=False):
+        system, thumbs = data
+        names, n = system.labels, np.bincount(system.codes)
+        mean = np.bincount(system.codes, weights=thumbs) / n
+        unknown = np.full(mean.size, np.nan)
+        pairs = compare_pairs(mean, np.full((mean.size, mean.size), np.nan), np.inf)
+        scores = SystemScores(names, mean, unknown, unknown, n, pairs, True, {"thumbs": mean})
+        summary = summarise_systems(self.slug, settings.protocol, scores)
+        empty = {"warnings": [], "notes": [], "settings": settings.to_json()}
+        return {"summary": summary, "pairs": list_pairs(scores), **empty}
+
+    def sections(self, report):
+        return [systems_section(report, score="thumbs", n="answers", caption="Mean thumbs.")]
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """Register the toy method; return a file of responses and a protocol's file."""
+    registry = Registry("method", [f"{__name__}.Counts", "analysis.response_methods.spans.Spans"])
+    monkeypatch.setattr("analysis.response_methods._methods", registry)
+    responses, protocol = tmp_path / "thumbs.csv", tmp_path / "toy.json"
+    responses.write_text("system,thumbs\nash,1\nash,0\nbirch,1\nbirch,1\n")
+    protocol.write_text(json.dumps({"method": "counts"}))
+    return responses, protocol
+
+
+def test_a_method_is_one_class_and_one_line_of_settings(toy, analyse, tmp_path):
+    responses, protocol = toy
+    found = json.loads(analyse(responses, protocol=str(protocol), format="json", out=tmp_path / "out")[0])
+    assert found["method"] == "counts" and found["higher_is_better"] is True
+    assert [(row["system"], row["score"], row["rank"]) for row in found["systems"]] == [
+        ("birch", 1, 1),
+        ("ash", 0.5, 2),
+    ]
+    assert found["criteria"] == {"thumbs": {"birch": 1.0, "ash": 0.5}}
+    assert (tmp_path / "out" / "tables" / "systems.csv").read_text().splitlines()[1].startswith("1,birch,1")
+    assert (tmp_path / "out" / "figures" / "systems.svg").stat().st_size > 1000
+    assert r"birch & 1.00" in analyse(responses, protocol=str(protocol), format="latex")[0]
+
+
+def test_what_a_method_does_not_take_is_refused(toy, analyse):
+    responses, protocol = toy
+    with pytest.raises(CommandError, match="--worker-test says nothing about counts"):
+        analyse(responses, protocol=str(protocol), worker_test="none")
+    with pytest.raises(DomainError, match="has no option “colour”"):
+        from_json({"method": "counts", "options": {"colour": 1}})
+    with pytest.raises(DomainError, match="There is no method “telepathy”"):
+        from_json({"method": "telepathy"})
+
+
+def test_settings_survive_being_written():
+    settings = from_json({"protocol": "mqm", "options": {"weights": {"major": 10}}})
+    assert (settings.method, settings.options) == ("spans", {"weights": {"major": 10}})
+    assert from_json(settings.to_json()) == settings
+    assert "method" not in from_protocol("qg").to_json()  # as stored before there were others
+
+
+def test_reports_of_before_are_of_direct_assessment():
+    assert method_of({}).slug == method_of({"settings": {"protocol": "qg"}}).slug == DEFAULT
+    assert get_method(DEFAULT).has_criteria
+    assert all(method.slug for method in list_response_methods())
+
+
+def test_protocols_for_files_only_are_not_offered_to_campaigns():
+    assert from_protocol("mqm").method == "spans"
+    assert "mqm" not in {protocol.slug for protocol in list_protocols()}
+
+
+def test_nothing_but_the_registry_asks_which_method_it_is(settings):
+    for folder in ("analysis", "annotation", "api", "campaigns", "crowd", "desk"):
+        for path in (settings.BASE_DIR / folder).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"if [\w.]*\b(settings|campaign|run)\.(method|protocol) [!=]=", text), path
