@@ -180,7 +180,7 @@ def compare_clustered(
     is_number = ~np.isnan(z)
     if not is_number.any():
         nothing = np.full((n_systems, n_systems), np.nan)
-        return _comparison((nothing, nothing, nothing), np.zeros(nothing.shape, np.int64))
+        return make_comparison((nothing, nothing, nothing), np.zeros(nothing.shape, np.int64))
     weight = np.ones(z.size) if weight is None else weight / weight[is_number].mean()
     layout = _lay_out(
         *(z[is_number], system[is_number], worker[is_number], source[is_number], n_systems, weight[is_number])
@@ -203,7 +203,7 @@ def compare_clustered(
                 np.where(is_comparable, found[1], across[1]),
                 np.where(is_comparable, found[2], across[2]),
             )
-    return _comparison(found, n_shared)
+    return make_comparison(found, n_shared)
 
 
 def rank_intervals(comparison: Comparison, alpha: float = 0.05) -> RankIntervals:
@@ -396,7 +396,21 @@ def _effective_sources(layout: _Layout, fit: _Fit) -> Floats:
     return found
 
 
-def _comparison(contrasts: tuple[Floats, Floats, Floats], n_shared: NDArray[np.int64]) -> Comparison:
+def count_shared(system: Codes, source: Codes, n_systems: int) -> NDArray[np.int64]:
+    """Return on how many known sources every two systems are both rated, (n_systems, n_systems)."""
+    from scipy.sparse import csr_array
+
+    known = np.flatnonzero(source >= 0)
+    shape = (int(source.max(initial=-1)) + 1, n_systems)
+    is_rated = csr_array((np.ones(known.size, dtype=np.int64), (source[known], system[known])), shape=shape)
+    is_rated.sum_duplicates()
+    is_rated.data[:] = 1
+    shared: NDArray[np.int64] = (is_rated.T @ is_rated).toarray()
+    return shared
+
+
+def make_comparison(contrasts: tuple[Floats, Floats, Floats], n_shared: NDArray[np.int64]) -> Comparison:
+    """Return the comparison that follows from difference, variance and degrees of freedom of every pair."""
     from scipy import stats
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
