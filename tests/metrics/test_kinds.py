@@ -11,7 +11,7 @@ from analysis.metrics.kinds import Texts, list_kinds
 from analysis.metrics.kinds.bleu import Bleu, Gleu
 from analysis.metrics.kinds.edits import Chrf, Ter
 from analysis.metrics.kinds.meteor import Meteor
-from analysis.metrics.kinds.qbleu import QBleu
+from analysis.metrics.kinds.qbleu import QBleu, answerability
 from analysis.metrics.kinds.rouge import RougeL, longest_common, rouge_l
 from analysis.metrics.neural import NeuralKind
 from analysis.metrics.tokens import tokenise
@@ -123,6 +123,22 @@ def test_q_bleu_is_that_of_the_authors_own_test():
     assert only[0].segments == pytest.approx(50)
     with pytest.raises(DomainError, match="from 0 to 100"):
         score(QBleu(), texts_of(without_mark), {"name": "120"})
+
+
+def test_answerability_is_the_formula_of_the_paper():
+    """By hand. Names: Paris, of 1 and 1. Question: what colour, of 2 and 2. Content: sky, of 2 and 1. Function: is the
+    of, 3 of 4 and 3 of 3; “could” is none."""
+    output = ["What", "colour", "is", "the", "blue", "sky", "of", "the", "Paris"]
+    reference = ["What", "colour", "is", "the", "sky", "of", "Paris"]
+    weights = {"name": 0.6, "question": 0.2, "content": 0.1, "function": 0.1}
+    precision, recall = 0.6 + 0.2 + 0.1 / 2 + 0.1 * 3 / 4, 1.0
+    expected = 2 * precision * recall / (precision + recall)
+    assert answerability(output, reference, weights) == pytest.approx(expected)
+    by_class = 0.6 + 0.2 + 0.1 * (2 / 3) + 0.1 * (6 / 7)  # what an F of each class would add up to
+    assert answerability(output, reference, weights) != pytest.approx(by_class)
+    could = answerability(["Who", "could", "go"], ["Who", "can", "go"], weights)
+    precision, recall = 0.2 + 0.1 / 2, 0.2 + 0.1
+    assert could == pytest.approx(2 * precision * recall / (precision + recall))
 
 
 def test_every_kind_without_a_model_scores_any_text():

@@ -148,3 +148,5 @@ def test_n_of_question_generation_is_that_of_table_4_3(shared_data, tmp_path):
     assert (human["n"], human["n_outputs"], human["n_ratings"]) == (668, 668, 2672)
     assert human["n_ratings"] == texts["human_ratings"]
     assert sum(row["n_ratings"] for row in found["systems"]) == texts["run1_valid_ratings"]
+    others = [row["n_ratings"] for row in found["systems"] if row["system"] != "Human"]
+    assert int(sum(others) / len(others)) == texts["nonhuman_avg_ratings"]  # 1,603.2

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
+from analysis.stats.correlation import correlate
 from analysis.stats.metrics import (
     calibrate_ties,
     draw_swaps,
@@ -105,6 +106,41 @@ def test_p_values_of_few_segments_are_exact(is_missing):
         assert p[i, j] == pytest.approx(np.mean(np.array(swapped) >= difference.sum()))
         assert p[j, i] == pytest.approx(np.mean(np.array(swapped) <= difference.sum()))
     assert np.isnan(np.diag(p)).all()
+
+
+def test_p_value_of_the_published_example():
+    """The example of the documentation of the WMT metrics task's program: ten exchanges, one of them as great."""
+    signs = ["++---", "+-+-+", "+-++-", "-+--+", "+++-+", "-+-+-", "+++++", "+-+-+", "++--+", "-+---"]
+    swaps = np.array([[1 if sign == "+" else -1 for sign in row] for row in signs], np.int8)
+    scores = np.array([[0.8, 0.9, 0.7, 1.0, 0.6], [0.2, 0.3, 0.1, 0.4, 0.0]]).T
+    assert permutation_p_values(scores, swaps)[0, 1] == pytest.approx(0.1)
+
+
+def slow_soft_accuracy(human, metric):
+    """1 − mean |p_human − p_metric|, p of every pair by all exchanges of its two systems' segments, one by one."""
+    distances = []
+    for i, j in combinations(range(human.shape[1]), 2):
+        p = []
+        for scores in (human, metric):
+            difference = scores[:, i] - scores[:, j]
+            totals = [np.dot(signs, difference) for signs in product((1, -1), repeat=difference.size)]
+            p.append(np.mean([total >= difference.sum() - 1e-9 for total in totals]))
+        distances.append(abs(p[0] - p[1]))
+    return 1 - np.mean(distances)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_soft_pairwise_accuracy_is_that_of_every_exchange(seed):
+    rng = np.random.default_rng(seed)
+    human, metric = rng.integers(0, 5, (8, 4)).astype(float), rng.integers(0, 5, (8, 4)).astype(float)
+    swaps = draw_swaps(8, rng)
+    found = soft_pairwise_accuracy(*(permutation_p_values(each, swaps) for each in (human, metric)))
+    assert found == pytest.approx(slow_soft_accuracy(human, metric))
+
+
+def test_the_example_s_kendall_is_tau_b():
+    human, metric = np.array([1.0, 2, 2, 3, 4]), np.array([2, 1, 1.5, 5, 3])
+    assert round(correlate(human, metric).kendall, 4) == 0.3162
 
 
 def test_p_values_of_many_segments_are_scipys_but_for_chance():

@@ -13,14 +13,15 @@ from analysis.metrics.tokens import tokenise
 from campaigns.contracts.options import OptionsForm, Percent
 
 _QUESTION_WORDS = frozenset(tokenise("what which why who whom whose where when how"))
+# English stop words without question words and the single letters of contractions, as in the authors' program.
 _FUNCTION_WORDS = frozenset(
     tokenise(
-        "a about above after again against all am an and any are as at be because been before being below between both "
-        "but by can could did do does doing down during each few for from further had has have having he her here hers "
+        "a about above after again against all am an and any are as at be because been before being below between "
+        "both but by can did do does doing down during each few for from further had has have having he her here hers "
         "herself him himself his i if in into is it its itself just me more most my myself no nor not now of off on "
         "once only or other our ours ourselves out over own same she should so some such than that the their theirs "
         "them themselves then there these they this those through to too under until up very was we were while will "
-        "with would you your yours yourself yourselves"
+        "with you your yours yourself yourselves"
     )
 )
 _CLASSES = ("content", "name", "question", "function")
@@ -78,7 +79,9 @@ def answerability(output: Sequence[str], reference: Sequence[str], weights: Mapp
     """Return 2PR/(P + R), from 0 to 1, of the weighted precision P and recall R of four classes of words.
 
     P = Σ w·c/n of the output's n words of a class, of which c are in the reference's; R likewise of the reference's
-    words. A class that a text has no word of adds nothing. Tokens keep their case.
+    words. A class that a text has no word of adds nothing. Tokens keep their case. It is the paper's formula; the
+    authors' program adds up an F of each class, w·2cₚcᵣ/(cₚ + cᵣ), and lowers cₚ or cᵣ of the shorter text by BLEU's
+    brevity penalty. Both are the same where the questions have equally many words of each class.
 
     Examples
     --------
