@@ -2,6 +2,8 @@
 
 import math
 from dataclasses import dataclass, fields, replace
+from functools import reduce
+from operator import or_
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +13,7 @@ from django.shortcuts import get_object_or_404
 
 from analysis.campaign_facts import get_facts
 from analysis.methods.replication import compare_runs
-from analysis.models import AnalysisRun, Look, MetricScores, RatingsFile, ShareLink
+from analysis.models import AnalysisRun, Judge, Look, MetricScores, RatingsFile, ShareLink
 from analysis.paper.heds import Section, datasheet
 from analysis.paper.questions import Question
 from analysis.paper.statement import data_statement
@@ -211,8 +213,8 @@ def find_waiting_job(campaign: Campaign) -> Job | None:
 
 def _of_analysis(campaign: Campaign) -> Q:
     runs = AnalysisRun.objects.filter(ratings_file__campaign=campaign)
-    scores = MetricScores.objects.filter(campaign=campaign)
-    return Q(kind=ANALYSE, args__campaign=campaign.pk) | Q(pk__in=runs.values("job")) | Q(pk__in=scores.values("job"))
+    made = (runs, MetricScores.objects.filter(campaign=campaign), Judge.objects.filter(campaign=campaign))
+    return reduce(or_, (Q(pk__in=each.values("job")) for each in made), Q(kind=ANALYSE, args__campaign=campaign.pk))
 
 
 def get_job_of(campaign: Campaign, job_id: UUID) -> Job:

@@ -2,13 +2,14 @@
 
 import secrets
 import uuid
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Output
 
 
 def ratings_path(ratings_file: "RatingsFile", name: str) -> str:
@@ -253,3 +254,84 @@ class PaperAnswer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.question}: {self.text[:60]}"
+
+
+class Judge(models.Model):
+    """A language model that judges the outputs of a campaign by its criteria: how it is asked, and what it may cost.
+
+    `scores` are made of its answers whenever it stops.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="judges")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    name = models.CharField(max_length=100, help_text="Its metrics have this name.")
+    connector = models.CharField(max_length=50)
+    settings: Any = models.JSONField("options of its connector", default=dict)
+    secrets = models.TextField("secret options, encrypted", blank=True)
+    criteria: Any = models.JSONField("keys of the criteria that it judges, in order", default=list)
+    timeout_s = models.PositiveSmallIntegerField("seconds to wait for an answer", default=60)
+    max_parallel = models.PositiveSmallIntegerField("calls at once", default=4)
+    max_tokens = models.PositiveIntegerField("longest answer in tokens", default=300)
+    price_per_call = models.DecimalField(max_digits=12, decimal_places=6, default=Decimal(0))
+    price_in = models.DecimalField(
+        "price of a million tokens read", max_digits=12, decimal_places=6, default=Decimal(0)
+    )
+    price_out = models.DecimalField(
+        "price of a million tokens written", max_digits=12, decimal_places=6, default=Decimal(0)
+    )
+    max_cost = models.DecimalField("cap in money", max_digits=12, decimal_places=2, null=True, blank=True)
+    max_calls = models.PositiveIntegerField("cap in calls", null=True, blank=True)
+    is_cancelled = models.BooleanField("to stop, or stopped, by hand", default=False)
+    job = models.OneToOneField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
+    scores = models.OneToOneField(MetricScores, null=True, blank=True, on_delete=models.SET_NULL, related_name="judge")
+
+    class Meta:
+        ordering = ["created_at"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "name"], name="analysis_judge_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class JudgeAnswer(models.Model):
+    """One call of a judge, written down before it is made, and what came of it.
+
+    While it is `asked`, and where the server does not say how many tokens it took, `price` is what it may cost at most.
+    """
+
+    class State(models.TextChoices):
+        ASKED = "asked", "Asked"
+        SCORED = "scored", "Scored"
+        UNPARSABLE = "unparsable", "Cannot be read"
+        FAILED = "failed", "No answer"
+
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="answers")
+    output = models.ForeignKey(Output, on_delete=models.PROTECT, related_name="+")
+    attempt = models.PositiveSmallIntegerField("call for this output, from 1")
+    state = models.CharField(max_length=10, choices=State, default=State.ASKED)
+    prompt_sha256 = models.CharField(max_length=64)
+    text = models.TextField("answer as it came", blank=True)
+    scores: Any = models.JSONField("rating by key of the criterion, as given", null=True, blank=True)
+    message = models.TextField("why there is no rating", blank=True)
+    n_tokens_in = models.PositiveIntegerField("tokens read", default=0)
+    n_tokens_out = models.PositiveIntegerField("tokens written", default=0)
+    price = models.DecimalField(max_digits=16, decimal_places=6, default=Decimal(0))
+    is_price_known = models.BooleanField(default=False)
+    asked_at = models.DateTimeField(default=timezone.now)
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["judge", "output", "attempt"], name="analysis_judgeanswer_once"),
+            models.CheckConstraint(
+                condition=models.Q(state="scored", scores__isnull=False)
+                | (~models.Q(state="scored") & models.Q(scores__isnull=True)),
+                name="analysis_judgeanswer_scores_iff_scored",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.judge}: {self.get_state_display()}"

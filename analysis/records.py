@@ -11,7 +11,17 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from analysis.campaign_queries import ANALYSE
-from analysis.models import AnalysisRun, Look, MetricScores, PaperAnswer, PowerAnalysis, RatingsFile, ShareLink
+from analysis.models import (
+    AnalysisRun,
+    Judge,
+    JudgeAnswer,
+    Look,
+    MetricScores,
+    PaperAnswer,
+    PowerAnalysis,
+    RatingsFile,
+    ShareLink,
+)
 from campaigns.contracts.records import Counted, Erasure, Held, Records, Rows
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
@@ -32,6 +42,7 @@ class AnalysisRecords(Records):
             Counted(Look.objects.filter(campaign=campaign_id).count(), "look"),
             Counted(self._plans(campaign_id).count(), "plan"),
             Counted(MetricScores.objects.filter(campaign=campaign_id).count(), "file of metric scores"),
+            Counted(self._answers(campaign_id).count(), "judge answer"),
         ]
 
     def _runs(self, campaign_id: int) -> QuerySet[AnalysisRun]:
@@ -40,14 +51,14 @@ class AnalysisRecords(Records):
     def _plans(self, campaign_id: int) -> QuerySet[PowerAnalysis]:
         return PowerAnalysis.objects.filter(campaign=campaign_id)
 
+    def _answers(self, campaign_id: int) -> QuerySet[JudgeAnswer]:
+        return JudgeAnswer.objects.filter(judge__campaign=campaign_id)
+
     def refusals(self, campaign_id: int) -> list[str]:
         """Return that results are being computed."""
         unfinished = [Job.Status.QUEUED, Job.Status.RUNNING]
-        scores = MetricScores.objects.filter(campaign=campaign_id)
-        n = sum(
-            rows.filter(job__status__in=unfinished).count()
-            for rows in (self._runs(campaign_id), self._plans(campaign_id), scores)
-        )
+        own = [model.objects.filter(campaign=campaign_id) for model in (MetricScores, Judge, PowerAnalysis)]
+        n = sum(rows.filter(job__status__in=unfinished).count() for rows in (self._runs(campaign_id), *own))
         return [f"{counted(n, 'result')} {'is' if n == 1 else 'are'} being computed. Wait for the end."] if n else []
 
     def delete_files(self, campaign_id: int) -> None:
@@ -63,6 +74,8 @@ class AnalysisRecords(Records):
         return [
             Rows(self._plans(campaign_id), "job", delete_jobs),
             Rows(self._runs(campaign_id), "job", delete_jobs),
+            Rows(self._answers(campaign_id)),
+            Rows(Judge.objects.filter(campaign=campaign_id), "job", delete_jobs),
             Rows(MetricScores.objects.filter(campaign=campaign_id), "job", delete_jobs),
             Rows(RatingsFile.objects.filter(campaign=campaign_id)),
             Rows(ShareLink.objects.filter(campaign=campaign_id)),

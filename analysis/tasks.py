@@ -3,8 +3,10 @@
 from itertools import count
 
 from analysis.campaign_queries import ANALYSE, get_rating_progress
-from analysis.models import AnalysisRun, MetricScores, PowerAnalysis
+from analysis.models import AnalysisRun, Judge, MetricScores, PowerAnalysis
 from analysis.services.campaigns import analyse_campaign
+from analysis.services.judges import JUDGE
+from analysis.services.judging import judge_outputs
 from analysis.services.looks import LOOK, enqueue_looks, take_look
 from analysis.services.metrics import COMPUTE, compute_metrics
 from analysis.services.planning import PLAN, execute_plan
@@ -82,6 +84,32 @@ def may_compute(job: Job) -> bool:
 def announce_failed_metrics(job: Job) -> None:
     """Tell webhooks that metrics could not be computed."""
     if campaign_id := _campaign_of_scores(job):
+        announce_failure(campaign_id=campaign_id, job=job)
+
+
+@job_handler(JUDGE, "Ask a judge")
+def ask_judge(ctx: JobContext, judge: str) -> None:
+    """Ask the judge of this id about the outputs that it has no score for, if it has not been removed."""
+    found = Judge.objects.select_related("campaign", "created_by", "scores").filter(pk=judge).first()
+    if found:
+        judge_outputs(judge=found, on_progress=ctx.progress, saving=ctx.saving)
+
+
+@job_subject(JUDGE)
+def _campaign_of_judge(job: Job) -> int | None:
+    return Judge.objects.values_list("campaign", flat=True).filter(pk=job.args["judge"]).first()
+
+
+@may_retry(JUDGE)
+def may_judge(job: Job) -> bool:
+    """Tell whether who had a judge asked is still an editor."""
+    return may_edit(job.owner, _campaign_of_judge(job))
+
+
+@on_failure(JUDGE)
+def announce_failed_judge(job: Job) -> None:
+    """Tell webhooks that a judge could not be asked."""
+    if campaign_id := _campaign_of_judge(job):
         announce_failure(campaign_id=campaign_id, job=job)
 
 

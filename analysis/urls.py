@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis.views import campaigns, comparisons, datasheets, deletion, files, metrics, plans, runs, sharing
+from analysis.views import campaigns, comparisons, datasheets, deletion, files, judges, metrics, plans, runs, sharing
 
 app_name = "analysis"
 urlpatterns = [
@@ -56,6 +56,13 @@ urlpatterns = [
     path("campaigns/<uuid:public_id>/plan/", plans.campaign_plan, name="campaign_plan"),
     path("campaigns/<uuid:public_id>/workers/", campaigns.workers, name="campaign_workers"),
     path("campaigns/<uuid:public_id>/looks.csv", campaigns.looks, name="looks"),
+    path("campaigns/<uuid:public_id>/judges/add/<slug:connector>/", judges.add, name="judge_add"),
+    path("campaigns/<uuid:public_id>/judges/<uuid:judge_id>/", judges.judge, name="judge"),
+    path("campaigns/<uuid:public_id>/judges/<uuid:judge_id>/start/", judges.start, name="judge_start"),
+    path("campaigns/<uuid:public_id>/judges/<uuid:judge_id>/stop/", judges.cancel, name="judge_stop"),
+    path("campaigns/<uuid:public_id>/judges/<uuid:judge_id>/keys/", judges.secrets, name="judge_keys"),
+    path("campaigns/<uuid:public_id>/judges/<uuid:judge_id>/remove/", judges.remove, name="judge_remove"),
+    path("campaigns/<uuid:public_id>/judges/<uuid:judge_id>/answers.csv", judges.answers, name="judge_answers"),
     path("campaigns/<uuid:public_id>/jobs/<uuid:job_id>/", campaigns.job, name="campaign_job"),
 ]
 

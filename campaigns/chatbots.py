@@ -2,11 +2,11 @@
 
 import logging
 import traceback
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -32,31 +32,40 @@ _MOST_CLIENTS, _CONNECTIONS = 32, 400
 def connector_of(chatbot: Chatbot) -> Connector:
     """Return the connector that asks a chatbot; raise DomainError if it is unknown or its secrets cannot be read."""
     name = chatbot.dialogues.name
-    setup = Setup(
-        settings=chatbot.settings,
-        secrets=decrypt_secrets(chatbot.secrets),
-        open_client=open_client,
-        dialogues=Path(default_storage.path(name)) if name else EXAMPLE_DIALOGUES,
-    )
-    return get_connector(chatbot.connector)(setup)
+    dialogues = Path(default_storage.path(name)) if name else EXAMPLE_DIALOGUES
+    return make_connector(chatbot.connector, chatbot.settings, chatbot.secrets, dialogues)
 
 
 @sensitive_variables()
-def ask(chatbot: Chatbot, request: Request) -> Reply:
-    """Return a chatbot's reply, no longer than wanted; raise ConnectorError, whatever goes wrong, without any secret.
+def make_connector(
+    slug: str, settings: Mapping[str, Any], secrets: str, dialogues: Path = EXAMPLE_DIALOGUES
+) -> Connector:
+    """Return a connector with these settings and encrypted secrets; raise DomainError as `connector_of`."""
+    setup = Setup(settings=settings, secrets=decrypt_secrets(secrets), open_client=open_client, dialogues=dialogues)
+    return get_connector(slug)(setup)
 
-    It may wait for the network, so not to be called in a transaction; the database connection goes back to its pool
-    meanwhile. No query.
-    """
+
+def ask(chatbot: Chatbot, request: Request) -> Reply:
+    """Return a chatbot's reply as `ask_connector` does; raise ConnectorError, also when its spending cap is reached."""
     if chatbot.is_spent:
         raise ConnectorError(
             "spending_cap", f"{chatbot} has reached its spending cap of {chatbot.spending_cap}.", is_passing=False
         )
+    return ask_connector(partial(connector_of, chatbot), request, name=f"chatbot {chatbot.pk}")
+
+
+@sensitive_variables()
+def ask_connector(make: Callable[[], Connector], request: Request, *, name: str) -> Reply:
+    """Return a reply, no longer than wanted; raise ConnectorError, whatever goes wrong, without any secret.
+
+    It may wait for the network, so not to be called in a transaction; the database connection goes back to its pool
+    meanwhile. No query. The log calls what was asked by its `name`.
+    """
     from campaigns.connectors.asking import clean, without
 
     secrets: Collection[str] = ()
     try:
-        connector = connector_of(chatbot)
+        connector = make()
         secrets = connector.setup.secrets.values()
         if connector.is_remote:
             release_connection()
@@ -68,7 +77,7 @@ def ask(chatbot: Chatbot, request: Request) -> Reply:
     except DomainError as error:
         raise ConnectorError(error.code, error.message, is_passing=False) from None
     except Exception as error:
-        logger.error("the chatbot %s failed:\n%s", chatbot.pk, without(secrets, traceback.format_exc()))
+        logger.error("the %s failed:\n%s", name, without(secrets, traceback.format_exc()))
         raise ConnectorError("failed", f"The connector failed: {type(error).__name__}.") from None
     text = clean(reply.text)
     if not text:

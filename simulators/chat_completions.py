@@ -4,6 +4,7 @@
         server.base_url                          # http://127.0.0.1:…/v1, for the connector openai-chat
         server.chat_url                          # http://127.0.0.1:…/chat: {"text": …} → {"reply": …}
         server.say("Hello there")                # the next reply; afterwards, and without it, “Reply 3 to …”
+        server.reply_to = lambda body: "…"       # every reply that was not set by `say`
         server.behave("rate_limited", retry_after=2, times=1)    # a fault, for so many requests or until behave("well")
         server.received                          # the requests: path, headers, body
 
@@ -22,7 +23,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -51,6 +52,7 @@ class ChatServer:
         self.delay_s = delay_s
         self.is_closed = threading.Event()
         self._lock = threading.Lock()
+        self.reply_to: Callable[[Any], str] | None = None
         self._replies: deque[str] = deque()
         self._fault: str = "well"
         self._details: dict[str, Any] = {}
@@ -104,8 +106,10 @@ class ChatServer:
                     self._fault, self._details, self._times = "well", {}, None
             if how == "long":
                 return "well", {}, ("All work and no play. " * (details["n_chars"] // 22 + 1))[: details["n_chars"]]
-            text = self._replies.popleft() if how == "well" and self._replies else f"Reply {len(self.received)}: I see."
-            return how, details, text
+            if how == "well" and self._replies:
+                return how, details, self._replies.popleft()
+            text = f"Reply {len(self.received)}: I see."
+        return how, details, self.reply_to(request.body) if self.reply_to and how == "well" else text
 
 
 class _Server(ThreadingHTTPServer):

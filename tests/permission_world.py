@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import numpy as np
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -11,8 +11,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.models import AnalysisRun, MetricScores, PowerAnalysis
+from analysis.judge_queries import judged_outputs
+from analysis.models import AnalysisRun, JudgeAnswer, MetricScores, PowerAnalysis
 from analysis.planning.plans import PlanSettings, make_plan
+from analysis.services.judges import add_judge
 from analysis.services.planning import start_plan
 from analysis.services.ratings_files import upload_ratings
 from analysis.services.runs import start_run
@@ -184,6 +186,8 @@ def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any
             "worker_id": worker.pk,
             "invitation_id": Invitation.objects.create(campaign=campaign, worker=worker).pk,
             "token": token_of(assignment),
+            "judge_id": _judge_of(campaign, owner),
+            "analysis:judge_add": {"connector": "openai-chat"},
             "number": 1,
             "hit": 1,
             "position": 1,
@@ -201,6 +205,15 @@ def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any
             },
         }
     )
+
+
+def _judge_of(campaign: Campaign, owner: User) -> UUID:
+    """A judge that has answered once."""
+    settings = {"base_url": "https://models.example.org/v1", "model": "m"}
+    judge = add_judge(campaign=campaign, user=owner, name="m", connector="openai-chat", settings=settings)
+    output = judged_outputs(campaign).first()
+    JudgeAnswer.objects.create(judge=judge, output=output, attempt=1, state=JudgeAnswer.State.FAILED)
+    return judge.pk
 
 
 def _of_live(campaign: Campaign) -> dict[str, Any]:

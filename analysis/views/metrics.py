@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from analysis.judge_queries import list_judge_connectors, list_judges, why_not_judged
 from analysis.metric_forms import MetricsForm, ScoresUploadForm
 from analysis.metric_queries import (
     ReferenceChoice,
@@ -57,6 +58,7 @@ def show_metrics(request: SignedInRequest, found: AnalysisRun, refused: dict[str
         "waiting": run_progress(waiting) if waiting else None,
         "waiting_url": result_url(waiting, _PAGE) if waiting else "",
         **_disagreements(request, found, compared),
+        **_judges(found),
     }
     return render_form(request, "analysis/metrics.html", context | (refused or {}), is_refused=bool(refused))
 
@@ -68,6 +70,14 @@ def _computable(found: AnalysisRun) -> tuple[list[ReferenceChoice], Data | None]
     """Return what may be the reference, and what else can be scored; None where outputs are not known."""
     campaign = found.ratings_file.campaign
     return (list_references(campaign), describe_data(campaign)) if campaign else ([], None)
+
+
+def _judges(found: AnalysisRun) -> dict[str, Any]:
+    """Return the judges of the outputs, and how one is added; nothing where the outputs are not known, or shared."""
+    campaign = found.ratings_file.campaign
+    if campaign is None or found.share_token or why_not_judged(campaign):
+        return {}
+    return {"judges": list_judges(campaign), "judge_connectors": list_judge_connectors()}
 
 
 def _disagreements(request: SignedInRequest, found: AnalysisRun, compared: Any) -> dict[str, Any]:

@@ -38,7 +38,8 @@ class Request:
 
     `chat` names the chat to a chatbot that remembers, and tells nothing else. `topic` is empty unless the campaign's
     chat rules send it. `persona` are the statements that the chatbot is to live up to, `seed` is the chat's own. The
-    reply is wanted within `timeout_s`. Of its text no more than `max_chars` characters are kept.
+    reply is wanted within `timeout_s`. Of its text no more than `max_chars` characters are kept. A server that can be
+    told so writes at most `max_tokens`, thoughts included.
     """
 
     chat: str
@@ -48,6 +49,7 @@ class Request:
     seed: int = 0
     timeout_s: float = 30.0
     max_chars: int = 1000
+    max_tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ class Connector(ABC):
     `is_remote`: it waits for the network, so that the caller should hold no lock or connection meanwhile.
     `wants_dialogues`: it speaks from a file of dialogues. `is_for_worker_test`: it makes the degraded chatbot, of which
     a campaign has one at most, and no other. `topic_placeholder` marks in its settings where the topic goes; empty
-    where the topic needs no place in them.
+    where the topic needs no place in them. `judge_settings`: what of its options is fixed where it judges outputs; None
+    if it cannot do what a prompt asks.
     """
 
     do_not_call_in_templates: ClassVar[bool] = True
@@ -105,6 +108,7 @@ class Connector(ABC):
     wants_dialogues: ClassVar[bool] = False
     is_for_worker_test: ClassVar[bool] = False
     topic_placeholder: ClassVar[str] = ""
+    judge_settings: ClassVar[Mapping[str, Any] | None] = None
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup

@@ -84,6 +84,7 @@ _SECTIONS = {
     "campaigns#compare": ("analysis:campaign_compare", "analysis:compare", "analysis:compare_any"),
     "campaigns#downloads": ("analysis:campaign_downloads", "analysis:downloads", "shared:downloads"),
     "publishing#sentences-for-the-paper": ("analysis:campaign_paper", "analysis:paper", "shared:paper"),
+    "metrics#a-language-model-as-a-judge": ("analysis:judge_add", "analysis:judge"),
     "metrics#on-the-site": ("analysis:campaign_metrics", "analysis:metrics", "shared:metrics"),
     "planning#reading-a-plan": ("analysis:campaign_plan",),
     "publishing#the-datasheet": ("analysis:campaign_datasheet",),

@@ -8,9 +8,18 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-from analysis.models import AnalysisRun, PaperAnswer, PowerAnalysis, RatingsFile, ShareLink
+from analysis.models import (
+    AnalysisRun,
+    Judge,
+    JudgeAnswer,
+    MetricScores,
+    PaperAnswer,
+    PowerAnalysis,
+    RatingsFile,
+    ShareLink,
+)
 from evalsite.accounts.models import User
-from tests.campaigns.cast import make_campaign
+from tests.campaigns.cast import add_outputs, make_campaign
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -82,3 +91,22 @@ def test_links_of_before_stay_and_answers_are_kept_once(owner: User) -> None:
     PaperAnswer.objects.create(**answer, text="The board")
     with pytest.raises(IntegrityError), transaction.atomic():
         PaperAnswer.objects.create(**answer)
+
+
+def test_scores_of_before_stay_and_judges_keep_each_call_once(owner: User) -> None:
+    campaign = make_campaign(owner)
+    kept = MetricScores.objects.create(campaign=campaign, created_by=owner, name="scores.csv")
+    with at("0010_paper_answers"):
+        pass
+    judge = Judge.objects.create(campaign=campaign, created_by=owner, name="J", connector="openai-chat", scores=kept)
+    answer = {"judge": judge, "output": add_outputs(campaign, 1, ["a"])[0], "attempt": 1}
+    JudgeAnswer.objects.create(**answer)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        JudgeAnswer.objects.create(**answer)
+    with pytest.raises(IntegrityError), transaction.atomic():  # scored, but without a score
+        JudgeAnswer.objects.create(**answer | {"attempt": 2, "state": JudgeAnswer.State.SCORED})
+    with pytest.raises(IntegrityError), transaction.atomic():
+        JudgeAnswer.objects.create(**answer | {"attempt": 2, "scores": {"1": 3}})
+    kept.delete()
+    judge.refresh_from_db()
+    assert (judge.scores, judge.max_tokens, judge.answers.count()) == (None, 300, 1)

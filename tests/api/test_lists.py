@@ -37,6 +37,12 @@ def double(world: World) -> None:
     for delivery in Delivery.objects.all():
         delivery.pk, delivery.event_id = None, uuid4()
         delivery.save()
+    judge = campaign.judges.get()
+    twin = judge.answers.get()
+    twin.pk, twin.attempt = None, 2
+    twin.save(force_insert=True)
+    judge.pk, judge.name = uuid4(), "another"
+    judge.save(force_insert=True)
     for each in (row for model in (Upload, AnalysisRun, PowerAnalysis, MetricScores) for row in model.objects.all()):
         each.pk, each.job = uuid4(), Job.objects.create(kind="example.count", owner=campaign.memberships.first().user)
         each.save(force_insert=True)

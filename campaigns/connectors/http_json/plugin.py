@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 
@@ -113,6 +113,7 @@ class HttpJson(Connector):
     summary = "Any server that takes JSON and answers with JSON: you set what is sent and where the reply is."
     is_remote = True
     topic_placeholder = "{{topic}}"
+    judge_settings: ClassVar[Mapping[str, Any]] = {}
     options = Options
 
     def reply(self, request: Request) -> Reply:

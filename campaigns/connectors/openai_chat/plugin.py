@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 
@@ -22,6 +22,8 @@ _EVENT_STREAM = "text/event-stream"
 _OWN_FIELDS = frozenset({"model", "messages", "stream", "stream_options"})
 _WARMEST = 2.0
 _TOPIC, _PERSONA = "{topic}", "{persona}"
+# What newer servers call `max_tokens`; they refuse the former name.
+_MAX_COMPLETION_TOKENS = "max_completion_tokens"
 
 
 class Temperature(Text):
@@ -96,6 +98,7 @@ class OpenAIChat(Connector):
     summary = "A model behind a chat completions API: OpenAI, vLLM, Ollama, llama.cpp, and many hosts."
     is_remote = True
     topic_placeholder = _TOPIC
+    judge_settings: ClassVar[Mapping[str, Any]] = {"system_prompt": "", "max_tokens": None, "is_streaming": "no"}
     options = Options
 
     def reply(self, request: Request) -> Reply:
@@ -125,11 +128,13 @@ class OpenAIChat(Connector):
         }
         if (temperature := self.value_of("temperature")) is not None:
             body["temperature"] = temperature
-        if n_most := self.value_of("max_tokens"):
-            body["max_tokens"] = n_most
+        more = self.value_of("more_fields")
+        if n_most := request.max_tokens or self.value_of("max_tokens"):
+            is_newer = request.max_tokens and _MAX_COMPLETION_TOKENS in more
+            body[_MAX_COMPLETION_TOKENS if is_newer else "max_tokens"] = n_most
         if self.value_of("is_streaming") != "no":
             body |= {"stream": True, "stream_options": {"include_usage": True}}
-        return self.value_of("more_fields") | body
+        return more | body
 
     @classmethod
     def takes_topic(cls, settings: Mapping[str, Any]) -> bool:

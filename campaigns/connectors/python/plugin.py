@@ -1,5 +1,8 @@
 """A chatbot that is a Python class in this process."""
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 from django.conf import settings as site
 
 from campaigns.connectors.python.running import chatbot_of
@@ -47,6 +50,7 @@ class PythonClass(Connector):
     title = "Python class"
     summary = "A class on this server, of those that the admin has listed in CHATBOT_CLASSES."
     is_remote = True  # it may take its time, as a server does
+    judge_settings: ClassVar[Mapping[str, Any]] = {}
     options = Options
 
     def reply(self, request: Request) -> Reply:

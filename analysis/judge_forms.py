@@ -1,0 +1,128 @@
+"""The shape of what a researcher sends to the pages of judges."""
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+
+from analysis.models import Judge
+from campaigns.contracts.connector import Connector
+from campaigns.forms.partial import pop_named
+from campaigns.models import Criterion
+
+_MOST_PRICE, _MOST_CAP = Decimal(100_000), Decimal(10_000_000)
+LIMITS = ("max_tokens", "timeout_s", "max_parallel")
+PRICES = ("price_in", "price_out", "price_per_call")
+CAPS = ("max_cost", "max_calls")
+
+
+def _price(label: str, help_text: str = "") -> forms.DecimalField:
+    return forms.DecimalField(
+        label=label,
+        min_value=Decimal(0),
+        max_value=_MOST_PRICE,
+        decimal_places=6,
+        required=False,
+        help_text=help_text,
+        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
+    )
+
+
+class JudgeLimitsForm(forms.Form):
+    """What calls of a judge cost, and how many there may be."""
+
+    price_in = _price("Price of a million tokens read")
+    price_out = _price("Price of a million tokens written")
+    price_per_call = _price("Price of a call", "What a call costs besides its tokens.")
+    max_cost = forms.DecimalField(
+        label="Cap in money",
+        min_value=Decimal(0),
+        max_value=_MOST_CAP,
+        decimal_places=2,
+        required=False,
+        help_text="No call is made that could pass it, in the currency of the prices. Empty: no cap in money.",
+    )
+    max_calls = forms.IntegerField(
+        label="Cap in calls",
+        min_value=1,
+        max_value=10_000_000,
+        required=False,
+        help_text="Calls that failed count, too. Empty: no cap in calls.",
+    )
+    max_tokens = forms.IntegerField(
+        label="Longest answer in tokens",
+        min_value=16,
+        max_value=100_000,
+        initial=300,
+        required=False,
+        help_text="Sent to servers that take a limit. Models that think first need a few thousand. Empty: 300.",
+    )
+    timeout_s = forms.IntegerField(
+        label="Seconds to wait for an answer",
+        min_value=1,
+        max_value=600,
+        initial=60,
+        required=False,
+        help_text="Empty: 60.",
+    )
+    max_parallel = forms.IntegerField(
+        label="Calls at once", min_value=1, max_value=32, initial=4, required=False, help_text="Empty: 4."
+    )
+
+    def limits(self) -> dict[str, Any]:
+        """Return the values as services take them: a price that is empty is none, a limit the usual one."""
+        data = {name: self.cleaned_data[name] for name in (*PRICES, *CAPS, *LIMITS)}
+        data |= {name: data[name] or Decimal(0) for name in PRICES}
+        return data | {name: data[name] or self.base_fields[name].initial for name in LIMITS}
+
+
+def limits_of(judge: Judge) -> dict[str, Any]:
+    """Return what the form of a judge's limits begins with."""
+    values = {name: getattr(judge, name) for name in (*PRICES, *CAPS, *LIMITS)}
+    return values | {name: f"{values[name].normalize():f}" for name in PRICES}
+
+
+class NewJudgeForm(JudgeLimitsForm):
+    """A new judge: its name, its connector's options but for those that are fixed, criteria, prices and caps."""
+
+    name = forms.CharField(max_length=100, help_text="What its metrics are called, such as the model's name.")
+    criteria = forms.MultipleChoiceField(
+        label="Criteria to judge", widget=forms.CheckboxSelectMultiple, help_text="All in one call."
+    )
+
+    def __init__(self, connector: type[Connector], criteria: Sequence[Criterion], data: Any = None) -> None:
+        super().__init__(data)
+        fixed = connector.judge_settings or {}
+        self.option_names = []
+        for name, option in connector.options.named().items():
+            if name not in fixed:
+                field = deepcopy(option)
+                self.option_names.append(("secret_" if field.is_secret else "option_") + name)
+                self.fields[self.option_names[-1]] = field
+        chosen = self.fields["criteria"]
+        assert isinstance(chosen, forms.MultipleChoiceField)
+        chosen.choices = [(str(each.pk), f"{each.name}: {each.statement}") for each in criteria]
+        chosen.initial = [str(each.pk) for each in criteria]
+
+    def groups(self) -> Iterator[tuple[str, list[forms.BoundField], str]]:
+        """Yield the fields as the page groups them: title, fields, and the class of their frame."""
+        for title, names, frame in (
+            ("Judge", ["name", *self.option_names], ""),
+            ("Criteria", ["criteria"], ""),
+            ("Prices", PRICES, "numbers"),
+            ("Caps and limits", (*CAPS, *LIMITS), "numbers"),
+        ):
+            yield title, [self[name] for name in names], frame
+
+    def values(self) -> dict[str, Any]:
+        """Return what was sent as `add_judge` takes it."""
+        data = dict(self.cleaned_data)
+        secrets, settings = pop_named(data, "secret_"), pop_named(data, "option_")
+        return self.limits() | {
+            "name": data["name"],
+            "criteria": [int(key) for key in data["criteria"]],
+            "settings": settings,
+            "secrets": {name: value for name, value in secrets.items() if value},
+        }

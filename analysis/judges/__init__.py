@@ -1,0 +1,1 @@
+"""Language models that judge outputs as workers do: what they are asked, how answers are read, what calls cost."""
