@@ -17,7 +17,7 @@ from tests.annotation.open_campaigns import open_campaign, rate_items, scores_fo
 from tests.conftest import make_owner
 from tests.databases import on_both
 
-pytestmark = [pytest.mark.django_db, on_both]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +35,7 @@ def refused(code: str):
     return pytest.raises(DomainError, check=lambda error: error.code == code)
 
 
+@on_both
 def test_scores_are_kept_as_given(assignment: Assignment) -> None:
     scores = scores_for(assignment.campaign, 73)
     after = save_item(assignment_id=assignment.pk, position=1, scores=scores, telemetry={"n_moves": 2})
@@ -45,6 +46,7 @@ def test_scores_are_kept_as_given(assignment: Assignment) -> None:
     assert (rated.item.position, rated.data) == (1, {"n_moves": 2})
 
 
+@on_both
 def test_an_item_that_is_sent_twice_is_kept_once_as_first_given(assignment: Assignment) -> None:
     for score in (10, 90):
         after = save_item(assignment_id=assignment.pk, position=1, scores=scores_for(assignment.campaign, score))
@@ -83,6 +85,7 @@ def test_a_returned_hit_takes_no_more(assignment: Assignment) -> None:
         save_item(assignment_id=assignment.pk, position=1, scores=scores_for(assignment.campaign))
 
 
+@on_both
 def test_what_comes_after_the_lease_is_kept_and_goes_on_if_the_place_is_free(assignment: Assignment) -> None:
     expire_leases(now=timezone.now() + timedelta(hours=2))
     after = rate_items(assignment, 1)
@@ -90,6 +93,7 @@ def test_what_comes_after_the_lease_is_kept_and_goes_on_if_the_place_is_free(ass
     assert after.hit.n_places_left == 0
 
 
+@on_both
 def test_what_comes_after_the_place_has_gone_is_kept_but_does_not_count(assignment: Assignment) -> None:
     expire_leases(now=timezone.now() + timedelta(hours=2))
     rate_items(start_assignment(campaign=assignment.campaign, worker_key="ben"), 1)
@@ -114,6 +118,7 @@ def test_the_page_shows_the_item_to_be_rated_and_knows_the_next(assignment: Assi
     assert get_current_item(rate_items(assignment)).item is None
 
 
+@on_both
 @pytest.mark.parametrize("size", [3, 30])
 def test_queries_do_not_grow_with_the_hit(
     owner: User, size: int, django_assert_num_queries: DjangoAssertNumQueries
