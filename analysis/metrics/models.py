@@ -19,7 +19,7 @@ from evalsite.lib.tables.errors import listing
 Floats = NDArray[np.float64]
 
 # Bounds of one batch, whatever its number of sequences: tokens, and numbers that the model returns (256 MB).
-_MOST_TOKENS = 8_192
+_MOST_TOKENS = 4_096
 _MOST_NUMBERS = 64_000_000
 _INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _KNOWN_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
@@ -281,6 +281,8 @@ def load_model(name: str) -> Model:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.enable_cpu_mem_arena = False  # it would keep the memory of the largest batch of each length
+    # Threads that wait would otherwise keep a processor busy that the web process may need.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         tokenizer = Tokenizer.from_file(str(folder.path / TOKENIZER))
     except Exception as error:

@@ -153,7 +153,7 @@ def test_batches_are_bounded_by_their_tokens(folder, settings, monkeypatch):
     monkeypatch.setattr(model, "_call", lambda batch, output: shapes.append(len(batch)) or call(batch, output))
     rows = [TokenRow([5] * n) for n in [500] * 40 + [10] * 100]
     assert [each.shape for each in model.run(rows, "logits")] == [(len(r.ids), model._width("logits")) for r in rows]
-    assert shapes == [16, 16, 16, 64, 28]  # of 8,192 tokens, or 64 sequences, at most
+    assert shapes == [8, 8, 8, 8, 8, 64, 36]  # of 4,096 tokens, or 64 sequences, at most
 
 
 def test_special_tokens_of_the_configuration_are_known(folder):
