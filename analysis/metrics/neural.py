@@ -24,6 +24,8 @@ def _folders() -> list[tuple[str, str]]:
 class ModelChoice(Choice):
     """The name of a model folder."""
 
+    is_needed = True  # by the metric, if that is chosen
+
     def __init__(self, **options: Any) -> None:
         super().__init__(label="Model", required=False, choices=_folders, initial="", **options)
 
@@ -34,6 +36,8 @@ class ModelChoice(Choice):
 
 class SourceField(Text):
     """The name of a field of the sources; pages offer those that the campaign has."""
+
+    is_needed = True
 
 
 class NeuralKind(MetricKind):
