@@ -140,6 +140,7 @@ def test_secrets_must_be_given() -> None:
 # What is documented for installations of other kinds, and the Compose file decides by itself.
 NOT_PASSED = {
     "EVALSITE_DATA",  # the image's volume
+    "EVALSITE_MODELS",  # a folder in that volume
     "DATABASE_POOL",  # follows the process
     "SQLITE_SYNCHRONOUS",  # the database is PostgreSQL
     "JOBS_IN_PROCESS",  # a worker runs them
