@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 import numpy as np
 
 from analysis.curves import short_label
-from analysis.sections import Theme
+from analysis.sections import COLUMN_IN, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 HEAT_ALPHA = 0.1
 _HEAT_END = 1.15 * HEAT_ALPHA  # so that 0.1 is not quite paper
-_SIDE = 5.2  # inches
+_SIDE, _LARGE_SIDE = 3.9, 6.4  # inches
+_FEW_NAMES = 10
 _MOST_NAMES = 40
 _TEXT = 8.5
 Scores = Sequence[float | None]
@@ -30,12 +32,18 @@ def draw_scatter(
     *,
     labels: tuple[str, str] = ("z, first result", "z, second result"),
 ) -> "Drawing":
-    """Draw each system by its scores in two results, with its name; the first 40 have names."""
-    figure, axes = theme.canvas(width=_SIDE + 0.8, height=_SIDE)
+    """Draw each system by its scores in two results, with its name; the first 40 have names.
+
+    More than ten names need the width of a page.
+    """
+    side = _SIDE if len(names) <= _FEW_NAMES else _LARGE_SIDE
+    figure, axes = theme.canvas(width=side + COLUMN_IN - _SIDE, height=side)
     _draw_points(axes, first, second, theme)
     axes.set(xlabel=short_label(labels[0]), ylabel=short_label(labels[1]))
     known = [(a, b, short_label(name)) for name, a, b in zip(names, first, second, strict=True) if None not in (a, b)]
-    _name_points(axes, [each for each in known if each[0] is not None and each[1] is not None][:_MOST_NAMES], theme)
+    _name_points(
+        axes, [each for each in known if each[0] is not None and each[1] is not None][:_MOST_NAMES], side, theme
+    )
     return figure
 
 
@@ -50,15 +58,20 @@ def _draw_points(axes: "Axes", first: Scores, second: Scores, theme: Theme) -> N
     axes.set_aspect("equal")
 
 
-def _name_points(axes: "Axes", points: Sequence[tuple[float | None, float | None, str]], theme: Theme) -> None:
-    """Write names where they cover neither a point nor another name, as far as there is such a place near the point."""
+def _name_points(
+    axes: "Axes", points: Sequence[tuple[float | None, float | None, str]], side: float, theme: Theme
+) -> None:
+    """Write names where they cover neither a point nor another name, as far as there is such a place near the point.
+
+    `side` is that of the figure, in inches.
+    """
     low, high = axes.get_xlim()
-    scale = (high - low) / (_SIDE - 0.9)  # of an inch
+    scale = (high - low) / (side - 0.8)  # of an inch
     height = 1.25 * _TEXT / 72 * scale
     marks = [(float(x or 0.0), float(y or 0.0)) for x, y, _ in points]
     taken = [(x - height / 3, y - height / 3, x + height / 3, y + height / 3) for x, y in marks]
     for (x, y), (_, _, name) in zip(marks, points, strict=True):
-        width = 0.62 * _TEXT / 72 * scale * len(name)
+        width = 0.62 * _TEXT / 72 * scale * sum(1.7 if east_asian_width(c) in "WF" else 1.0 for c in name)
         gap = height / 2
         best: tuple[float, float, float] | None = None
         for distance in (1.0, 2.0, 3.2, 4.6):
@@ -78,7 +91,7 @@ def _name_points(axes: "Axes", points: Sequence[tuple[float | None, float | None
         taken.append((left, bottom, left + width, bottom + height))
         near = min(max(x, left), left + width), bottom + height / 2
         if abs(near[0] - x) + abs(near[1] - y) > 1.6 * height:
-            axes.plot([x, near[0]], [y, near[1]], color=theme.faint, linewidth=0.7, zorder=1)
+            axes.plot([x, near[0]], [y, near[1]], color=theme.ink, linewidth=0.5, alpha=0.5, zorder=1)
         axes.text(left, bottom + height / 2, name, va="center", fontsize=_TEXT, color=theme.ink, zorder=3)
 
 
@@ -109,7 +122,7 @@ def draw_criteria(panels: Mapping[str, tuple[Scores, Scores, float | None]], the
 
 def draw_heatmaps(names: Sequence[str], first: Matrix, second: Matrix, theme: Theme) -> "Drawing":
     """Draw the p-values of two results side by side: coloured where the row beats the column at p < 0.1."""
-    side = 0.5 + 0.27 * max(len(names), 4)
+    side = 0.2 + heat_cell(2 * len(names)) * max(len(names), 4)
     figure, axes = theme.canvas(width=2 * side + 2.6, height=side + 1.6)
     axes.remove()
     panels = []
@@ -121,6 +134,14 @@ def draw_heatmaps(names: Sequence[str], first: Matrix, second: Matrix, theme: Th
     panels[1].set_yticks(range(len(names)), [""] * len(names))
     draw_heat_scale(figure, panels, theme)
     return figure
+
+
+def heat_cell(n: int) -> float:
+    """Return how wide the cells of heatmaps are that have so many columns beside each other, in inches.
+
+    Where there are many, a cell has just the height of its name: they fill the width of a page.
+    """
+    return float(np.clip(7.0 / max(n, 1), 0.17, 0.25))
 
 
 def draw_heat(axes: "Axes", names: Sequence[str], p: Matrix, theme: Theme) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.sections import LIGHT, Theme
+from analysis.sections import COLUMN_IN, LIGHT, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,8 @@ _ON_LIGHT = ("#0072b2", "#c1520b", "#007f5f", "#a8478a", "#8f6400", "#3b3b3b")
 _ON_DARK = ("#56b4e9", "#ff9f61", "#4fd1a5", "#e79ac7", "#f0c24b", "#d8d8d8")
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (6, 1.5, 1.5, 1.5)))
 _MARKERS = "osD^vPX"
-_LABEL_LENGTH = 24
+LABEL_LENGTH = 24
+"""Of a name in a figure, in characters."""
 _LINE_HEIGHT, _MARGINS = 0.165, 0.9  # inches, of a name and of what is above and below the axes
 
 
@@ -29,8 +30,12 @@ def palette(theme: Theme, n: int) -> list[str]:
 
 
 def short_label(name: str) -> str:
-    """Return a name short enough to leave room for the figure, and without mathematics."""
-    short = name if len(name) <= _LABEL_LENGTH else f"{name[: _LABEL_LENGTH - 1]}…"
+    """Return a name short enough to leave room for the figure, and without mathematics.
+
+    The middle of a long name is left out: names of systems often differ at their ends.
+    """
+    end = LABEL_LENGTH // 3
+    short = name if len(name) <= LABEL_LENGTH else f"{name[: LABEL_LENGTH - end - 1]}…{name[-end:]}"
     return short.replace("$", r"\$")
 
 
@@ -76,7 +81,7 @@ def draw_curves(
     """
     names, intervals = list(curves)[:MOST_CURVES], intervals or {}
     height = max(3.2, _MARGINS + _LINE_HEIGHT * len(names))
-    figure, axes = theme.canvas(width=6.0, height=height)
+    figure, axes = theme.canvas(width=COLUMN_IN, height=height)
     ends = [next((value for value in reversed(curves[name]) if value is not None), None) for name in names]
     low, high = _limits([value for name in names for pair in intervals.get(name, ()) for value in pair], curves, names)
     known = [end for end in ends if end is not None]

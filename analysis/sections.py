@@ -82,6 +82,8 @@ class Theme(NamedTuple):
         return grid(self, n, width, height)
 
 
+COLUMN_IN = 4.6
+"""Width in inches of a figure for a column of a paper: at 8.4 cm, texts of 8.5 points are printed with six or more."""
 LIGHT = Theme(ink="#1c2126", faint="#dedad1", paper="#ffffff", accent="#0f5f6b", warn="#a3271f")
 DARK = Theme(ink="#e7e5e0", faint="#373d44", paper="#1c2024", accent="#74c5cf", warn="#f4998f")
 

@@ -10,7 +10,7 @@ import numpy as np
 from analysis.curves import short_label
 from analysis.dialogues.rows import OPINIONS, Chat
 from analysis.methods import Method
-from analysis.sections import Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.contrasts import Contrast, contrast
 from analysis.stats.ratings import Codes, or_none
 from analysis.stats.scores import Unit, counted_items, observe, reverse_negative
@@ -184,7 +184,7 @@ def _words(name: str, found: Report) -> str:
 
 def draw_differences(rows: Sequence[Sequence[Any]], theme: Theme) -> "Drawing":
     """Draw each difference with its interval."""
-    figure, axes = theme.canvas(width=6.0, height=1.0 + 0.34 * len(rows))
+    figure, axes = theme.canvas(width=COLUMN_IN, height=1.0 + 0.34 * len(rows))
     for k, row in enumerate(reversed(rows)):
         difference, low, high = row[3:6]
         if low is not None and high is not None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from analysis.curves import short_label
 from analysis.methods import Method
-from analysis.sections import Column, Figure, Output, Section, Table, Theme
+from analysis.sections import COLUMN_IN, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.correlation import FEWEST, correlate
 from analysis.stats.criteria import Regression, regress
 from analysis.stats.ratings import Floats, or_nan, or_none
@@ -232,7 +232,7 @@ def _on_others(found: Report) -> list[Table]:
 
 def draw_drivers(names: Sequence[str], rest: Sequence[Report], theme: Theme) -> "Drawing":
     """Draw the coefficient of each criterion with its interval."""
-    figure, axes = theme.canvas(width=6.0, height=0.9 + 0.3 * len(names))
+    figure, axes = theme.canvas(width=COLUMN_IN, height=0.9 + 0.3 * len(names))
     for k, each in enumerate(reversed(rest)):
         estimate, low, high = each["estimate"][0], each["low"][0], each["high"][0]
         if low is not None:

@@ -9,7 +9,7 @@ from analysis.dialogues.rows import NO, OPINIONS, YES
 from analysis.dialogues.summary import ALL, CLOUD, FAILED, LENGTHS, PASSED, groups_of, summarise_dialogues
 from analysis.dialogues.topics import can_draw
 from analysis.methods import Method
-from analysis.sections import Cell, Column, Figure, Output, Range, Section, Table, Theme
+from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Range, Section, Table, Theme
 from analysis.stats.quality import Verdict
 from analysis.study import Study
 from campaigns.design.worker_test import NO_TEST
@@ -34,7 +34,6 @@ _QUARTILES = {"Q1": "low", "median": "median", "Q3": "high", "mean": "mean"}
 _NAMED = 8  # words that describe the cloud
 _TOPICS_ON_PAGE, _TOPICS_IN_PRINT = 25, 10
 _IN_PRINT = Output.FILES | Output.TERMINAL
-_WIDTH = 7.5  # inches
 Found = Mapping[str, Any]
 
 
@@ -295,7 +294,7 @@ def draw_lengths(histogram: Found, theme: Theme) -> "Drawing":
     """
     edges = histogram["edges"]
     width = edges[1] - edges[0] if len(edges) > 1 else 1
-    figure, axes = theme.canvas(width=_WIDTH, height=3.2)
+    figure, axes = theme.canvas(width=COLUMN_IN, height=2.7)
     group = PASSED if PASSED in histogram else ALL
     counts, n_failed = histogram[group], histogram.get(FAILED, [])
     shares, failed = _shares(counts), _shares(n_failed)
@@ -313,7 +312,7 @@ def draw_lengths(histogram: Found, theme: Theme) -> "Drawing":
         )
     if n := sum(n_failed):
         axes.stairs(failed, [*edges, edges[-1] + width], color=theme.warn, linewidth=1.8, label=f"failed ({n:,} chats)")
-    axes.set(xlabel=f"words of the worker in a chat ({edges[-1]:,} and more: last bin)", ylabel="chats, %")
+    axes.set(xlabel=f"words of the worker in a chat (last bin: {edges[-1]:,} and more)", ylabel="chats, %")
     if any(shares + failed):
         axes.legend(frameon=False, labelcolor=theme.ink, reverse=True)
     return figure

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.agreement_figures import draw_heat, draw_heat_scale
+from analysis.agreement_figures import draw_heat, draw_heat_scale, heat_cell
 from analysis.curves import short_label
 from analysis.methods import Method
 from analysis.methods.replication import replication_section
 from analysis.results import Comparison, RankedSystem, Ranking, get_comparisons, get_ranking, get_workers
-from analysis.sections import Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.conduct import References
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import or_none
@@ -380,7 +380,7 @@ def _boxes(report: Report) -> Section:
 def draw_boxes(report: Report, theme: Theme) -> "Drawing":
     """Draw the distribution of item-level z per system: quartiles, and whiskers at 5 and 95 %."""
     boxes = [box for box in report["boxes"] if box["n"]]
-    figure, axes = theme.canvas(width=7.5, height=1.1 + 0.34 * max(len(boxes), 1))
+    figure, axes = theme.canvas(width=COLUMN_IN, height=1.0 + 0.27 * max(len(boxes), 1))
     statistics = [
         {
             "whislo": p[0],
@@ -408,7 +408,7 @@ def draw_boxes(report: Report, theme: Theme) -> "Drawing":
             capprops=line,
         )
     axes.axvline(0, color=theme.faint, linewidth=1, zorder=0)
-    axes.set_xlabel("z of items (box: quartiles; whiskers: 5 % and 95 %)")
+    axes.set_xlabel("z of items: quartiles, 5 and 95 %")
     return figure
 
 
@@ -416,7 +416,7 @@ def draw_workers(report: Report, theme: Theme) -> "Drawing":
     """Draw every tested worker's p-value in rising order, with the line that divides passed from failed."""
     alpha = report["summary"]["worker_test"]["alpha"]
     tested = sorted(row.p for row in get_workers(report) if row.p is not None)
-    figure, axes = theme.canvas(width=7.5, height=3.2)
+    figure, axes = theme.canvas(width=COLUMN_IN, height=2.7)
     n_passed = sum(p < alpha for p in tested)
     axes.scatter(range(1, n_passed + 1), tested[:n_passed], s=9, color=theme.accent, label=f"{n_passed} passed")
     axes.scatter(
@@ -438,8 +438,8 @@ def draw_workers(report: Report, theme: Theme) -> "Drawing":
 
 def draw_significance(comparison: Comparison, theme: Theme) -> "Drawing":
     """Draw the heatmap of p-values of a comparison."""
-    side = 1.8 + 0.36 * max(len(comparison.order), 2)
-    figure, axes = theme.canvas(width=side + 0.6, height=side)
+    side = 1.5 + heat_cell(len(comparison.order)) * max(len(comparison.order), 4)
+    figure, axes = theme.canvas(width=side + 0.7, height=side)
     draw_heat(axes, comparison.order, comparison.p, theme)
     if comparison.order:
         draw_heat_scale(figure, [axes], theme)

@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.agreement import measure_agreement
 from analysis.methods import Method
-from analysis.sections import Column, Figure, Output, Section, Table, Theme
+from analysis.sections import COLUMN_IN, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.agreement import Level, categorise, cohen_kappa, pairs_within, tolerance_chance, tolerance_kappa
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Floats, Mask, Ratings, or_none
@@ -370,7 +370,7 @@ def _figure(name: str, title: str, label: str, spreads: Report) -> list[Figure]:
 
 def draw_spreads(spreads: Report, label: str, theme: Theme) -> "Drawing":
     """Draw the share of correlations in each tenth from −1 to 1, workers who count and who failed."""
-    figure, axes = theme.canvas(width=6.0, height=2.8)
+    figure, axes = theme.canvas(width=COLUMN_IN, height=2.6)
     edges = np.linspace(-1, 1, _BINS + 1)
     for name in _GROUPS:
         counts = np.array(spreads[name]["histogram"], float)
@@ -380,5 +380,5 @@ def draw_spreads(spreads: Report, label: str, theme: Theme) -> "Drawing":
             for bar in bars:
                 bar.set(facecolor=theme.accent, alpha=0.75) if name == "passed" else bar.set(fill=False, hatch="///")
     axes.set(xlabel=label, ylabel="share", xlim=(-1, 1))
-    axes.legend(frameon=False, labelcolor=theme.ink, loc="upper left")
+    figure.legend(frameon=False, labelcolor=theme.ink, loc="outside upper center", ncols=2, fontsize=9)
     return figure

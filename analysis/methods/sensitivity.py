@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.curves import MOST_CURVES, draw_curves, short_label
 from analysis.methods import Method
-from analysis.sections import Column, Figure, Output, Section, Table, Theme
+from analysis.sections import COLUMN_IN, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.correlation import correlate
 from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.scores import Unit, reverse_negative, standardise
@@ -350,7 +350,7 @@ def draw_lengths(found: Report, text: str, theme: Theme) -> "Drawing":
 def draw_ranges(found: Report, theme: Theme) -> "Drawing":
     """Draw each system's z, and from the least to the greatest without one worker."""
     without, names = found["without_worker"], found["order"][:MOST_CURVES]
-    figure, axes = theme.canvas(width=6.0, height=1.0 + 0.24 * len(names))
+    figure, axes = theme.canvas(width=COLUMN_IN, height=1.0 + 0.24 * len(names))
     for k in range(len(names)):
         place = len(names) - 1 - k
         low, high = without["low"][k], without["high"][k]

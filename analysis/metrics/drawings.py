@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from analysis.curves import short_label
 from analysis.sections import Theme
 from analysis.stats.ratings import Floats, or_nan
 
@@ -13,10 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 MOST_PANELS = 12
-_LABEL_LENGTH = 22
 _PRINTED_P = 12
 _VECTOR_POINTS = 300
 _HEAT_ALPHA = 0.1
+_INNER, _NUMBER = (1.5, 1.2), (0.16, 0.13)  # inches, of the points of a panel, and of a number
 Found = Mapping[str, Any]
 
 
@@ -30,14 +32,25 @@ def draw_systems(found: Found, theme: Theme) -> "Drawing":
     def draw(axes: "Axes", metric: Found) -> None:
         scores = or_nan(metric["scores"])
         known = np.flatnonzero(~np.isnan(scores))
+        has_room = _with_room(scores[known], human[known], ranks[known])
         axes.scatter(scores[known], human[known], s=130, color=theme.accent, alpha=0.18, linewidths=0)
-        for k in known:
+        for k in known[has_room]:
             axes.annotate(str(ranks[k]), (scores[k], human[k]), ha="center", va="center", color=theme.ink, fontsize=8)
         r = metric["system"][0]["pearson"][0]
-        axes.set_title(_titled(metric["name"], "r", r), color=theme.ink, fontsize=9.5)
+        axes.set_title(_titled(metric["name"], "r", r), color=theme.ink, fontsize=9)
         axes.margins(0.12)
 
     return _panels(found["metrics"], draw, theme, "mean z")
+
+
+def _with_room(x: Floats, y: Floats, ranks: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return which systems of a panel have room for their number, the best ones first."""
+    places = np.column_stack([each / (np.ptp(each) or 1.0) * side for each, side in ((x, _INNER[0]), (y, _INNER[1]))])
+    has_room = np.zeros(x.size, bool)
+    for k in np.argsort(ranks, kind="stable"):
+        near = np.abs(places[has_room] - places[k])
+        has_room[k] = not ((near[:, 0] < _NUMBER[0]) & (near[:, 1] < _NUMBER[1])).any()
+    return has_room
 
 
 def draw_segments(found: Found, theme: Theme) -> "Drawing":
@@ -48,14 +61,14 @@ def draw_segments(found: Found, theme: Theme) -> "Drawing":
         axes.scatter(x, y, s=7, color=theme.accent, alpha=0.3, linewidths=0, rasterized=len(x) > _VECTOR_POINTS)
         axes.plot(at, line, color=theme.warn, linewidth=1.8)
         tau = metric["segment"]["kendall"]
-        axes.set_title(_titled(metric["name"], "τ", tau), color=theme.ink, fontsize=9.5)
+        axes.set_title(_titled(metric["name"], "τ", tau), color=theme.ink, fontsize=9)
 
     return _panels([metric for metric in found["metrics"] if metric["scatter"]], draw, theme, "z of an output")
 
 
 def _panels(metrics: Sequence[Found], draw: "Callable[[Axes, Found], None]", theme: Theme, label: str) -> "Drawing":
     shown = metrics[:MOST_PANELS]
-    figure, panels = theme.grid(max(len(shown), 1), width=2.6, height=2.3)
+    figure, panels = theme.grid(max(len(shown), 1), width=2.6, height=2.4)
     for axes, metric in zip(panels, shown, strict=False):
         draw(axes, metric)
         axes.tick_params(labelsize=8)
@@ -66,13 +79,7 @@ def _panels(metrics: Sequence[Found], draw: "Callable[[Axes, Found], None]", the
 
 def _titled(name: str, symbol: str, value: float | None) -> str:
     said = "undefined" if value is None else f"{value:.2f}".replace("-", "−")
-    return f"{label_of(name)}, {symbol} = {said}"
-
-
-def label_of(name: str) -> str:
-    """Return a name short enough to leave room for the figure, and without mathematics."""
-    short = name if len(name) <= _LABEL_LENGTH else f"{name[: _LABEL_LENGTH - 1]}…"
-    return short.replace("$", r"\$")
+    return f"{short_label(name)}\n{symbol} = {said}"
 
 
 def draw_ranks(found: Found, theme: Theme) -> "Drawing":
@@ -81,13 +88,13 @@ def draw_ranks(found: Found, theme: Theme) -> "Drawing":
     ranks = np.array([_order(or_nan(found["human"][0])), *(_order(or_nan(m["scores"])) for m in metrics)])
     moves = np.nanmax(np.abs(ranks[1:] - ranks[0]), axis=0, initial=0, where=~np.isnan(ranks[1:]))
     strong = (moves >= max(2.0, np.sort(moves)[-min(3, moves.size)])) if moves.size else np.zeros(0, bool)
-    figure, axes = theme.canvas(width=2.6 + 0.85 * len(metrics), height=1.2 + 0.27 * len(systems))
+    figure, axes = theme.canvas(width=2.2 + 0.6 * max(len(metrics), 2), height=1.2 + 0.27 * len(systems))
     for k, name in enumerate(systems):
         colour, width = (theme.accent, 2.2) if strong[k] else (theme.faint, 1.4)
         (line,) = axes.plot(range(len(ranks)), ranks[:, k], marker="o", markersize=4, color=colour, linewidth=width)
         line.set_zorder(3 if strong[k] else 2)
         axes.annotate(
-            f"{ranks[0, k]:.0f}  {label_of(name)}",
+            f"{ranks[0, k]:.0f}  {short_label(name)}",
             (0, ranks[0, k]),
             xytext=(-9, 0),
             textcoords="offset points",
@@ -97,7 +104,7 @@ def draw_ranks(found: Found, theme: Theme) -> "Drawing":
             fontsize=8.5,
             fontweight="bold" if strong[k] else "normal",
         )
-    axes.set_xticks(range(len(ranks)), ["people", *(label_of(m["name"]) for m in metrics)], rotation=35, ha="right")
+    axes.set_xticks(range(len(ranks)), ["people", *(short_label(m["name"]) for m in metrics)], rotation=35, ha="right")
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_ylim(len(systems) + 0.6, 0.4)
@@ -115,7 +122,7 @@ def draw_williams(found: Found, theme: Theme) -> "Drawing":
     """Draw p of Williams' test: coloured where the row's metric is better at p < 0.1, the darker the surer."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    names = [label_of(metric["name"]) for metric in found["metrics"]]
+    names = [short_label(metric["name"]) for metric in found["metrics"]]
     p = or_nan(value for row in found["williams"] for value in row).reshape(len(names), -1)
     side = 2.0 + 0.5 * max(len(names), 2)
     figure, axes = theme.canvas(width=side + 0.6, height=side)
@@ -131,7 +138,7 @@ def draw_williams(found: Found, theme: Theme) -> "Drawing":
             if not np.isnan(value):
                 colour = theme.paper if value < _HEAT_ALPHA / 2 else theme.ink
                 text = "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
-                axes.annotate(text, (j, i), ha="center", va="center", fontsize=7.5, color=colour)
+                axes.annotate(text, (j, i), ha="center", va="center", fontsize=8.5, color=colour)
     axes.set_xticks(range(len(names)), names, rotation=90)
     axes.set_yticks(range(len(names)), names)
     axes.set_xticks([k - 0.5 for k in range(len(names) + 1)], minor=True)

@@ -5,7 +5,7 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from analysis.sections import Column, Figure, Section, Table, Theme
+from analysis.sections import COLUMN_IN, Column, Figure, Section, Table, Theme
 from analysis.stats.variance import COMPONENTS
 from evalsite.lib.words import counted
 
@@ -282,7 +282,7 @@ def _curve_figure(plan: Plan) -> Figure:
 
 def draw_curve(plan: Plan, theme: Theme) -> "Drawing":
     """Draw power by number of workers, with 95 % intervals of the simulation; the planned design is marked."""
-    figure, axes = theme.canvas(width=7.0, height=3.2)
+    figure, axes = theme.canvas(width=COLUMN_IN, height=3.5)
     curves = [(plan["curve"], "-", "o", "the same sources" if plan["curve_with_sources"] else "one pair, p < .05")]
     if plan["curve_with_sources"]:
         curves.append((plan["curve_with_sources"], "--", "s", "sources grow with the workers"))
@@ -304,7 +304,7 @@ def draw_curve(plan: Plan, theme: Theme) -> "Drawing":
     ticks = _ticks(min(x), max(row["workers"] for row in _points(plan)))
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.minorticks_off()
-    axes.legend(frameon=False, labelcolor=theme.ink, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
+    figure.legend(frameon=False, labelcolor=theme.ink, loc="outside lower center", ncols=2, fontsize=9)
     return figure
 
 

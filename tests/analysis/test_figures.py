@@ -13,15 +13,19 @@ import pytest
 from django.conf import settings as django_settings
 from django.test import Client
 from django.urls import reverse
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from analysis import figures
+from analysis.agreement_figures import draw_criteria, draw_heatmaps, draw_scatter
+from analysis.curves import LABEL_LENGTH, short_label
 from analysis.dialogues.loading import load_dialogues
 from analysis.exports import draw_figure, dump_json, write_figures, write_report
 from analysis.methods import figures_of
 from analysis.models import AnalysisRun
 from analysis.ratings.loading import load_ratings
 from analysis.report import report
-from analysis.sections import DARK, LIGHT
+from analysis.sections import COLUMN_IN, DARK, LIGHT
 from analysis.settings import AnalysisSettings, custom_settings, from_protocol
 from analysis.study import run_study
 from campaigns.design.worker_test import NO_TEST
@@ -73,6 +77,39 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[dic
         return found, files_in(folder)
 
     return draw
+
+
+def smallest_text(drawing: Figure) -> float:
+    """Return the size in points of the smallest text that is printed, on 8.4 cm or, of a wide figure, on 17 cm."""
+    drawing.draw_without_rendering()
+    sizes = [text.get_fontsize() for text in drawing.findobj(Text) if text.get_text().strip() and text.get_visible()]
+    width = drawing.get_size_inches()[0]
+    return min(sizes, default=10) * (8.4 if width <= COLUMN_IN + 0.2 else 17) / 2.54 / width
+
+
+def twenty(c: int) -> str:
+    return f"an-ordinary-transformer-with-a-long-name-{c}"
+
+
+@pytest.mark.parametrize("n", [2, 10, 20])
+def test_texts_of_every_figure_can_be_read_in_print(n: int, tmp_path: Path) -> None:
+    systems = tuple(map(twenty, range(n)))
+    criteria = ("adequacy", "fluency", "a very long criterion of mine")
+    (tmp_path / "ratings.csv").write_bytes(ratings_csv(systems, criteria))
+    loaded = load_ratings(tmp_path / "ratings.csv", criteria=criteria)
+    found = report(run_study(loaded, custom_settings(criteria)))
+    z = [0.1 * k for k in range(n)]
+    p = [[None if i == j else 0.05 for j in range(n)] for i in range(n)]
+    drawings = {figure.name: figure.draw(LIGHT) for figure in figures_of(found)}
+    drawings |= {"scatter": draw_scatter(systems, z, z[::-1], LIGHT), "heatmaps": draw_heatmaps(systems, p, p, LIGHT)}
+    drawings["panels"] = draw_criteria(dict.fromkeys(criteria, (z, z, 1.0)), LIGHT)
+    assert len(drawings) > 8
+    assert {name: size for name, each in drawings.items() if (size := smallest_text(each)) < 5.9} == {}
+
+
+def test_long_names_keep_what_tells_them_apart() -> None:
+    names = [short_label(twenty(c)) for c in range(20)]
+    assert len(set(names)) == 20 and max(map(len, names)) == LABEL_LENGTH
 
 
 @pytest.mark.parametrize("study", STUDIES)
