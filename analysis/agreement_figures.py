@@ -20,6 +20,7 @@ _SIDE, _LARGE_SIDE = 3.9, 6.4  # inches
 _FEW_NAMES = 10
 _MOST_NAMES = 40
 _TEXT = 8.5
+_CHAR = 0.075  # inches, of a character of nine points
 Scores = Sequence[float | None]
 Matrix = Sequence[Sequence[float | None]]
 
@@ -71,7 +72,7 @@ def _name_points(
     marks = [(float(x or 0.0), float(y or 0.0)) for x, y, _ in points]
     taken = [(x - height / 3, y - height / 3, x + height / 3, y + height / 3) for x, y in marks]
     for (x, y), (_, _, name) in zip(marks, points, strict=True):
-        width = 0.62 * _TEXT / 72 * scale * sum(1.7 if east_asian_width(c) in "WF" else 1.0 for c in name)
+        width = 0.62 * _TEXT / 72 * scale * _width(name)
         gap = height / 2
         best: tuple[float, float, float] | None = None
         for distance in (1.0, 2.0, 3.2, 4.6):
@@ -122,8 +123,8 @@ def draw_criteria(panels: Mapping[str, tuple[Scores, Scores, float | None]], the
 
 def draw_heatmaps(names: Sequence[str], first: Matrix, second: Matrix, theme: Theme) -> "Drawing":
     """Draw the p-values of two results side by side: coloured where the row beats the column at p < 0.1."""
-    side = 0.2 + heat_cell(2 * len(names)) * max(len(names), 4)
-    figure, axes = theme.canvas(width=2 * side + 2.6, height=side + 1.6)
+    side, room = heat_cell(2 * len(names)) * max(len(names), 4), name_room(names)
+    figure, axes = theme.canvas(width=2 * side + room + 1.9, height=side + room + 0.7)
     axes.remove()
     panels = []
     for k, (title, p) in enumerate((("first result", first), ("second result", second)), start=1):
@@ -141,7 +142,17 @@ def heat_cell(n: int) -> float:
 
     Where there are many, a cell has just the height of its name: they fill the width of a page.
     """
-    return float(np.clip(7.0 / max(n, 1), 0.17, 0.25))
+    return float(np.clip(6.2 / max(n, 1), 0.155, 0.25))
+
+
+def name_room(names: Sequence[str]) -> float:
+    """Return how much room the names beside a heatmap need, in inches."""
+    return 0.2 + _CHAR * max((_width(short_label(name)) for name in names), default=0)
+
+
+def _width(text: str) -> float:
+    """Return how wide a text is, in characters: those of East Asia are wide."""
+    return sum(1.7 if east_asian_width(c) in "WF" else 1.0 for c in text)
 
 
 def draw_heat(axes: "Axes", names: Sequence[str], p: Matrix, theme: Theme) -> None:

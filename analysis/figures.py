@@ -81,6 +81,8 @@ def save(figure: Figure, path: Path) -> None:
     """
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None, "ModDate": None}}.get(path.suffix)
     with matplotlib.rc_context({"svg.hashsalt": "evalsite"}):
+        if figure.get_layout_engine() is not None and any(axes.get_aspect() != "auto" for axes in figure.axes):
+            figure.draw_without_rendering()  # where axes keep their shape, the layout fits the second time
         if figure.get_layout_engine() is not None and path.suffix != ".svg":
             figure.savefig(io.BytesIO(), format="svg", dpi=_DPI)
             figure.set_layout_engine(None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.agreement_figures import draw_heat, draw_heat_scale, heat_cell
+from analysis.agreement_figures import draw_heat, draw_heat_scale, heat_cell, name_room
 from analysis.curves import short_label
 from analysis.methods import Method
 from analysis.methods.replication import replication_section
@@ -428,8 +428,7 @@ def draw_workers(report: Report, theme: Theme) -> "Drawing":
         color=theme.warn,
         label=f"{len(tested) - n_passed} failed",
     )
-    axes.axhline(alpha, color=theme.ink, linewidth=1, linestyle="--")
-    axes.annotate(f"α = {alpha:g}", (1, alpha), xytext=(0, 4), textcoords="offset points", color=theme.ink)
+    axes.axhline(alpha, color=theme.ink, linewidth=1, linestyle="--", label=f"α = {alpha:g}")
     axes.set(xlabel="workers, most careful first", ylabel="p of the worker test", ylim=(-0.02, 1.02))
     if tested:
         axes.legend(frameon=False, labelcolor=theme.ink, loc="upper left")
@@ -438,8 +437,9 @@ def draw_workers(report: Report, theme: Theme) -> "Drawing":
 
 def draw_significance(comparison: Comparison, theme: Theme) -> "Drawing":
     """Draw the heatmap of p-values of a comparison."""
-    side = 1.5 + heat_cell(len(comparison.order)) * max(len(comparison.order), 4)
-    figure, axes = theme.canvas(width=side + 0.7, height=side)
+    n, room = max(len(comparison.order), 4), name_room(comparison.order)
+    side = heat_cell(n) * n + room + 0.4
+    figure, axes = theme.canvas(width=side + 0.8, height=side)
     draw_heat(axes, comparison.order, comparison.p, theme)
     if comparison.order:
         draw_heat_scale(figure, [axes], theme)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.sections import Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.curves import short_label
+from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.pairs import Pairs, rank_range
 from analysis.stats.ratings import Codes, Floats, or_none
 
@@ -142,12 +143,12 @@ def pairs_section(report: Report, *, caption: str, decimals: int = 2) -> Section
 
 def _draw(rows: Sequence[Report], label: str, theme: Theme) -> "Drawing":
     """Draw the score of each system and its interval, best on top."""
-    figure, axes = theme.canvas(_WIDTH, 0.9 + _ROW_HEIGHT * len(rows))
+    figure, axes = theme.canvas(COLUMN_IN, 0.9 + _ROW_HEIGHT * len(rows))
     for place, row in enumerate(reversed(rows)):
         if row["interval"]:
             axes.plot(row["interval"], [place, place], color=theme.accent, linewidth=2)
         axes.plot(row["score"], place, "o", color=theme.ink, markersize=5)
-    axes.set_yticks(range(len(rows)), [row["system"] for row in reversed(rows)])
+    axes.set_yticks(range(len(rows)), [short_label(row["system"]) for row in reversed(rows)])
     axes.set(xlabel=f"{label} (line: 95 % interval)", ylim=(-0.6, len(rows) - 0.4))
     axes.grid(axis="x", color=theme.faint, linewidth=0.6)
     return figure

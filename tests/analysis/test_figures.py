@@ -21,10 +21,13 @@ from analysis.agreement_figures import draw_criteria, draw_heatmaps, draw_scatte
 from analysis.curves import LABEL_LENGTH, short_label
 from analysis.dialogues.loading import load_dialogues
 from analysis.exports import draw_figure, dump_json, write_figures, write_report
+from analysis.figures import save
 from analysis.methods import figures_of
+from analysis.methods.direct_assessment import draw_significance
 from analysis.models import AnalysisRun
 from analysis.ratings.loading import load_ratings
 from analysis.report import report
+from analysis.results import Comparison
 from analysis.sections import COLUMN_IN, DARK, LIGHT
 from analysis.settings import AnalysisSettings, custom_settings, from_protocol
 from analysis.study import run_study
@@ -105,6 +108,21 @@ def test_texts_of_every_figure_can_be_read_in_print(n: int, tmp_path: Path) -> N
     drawings["panels"] = draw_criteria(dict.fromkeys(criteria, (z, z, 1.0)), LIGHT)
     assert len(drawings) > 8
     assert {name: size for name, each in drawings.items() if (size := smallest_text(each)) < 5.9} == {}
+
+
+@pytest.mark.parametrize("n", [2, 10, 20])
+def test_names_beside_heatmaps_are_within_the_figure(n: int, tmp_path: Path) -> None:
+    names = [twenty(c) for c in range(n)]
+    p = [[None if i == j else 0.05 for j in range(n)] for i in range(n)]
+    comparison = Comparison("overall", names, p, p, p, p)
+    for drawing in (draw_heatmaps(names, p, p, LIGHT), draw_significance(comparison, LIGHT)):
+        save(drawing, tmp_path / "heatmaps.svg")
+        bounds = drawing.bbox.padded(1.0)
+        for axes in drawing.axes:
+            texts = [axes.title, *axes.get_xticklabels(), *axes.get_yticklabels()]
+            for text in (each for each in texts if each.get_text()):
+                box = text.get_window_extent()
+                assert bounds.contains(box.x0, box.y0) and bounds.contains(box.x1, box.y1), text.get_text()
 
 
 def test_long_names_keep_what_tells_them_apart() -> None:
