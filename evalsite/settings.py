@@ -233,6 +233,7 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.dialogue.StaticDialogue",
     "campaigns.protocols.dialogue.DialogueTurn",
     "campaigns.protocols.error_spans.Mqm",
+    "campaigns.protocols.preference.Preference",
 ]
 
 EVALSITE_PLATFORMS = [
@@ -270,6 +271,7 @@ EVALSITE_RECORDS = [
 EVALSITE_RESPONSE_METHODS = [
     "analysis.response_methods.direct_assessment.DirectAssessmentMethod",
     "analysis.response_methods.spans.Spans",
+    "analysis.response_methods.preference.Preference",
 ]
 
 # The parts of direct assessment.

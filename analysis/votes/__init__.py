@@ -1,0 +1,1 @@
+"""Votes between two systems: reading them."""
