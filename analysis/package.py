@@ -30,9 +30,12 @@ ratings.csv     every rating as the worker gave it, one a row
 summary.json    the results
 tables/         the results as CSV and LaTeX
 {texts}
-With evalsite {version} this command prints summary.json, byte for byte:
+With evalsite {version} this command, in this folder, prints summary.json and writes the tables again, both byte for
+byte (manage.py is that of evalsite: put the path to it there):
 
-    python manage.py analyse ratings.csv --protocol protocol.json{options} --format json
+    python manage.py analyse ratings.csv --protocol protocol.json{options} --out again --no-figures --format json
+
+    diff -r tables again/tables
 
 {test}
 Workers are named by a number and a keyed hash.

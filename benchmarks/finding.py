@@ -117,7 +117,7 @@ class Browser:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)  # a kept one ends while jobs run
         connection.request(method, path, urlencode(fields), headers)
         response = connection.getresponse()
-        text = response.read().decode()
+        text = response.read().decode(errors="replace")
         connection.close()
         return response.status, text
 

@@ -90,13 +90,21 @@ def _finding(found: Report) -> str:
     else:
         said = [f"{counted(everyone['n_workers'], 'worker')} rated {counted(everyone['n_outputs'], 'output')}."]
     if (minutes := everyone["minutes_per_assignment"]) is not None:
-        said.append(f"A HIT took {minutes:.1f} minutes in the mean.")
+        said.append(f"A HIT took {_time(minutes)} in the mean.")
     if cost := found.get("cost"):
         costs = cost["groups"][ALL]
         said.append(f"All HITs together cost {costs['total']:,.2f} {cost['currency']}")
         said[-1] += "" if costs["per_system"] is None else f", {costs['per_system']:,.2f} for each system"
         said[-1] += "." if costs["per_rating"] is None else f" and {costs['per_rating']:,.3f} for each usable rating."
     return " ".join(said)
+
+
+def _time(minutes: float) -> str:
+    """Return how long something took, in words: simulated workers need seconds, or less than one."""
+    seconds = round(60 * minutes)
+    if seconds < 1:
+        return "less than a second"
+    return counted(seconds, "second") if seconds < 60 else f"{minutes:.1f} minutes"
 
 
 def _share(part: int, whole: int) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from analysis.stats.ratings import Codes, Floats, Mask
 from analysis.stats.significance import adjust
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
+# A NumPy array, or a SciPy array of rows, which has no types.
+Matrix = Any
 # Of the largest term of a sum: what is smaller is rounding.
 _ROUNDING = 1e-10
 _BLOCK_CELLS = 1 << 20
+_LEAST_FILLED = 4
+"""Of the cells of a matrix, one in so many has a value, or it is sparse."""
 
 
 class SourceEffects(StrEnum):
@@ -90,11 +91,14 @@ class _Layout:
     n_systems: int
     weight: Floats
 
-    def total(self, group: NDArray[np.int64], values: Floats) -> "csr_array":
-        """Return the sum of values of each system in each group, (n_groups, n_systems)."""
+    def total(self, group: NDArray[np.int64], values: Floats) -> Matrix:
+        """Return the sum of values of each system in each group, (n_groups, n_systems): dense, unless most are 0."""
+        shape = (int(group.max()) + 1, self.n_systems)
+        if shape[0] * shape[1] <= _LEAST_FILLED * values.size:
+            return np.bincount(group * shape[1] + self.system, values, shape[0] * shape[1]).reshape(shape)
         from scipy.sparse import csr_array
 
-        return csr_array((values, (group, self.system)), shape=(int(group.max()) + 1, self.n_systems))
+        return csr_array((values, (group, self.system)), shape=shape)
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ class _Fit:
     """
 
     theta: Floats
-    share: "csr_array"
+    share: Matrix
     coefficient: Floats
     bread: Floats
     residual: Floats
@@ -189,7 +193,7 @@ def compare_clustered(
     counts = layout.total(layout.stratum, layout.weight)
     of_known = layout.total(layout.stratum, layout.is_known.astype(np.float64))
     is_rated = (of_known > 0).astype(np.int64)
-    n_shared: NDArray[np.int64] = (is_rated.T @ is_rated).toarray()
+    n_shared: NDArray[np.int64] = _dense(is_rated.T @ is_rated)
     if effects is SourceEffects.RANDOM:
         found = _contrasts(layout, _fit(layout, counts, _random_effects(layout, plain)))
     else:
@@ -259,14 +263,22 @@ def _lay_out(z: Floats, system: Codes, worker: Codes, source: Codes, n_systems: 
     return _Layout(z, system.astype(np.int64), of_worker, stratum, of_source, cell, is_known, n_systems, weight)
 
 
-def _fit(layout: _Layout, counts: "csr_array", theta: Floats) -> _Fit:
-    from scipy.sparse import csr_array
+def _dense(matrix: Matrix) -> NDArray[Any]:
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
+
+def _scaled(matrix: Matrix, by_row: NDArray[Any]) -> Matrix:
+    """Return a matrix whose rows are multiplied."""
+    scaled = matrix * by_row[:, None]
+    return scaled if isinstance(scaled, np.ndarray) else scaled.tocsr()
+
+
+def _fit(layout: _Layout, counts: Matrix, theta: Floats) -> _Fit:
     n = counts.sum(axis=1)
     # Of a stratum's sums, this share is lost of every product of what is partly demeaned
     lost = (2 * theta - theta**2) / n
     n_of_system = np.asarray(counts.sum(axis=0))
-    gram = np.diag(n_of_system) - (counts.T @ (counts * lost[:, None])).toarray()
+    gram = np.diag(n_of_system) - _dense(counts.T @ _scaled(counts, lost))
     weighted = layout.weight * layout.z
     total = np.bincount(layout.stratum, weights=weighted)
     target = np.bincount(layout.system, weights=weighted, minlength=layout.n_systems) - counts.T @ (lost * total)
@@ -276,10 +288,10 @@ def _fit(layout: _Layout, counts: "csr_array", theta: Floats) -> _Fit:
     coefficient = bread @ target
     mean = (total - counts @ coefficient) / n
     residual = layout.z - coefficient[layout.system] - (theta * mean)[layout.stratum]
-    return _Fit(theta, csr_array(counts * (theta / n)[:, None]), coefficient, bread, residual, int(is_positive.sum()))
+    return _Fit(theta, _scaled(counts, theta / n), coefficient, bread, residual, int(is_positive.sum()))
 
 
-def _random_effects(layout: _Layout, counts: "csr_array") -> Floats:
+def _random_effects(layout: _Layout, counts: Matrix) -> Floats:
     """Return θ of each stratum, (n_strata,), by the ratings without their weights."""
     layout = replace(layout, weight=np.ones(layout.z.size))
     n = np.asarray(counts.sum(axis=1))
@@ -340,7 +352,7 @@ def _meat_of_workers(layout: _Layout, fit: _Fit) -> Floats:
     residual = layout.weight * fit.residual
     in_stratum = csr_array((residual, (layout.worker, layout.stratum)), shape=shape)
     score = layout.total(layout.worker, residual) - in_stratum @ fit.share
-    meat: Floats = (score.T @ score).toarray()
+    meat: Floats = _dense(score.T @ score)
     return meat
 
 
@@ -356,10 +368,10 @@ def _meat_within_strata(layout: _Layout, fit: _Fit, cluster: NDArray[np.int64]) 
     stratum = np.empty(total.size, dtype=np.int64)
     stratum[cluster] = layout.stratum
     weighted = layout.total(layout.stratum, residual * total[cluster])
-    mixed = (weighted.T @ fit.share).toarray()
+    mixed = _dense(weighted.T @ fit.share)
     squares = np.bincount(stratum, weights=total**2, minlength=fit.theta.size)
-    meat: Floats = (own.T @ own).toarray() - mixed - mixed.T
-    meat += (fit.share.T @ (fit.share * squares[:, None])).toarray()
+    meat: Floats = _dense(own.T @ own) - mixed - mixed.T
+    meat += _dense(fit.share.T @ _scaled(fit.share, squares))
     return meat
 
 
@@ -368,7 +380,7 @@ def _effective_workers(layout: _Layout) -> Floats:
     n = np.bincount(layout.system, weights=layout.weight, minlength=layout.n_systems)
     share = layout.total(layout.worker, (layout.weight / n[layout.system]) ** 2)
     total = np.asarray(share.sum(axis=0))
-    products = (share.T @ share).toarray()
+    products = _dense(share.T @ share)
     own = np.diag(products)
     with np.errstate(invalid="ignore", divide="ignore"):
         found: Floats = (total[:, None] + total[None, :]) ** 2 / (own[:, None] + own[None, :] + 2 * products)

@@ -56,23 +56,51 @@ class Design:
 
 
 @dataclass(frozen=True)
-class Analysis:
-    """What the ratings mean.
+class ScoredRatings:
+    """Ratings after the worker test, in z scores.
 
-    `tests` compares systems on overall z; `criterion_tests` on each criterion's z; `order` ranks system codes, best
-    first; `is_kept` (n_workers,) marks the workers whose ratings count; `references`: of reference items.
+    `is_kept` (n_workers,) marks the workers whose ratings count; `observations` are theirs; `twin` as of `match_twins`.
     """
 
     workers: WorkerTests
     standardisation: Standardisation
     is_kept: Mask
     observations: Observations
+    twin: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Analysis(ScoredRatings):
+    """What the ratings mean.
+
+    `tests` compares systems on overall z; `criterion_tests` on each criterion's z; `order` ranks system codes, best
+    first; `references`: of reference items.
+    """
+
     systems: SystemScores
     tests: PairwiseTests
     criterion_tests: tuple[PairwiseTests, ...]
     order: list[int]
-    twin: NDArray[np.int64]
     references: References
+
+
+def score_ratings(ratings: Ratings, design: Design, on_progress: Progress = lambda stage: None) -> ScoredRatings:
+    """Test workers and standardise the scores of ratings: all that `compare_recommended` needs.
+
+    Parameters, errors and references as of `analyse`.
+    """
+    on_progress("Testing workers")
+    twin = match_twins(ratings)
+    scores = reverse_negative(ratings.scores, design.is_negative)
+    workers = run_worker_test(
+        ratings, scores, twin, preset=design.preset, alpha=design.alpha, criteria=design.is_in_worker_test
+    )
+    is_kept = workers.counts
+    is_kept[list(design.excluded)] = False
+    on_progress("Standardising scores")
+    standardisation = standardise(ratings, scores, design.standardised_kinds)
+    observations = observe(ratings, scores, standardisation, twin, is_kept=is_kept, unit=design.unit)
+    return ScoredRatings(workers, standardisation, is_kept, observations, twin)
 
 
 def analyse(ratings: Ratings, design: Design, on_progress: Progress = lambda stage: None) -> Analysis:
@@ -94,17 +122,8 @@ def analyse(ratings: Ratings, design: Design, on_progress: Progress = lambda sta
     ----------
     METHOD §3–§5.
     """
-    on_progress("Testing workers")
-    twin = match_twins(ratings)
-    scores = reverse_negative(ratings.scores, design.is_negative)
-    workers = run_worker_test(
-        ratings, scores, twin, preset=design.preset, alpha=design.alpha, criteria=design.is_in_worker_test
-    )
-    is_kept = workers.counts
-    is_kept[list(design.excluded)] = False
-    on_progress("Standardising scores")
-    standardisation = standardise(ratings, scores, design.standardised_kinds)
-    observations = observe(ratings, scores, standardisation, twin, is_kept=is_kept, unit=design.unit)
+    scored = score_ratings(ratings, design, on_progress)
+    observations = scored.observations
     systems = score_systems(observations, ratings.n_systems)
     on_progress("Comparing systems")
     tests = compare_systems(observations.overall_z, observations.system, ratings.n_systems)
@@ -114,14 +133,19 @@ def analyse(ratings: Ratings, design: Design, on_progress: Progress = lambda sta
         else tuple(compare_systems(z, observations.system, ratings.n_systems) for z in observations.z.T)
     )
     order = rank_systems(systems.z)
-    references = compare_references(ratings, scores, is_kept)
+    references = compare_references(ratings, reverse_negative(ratings.scores, design.is_negative), scored.is_kept)
     return Analysis(
-        workers, standardisation, is_kept, observations, systems, tests, criterion_tests, order, twin, references
+        **vars(scored),
+        systems=systems,
+        tests=tests,
+        criterion_tests=criterion_tests,
+        order=order,
+        references=references,
     )
 
 
 def compare_recommended(
-    ratings: Ratings, design: Design, analysis: Analysis, weight: Floats | None = None
+    ratings: Ratings, design: Design, analysis: ScoredRatings, weight: Floats | None = None
 ) -> Comparison:
     """Return the recommended comparison of every two systems, on overall z.
 
@@ -129,7 +153,7 @@ def compare_recommended(
     ----------
     ratings : Ratings
     design : Design
-    analysis : Analysis
+    analysis : ScoredRatings
         Of these ratings by this design.
     weight : float64, (n_assignments,), optional
         What the ratings of each assignment weigh, where its HIT was not drawn evenly (`weighting.draw_weights`).
@@ -155,7 +179,7 @@ def compare_recommended(
     )
 
 
-def observe_ratings(ratings: Ratings, design: Design, analysis: Analysis) -> Observations:
+def observe_ratings(ratings: Ratings, design: Design, analysis: ScoredRatings) -> Observations:
     """Return the observations that are single ratings, whatever the unit of the design is.
 
     They are in the order of `counted_items`.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.stats.designs import PlannedDesign, RatingModel, simulate_ratings, with_workers
-from analysis.stats.pipeline import Design, analyse, compare_recommended
+from analysis.stats.pipeline import Design, compare_recommended, score_ratings
 from analysis.stats.ratings import Floats
 from campaigns.design.composition import Layout
 from campaigns.design.worker_test import NO_TEST
@@ -95,7 +95,7 @@ def simulate_power(
     n_workers, n_ratings = np.empty((2, n_simulations))
     for number in range(n_simulations):
         ratings = simulate_ratings(design, model, difference, np.random.default_rng([seed, number]))
-        result = analyse(ratings, settings)
+        result = score_ratings(ratings, settings)
         comparison = compare_recommended(ratings, settings, result)
         above = np.arange(k - 1), np.arange(1, k)
         with np.errstate(invalid="ignore"):
@@ -135,7 +135,7 @@ def share_counted(design: PlannedDesign, model: RatingModel, *, seed: int) -> fl
     many = with_workers(design, _MANY_WORKERS)
     every = np.ones(design.n_criteria, dtype=bool)
     ratings = simulate_ratings(many, model, 0.0, np.random.default_rng(seed))
-    return float(analyse(ratings, Design(~every, every, design.worker_test)).is_kept.mean())
+    return float(score_ratings(ratings, Design(~every, every, design.worker_test)).is_kept.mean())
 
 
 def approximate_workers(

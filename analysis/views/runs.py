@@ -45,6 +45,12 @@ from evalsite.lib.tables import Problem
 from evalsite.lib.tables.errors import shorten
 
 _WORKERS_PER_PAGE = 50
+_IN_PACKAGE = (
+    "It also has the datasheet, and the text for the paper with the data statement, as they were when the ratings were "
+    "analysed. Names, addresses and other personal data that somebody typed into them are in it: read datasheet.md and "
+    "paper.txt before you pass the package on. You may delete both from it, and datasheet.json: nothing is computed "
+    "from them."
+)
 
 
 Show = Callable[[SignedInRequest, AnalysisRun], HttpResponse]
@@ -264,6 +270,7 @@ def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse
     files = list_downloads(found.report, Path(django_settings.MEDIA_ROOT) / found.folder)
     context = result_context(found, "downloads") | {"files": files, "names_workers": found.my_role == Role.OWNER}
     campaign = found.ratings_file.campaign
+    context["package_note"] = _IN_PACKAGE if campaign and not found.share_token else ""
     if campaign and found.my_role != Role.VIEWER:
         links = [(link, request.build_absolute_uri(share_path(link))) for link in list_share_links(campaign)]
         context |= {"share_form": ShareForm(), "share_links": links}

@@ -45,7 +45,7 @@ from campaigns.models import Campaign, System
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext, get_handler
 from tests.analysis.campaigns import rated_campaign
-from tests.analysis.test_downloads import replicated
+from tests.analysis.test_downloads import replicated_elsewhere
 from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.campaigns.cast import add_member
 from tests.conftest import make_owner
@@ -299,12 +299,12 @@ def test_the_run_holds_the_chats_and_its_package_gives_the_same_again(
     assert {row["topic"]: row["all"] for row in found["topics"]}["food"] == 4
 
     package = owner_client.get(reverse("analysis:run_file", args=[run.pk, "package.zip"])).getvalue()
-    summary, printed = replicated(package, tmp_path)
+    summary, printed = replicated_elsewhere(package, tmp_path)
     assert printed == summary
     assert json.loads(summary) == run.report["summary"]
 
     folder = Path(django_settings.MEDIA_ROOT) / run.folder
-    for path in (tmp_path / "dialogues.csv", tmp_path / "assignments.csv", folder / "report.json"):
+    for path in (tmp_path / "package/dialogues.csv", tmp_path / "package/assignments.csv", folder / "report.json"):
         text = path.read_text()
         assert "pia" not in text and "fay" not in text and INPUTS[1] not in text, path
     with zipfile.ZipFile(io.BytesIO(package)) as archive:

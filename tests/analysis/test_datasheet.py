@@ -165,6 +165,8 @@ def test_it_is_a_file_in_two_formats_and_in_the_package(campaign: Campaign, owne
         workers = [row["worker"].encode() for row in AnalysisRun.objects.get().report["worker_table"]]
         for name in ("datasheet.md", "paper.txt"):
             assert not [worker for worker in workers if worker in package.read(name)]
+    downloads = client.get(reverse("analysis:campaign_downloads", args=[campaign.public_id])).text
+    assert "read datasheet.md and paper.txt before you pass the package on" in downloads
 
 
 def test_the_command_prints_it(campaign: Campaign) -> None:

@@ -1,6 +1,5 @@
 """HITs that are drawn at random, those of undecided pairs more often: with which probability is kept, and used."""
 
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from campaigns.design.drawing import FLOOR
 from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
 from tests.analysis.campaigns import analysed, rated_campaign
+from tests.analysis.test_downloads import replicated
 from tests.annotation.open_campaigns import open_campaign
 from tests.databases import on_both
 
@@ -107,8 +107,8 @@ def test_results_are_weighted_by_the_probabilities_and_say_so(owner: User, tmp_p
     report = run.report
 
     folder = tmp_path / "package"
-    with zipfile.ZipFile(Path(settings.MEDIA_ROOT) / run.folder / "package.zip") as package:
-        package.extractall(folder)
+    summary, printed = replicated((Path(settings.MEDIA_ROOT) / run.folder / "package.zip").read_bytes(), folder)
+    assert printed == summary
     again = load_settings(str(folder / "protocol.json"))
     loaded = load_ratings(folder / "ratings.csv", criteria=again.criterion_names)
     study = run_study(loaded, again, work=load_work(folder / "assignments.csv", None))

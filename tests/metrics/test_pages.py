@@ -1,15 +1,12 @@
 """The page of metrics: scores are uploaded or computed, compared with people, removed."""
 
-import io
 import json
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from django.conf import settings as django_settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -26,6 +23,7 @@ from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 from tests.analysis.campaigns import rated_campaign
 from tests.analysis.conftest import finish, kept_files
+from tests.analysis.test_downloads import as_downloaded, replicated_elsewhere
 from tests.campaigns.cast import add_outputs, make_campaign
 from tests.metrics.tiny_models import DIALOGUE, causal_lm, encoder, masked_lm
 
@@ -81,26 +79,20 @@ def test_uploaded_scores_are_compared_in_a_new_analysis(owner_client, done):
         assert draw_figure(folder, f"figures/{figure}.svg"), figure
 
 
-def test_the_package_gives_the_same_tables(owner_client, done, tmp_path, monkeypatch):
+def test_the_package_gives_the_same_tables(owner_client, done, tmp_path):
     send(owner_client, done, scores_csv() + "system-level,alder,,3.5\nsystem-level,birch,,2\n")
-    run = newest(done)
-    folder = tmp_path / "package"
-    package = zipfile.ZipFile(Path(django_settings.MEDIA_ROOT) / run.folder / "package.zip")
-    package.extractall(folder)
-    assert "--metrics metrics.csv" in (folder / "README.txt").read_text()
-    options = {"protocol": str(folder / "protocol.json"), "metrics": folder / "metrics.csv", "out": tmp_path / "again"}
-    monkeypatch.setattr("analysis.management.commands.analyse.write_figures", lambda *_: None)  # they take long
-    call_command("analyse", str(folder / "ratings.csv"), stdout=io.StringIO(), stderr=io.StringIO(), **options)
-    tables = sorted(path for path in (folder / "tables").iterdir() if "metric" in path.name or "williams" in path.name)
-    assert len(tables) == 10
-    for table in tables:
-        assert (tmp_path / "again" / "tables" / table.name).read_bytes() == table.read_bytes(), table.name
+    summary, printed = replicated_elsewhere(as_downloaded(owner_client, newest(done)), tmp_path)
+    assert printed == summary
+    assert "--metrics metrics.csv" in (tmp_path / "package/README.txt").read_text()
+    names = [path.name for path in (tmp_path / "package/tables").iterdir()]
+    assert sum("metric" in name or "williams" in name for name in names) == 10
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         ("metric,system,source,score\ngood,alder,q1,high\n", "“high” is not a number"),
+        ("metric;system;source;score\ngood;alder;q1;0,25\n", "Write a decimal point: 0.25"),
         ("system,source,score\nalder,q1,1\n", "there is no such column"),
         (scores_csv(systems=("Alder",)), "has scores of none of the rated systems"),
         ("", "The submitted file is empty"),

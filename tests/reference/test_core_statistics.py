@@ -6,10 +6,12 @@ ratings of the first run are no multiple of those of a HIT. These cells follow f
 """
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
+from analysis.methods.core_statistics import CoreStatistics
 from analysis.stats.core_statistics import cost_of, count_work
 from analysis.stats.ratings import Ratings
 from campaigns.design.composition import Kind
@@ -110,3 +112,13 @@ def test_nothing_is_defined_of_nobody():
     assert (found.n_workers, found.n_ratings) == (0, 0)
     assert np.isnan([found.assignments_per_worker, found.minutes_per_assignment]).all()
     assert np.isnan(cost_of(0, 1.0, 0, 0).per_rating)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"),
+    [(0.004, "less than a second"), (1 / 60, "1 second"), (0.5, "30 seconds"), (12.34, "12.3 minutes")],
+)
+def test_short_hits_are_said_in_seconds(minutes, said):
+    *_, everyone = crowd((2, 1), (2, 1), (minutes, minutes), QG)
+    (section,) = CoreStatistics().sections({"core": {"groups": {"all": asdict(everyone)}}})
+    assert f"A HIT took {said} in the mean." in section.finding

@@ -39,6 +39,7 @@ class Command(RatingsCommand):
         parser.add_argument("--metrics", type=Path, metavar="FILE", help="scores of metrics, to compare with people")
         parser.add_argument("--format", choices=["table", "json", "latex"], default="table")
         parser.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and figures there")
+        parser.add_argument("--no-figures", action="store_true", help="with --out: tables only, which is quicker")
 
     def run(self, options: dict[str, Any]) -> None:
         """Analyse, print and write."""
@@ -86,8 +87,9 @@ class Command(RatingsCommand):
             self.say("Writing tables")
             write_report(options["out"], document)
             make_workbook(options["out"], WORKBOOK)
-            self.say("Drawing figures")
-            write_figures(options["out"], document)
+            if not options["no_figures"]:
+                self.say("Drawing figures")
+                write_figures(options["out"], document)
         if options["format"] == "json":
             extra = {name: document[name] for name in ("replication",) if name in document}
             self.stdout.write(dump_json(summary | extra), ending="")
