@@ -1,12 +1,18 @@
-"""The workers of a campaign as they are now, computed from the database whenever a HIT has ended."""
+"""The workers of a campaign as they are now, computed from the database whenever a HIT has ended.
+
+What the ratings of workers say is kept in a file of each campaign, for all processes, without anybody's name.
+"""
 
 import hashlib
 import json
+import logging
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
+from uuid import UUID, uuid4
 
-from django.core.cache import cache
+from django.conf import settings as django_settings
 from django.db.models import TextChoices
 
 from analysis.anonymity import anonymise
@@ -20,8 +26,9 @@ from annotation.models import Assignment
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.models import Campaign
 
+logger = logging.getLogger(__name__)
+
 State = Assignment.State
-_KEPT_S = 24 * 3600
 _MOST_REPEATED, _LEAST_SD, _MOST_FAST = 0.5, 5.0, 0.5
 _SHARES = ("difference", "share_repeated", "sd", "median_s", "share_fast")
 SUSPICIOUS, ACTIVE = "suspicious", "active"
@@ -63,6 +70,8 @@ class Conducted:
         return [suspicion for suspicion, is_so in found.items() if is_so]
 
 
+# By a worker's id: their finished assignments, and what these say.
+_Known = dict[int, tuple[list[int], Conducted]]
 UNTRIED = Conducted(Verdict.UNTESTED.name.lower(), None, 0, 0, None, None, 0, None, None, None)
 TRUSTED = replace(UNTRIED, verdict=Verdict.TRUSTED.name.lower())
 
@@ -106,13 +115,12 @@ def list_live_workers(campaign: Campaign, settings: AnalysisSettings, now: datet
     What the ratings of a worker say is kept until the worker finishes another HIT: finished assignments never change.
     """
     workers = _workers_of(campaign, now)
-    key = _cache_key(campaign, settings)
-    known: dict[int, tuple[list[int], Conducted]] = cache.get(key) or {}
+    known = _read_kept(campaign, settings)
     stale = [pk for pk, worker in workers.items() if worker.finished and known.get(pk, ([],))[0] != worker.finished]
     if stale:
         for pk, conduct in _conduct_of(campaign, settings, stale).items():
             known[pk] = workers[pk].finished, conduct
-        cache.set(key, known, _KEPT_S)
+        _keep(campaign, settings, known)
     for pk, worker in workers.items():
         if worker.finished:
             worker.conduct = known[pk][1]
@@ -121,9 +129,38 @@ def list_live_workers(campaign: Campaign, settings: AnalysisSettings, now: datet
     return sorted(workers.values(), key=lambda worker: worker.name)
 
 
-def _cache_key(campaign: Campaign, settings: AnalysisSettings) -> str:
-    key = json.dumps(settings.to_json(), sort_keys=True).encode()
-    return f"analysis.live:{campaign.public_id}:{hashlib.sha256(key).hexdigest()}"
+def kept_file(public_id: UUID) -> Path:
+    """Return the file of what the ratings of a campaign's workers say; it is there once somebody has asked."""
+    return Path(django_settings.MEDIA_ROOT) / "workers" / f"{public_id}.json"
+
+
+def _key_of(settings: AnalysisSettings) -> str:
+    return hashlib.sha256(json.dumps(settings.to_json(), sort_keys=True).encode()).hexdigest()
+
+
+def _read_kept(campaign: Campaign, settings: AnalysisSettings) -> _Known:
+    """Return what is kept by these settings; nothing if it was kept by others, or by another version."""
+    try:
+        kept = json.loads(kept_file(campaign.public_id).read_text(encoding="utf-8"))
+        if kept["settings"] != _key_of(settings):
+            return {}
+        return {int(pk): (finished, Conducted(**said)) for pk, (finished, said) in kept["workers"].items()}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _keep(campaign: Campaign, settings: AnalysisSettings, known: _Known) -> None:
+    """Keep what the ratings say; the page shows it also where that fails, as on a full disk."""
+    path = kept_file(campaign.public_id)
+    draft = path.with_name(f"{uuid4().hex}.draft")
+    workers = {pk: (finished, asdict(said)) for pk, (finished, said) in known.items()}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps({"settings": _key_of(settings), "workers": workers}), encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        logger.warning("What the workers' ratings say is not kept: %s", error)
+        draft.unlink(missing_ok=True)
 
 
 def _workers_of(campaign: Campaign, now: datetime) -> dict[int, LiveWorker]:

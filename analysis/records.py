@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from analysis.campaign_queries import ANALYSE
+from analysis.live import kept_file
 from analysis.models import (
     AnalysisRun,
     Judge,
@@ -23,6 +24,7 @@ from analysis.models import (
     ShareLink,
 )
 from campaigns.contracts.records import Counted, Erasure, Held, Records, Rows
+from campaigns.models import Campaign
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
 from evalsite.lib.words import counted
@@ -68,6 +70,8 @@ class AnalysisRecords(Records):
             for name in model.objects.filter(campaign=campaign_id).exclude(file="").values_list("file", flat=True):
                 default_storage.delete(name)
         delete_folders(self._runs(campaign_id).only("pk"))
+        for public_id in Campaign.objects.filter(pk=campaign_id).values_list("public_id", flat=True):
+            kept_file(public_id).unlink(missing_ok=True)
 
     def rows(self, campaign_id: int) -> list[Rows]:
         """Return the tables; of runs those first that were changed from others."""

@@ -1,8 +1,12 @@
 """Background work of the analysis."""
 
+from contextlib import suppress
 from itertools import count
 
-from analysis.campaign_queries import ANALYSE, get_rating_progress
+from django.utils import timezone
+
+from analysis.campaign_queries import ANALYSE, get_rating_progress, settings_of
+from analysis.live import list_live_workers
 from analysis.models import AnalysisRun, Judge, MetricScores, PowerAnalysis
 from analysis.services.campaigns import analyse_campaign
 from analysis.services.judges import JUDGE
@@ -18,6 +22,7 @@ from evalsite.accounts.models import User
 from evalsite.jobs.failures import may_retry, on_failure
 from evalsite.jobs.handlers import JobContext, job_handler, job_subject, periodic_task
 from evalsite.jobs.models import Job
+from evalsite.lib.errors import DomainError
 
 RUN = "analysis.run"
 
@@ -36,13 +41,17 @@ _IMPORTS = (
 
 @job_handler(RUN, "Analyse ratings", imports=_IMPORTS)
 def run_analysis(ctx: JobContext, run: str) -> None:
-    """Execute the analysis run of this id."""
+    """Execute the analysis run of this id; have the table of the campaign's workers ready, too."""
     stages = count()
+    found = AnalysisRun.objects.select_related("ratings_file__campaign").get(pk=run)
     execute_run(
-        run=AnalysisRun.objects.select_related("ratings_file").get(pk=run),
+        run=found,
         on_stage=lambda stage: ctx.progress(min(next(stages), N_STAGES - 1), N_STAGES, stage),
         saving=ctx.saving,
     )
+    if campaign := found.ratings_file.campaign:
+        with suppress(DomainError):  # settings that cannot be, set since: the page says so
+            list_live_workers(campaign, settings_of(campaign), timezone.now())
 
 
 @job_handler(ANALYSE, "Collect a campaign’s ratings")

@@ -6,10 +6,12 @@ A campaign of 10⁶ ratings (10⁵ with `--quick`): 50 systems, four criteria, 5
 items, repeats and references, each HIT rated by two workers. Its ratings are analysed as a campaign's and, as a file of
 one row a rating, as an upload's; each result is analysed again with another α, to compare, and with scores of two
 metrics of every output; a plan learns from it. Every job runs in a process of its own. Then each address of
-`analysis/urls.py` that answers to GET is opened once, as its first reader opens it, from gunicorn on the same database:
-pages, what is downloaded, what a share link shows. `job_seconds` of a page are those of all jobs that its result
-waited for. Times are CPU seconds of the process that works (`job_seconds`, `open_seconds`) and, beside them, seconds
-of the clock. `worst` has the largest of each; `errors` counts pages that did not open.
+`analysis/urls.py` that answers to GET is opened once, as its first reader opens it, from gunicorn on the same database
+with the job worker in the same process, as it is without Redis, once that has imported what it needs: pages, what a
+share link shows, then the figures, packages and workbooks of the pages (`file_seconds`). `job_seconds` of a page are
+those of all jobs that its result waited for. Times are CPU seconds of the process that works (`job_seconds`,
+`open_seconds`) and, beside them, seconds of the clock. `worst` has the largest of each; `errors` counts pages that did
+not open.
 """
 
 import argparse
@@ -24,7 +26,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -43,6 +44,8 @@ METRICS = {"near": 5.0, "far": 20.0}
 """Two metrics: the quality of each output with noise of this standard deviation."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 _DONE, _MOVED = 200, 302
+_IDLE = 0.1
+"""CPU seconds that a server without requests uses in six seconds, at most: it looks for jobs."""
 
 
 @dataclass(frozen=True)
@@ -249,6 +252,14 @@ def server_cpu(pid: int) -> float:
     return sum(int(each[11]) + int(each[12]) for each in fields) / _TICKS
 
 
+def wait_until_idle(pid: int) -> None:
+    """Wait until a server has imported what jobs and pages need."""
+    used, before = server_cpu(pid), -1.0
+    while used - before > _IDLE:
+        time.sleep(6)
+        used, before = server_cpu(pid), used
+
+
 def open_one(browser: Browser, pid: int, path: str) -> tuple[int, str, Cost]:
     """Open an address; return status, text, and what that took the server."""
     cpu, clock = server_cpu(pid), time.perf_counter()
@@ -258,6 +269,7 @@ def open_one(browser: Browser, pid: int, path: str) -> tuple[int, str, Cost]:
 
 def open_all(results: Results, user: Any) -> dict[str, Any]:
     """Open every page, then all files that pages link to; print a line of each page, and return the worst."""
+    os.environ["JOBS_IN_PROCESS"] = "true"  # of the server
     port = free_port()
     pages: list[dict[str, Any]] = []
     files: dict[str, str] = {}
@@ -265,7 +277,7 @@ def open_all(results: Results, user: Any) -> dict[str, Any]:
     skipped: list[str] = []
     with serving(port, "FULL") as pid:
         browser = Browser(port, user)
-        browser.ask("GET", "/")  # the first request of a server imports what the pages need
+        wait_until_idle(pid)
         for name, of, path in addresses(results):
             status, text, cost = open_one(browser, pid, path)
             job = results.cost[of]
@@ -309,11 +321,9 @@ def open_all(results: Results, user: Any) -> dict[str, Any]:
 
 
 def links_in(text: str) -> list[str]:
-    """Return the files of results that a page shows or links to."""
-    found = chain.from_iterable(re.findall(r'(?:src|href|srcset)="(/[^"]+)"', line) for line in text.splitlines())
-    return [
-        path.replace("&amp;", "&") for path in found if re.search(r"/files/|\.csv|comparison_file|/plans/.*\.", path)
-    ]
+    """Return the figures that a page shows in a light theme, and the package and the workbook that it offers."""
+    found = re.findall(r'(?:src|href)="(/[^"]+(?:(?<!-dark)\.svg|package\.zip|tables\.xlsx)[^"]*)"', text)
+    return [path.replace("&amp;", "&") for path in found if "/static/" not in path]
 
 
 def run(n_ratings: int) -> None:

@@ -28,6 +28,7 @@ _KINDS = {
     "ratings": "Ratings files: uploaded, and taken from campaigns",
     "metrics": "Scores of metrics",
     "runs": "Results of analyses: tables, figures, packages",
+    "workers": "What the ratings of workers say, for the table of workers",
 }
 _LOW_BYTES, _LOW_SHARE = 2**30, 0.05
 

@@ -6,30 +6,27 @@ from html import unescape
 
 import numpy as np
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from analysis.campaign_queries import settings_of
 from analysis.finished_work import read_ratings
-from analysis.live import LiveWorker, Suspicion, list_live_workers
+from analysis.live import LiveWorker, Suspicion, kept_file, list_live_workers
 from analysis.navigation import result_url
+from analysis.records import AnalysisRecords
+from analysis.services.campaigns import analyse_campaign
 from analysis.stats.ratings import match_twins
 from annotation.models import Assignment, Rating
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
+from evalsite.jobs.handlers import JobContext, get_handler
 from tests.analysis.campaigns import analysed, rate_rest, rated_campaign
 from tests.annotation.cast import launch, make_worker, rate_hit
 from tests.campaigns.cast import add_member, make_campaign
 
 State = Assignment.State
-
-
-@pytest.fixture(autouse=True)
-def empty_cache():
-    cache.clear()
 
 
 def page_of(campaign: Campaign, query: str = "") -> str:
@@ -49,7 +46,7 @@ def test_reference_items_are_as_far_from_ordinary_ones_as_in_the_report(owner: U
     campaign = rated_campaign(owner)
     assert "Distance" not in owner_client.get(page_of(campaign)).text
     HitItem.objects.filter(hit__campaign=campaign, kind=Kind.REPEAT).update(kind=Kind.REFERENCE)
-    cache.clear()
+    kept_file(campaign.public_id).unlink()  # ratings do not change in the product
 
     run, found = analysed(campaign), live(campaign)
 
@@ -135,8 +132,24 @@ def test_the_table_changes_when_a_hit_ends_and_reads_only_what_is_new(owner: Use
         after = list_live_workers(campaign, settings, now)
     changed = [a.name for a, b in zip(after, before, strict=True) if a.conduct != b.conduct]
     assert changed == ["worker-000"]
-    cache.clear()
-    assert list_live_workers(campaign, settings, now) == after
+    for text in ("", "{", '{"settings": 1}', kept_file(campaign.public_id).read_text().replace("n_items", "n")):
+        kept_file(campaign.public_id).write_text(text)  # by another version, say
+        assert list_live_workers(campaign, settings, now) == after
+
+
+def test_the_table_is_ready_when_the_results_are_and_deleted_with_the_campaign(
+    owner: User, django_assert_num_queries
+) -> None:
+    campaign = rated_campaign(owner, n_rated=2)
+    run = analyse_campaign(campaign=campaign)
+    get_handler("analysis.run")(JobContext(), run=str(run.pk))
+    settings = settings_of(campaign)
+    with django_assert_num_queries(1):
+        found = list_live_workers(campaign, settings, timezone.now())
+    text = kept_file(campaign.public_id).read_text()
+    assert not [worker.name for worker in found if worker.name in text]
+    AnalysisRecords().delete_files(campaign.pk)
+    assert not kept_file(campaign.public_id).exists()
 
 
 def test_another_alpha_gives_other_verdicts_at_once(owner: User) -> None:
