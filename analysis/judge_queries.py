@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, DecimalField, Max, Q, QuerySet, Sum, Value
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Round
 from django.shortcuts import get_object_or_404
 
 from analysis.judges.costs import Estimate, Prices, estimate
@@ -47,10 +47,14 @@ def find_judge_connector(slug: str) -> type[Connector] | None:
 
 def list_judges(campaign: Campaign) -> QuerySet[Judge]:
     """Return the judges of a campaign, the oldest first, with their jobs and what they have spent (`spent`)."""
+    found = campaign.judges.select_related("job", "scores", "campaign").order_by("created_at", "pk")
+    return found.annotate(spent=sum_of("answers__price"))
+
+
+def sum_of(prices: str) -> Round:
+    """Return the sum of prices in a query, 0 of none; SQLite adds them as floats, so they are rounded again."""
     zero = Value(Decimal(0), DecimalField(max_digits=16, decimal_places=6))
-    return campaign.judges.select_related("job", "scores", "campaign").annotate(
-        spent=Coalesce(Sum("answers__price"), zero)
-    )
+    return Round(Coalesce(Sum(prices), zero), precision=6)
 
 
 def get_judge_of(campaign: Campaign, judge_id: UUID) -> Judge:
@@ -190,7 +194,7 @@ def state_of(judge: Judge) -> JudgeState:
         n=Count("pk"),
         n_scored=Count("output", filter=Q(state=_State.SCORED), distinct=True),
         n_unknown=Count("pk", filter=Q(is_price_known=False)),
-        spent=Sum("price"),
+        spent=sum_of("price"),
     )
     unreadable = rows.filter(state=_State.UNPARSABLE).values("output").annotate(n=Count("pk"))
     n_missing = unreadable.filter(n__gte=MOST_UNPARSABLE).exclude(
@@ -206,7 +210,7 @@ def state_of(judge: Judge) -> JudgeState:
         n_missing=n_missing.count(),
         n_left=len(pending),
         n_calls=counted["n"],
-        spent=counted["spent"] or Decimal(0),
+        spent=counted["spent"],
         is_spent_known=not counted["n_unknown"],
         estimate=estimate(
             len(pending), sizes, prices, n_statements=len(prompter.criteria), max_tokens=judge.max_tokens

@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import partial
 
 from django.core.files import File
-from django.db.models import Count, Sum
+from django.db.models import Count
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
@@ -27,6 +27,7 @@ from analysis.judge_queries import (
     prices_of,
     prompter_of,
     score_rows,
+    sum_of,
     texts_of,
 )
 from analysis.judges.answers import UnparsableError, parse_answer
@@ -82,8 +83,8 @@ class _Judging:
         self.prompter, self.prices = prompter_of(judge), prices_of(judge)
         self.work = deque(_Work(each) for each in list_pending(judge))
         self.n_all = len(self.work)
-        counted = judge.answers.aggregate(n=Count("pk"), spent=Sum("price"))
-        self.n_calls, self.spent = counted["n"], counted["spent"] or Decimal(0)
+        counted = judge.answers.aggregate(n=Count("pk"), spent=sum_of("price"))
+        self.n_calls, self.spent = counted["n"], counted["spent"]
         self.running: dict[Future[Reply], _Call] = {}
         self.is_stopped = False  # by hand, or by a cap
         self.error: ConnectorError | None = None

@@ -10,13 +10,14 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.judge_queries import judged_outputs, list_pending, prompter_of, state_of
+from analysis.judge_queries import judged_outputs, list_judges, list_pending, prompter_of, state_of
 from analysis.models import AnalysisRun, Judge, JudgeAnswer, MetricScores
 from analysis.services.judges import add_judge, cancel_judge, remove_judge, start_judge
 from analysis.services.judging import judge_outputs
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem, Output
 from campaigns.services.deletion import execute_deletion, refusals_of, request_deletion
+from campaigns.templatetags.words import amount
 from evalsite.jobs.handlers import JobContext, LeaseLostError, get_handler
 from evalsite.jobs.models import Job
 from evalsite.lib.encryption import decrypt_secrets
@@ -25,6 +26,7 @@ from simulators.chat_completions import ChatServer
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.analysis.conftest import finish
 from tests.campaigns.cast import add_member
+from tests.databases import on_both
 
 KEY = "sk-judge-0123456789"
 TOKENS = (100, 20)
@@ -90,6 +92,7 @@ def spent(judge):
     return sum(answer.price for answer in judge.answers.all())
 
 
+@on_both
 def test_every_output_is_judged_once_and_compared_with_people(owner, rated, server):
     base = analysed(rated, owner)
     criteria = list(rated.criteria.all())
@@ -146,6 +149,7 @@ def test_a_newer_server_is_told_the_limit_by_its_name(owner, rated, server):
     assert "max_tokens" not in server.received[0].body
 
 
+@on_both
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more_then_missing(owner, rated, server):
     first = list_pending(added(rated, owner, server))[0].output_id
     judge = Judge.objects.get()
@@ -160,7 +164,8 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more_then_missing(owner
     state = state_of(judge)
     assert (state.n_scored, state.n_missing, state.n_left) == (23, 1, 0)
     assert judge.scores.metrics[0]["n_outputs"] == 23
-    assert state.spent == 25 * COST
+    assert (state.spent, list_judges(rated).get().spent) == (25 * COST, 25 * COST)
+    assert amount(state.spent) == "0.0075"
     with pytest.raises(DomainError, match="every output"):
         start_judge(judge=judge, user=owner, limits={})
 
@@ -229,6 +234,7 @@ def test_the_cap_in_calls_holds_for_all_starts_and_what_is_stored_is_not_asked_a
     assert [source for k, source in enumerate(sources) if source not in sources[:k]] == sources[::6]
 
 
+@on_both
 def test_a_stopped_server_neither_loses_answers_nor_hides_what_was_paid(owner, rated, server):
     """The process dies while it asks: its calls count at their highest price, and are made again."""
 
@@ -349,6 +355,7 @@ def test_names_are_taken_once(owner, rated, server):
         added(rated, owner, server, name="K")
 
 
+@on_both
 def test_removing_a_judge_removes_answers_scores_and_job(owner, rated, server):
     judge = added(rated, owner, server)
     start_judge(judge=judge, user=owner, limits={"max_calls": 3})
@@ -416,6 +423,7 @@ def test_a_judge_is_added_estimated_started_and_read_on_pages(owner, owner_clien
     assert [each["name"] for each in judge.scores.metrics] == ["Judge <1>"]
 
 
+@on_both
 def test_answers_are_downloaded_as_they_came_and_no_spreadsheet_runs_them(owner, owner_client, rated, server):
     server.say('=HYPERLINK("http://evil.example")')
     judge = ask(added(rated, owner, server), owner, max_calls=3)
