@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from analysis.judge_queries import KnownModel
 from analysis.models import Judge
 from campaigns.contracts.connector import Connector
 from campaigns.forms.partial import pop_named
@@ -92,13 +93,32 @@ class NewJudgeForm(JudgeLimitsForm):
         label="Criteria to judge", widget=forms.CheckboxSelectMultiple, help_text="All in one call."
     )
 
-    def __init__(self, connector: type[Connector], criteria: Sequence[Criterion], data: Any = None) -> None:
+    like = forms.ChoiceField(required=False, widget=forms.HiddenInput)
+
+    def __init__(
+        self,
+        connector: type[Connector],
+        criteria: Sequence[Criterion],
+        data: Any = None,
+        *,
+        known: Sequence[KnownModel] = (),
+        like: str = "",
+    ) -> None:
         super().__init__(data)
+        self.known = {each.value: each for each in known}
+        found = self.known.get(like)
+        like_field = self.fields["like"]
+        assert isinstance(like_field, forms.ChoiceField)
+        like_field.choices, like_field.initial = [("", ""), *((each, each) for each in self.known)], like
         fixed = connector.judge_settings or {}
         self.option_names = []
         for name, option in connector.options.named().items():
             if name not in fixed:
                 field = deepcopy(option)
+                if found and field.is_secret:
+                    field.help_text = f"Empty: that of {found.label}."
+                elif found and name in found.settings:
+                    field.initial = found.settings[name]
                 self.option_names.append(("secret_" if field.is_secret else "option_") + name)
                 self.fields[self.option_names[-1]] = field
         chosen = self.fields["criteria"]
@@ -124,5 +144,6 @@ class NewJudgeForm(JudgeLimitsForm):
             "name": data["name"],
             "criteria": [int(key) for key in data["criteria"]],
             "settings": settings,
+            "like": self.known.get(data["like"]),
             "secrets": {name: value for name, value in secrets.items() if value},
         }

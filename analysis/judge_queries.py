@@ -4,7 +4,7 @@ Access is checked with the campaign.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from hashlib import sha256
 from json import dumps
@@ -23,7 +23,9 @@ from campaigns.connectors import find_connector, list_connectors
 from campaigns.contracts.connector import Connector
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Kind
-from campaigns.models import Campaign, Criterion, HitItem, Output
+from campaigns.models import Campaign, Chatbot, Criterion, HitItem, Membership, Output
+from campaigns.queries import Role
+from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 
@@ -43,6 +45,38 @@ def find_judge_connector(slug: str) -> type[Connector] | None:
     """Return the connector of this name, if it can ask a judge."""
     found = find_connector(slug)
     return found if found and found.judge_settings is not None else None
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """A chatbot or judge that a user has set up before, whose settings and keys a new judge may have.
+
+    `secrets` are encrypted.
+    """
+
+    value: str
+    label: str
+    connector: str
+    settings: Mapping[str, Any]
+    secrets: str = field(repr=False)
+
+
+def list_known_models(user: User, connector: str) -> list[KnownModel]:
+    """Return the chatbots and judges with this connector of all campaigns that a user may edit. Two queries."""
+    may = {"user": user, "role__in": [Role.EDITOR, Role.OWNER]}
+    campaigns = Membership.objects.filter(**may).values("campaign")
+    chatbots = Chatbot.objects.filter(connector=connector, system__campaign__in=campaigns, system__is_degraded=False)
+    judges = Judge.objects.filter(connector=connector, campaign__in=campaigns)
+    rows = [
+        (f"chatbot:{each.pk}", each, each.system.campaign)
+        for each in chatbots.select_related("system__campaign").order_by("-pk")
+    ] + [
+        (f"judge:{each.pk}", each, each.campaign) for each in judges.select_related("campaign").order_by("-created_at")
+    ]
+    return [
+        KnownModel(value, f"{each} ({campaign})", each.connector, each.settings, each.secrets)
+        for value, each, campaign in rows
+    ]
 
 
 def list_judges(campaign: Campaign) -> QuerySet[Judge]:

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.views.decorators.debug import sensitive_variables
 
 from analysis.judge_queries import (
+    KnownModel,
     find_judge_connector,
     is_running,
     list_pending,
@@ -17,6 +18,7 @@ from analysis.judge_queries import (
 )
 from analysis.models import Judge, JudgeAnswer, MetricScores
 from analysis.services.metrics import remove_scores
+from campaigns.contracts.connector import Connector
 from campaigns.models import Campaign, Criterion
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import enqueue
@@ -43,13 +45,15 @@ def add_judge(
     criteria: Sequence[int] = (),
     settings: Mapping[str, Any] | None = None,
     secrets: Mapping[str, str] | None = None,
+    like: KnownModel | None = None,
     **limits: Any,
 ) -> Judge:
     """Add a judge of a campaign's outputs; nothing is asked yet.
 
     `criteria` are keys, none for all. `settings` and `secrets` are options of its connector; those that are left out
-    have their defaults. `limits` are its prices, caps and limits, by field. Raises DomainError `not_judged`,
-    `unknown_connector`, `bad_option`, `no_criteria`, `name_taken`, `metric_twice` or `too_many_judges`.
+    have their defaults; keys that are left out are those of `like`. `limits` are its prices, caps and limits, by field.
+    Raises DomainError `not_judged`, `unknown_connector`, `bad_option`, `other_host`, `no_criteria`, `name_taken`,
+    `metric_twice` or `too_many_judges`.
     """
     if unknown := limits.keys() - _LIMITS:
         raise ValueError(f"no limits: {sorted(unknown)}")
@@ -71,10 +75,23 @@ def add_judge(
         name=name,
         connector=connector,
         settings=checked,
-        secrets=encrypt_secrets({key: value for key, value in (secrets or {}).items() if value}),
+        secrets=encrypt_secrets(_keys(found, checked, secrets or {}, like)),
         criteria=[each.pk for each in chosen],
         **limits,
     )
+
+
+@sensitive_variables()
+def _keys(
+    connector: type[Connector], settings: Mapping[str, Any], secrets: Mapping[str, str], like: KnownModel | None
+) -> dict[str, str]:
+    """Return the keys of a new judge; those of another model go to no other host, where somebody could read them."""
+    given = {name: value for name, value in secrets.items() if value}
+    if like is None or not (known := decrypt_secrets(like.secrets)) or known.keys() <= given.keys():
+        return given
+    if like.connector != connector.slug or connector.hosts_of(like.settings) != connector.hosts_of(settings):
+        raise DomainError("other_host", f"The key of {like.label} is for another address. Enter the key for this one.")
+    return known | given
 
 
 def _check_judged(campaign: Campaign) -> None:

@@ -21,6 +21,7 @@ from analysis.judge_queries import (
     hosts_of,
     is_running,
     list_answers,
+    list_known_models,
     prompter_of,
     state_of,
     why_not_judged,
@@ -50,6 +51,7 @@ _FIELD_OF = {
     "name_taken": "name",
     "metric_twice": "name",
     "no_criteria": "criteria",
+    "other_host": "option_base_url",
     "no_cap": "max_cost",
     "no_price": "price_in",
 }
@@ -63,7 +65,9 @@ def add(request: SignedInRequest, campaign: Campaign, connector: str) -> HttpRes
     found = find_judge_connector(connector)
     if found is None:
         raise Http404("There is no such connector.")
-    form = NewJudgeForm(found, list(campaign.criteria.all()), sent(request))
+    known = list_known_models(request.user, connector)
+    like = (request.POST if request.method == "POST" else request.GET).get("like", "")
+    form = NewJudgeForm(found, list(campaign.criteria.all()), sent(request), known=known, like=like)
     if request.method == "POST" and form.is_valid():
         try:
             made = add_judge(campaign=campaign, user=request.user, connector=connector, **form.values())
@@ -73,6 +77,8 @@ def add(request: SignedInRequest, campaign: Campaign, connector: str) -> HttpRes
     context = campaign_context(campaign, "metrics") | {
         "form": form,
         "connector": found,
+        "known": known,
+        "like": like,
         "why_not": why_not_judged(campaign),
     }
     return render_form(request, "analysis/judge_add.html", context)

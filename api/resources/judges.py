@@ -17,6 +17,7 @@ from analysis.judge_queries import (
     hosts_of,
     list_answers,
     list_judges,
+    list_known_models,
     state_of,
 )
 from analysis.models import Judge, JudgeAnswer
@@ -59,6 +60,10 @@ class AddedJudgeForm(JudgeLimitsForm):
     criteria = forms.JSONField(required=False, help_text="A list of ids of criteria; without it, all are judged.")
     settings = forms.JSONField(required=False, help_text="An object with values of the connector's options.")
     secrets = forms.JSONField(required=False, help_text="An object with values of its secret options.")
+    like = forms.CharField(
+        required=False,
+        help_text="chatbot:ID or judge:ID of a campaign that you may edit: options and keys that are not sent are its.",
+    )
 
 
 class Judges(Resource):
@@ -71,7 +76,7 @@ class Judges(Resource):
 
     @operation(
         Scope.EDIT, takes=AddedJudgeForm, returns=JudgeShape, status=201,
-        fields={"name_taken": "name", "metric_twice": "name", "no_criteria": "criteria"},
+        fields={"name_taken": "name", "metric_twice": "name", "no_criteria": "criteria", "other_host": "secrets"},
     )  # fmt: skip
     @sensitive_variables()
     def post(self, request: ApiRequest, campaign: Campaign) -> Judge:
@@ -80,12 +85,9 @@ class Judges(Resource):
         connector = find_judge_connector(str(sent.pop("connector", "")))
         if connector is None:
             raise InvalidFieldsError({"connector": ["No such connector of this site can ask a judge."]})
-        made = add_judge(
-            campaign=campaign,
-            user=request.user,
-            connector=connector.slug,
-            **_new_values(NewJudgeForm(connector, list(campaign.criteria.all())), sent),
-        )
+        known, like = list_known_models(request.user, connector.slug), str(sent.get("like") or "")
+        form = NewJudgeForm(connector, list(campaign.criteria.all()), known=known, like=like)
+        made = add_judge(campaign=campaign, user=request.user, connector=connector.slug, **_new_values(form, sent))
         return get_judge_of(campaign, made.pk)
 
 

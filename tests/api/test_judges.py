@@ -46,6 +46,12 @@ def test_a_judge_is_added_asked_and_read(api, owner, rated, server):
     assert (found["criteria"], found["max_tokens"], found["price_in"]) == ([criterion.pk], 300, "2.000000")
     assert KEY not in answer.content.decode()
     assert client.post(address, sent).json()["errors"].keys() == {"name"}
+    like = {"connector": "openai-chat", "like": f"judge:{found['id']}"}
+    assert "like" in client.post(address, like | {"name": "K", "like": "judge:1"}).json()["errors"]
+    twin = client.post(address, like | {"name": "K"}).json()
+    assert twin["settings"] == found["settings"]
+    assert Judge.objects.get(name="K").secrets
+    client.delete(f"{address}{twin['id']}/")
     one = f"{address}{found['id']}/"
     estimate = client.get(f"{one}estimate/").json()
     assert (estimate["hosts"], estimate["n_calls"], estimate["n_left"]) == (["127.0.0.1"], 24, 24)

@@ -16,6 +16,7 @@ from analysis.services.judges import add_judge, cancel_judge, remove_judge, star
 from analysis.services.judging import judge_outputs
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem, Output
+from campaigns.services.chatbots import add_chatbot
 from campaigns.services.deletion import execute_deletion, refusals_of, request_deletion
 from campaigns.templatetags.words import amount
 from evalsite.jobs.handlers import JobContext, LeaseLostError, get_handler
@@ -25,7 +26,7 @@ from evalsite.lib.errors import DomainError
 from simulators.chat_completions import ChatServer
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.analysis.conftest import finish
-from tests.campaigns.cast import add_member
+from tests.campaigns.cast import add_member, make_campaign
 from tests.databases import on_both
 
 KEY = "sk-judge-0123456789"
@@ -421,6 +422,36 @@ def test_a_judge_is_added_estimated_started_and_read_on_pages(owner, owner_clien
     assert "4" in page and "could have passed the cap" in page and "20 calls" in page
     assert "Judge &lt;1&gt;" in owner_client.get(metrics).text
     assert [each["name"] for each in judge.scores.metrics] == ["Judge <1>"]
+
+
+def test_a_judge_has_the_key_of_a_chatbot_that_one_may_edit_for_its_host_only(
+    owner, owner_client, stranger, rated, server
+):
+    live = make_campaign(owner, "dialogue-free")
+    settings = {"base_url": server.base_url, "model": "chatty"}
+    chatbot = add_chatbot(
+        campaign=live, name="Bot", connector="openai-chat", settings=settings, secrets={"api_key": KEY}
+    )
+    others = make_campaign(stranger, "dialogue-free")
+    hidden = add_chatbot(campaign=others, name="Hidden", connector="openai-chat", settings=settings)
+    add = reverse("analysis:judge_add", args=[rated.public_id, "openai-chat"])
+    page = owner_client.get(add, {"like": f"chatbot:{chatbot.pk}"}).text
+    assert "Bot (" in page and "Hidden" not in page and 'value="chatty"' in page and KEY not in page
+    sent = {
+        "name": "J",
+        "option_base_url": server.base_url,
+        "option_model": "m",
+        "criteria": [rated.criteria.first().pk],
+    }
+    assert owner_client.post(add, sent | {"like": f"chatbot:{hidden.pk}"}).status_code == 422
+    elsewhere = {"like": f"chatbot:{chatbot.pk}", "option_base_url": "https://evil.example.org/v1"}
+    refused = owner_client.post(add, sent | elsewhere)
+    assert refused.status_code == 422 and "is for another address" in refused.text
+    assert not Judge.objects.exists()
+    owner_client.post(add, sent | {"like": f"chatbot:{chatbot.pk}"})
+    ask(fresh(Judge.objects.get()), owner, max_calls=1)
+    assert server.received[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert "J (Questions)" in owner_client.get(add).text
 
 
 @on_both
