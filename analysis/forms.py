@@ -16,7 +16,8 @@ from analysis.ratings.scales import FULL, SHORT, Observed, Scale
 from analysis.ratings.scales import words as scale_words
 from analysis.results import EXCLUDED
 from analysis.settings import LONGEST_NAME, LONGEST_STATEMENT, AnalysisSettings
-from analysis.words import UNITS, verdicts_of
+from analysis.stats.procedures import Procedure
+from analysis.words import PROCEDURES, UNITS, verdicts_of
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.design.composition import KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
@@ -167,17 +168,21 @@ class ChangeForm(forms.Form):
     worker_test = forms.ChoiceField(choices=[(slug, test.name) for slug, test in WORKER_TESTS.items()])
     alpha = _alpha()
     unit = forms.ChoiceField(choices=[(slug, name) for slug, (name, _) in UNITS.items()])
+    comparison = forms.ChoiceField(choices=[(slug, name) for slug, (name, _) in PROCEDURES.items()], required=False)
 
     @staticmethod
     def initial_of(settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the form's values for settings as a run stores them."""
         test = settings["worker_test"]
-        return {"worker_test": test["preset"], "alpha": test["alpha"], "unit": settings["unit"]}
+        comparison = settings.get("comparison", Procedure.CLUSTERED.value)
+        chosen = {"worker_test": test["preset"], "alpha": test["alpha"], "unit": settings["unit"]}
+        return chosen | {"comparison": comparison}
 
     def changes(self) -> dict[str, Any]:
         """Return what was sent as fields of AnalysisSettings."""
         data = self.cleaned_data
-        return {"preset": data["worker_test"], "alpha": data["alpha"], "unit": data["unit"]}
+        chosen = {"preset": data["worker_test"], "alpha": data["alpha"], "unit": data["unit"]}
+        return chosen | {"comparison": data["comparison"] or Procedure.CLUSTERED.value}
 
 
 class ProtocolForm(ChangeForm):
@@ -192,6 +197,12 @@ class ProtocolForm(ChangeForm):
         label="Unit of analysis",
         choices=[(slug, f"{name}: {meaning}") for slug, (name, meaning) in UNITS.items()],
         help_text="What one observation is when systems are compared.",
+    )
+    comparison = forms.ChoiceField(
+        label="Comparison of systems",
+        choices=[(slug, f"{name}: {meaning}") for slug, (name, meaning) in PROCEDURES.items()],
+        required=False,
+        help_text="Where ratings share workers and sources. The rank-sum test of the studies is always beside it.",
     )
     standardised_kinds = forms.MultipleChoiceField(
         label="Kinds behind each worker's mean and standard deviation",

@@ -10,6 +10,7 @@ from typing import Any
 
 from analysis.dialogues.summary import ALL, FAILED, PASSED
 from analysis.ratings.scales import FULL
+from analysis.stats.procedures import Procedure
 from campaigns.design.worker_test import NO_TEST
 
 Report = Mapping[str, Any]
@@ -376,5 +377,6 @@ def _by_name(settings: Mapping[str, Any]) -> dict[str, Any]:
         "scale": list(settings.get("scale") or FULL),
         "corpus": (settings.get("corpus") or {}).get("name", ""),
         "workers_planned": settings.get("workers_planned"),
+        "comparison": settings.get("comparison", Procedure.CLUSTERED.value),
         "columns": settings["columns"],
     }

@@ -13,6 +13,7 @@ import numpy as np
 from analysis.ratings.scales import FULL, Scale
 from analysis.response_methods import DEFAULT, get_method
 from analysis.stats.pipeline import Design
+from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
 from campaigns.contracts.protocol import Counted, CriterionSpec, Protocol
 from campaigns.design.composition import KINDS
@@ -29,7 +30,7 @@ LONGEST_NAME, LONGEST_STATEMENT = 100, 500
 """In characters, of a criterion. Longer cells of a column of criteria are treated as texts."""
 _FIELDS = {
     *("protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale", "cost"),
-    *("workers_planned", "personas", "corpus", "method", "options"),
+    *("workers_planned", "personas", "corpus", "method", "options", "comparison"),
 }
 _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
 
@@ -49,7 +50,8 @@ class AnalysisSettings:
     out by hand, to the reason. `scale` is the least and the greatest score that workers could give; it is mapped to
     0–100. None: 0–100, and nobody has said so. `cost` is None where nobody is paid, or nobody has said how much.
     `workers_planned` is for ratings that are looked at while they come: with it, the recommended comparison holds at
-    every look, and is narrowest for so many workers. None: one look, when all ratings are there.
+    every look, and is narrowest for so many workers. None: one look, when all ratings are there. `comparison` is the
+    procedure that compares systems then; at every look it is the recommended one.
     `personas` maps each chatbot with a persona to the same one without, where both were rated. `corpus` says how long
     the turns of a corpus are that chats are compared with, as `analysis.dialogues.corpus.load_corpus` returns it.
     `method` is the response method (`analysis.response_methods`), `options` are its own.
@@ -70,6 +72,7 @@ class AnalysisSettings:
     corpus: Mapping[str, Any] | None = None
     method: str = DEFAULT
     options: Mapping[str, Any] = field(default_factory=dict)
+    comparison: str = Procedure.CLUSTERED.value
 
     def __post_init__(self) -> None:
         _check(self)
@@ -113,6 +116,7 @@ class AnalysisSettings:
             **({"workers_planned": self.workers_planned} if self.workers_planned else {}),
             **({"method": self.method} if self.method != DEFAULT else {}),
             **({"options": dict(self.options)} if self.options else {}),
+            **({"comparison": self.comparison} if self.comparison != Procedure.CLUSTERED else {}),
         }
 
 
@@ -136,6 +140,8 @@ def _check(settings: AnalysisSettings) -> None:
         raise _bad(f"α is {settings.alpha:g}; it must lie between 0 and 1, for instance 0.05.")
     if settings.unit not in [unit.value for unit in Unit]:
         raise _bad(f"There is no unit “{settings.unit}”. Choose rating or output.")
+    if settings.comparison not in list(Procedure):
+        raise _bad(f"There is no comparison “{settings.comparison}”. Choose one of: {', '.join(Procedure)}.")
     if settings.n_counts not in get_args(Counted):
         raise _bad(f"n cannot count “{settings.n_counts}”. Choose outputs or ratings.")
     if settings.workers_planned is not None and settings.workers_planned < LEAST_PLANNED:
@@ -253,6 +259,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
         workers_planned=_workers_planned(data["workers_planned"]) if data.get("workers_planned") is not None else None,
         method=method,
         options=options,
+        comparison=str(data.get("comparison", Procedure.CLUSTERED.value)),
     )
 
 

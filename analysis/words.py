@@ -1,5 +1,6 @@
 """What people call the worker tests, the units and the protocols that settings name by slug; numbers as text."""
 
+from analysis.stats.procedures import Procedure
 from analysis.stats.quality import Verdict
 from analysis.stats.scores import Unit
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
@@ -17,12 +18,20 @@ UNITS = {
     Unit.OUTPUT.value: ("output", "all ratings of one output are averaged first"),
 }
 
+PROCEDURES = {
+    Procedure.CLUSTERED.value: ("recommended", "least squares, errors clustered by worker and by source"),
+    Procedure.CROSSED.value: ("crossed random effects", "a mixed model of workers, sources, and both by system"),
+    Procedure.PERMUTED.value: ("labels exchanged within sources", "a permutation test of each pair of systems"),
+}
+"""The procedures that compare systems: name and meaning."""
+
 N_COUNTS = {"outputs": "rated outputs, repeats included", "ratings": "ratings, one a criterion"}
 """What n of a system counts."""
 
 DASH = "–"
 
 assert set(UNITS) == {unit.value for unit in Unit}
+assert set(PROCEDURES) == set(Procedure)
 
 
 def verdicts_of(preset: str) -> dict[str, str]:

@@ -192,6 +192,7 @@ def test_a_protocol_file_defines_criteria_and_test(tmp_path):
         ('{"criteria": [{"name": "a", "is_negative": "no"}]}', "true or false"),
         ('{"criteria": ["a"], "unit": "page"}', "rating or output"),
         ('{"criteria": ["a"], "n_counts": "workers"}', "outputs or ratings"),
+        ('{"criteria": ["a"], "comparison": "eyes"}', "clustered, crossed, permuted"),
     ],
 )
 def test_a_wrong_protocol_file_is_refused_with_its_mistake(tmp_path, text, says):

@@ -71,6 +71,7 @@ class RatingsCommand(BaseCommand, ABC):
             "preset": options["worker_test"],
             "alpha": options["alpha"],
             "unit": options.get("unit"),
+            "comparison": options.get("comparison"),
             "scale": options["scale"] and tuple(options["scale"]),
         }
         settings = load_settings(options["protocol"])

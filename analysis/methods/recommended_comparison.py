@@ -8,20 +8,34 @@ import numpy as np
 
 from analysis.methods import Method
 from analysis.sections import Cell, Column, Output, Section, Table
-from analysis.stats.inference import rank_intervals
-from analysis.stats.pipeline import compare_recommended
+from analysis.stats.inference import Comparison, rank_intervals
+from analysis.stats.procedures import Procedure, Procedures, compare_by_all
 from analysis.stats.ratings import Floats, or_none
 from analysis.stats.sequences import at_every_look
 from analysis.study import Study
+from analysis.words import PROCEDURES
 
 ALPHA = 0.05
 """Below this corrected p, two systems differ."""
 PAIRS_SHOWN = 66  # those of twelve systems; the file has all
 _BETTER, _OPEN, _SO_FAR, _UNDEFINED = "better", "not shown to differ", "undecided so far", "cannot be compared"
-_WEIGHTED = (
-    " HITs of undecided pairs were given out more often; here ratings are weighted by the inverse of the probabilities "
-    "of their HITs, in scores of systems and in the tests of the studies they are not."
-)
+_DRAWN = " HITs of undecided pairs were given out more often; "
+_WEIGHTED = {
+    Procedure.CLUSTERED: _DRAWN + "here ratings are weighted by the inverse of the probabilities of their HITs, in "
+    "scores of systems and in the tests of the studies they are not.",
+    Procedure.CROSSED: _DRAWN + "the model needs no weights for it, scores of systems and the tests of the "
+    "studies have none.",
+    Procedure.PERMUTED: _DRAWN + "nothing here is weighted for it.",
+}
+_HOW = {
+    Procedure.CLUSTERED: "Difference in z with its 95 % interval. Ratings that share a worker or a source are not "
+    "taken as independent.",
+    Procedure.CROSSED: "Difference in z with its 95 % interval by a mixed model (REML) with random effects of workers, "
+    "workers × systems, sources and outputs.",
+    Procedure.PERMUTED: "Difference in z within sources with its 95 % interval. p: how often the difference, over its "
+    "standard error, is as great when the labels of the two systems are exchanged at random within sources (within "
+    "workers where sources are not known). Only sources with outputs of both systems count.",
+}
 Report = Mapping[str, Any]
 
 
@@ -34,12 +48,16 @@ class RecommendedComparison(Method):
         """Return `recommended`: the pairs of systems as they are ranked, and the ranks that each may have.
 
         Of each pair: difference in z with its 95 % interval, p corrected by Holm's method, the number of sources that
-        both are rated on, and p of the rank-sum test that either beats the other. With the setting `workers_planned`
-        intervals and p hold at every look; an interval that has no end yet is None.
+        both are rated on, and p of the rank-sum test that either beats the other; `others`: difference and p of the
+        procedures that were not chosen. With the setting `workers_planned` the recommended one is used, and intervals
+        and p hold at every look; an interval that has no end yet is None. So is everything of a chosen procedure that
+        is not made for so many ratings; `refused` says so.
         """
         order, n_planned = study.order, study.settings.workers_planned
         design, weights = study.settings.design(study.loaded.workers), study.weights
-        found = compare_recommended(study.ratings, design, study.analysis, weights)
+        chosen = Procedure.CLUSTERED if n_planned else Procedure(study.settings.comparison)
+        procedures = compare_by_all(chosen, study.ratings, design, study.analysis, weights)
+        found = procedures.found.get(chosen) or _nothing(procedures.found[Procedure.CLUSTERED])
         if n_planned:
             found = at_every_look(found, alpha=ALPHA, n_planned=n_planned)
             found = replace(found, low=_finite(found.low), high=_finite(found.high))
@@ -55,6 +73,7 @@ class RecommendedComparison(Method):
                 "p_holm": or_none(found.holm[i, j]),
                 "n_shared_sources": int(found.n_shared[i, j]),
                 "p_studies": [or_none(in_studies[i, j]), or_none(in_studies[j, i])],
+                "others": {} if n_planned else _others(procedures, chosen, i, j),
             }
             for place, i in enumerate(order)
             for j in order[place + 1 :]
@@ -68,6 +87,8 @@ class RecommendedComparison(Method):
         more = {
             "is_weighted": weights is not None,
             "workers_planned": n_planned,
+            "procedure": chosen.value,
+            "refused": {} if n_planned else {name.value: why for name, why in procedures.refused.items()},
             "n_decided": sum(winner(pair) is not None for pair in pairs),
         }
         return {self.slug: {"alpha": ALPHA, "has_sources": has_sources, "pairs": pairs, "ranks": rows, **more}}
@@ -77,8 +98,35 @@ class RecommendedComparison(Method):
         found = report.get(self.slug)
         if not found or not found["pairs"]:
             return []
-        tables = [_pairs_in_files(found), _pairs_shown(found), _ranks(found)]
-        return [Section("recommended", "Recommended comparison", _finding(found), tables)]
+        tables = [_pairs_in_files(found), _pairs_shown(found), *_procedures(found), _ranks(found)]
+        return [Section("recommended", _title(found), _finding(found), tables)]
+
+
+def _nothing(like: Comparison) -> Comparison:
+    """Return a comparison that says nothing."""
+    nothing = np.full(like.difference.shape, np.nan)
+    return Comparison(
+        *(nothing, nothing, nothing, nothing, nothing, nothing, nothing), like.n_shared, like.is_connected
+    )
+
+
+def _others(procedures: Procedures, chosen: Procedure, i: int, j: int) -> dict[str, dict[str, float | None]]:
+    return {
+        name.value: {"difference": or_none(found.difference[i, j]), "p_holm": or_none(found.holm[i, j])}
+        for name, found in procedures.found.items()
+        if name is not chosen
+    }
+
+
+def procedure_of(found: Report) -> Procedure:
+    """Return by which procedure systems were compared; results of before had one."""
+    return Procedure(found.get("procedure", Procedure.CLUSTERED))
+
+
+def _title(found: Report) -> str:
+    procedure = procedure_of(found)
+    name = PROCEDURES[procedure][0]
+    return "Recommended comparison" if procedure == Procedure.CLUSTERED else f"Comparison of systems: {name}"
 
 
 def _finite(bound: Floats) -> Floats:
@@ -122,6 +170,8 @@ def _studies(pair: Mapping[str, Any]) -> str:
 def _finding(found: Report) -> str:
     pairs = found["pairs"]
     n_tested = sum(pair["p_holm"] is not None for pair in pairs)
+    if why := found.get("refused", {}).get(procedure_of(found)):
+        return f"Systems were not compared: {why}. Choose the recommended comparison."
     if not n_tested:
         return (
             "No two systems can be compared: this takes ratings by two workers or more who count, of two sources or "
@@ -151,10 +201,10 @@ def _caption(found: Mapping[str, Any]) -> str:
         looks = "Intervals and p hold for one look, when all ratings are there."
     across = any(pair["n_shared_sources"] == 0 for pair in found["pairs"])
     return (
-        "Difference in z with its 95 % interval. Ratings that share a worker or a source are not taken as independent. "
+        f"{_HOW[procedure_of(found)]} "
         f"p is two-sided, with Holm's correction over all pairs; systems differ at p < {found['alpha']:g}. In the "
         f"studies: one-sided rank-sum test of single observations at p < {ALPHA:g}, not corrected. {looks}"
-        + (_WEIGHTED if found.get("is_weighted") else "")
+        + (_WEIGHTED[procedure_of(found)] if found.get("is_weighted") else "")
         + (" Systems without a shared source are compared across sources." if across and found["has_sources"] else "")
         + ("" if found["has_sources"] else " Sources are not known.")
     )
@@ -167,6 +217,47 @@ def _numbers(pair: Mapping[str, Any]) -> list[Cell]:
 _NUMBERS = [Column("low"), Column("high"), Column("p Holm", 4, is_p=True)]
 
 
+def _conclusions(pair: Mapping[str, Any], found: Report) -> dict[str, str]:
+    """Return what each procedure concludes of a pair, the chosen one and that of the studies first."""
+    said = {
+        procedure_of(found).value: _said(pair["p_holm"], winner(pair)),
+        "studies": _said(1.0, winner_in_studies(pair)),
+    }
+    for name, other in pair.get("others", {}).items():
+        said[name] = _said(other["p_holm"], winner({**pair, **other}))
+    return said
+
+
+def _said(p: float | None, better: str | None) -> str:
+    if p is None:
+        return _UNDEFINED
+    return f"{better} is {_BETTER}" if better else "no difference"
+
+
+def _procedures(found: Mapping[str, Any]) -> list[Table]:
+    """Return what each procedure concludes: of all pairs in files, on pages of those on which they disagree."""
+    rows = [(pair, _conclusions(pair, found)) for pair in found["pairs"]]
+    if not any(pair.get("others") for pair, _ in rows):
+        return []
+    names = list(rows[0][1])
+    titles = {"studies": "rank-sum test of the studies", **{name: name_of for name, (name_of, _) in PROCEDURES.items()}}
+    columns = [Column("system"), Column("compared with"), *(Column(titles[name]) for name in names)]
+    cells: list[list[Cell]] = [[*pair["systems"], *said.values()] for pair, said in rows]
+    apart = [row for row in cells if len(set(row[2:])) > 1]
+    n = f"{len(apart):,} of {len(cells):,} {'pair' if len(cells) == 1 else 'pairs'}"
+    caption = (
+        f"The procedures disagree on {n}. All but the studies' test take account of shared workers and sources, from "
+        f"different assumptions, and p with Holm's correction over all pairs, at p < {found['alpha']:g}."
+    )
+    shown = caption if len(apart) <= PAIRS_SHOWN else f"{caption} The first {PAIRS_SHOWN} are shown."
+    tables = [Table("procedures", "What each procedure concludes", caption, columns, cells, output=Output.FILES)]
+    if apart:
+        where = Output.PAGE | Output.TERMINAL
+        title = "Where procedures disagree"
+        tables.append(Table("procedures", title, shown, columns, apart[:PAIRS_SHOWN], output=where))
+    return tables
+
+
 def _pairs_in_files(found: Mapping[str, Any]) -> Table:
     rows = [
         [*pair["systems"], _conclusion(pair, found), *_numbers(pair), pair["n_shared_sources"], _studies(pair)]
@@ -174,7 +265,7 @@ def _pairs_in_files(found: Mapping[str, Any]) -> Table:
     ]
     columns = [Column("system"), Column("compared with"), Column("conclusion"), Column("difference"), *_NUMBERS]
     columns += [Column("shared sources"), Column("in the studies")]
-    return Table("recommended", "Recommended comparison", _caption(found), columns, rows, output=Output.FILES)
+    return Table("recommended", _title(found), _caption(found), columns, rows, output=Output.FILES)
 
 
 def _pairs_shown(found: Mapping[str, Any]) -> Table:
@@ -185,7 +276,7 @@ def _pairs_shown(found: Mapping[str, Any]) -> Table:
     columns = [Column("Conclusion"), Column("Difference", hint="in z"), *_NUMBERS]
     columns += [Column("In the studies", hint="what the rank-sum test concludes")]
     rows = [[_conclusion(pair, found), *_numbers(pair), _studies(pair)] for pair in pairs[:PAIRS_SHOWN]]
-    return Table("recommended", "Recommended comparison", caption, columns, rows, output=Output.PAGE | Output.TERMINAL)
+    return Table("recommended", _title(found), caption, columns, rows, output=Output.PAGE | Output.TERMINAL)
 
 
 def _ranks(found: Mapping[str, Any]) -> Table:

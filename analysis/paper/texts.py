@@ -11,9 +11,10 @@ from analysis.exports import escape_latex
 from analysis.findings import find
 from analysis.methods import sections_of
 from analysis.methods.direct_assessment import N_BOOTSTRAP
-from analysis.methods.recommended_comparison import winner
+from analysis.methods.recommended_comparison import procedure_of, winner
 from analysis.paper.facts import CampaignFacts
 from analysis.results import ALPHA, get_ranking, get_totals
+from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
 from analysis.words import number, protocol_title
 from campaigns.design.composition import KINDS
@@ -41,6 +42,21 @@ _TESTS = {
     "paired-t": "paired t-test",
 }
 assert set(_TESTS) == set(WORKER_TESTS) - {NO_TEST}
+_COMPARED = {
+    Procedure.CLUSTERED: "Because ratings share workers and sources, we also compared systems by least squares of z "
+    "with random effects of sources and with errors clustered by worker and by source, p corrected by Holm's method.",
+    Procedure.CROSSED: "Because ratings share workers and sources, we also compared systems by a mixed model of z "
+    "(REML) with random effects of workers, workers by systems, sources and outputs, t tests with Satterthwaite's "
+    "degrees of freedom, p corrected by Holm's method.",
+    Procedure.PERMUTED: "Because ratings share workers and sources, we also compared systems by permutation tests that "
+    "exchange the labels of two systems within sources, or within workers where sources are not known, of differences "
+    "over standard errors clustered by worker and by source, p corrected by Holm's method.",
+}
+_CONCLUDED = {
+    Procedure.CLUSTERED: "With errors clustered by worker and by source",
+    Procedure.CROSSED: "By the mixed model",
+    Procedure.PERMUTED: "By the permutation tests",
+}
 
 
 @dataclass(frozen=True)
@@ -200,10 +216,7 @@ def comparison(report: Report) -> list[str]:
         ),
     ]
     if _tested(report):
-        said.append(
-            "Because ratings share workers and sources, we also compared systems by least squares of z with random "
-            "effects of sources and with errors clustered by worker and by source, p corrected by Holm's method."
-        )
+        said.append(_COMPARED[procedure_of(report["recommended"])])
         said += _looks(report["recommended"])
     return [*said, f"Intervals of 95 % are percentile bootstrap intervals over items ({N_BOOTSTRAP:,} resamples)."]
 
@@ -272,7 +285,7 @@ def _recommended(report: Report) -> list[str]:
         return []
     undecided = [" and ".join(pair["systems"]) for pair in pairs if winner(pair) is None]
     said = (
-        f"With errors clustered by worker and by source, {len(pairs) - len(undecided):,} of "
+        f"{_CONCLUDED[procedure_of(report['recommended'])]}, {len(pairs) - len(undecided):,} of "
         f"{counted(len(pairs), 'pair')} {'differs' if len(pairs) == 1 else 'differ'} at a corrected p < {ALPHA:g}"
     )
     named = f"; undecided: {'; '.join(undecided)}" if 0 < len(undecided) <= _MOST_NAMED else ""

@@ -37,7 +37,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
 
     slug = "direct_assessment"
     takes = frozenset(
-        {"alpha", "worker_test", "scale", "score_columns", "unit", "compare"}
+        {"alpha", "worker_test", "scale", "score_columns", "unit", "comparison", "compare"}
         | {"dialogues", "assignments", "corpus", "sources", "metrics"}
     )
     has_criteria = True

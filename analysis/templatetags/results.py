@@ -18,7 +18,7 @@ from analysis.ratings.scales import FULL
 from analysis.ratings.scales import words as scale_words
 from analysis.results import Comparison, SettingChange, SystemChange, compare_settings
 from analysis.sections import Cell, Column, Range
-from analysis.words import DASH, N_COUNTS, number, p_value, protocol_title, with_minus, worker_test_name
+from analysis.words import DASH, N_COUNTS, PROCEDURES, number, p_value, protocol_title, with_minus, worker_test_name
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.histograms import Histogram
 from evalsite.lib.words import counted
@@ -168,6 +168,8 @@ def analysed_by(run: AnalysisRun) -> str:
     words = [name if test["preset"] == NO_TEST else f"{name}, α = {test['alpha']:g}", f"unit: {settings['unit']}"]
     scale = settings.get("scale") or FULL
     words += [f"scores from {scale_words(scale)}"] if list(scale) != list(FULL) else []
+    comparison = settings.get("comparison")
+    words += [f"systems compared by {PROCEDURES[comparison][0]}"] if comparison else []
     words += ["valid whenever you look"] if settings.get("workers_planned") else []
     return ", ".join(words + ([f"{excluded} excluded"] if excluded else []))
 
@@ -205,6 +207,7 @@ _SETTINGS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "standardised_kinds": ("Kinds behind z", ", ".join),
     "excluded": ("Excluded by hand", lambda workers: ", ".join(workers) or "nobody"),
     "scale": ("Scale", scale_words),
+    "comparison": ("Comparison of systems", lambda name: PROCEDURES[name][0]),
     "corpus": ("Corpus", lambda name: name or "none"),
     "workers_planned": ("Recommended comparison", _looks),
     "columns": ("Columns", _columns),

@@ -17,6 +17,7 @@ from analysis.ratings.loading import load_ratings
 from analysis.report import report
 from analysis.sections import Output, Section
 from analysis.settings import from_protocol
+from analysis.stats import crossed
 from analysis.study import run_study
 from tests.analysis.conftest import ratings_csv
 
@@ -56,8 +57,8 @@ def test_a_pair_has_a_conclusion_and_its_numbers(path: Path) -> None:
     assert rows_of(document, "recommended", Output.PAGE)[0] == [conclusion, difference, low, high, p, in_studies]
 
 
-def test_where_the_studies_test_concludes_otherwise_it_is_said(path: Path) -> None:
-    """One worker of three likes birch: many ratings, but of too few workers to show anything."""
+def three_workers() -> bytes:
+    """Return ratings of which one worker of three likes birch: many, but of too few workers to show anything."""
     lines = ["worker,assignment,position,source,system,kind,criterion,score"]
     for w, liking in enumerate((0, 2, 26)):
         position = 0
@@ -66,7 +67,11 @@ def test_where_the_studies_test_concludes_otherwise_it_is_said(path: Path) -> No
                 position += 1
                 noisy = score + (17 * source + 7 * w + 5 * position) % 13
                 lines.append(f"w{w},a{w},{position},s{source},{system},{kind},adequacy,{noisy}")
-    document = analysed(path, "\n".join(lines).encode(), preset="none")
+    return "\n".join(lines).encode()
+
+
+def test_where_the_studies_test_concludes_otherwise_it_is_said(path: Path) -> None:
+    document = analysed(path, three_workers(), preset="none")
     (row,) = rows_of(document, "recommended")
     assert row[2] == "birch and alder are not shown to differ"
     assert row[-1] == "birch is better"
@@ -108,6 +113,52 @@ def test_too_few_workers_leave_pairs_undecided_so_far(path: Path) -> None:
     document = analysed(path, ratings_csv(n_careful=2, n_sources=12), workers_planned=30)
     assert document["recommended"]["n_decided"] == 0 and document["recommended"]["pairs"][0]["low"] is None
     assert rows_of(document, "recommended")[0][2] == "alder and birch are undecided so far"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "title", "how"),
+    [
+        ("crossed", "crossed random effects", "mixed model"),
+        ("permuted", "labels exchanged within sources", "exchanged"),
+    ],
+)
+def test_another_procedure_may_be_chosen(path: Path, chosen: str, title: str, how: str) -> None:
+    content = ratings_csv(n_careful=6, n_sources=12)
+    usual, other = analysed(path, content), analysed(path, content, comparison=chosen)
+    section = section_of(other)
+    assert section.title == f"Comparison of systems: {title}" and how in section.tables_shown[0].caption
+    assert section_of(usual).title == "Recommended comparison"
+    for mine, theirs in zip(other["recommended"]["pairs"], usual["recommended"]["pairs"], strict=True):
+        assert mine["p_holm"] == theirs["others"][chosen]["p_holm"] != theirs["p_holm"]
+        assert mine["others"]["clustered"]["p_holm"] == theirs["p_holm"]
+    assert other["settings"]["comparison"] == chosen and "comparison" not in usual["settings"]
+
+
+def test_where_procedures_disagree_is_shown(path: Path) -> None:
+    """Three workers, of whom one likes birch: only the studies' test is sure of a difference."""
+    document = analysed(path, three_workers(), preset="none")
+    (row,) = rows_of(document, "procedures", Output.PAGE)
+    assert row[2:4] == ["no difference", "birch is better"]
+    assert len(row) == len(rows_of(document, "procedures")[0]) == 6
+    agreed = analysed(path, ratings_csv(n_careful=6, n_sources=12))
+    assert len({*rows_of(agreed, "procedures")[0][2:]}) == 1
+    assert not [table for table in tables_of(agreed, Output.PAGE) if table.name == "procedures"]
+
+
+def test_a_procedure_that_is_not_made_for_so_many_ratings_says_so(path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(crossed, "MOST_EFFECTS", 2)
+    content = ratings_csv(n_careful=6, n_sources=12)
+    document = analysed(path, content, comparison="crossed")
+    assert "up to 2 effects" in section_of(document).finding
+    assert rows_of(document, "recommended")[0][2] == "alder and birch cannot be compared"
+    assert document["recommended"]["pairs"][0]["others"]["clustered"]["p_holm"] < 0.05
+    assert "up to 2 effects" in analysed(path, content)["recommended"]["refused"]["crossed"]
+
+
+def test_while_ratings_come_the_recommended_one_is_used(path: Path) -> None:
+    content = ratings_csv(n_careful=6, n_sources=12)
+    one, other = (analysed(path, content, workers_planned=6, comparison=name) for name in ("clustered", "crossed"))
+    assert one["recommended"] == other["recommended"]
 
 
 def test_one_system_has_no_section(path: Path) -> None:
@@ -162,3 +213,6 @@ def test_it_is_printed(path: Path) -> None:
     path.write_bytes(ratings_csv(n_sources=6))
     call_command("analyse", path, protocol="mrc-adequacy", format="table", stdout=out, stderr=io.StringIO())
     assert "alder is better than cedar" in out.getvalue() and "best rank" in out.getvalue()
+    options = {"protocol": "mrc-adequacy", "comparison": "permuted", "stderr": io.StringIO()}
+    call_command("analyse", path, format="table", stdout=out, **options)
+    assert "labels of the two systems are exchanged at random within sources" in out.getvalue()

@@ -67,6 +67,15 @@ def test_one_criterion_is_not_shown_twice(owner_client: Client, done: AnalysisRu
 # --- Changing
 
 
+def test_systems_may_be_compared_by_another_procedure(owner_client: Client, done: AnalysisRun) -> None:
+    owner_client.post(page_of(done), settings_of(comparison="crossed"))
+    run = AnalysisRun.objects.get(parent=done)
+    assert run.settings == done.settings | {"comparison": "crossed"}
+    page = owner_client.get(page_of(finish(run)))
+    assert changed_settings(page.text) == ["Comparison of systems: recommended → crossed random effects"]
+    assert '<h2 id="recommended">Comparison of systems: crossed random effects' in page.text
+
+
 @on_both
 def test_another_alpha_makes_a_run_of_its_own_that_is_compared(owner_client: Client, done: AnalysisRun) -> None:
     response = owner_client.post(page_of(done), settings_of(alpha="0.999"))

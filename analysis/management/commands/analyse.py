@@ -12,12 +12,13 @@ from analysis.methods import tables_of
 from analysis.response_methods import ResponseMethod, ResponsesFile, get_method
 from analysis.sections import Output
 from analysis.settings import AnalysisSettings
+from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
 from evalsite.lib.errors import DomainError
 
 # Options that some methods take (`ResponseMethod.takes`) and others do not know.
 _OF_METHODS = (
-    *("alpha", "worker_test", "scale", "score_columns", "unit", "compare"),
+    *("alpha", "worker_test", "scale", "score_columns", "unit", "comparison", "compare"),
     *("dialogues", "assignments", "corpus", "sources", "metrics"),
 )
 
@@ -31,6 +32,7 @@ class Command(RatingsCommand):
         """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("--unit", choices=[unit.value for unit in Unit], help="what one observation is")
+        parser.add_argument("--comparison", choices=list(Procedure), help="how systems are compared (clustered)")
         parser.add_argument("--compare", type=Path, metavar="ORIGINAL", help="the run that RATINGS replicates")
         parser.add_argument("--dialogues", type=Path, metavar="FILE", help="the chats that were rated, one a row")
         parser.add_argument("--assignments", type=Path, metavar="FILE", help="how many seconds each assignment took")

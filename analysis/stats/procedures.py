@@ -1,0 +1,94 @@
+"""The procedures that compare systems where ratings share workers and sources, of which an analysis may choose."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from analysis.stats.crossed import TooLargeError, compare_crossed
+from analysis.stats.inference import Comparison
+from analysis.stats.permutation import compare_permuted
+from analysis.stats.pipeline import Analysis, Design, compare_recommended, observe_ratings
+from analysis.stats.ratings import Floats, Ratings
+from analysis.stats.scores import counted_items
+
+MOST_BESIDE = 20_000
+"""Of more ratings only the chosen procedure is computed, beside the recommended one: others may take minutes."""
+_MOST_PAIRS = 1_000_000  # Ratings times systems squared
+_SEED = 0
+
+
+class Procedure(StrEnum):
+    """How systems are compared; the test of the studies is always beside it."""
+
+    CLUSTERED = "clustered"
+    CROSSED = "crossed"
+    PERMUTED = "permuted"
+
+
+@dataclass(frozen=True)
+class Procedures:
+    """What each procedure that could be computed says, and why the others could not."""
+
+    found: dict[Procedure, Comparison]
+    refused: dict[Procedure, str]
+
+
+def compare_by(
+    procedure: Procedure, ratings: Ratings, design: Design, analysis: Analysis, weight: Floats | None = None
+) -> Comparison:
+    """Return the comparison of every two systems by a procedure, on overall z.
+
+    Parameters
+    ----------
+    procedure : Procedure
+    ratings, design, analysis, weight
+        As in `pipeline.compare_recommended`. Only the clustered comparison uses weights.
+
+    Returns
+    -------
+    Comparison
+        Of single ratings, whatever the unit of the design is. Exchanges of labels are drawn with a fixed seed.
+
+    Raises
+    ------
+    TooLargeError
+        If the procedure is not made for so many ratings, and `MOST_…` of its module says how many.
+
+    References
+    ----------
+    METHOD §5.
+    """
+    if procedure is Procedure.CLUSTERED:
+        return compare_recommended(ratings, design, analysis, weight)
+    observations = observe_ratings(ratings, design, analysis)
+    items = counted_items(ratings, analysis.is_kept)
+    columns = (observations.overall_z, observations.system, ratings.worker[items], ratings.source[items])
+    if procedure is Procedure.CROSSED:
+        return compare_crossed(*columns, ratings.n_systems)
+    return compare_permuted(*columns, ratings.n_systems, np.random.default_rng(_SEED))
+
+
+def compare_by_all(
+    chosen: Procedure, ratings: Ratings, design: Design, analysis: Analysis, weight: Floats | None = None
+) -> Procedures:
+    """Return what the chosen procedure says, and the others beside it where that takes seconds at most.
+
+    Parameters
+    ----------
+    chosen : Procedure
+        If it is not made for so many ratings, it is among `refused`.
+    ratings, design, analysis, weight
+        As in `compare_by`.
+    """
+    found: dict[Procedure, Comparison] = {}
+    refused: dict[Procedure, str] = {}
+    n = ratings.n_items
+    is_small = n <= MOST_BESIDE and n * ratings.n_systems**2 <= _MOST_PAIRS
+    for procedure in Procedure:
+        if procedure is chosen or procedure is Procedure.CLUSTERED or is_small:
+            try:
+                found[procedure] = compare_by(procedure, ratings, design, analysis, weight)
+            except TooLargeError as error:
+                refused[procedure] = str(error)
+    return Procedures(found, refused)
