@@ -233,6 +233,8 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.dialogue.StaticDialogue",
     "campaigns.protocols.dialogue.DialogueTurn",
     "campaigns.protocols.error_spans.Mqm",
+    "campaigns.protocols.error_spans.Esa",
+    "campaigns.protocols.likert.Likert",
     "campaigns.protocols.preference.Preference",
 ]
 
@@ -271,6 +273,8 @@ EVALSITE_RECORDS = [
 EVALSITE_RESPONSE_METHODS = [
     "analysis.response_methods.direct_assessment.DirectAssessmentMethod",
     "analysis.response_methods.spans.Spans",
+    "analysis.response_methods.esa.Esa",
+    "analysis.response_methods.ordinal.Ordinal",
     "analysis.response_methods.preference.Preference",
 ]
 

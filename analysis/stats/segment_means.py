@@ -11,16 +11,15 @@ from analysis.stats.ratings import Codes, Floats
 
 
 @dataclass(frozen=True)
-class SegmentMeans:
-    """What systems score.
+class ClusteredMeans:
+    """Means of systems.
 
     Attributes
     ----------
     mean : float64, (n_systems,)
-        Over segments; NaN for a system without any.
+        NaN for a system without values.
     low, high : float64, (n_systems,)
         95 % interval; NaN where it is undefined.
-    n_segments : int64, (n_systems,)
     pairs : Pairs
         The difference of every two systems.
     n_clusters : {name: int}
@@ -30,9 +29,15 @@ class SegmentMeans:
     mean: Floats
     low: Floats
     high: Floats
-    n_segments: Codes
     pairs: Pairs
     n_clusters: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class SegmentMeans(ClusteredMeans):
+    """Means over segments, with `n_segments`, (n_systems,) int64."""
+
+    n_segments: Codes
 
 
 def segment_means(
@@ -71,29 +76,57 @@ def segment_means(
     >>> found.mean.tolist(), found.n_segments.tolist()
     ([2.5], [2])
     """
-    from scipy.special import stdtrit
-
     output, output_of = np.unique(system * (int(segment.max(initial=0)) + 1) + segment, return_inverse=True)
     n_raters = np.bincount(output_of, minlength=output.size)
     system_of_output = np.zeros(output.size, np.int64)
     system_of_output[output_of] = system
     n_segments = np.bincount(system_of_output, minlength=n_systems)
-    with np.errstate(invalid="ignore"):
-        weight = 1 / (n_raters[output_of] * n_segments[system])
-        mean = np.bincount(system, weights=weight * values, minlength=n_systems).astype(np.float64)
-    mean[n_segments == 0] = np.nan
-    influence = weight * (values - mean[system])
+    found = clustered_means(values, system, n_systems, 1 / (n_raters[output_of] * n_segments[system]), clusters)
+    return SegmentMeans(**vars(found) | {"n_segments": n_segments})
+
+
+def clustered_means(
+    values: Floats,
+    system: Codes,
+    n_systems: int,
+    weight: Floats | None,
+    clusters: Mapping[str, Codes],
+    centre: Floats | None = None,
+) -> ClusteredMeans:
+    """Average values of each system.
+
+    Parameters
+    ----------
+    values, system, n_systems, clusters
+        As of `segment_means`.
+    weight : float64, (n,), optional
+        What each value weighs; the weights of a system add up to 1. By default all of a system weigh the same.
+    centre : float64, (n,), optional
+        What each value is expected to be, where a system has values of several fixed kinds, such as criteria; the mean
+        of the system by default. It enters the variances alone.
+
+    Returns
+    -------
+    ClusteredMeans
+    """
+    from scipy.special import stdtrit
+
+    n_values = np.bincount(system, minlength=n_systems)
+    if weight is None:
+        weight = 1 / n_values[system]
+    mean = np.bincount(system, weights=weight * values, minlength=n_systems).astype(np.float64)
+    mean[n_values == 0] = np.nan
+    influence = weight * (values - (mean[system] if centre is None else centre))
     covariances = _covariances(influence, system, n_systems, [group.astype(np.int64) for group in clusters.values()])
     n_clusters = {name: int(np.unique(group).size) for name, group in clusters.items()}
     df = min(n_clusters.values()) - 1
     of_mean = _largest(covariances, np.diag).copy()
-    of_mean[(n_segments == 0) | (of_mean <= 0) | (df < 1)] = np.nan
+    of_mean[(n_values == 0) | (of_mean <= 0) | (df < 1)] = np.nan
     half = stdtrit(df, 0.975) * np.sqrt(of_mean) if df >= 1 else of_mean
-    return SegmentMeans(
+    return ClusteredMeans(
         mean=mean,
         low=mean - half,
         high=mean + half,
-        n_segments=n_segments,
         pairs=compare_pairs(mean, _largest(covariances, _of_differences), df),
         n_clusters=n_clusters,
     )

@@ -1,4 +1,4 @@
-"""Errors marked in the output: MQM (Lommel et al. 2014; Freitag et al. 2021)."""
+"""Errors marked in the output: MQM (Lommel et al. 2014; Freitag et al. 2021) and ESA (Kocmi et al. 2024)."""
 
 from campaigns.contracts.protocol import Protocol, Screen
 from campaigns.design.worker_test import NO_TEST
@@ -14,4 +14,17 @@ class Mqm(Protocol):
     worker_test = NO_TEST
     screen = Screen(output_label="Translation")
     method = "spans"
+    has_campaigns = False
+
+
+class Esa(Protocol):
+    """Raters mark the errors of a translation with their severity, then score it from 0 to 100."""
+
+    slug = "esa"
+    title = "ESA"
+    summary = "Errors marked in each output, then a score of the whole."
+    criteria = ()
+    worker_test = NO_TEST
+    screen = Screen(output_label="Translation")
+    method = "esa"
     has_campaigns = False
