@@ -112,7 +112,7 @@ def compare_permuted(
     n_flips = n_flips or max(LEAST_FLIPS, FLIPS_PER_PAIR * first.size - 1)
     if (work := float(n_flips) * z.size * max(n_systems - 1, 1)) > MOST_WORK:
         raise TooLargeError(
-            f"exchanges of labels are for up to {MOST_WORK:.0e} exchanged ratings; here they would be {work:.0e}"
+            f"exchanges of labels are for up to {MOST_WORK:,.0f} exchanged ratings; here they would be {work:,.0f}"
         )
     block = source if z.size and (source >= 0).any() and source.min() != source.max() else worker
     by_system = [np.flatnonzero((system == code) & (block >= 0)) for code in range(n_systems)]
