@@ -291,6 +291,7 @@ EVALSITE_METHODS = [
     "analysis.methods.criteria.BetweenCriteria",
     "analysis.methods.sensitivity.Sensitivity",
     "analysis.methods.metrics.Metrics",
+    "analysis.methods.assistance.Assistance",
 ]
 
 # Kinds of metrics that can be computed from outputs and references.

@@ -95,6 +95,27 @@ def test_a_pilot_gives_its_variances(pilot):
     assert found["planned"]["days"] == 3
 
 
+def test_a_metric_of_the_pilot_says_what_ratings_it_would_save(pilot, tmp_path):
+    """Its scores are near the ratings of the pilot; three in four outputs were not rated there."""
+    rng, means = np.random.default_rng(3), {}
+    for row in pilot.read_text().splitlines()[1:]:
+        _, _, source, system, kind, _, score = row.split(",")
+        if kind == "ordinary":
+            means.setdefault((system, source), []).append(float(score))
+    rows = [("near", *key, np.mean(scores) + rng.normal(0, 5)) for key, scores in means.items()]
+    spread = np.std([row[-1] for row in rows])
+    rows += [("near", f"system {k % 5}", f"new {k // 5}", rng.normal(50, spread)) for k in range(3 * len(rows))]
+    path = tmp_path / "metrics.csv"
+    with path.open("w", newline="") as file:
+        write_csv(file, ["metric", "system", "source", "score"], rows)
+    found = json_plan(*DESIGN, "--pilot", pilot, "--protocol", "mrc-adequacy", "--metrics", path)
+    (saving,), (learnt,) = found["metric_savings"], found["pilot"]["metrics"]
+    assert (saving["name"], saving["n_outputs"]) == ("near", len(rows))
+    assert 0 < saving["share_rated"] < 1 and saving["saving"] > 0.1
+    assert saving["saving"] == pytest.approx(learnt["limit"] * (1 - saving["share_rated"]))
+    assert any(f"{100 * saving['saving']:.0f} % of the ratings could be left out" in each for each in found["findings"])
+
+
 def test_the_hits_still_needed_are_those_that_the_pilot_lacks(pilot):
     design = PlannedDesign(4, 12, 30, 20)
     model = replace(TEXTS, careless=0.0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.metrics.assistance import learn_savings
 from analysis.stats.designs import CHATS, TEXTS, PlannedDesign, RatingModel
 from analysis.stats.power import share_counted
 from analysis.stats.quality import twin_differences
@@ -78,6 +79,7 @@ def learn_from(study: Study, name: str) -> Pilot:
             "assignments": int(np.unique(ratings.assignment).size),
             "ratings": int(items.size),
             "points_per_z": points,
+            "metrics": learn_savings(study),
             "variances": {each: levels if each == "worker" else found.variance.get(each) for each in COMPONENTS},
         },
         notes=[f"{name}: {note}" for note in notes],

@@ -25,6 +25,7 @@ from analysis.stats.power import (
     simulate_power,
     variance_parts,
 )
+from analysis.stats.prediction_powered import predict_saving
 from campaigns.design.composition import Layout
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
 from evalsite.lib.errors import DomainError
@@ -180,6 +181,7 @@ def make_plan(
         "required": _row(settings, required) if required else None,
         "required_with_sources": _row(settings, with_sources) if with_sources else None,
         "still_needed": _still_needed(settings, pilot, enough) if pilot and enough else None,
+        "metric_savings": _metric_savings(design, pilot) if pilot else [],
         "variance_parts": variance_parts(design, model, planned.found),
         "changes": changed,
         "notes": pilot.notes if pilot else [],
@@ -215,6 +217,17 @@ def _row(settings: PlanSettings, point: DesignPower) -> dict[str, Any]:
         "hours": design.n_assignments * settings.minutes / _MIN_PER_HOUR if settings.minutes else None,
         "days": design.n_assignments / settings.hits_per_day if settings.hits_per_day else None,
     }
+
+
+def _metric_savings(design: PlannedDesign, pilot: Pilot) -> list[dict[str, Any]]:
+    """Return of each metric that the pilot has scores of what it would save in a design, those that save most first."""
+    n_rated = min(design.n_hits * design.n_ordinary, design.n_sources * design.n_systems)
+    found = []
+    for metric in pilot.document.get("metrics", ()):
+        share = min(1.0, n_rated / metric["n_outputs"])
+        saving = None if metric["limit"] is None else predict_saving(metric["limit"], share)
+        found.append({"name": metric["name"], "n_outputs": metric["n_outputs"], "share_rated": share, "saving": saving})
+    return sorted(found, key=lambda metric: -(metric["saving"] or 0.0))
 
 
 def _number(found: Power) -> float | None:

@@ -43,7 +43,7 @@ def findings_of(plan: Plan) -> list[str]:
     """Return what a plan says, in sentences, the most important first."""
     found = [_of_power(plan), _of_certainty(plan), _of_required(plan)]
     if plan["pilot"]:
-        found.append(_of_pilot(plan))
+        found += [_of_pilot(plan), _of_metrics(plan)]
     found += [_of_cost(plan), _of_changes(plan), _of_parts(plan)]
     return [sentence for sentence in found if sentence]
 
@@ -127,6 +127,23 @@ def _of_pilot(plan: Plan) -> str:
     if not left["assignments"]:
         return f"{text} If they are a part of the campaign, nothing more is needed."
     return f"{text} If they are a part of the campaign, {counted(left['assignments'], 'assignment')} more are needed."
+
+
+def _of_metrics(plan: Plan) -> str:
+    """Return what the best metric of the pilot would save; plans of before do not know it."""
+    best = next((each for each in plan.get("metric_savings", ()) if each["saving"] is not None), None)
+    if best is None:
+        return ""
+    if best["share_rated"] == 1:
+        return (
+            f"{best['name']} would save no ratings: all of the {best['n_outputs']:,} outputs that it has scores of "
+            "would be rated."
+        )
+    return (
+        f"With {best['name']}, which has scores of {best['n_outputs']:,} outputs, {100 * best['saving']:.0f} % of the "
+        "ratings could be left out for intervals as narrow, if outputs are drawn at random and workers are like those "
+        "of the pilot."
+    )
 
 
 def _of_cost(plan: Plan) -> str:

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 
 from django.db import transaction
 
+from analysis.metric_queries import load_scores_of
 from analysis.models import AnalysisRun, PowerAnalysis
 from analysis.planning.pilot import learn_from
 from analysis.planning.plans import PlanSettings, make_plan
@@ -55,7 +56,7 @@ def execute_plan(
     if plan.pilot:
         on_progress(0, 0, "Reading the pilot")
         settings = from_json(plan.pilot.settings)
-        study = run_study(load_run(plan.pilot, settings), settings)
+        study = run_study(load_run(plan.pilot, settings), settings, metrics=load_scores_of(plan.pilot))
         pilot = learn_from(study, plan.pilot.ratings_file.title)
     plan.plan = make_plan(PlanSettings.from_json(plan.settings), pilot, on_progress)
     with saving():

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.stats.conduct import References, compare_references
 from analysis.stats.inference import Comparison, compare_clustered
+from analysis.stats.prediction_powered import AssistedComparison, MetricOutputs, compare_with_metric
 from analysis.stats.quality import WorkerTests, run_worker_test
 from analysis.stats.ratings import Floats, Mask, Ratings, match_twins
 from analysis.stats.scores import (
@@ -175,6 +176,35 @@ def compare_recommended(
     items = counted_items(ratings, analysis.is_kept)
     return compare_clustered(
         *(observations.overall_z, observations.system, ratings.worker[items], ratings.source[items], ratings.n_systems),
+        weight=None if weight is None else weight[ratings.assignment[items]],
+    )
+
+
+def compare_assisted(
+    ratings: Ratings,
+    design: Design,
+    analysis: ScoredRatings,
+    outputs: MetricOutputs,
+    weight: Floats | None = None,
+    *,
+    is_used: Mask | None = None,
+) -> AssistedComparison:
+    """Return the recommended comparison of every two systems, by ratings alone and with a metric's scores of outputs.
+
+    As `compare_recommended`; only ratings of the workers in `is_used`, (n_workers,), are taken if it is given.
+
+    References
+    ----------
+    METHOD §7.
+    """
+    observations = observe_ratings(ratings, design, analysis)
+    items = counted_items(ratings, analysis.is_kept)
+    worker = ratings.worker[items]
+    taken = np.ones(items.size, dtype=bool) if is_used is None else is_used[worker]
+    items = items[taken]
+    return compare_with_metric(
+        *(observations.overall_z[taken], observations.system[taken], worker[taken], ratings.source[items]),
+        *(ratings.n_systems, outputs),
         weight=None if weight is None else weight[ratings.assignment[items]],
     )
 

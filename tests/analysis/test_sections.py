@@ -123,9 +123,11 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
         "contrasts",
         "corpus",
         "reliability",
+        "pools",
         "between_criteria",
         "sensitivity",
         "metrics",
+        "assistance",
         "spread",
     ]
     slugs = [section.slug for section in sections_of(run.report)]

@@ -85,7 +85,7 @@ def test_the_package_gives_the_same_tables(owner_client, done, tmp_path):
     assert printed == summary
     assert "--metrics metrics.csv" in (tmp_path / "package/README.txt").read_text()
     names = [path.name for path in (tmp_path / "package/tables").iterdir()]
-    assert sum("metric" in name or "williams" in name for name in names) == 10
+    assert sum("metric" in name or "williams" in name for name in names) == 14
 
 
 @pytest.mark.parametrize(

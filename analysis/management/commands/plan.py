@@ -48,6 +48,9 @@ class Command(RatingsCommand):
         pilot = parser.add_argument_group("pilot")
         pilot.add_argument("--pilot", type=Path, metavar="RATINGS", help="ratings whose variances are taken")
         pilot.add_argument("--protocol", metavar="NAME", help="of the pilot: a protocol's name, or a JSON file")
+        pilot.add_argument(
+            "--metrics", type=Path, metavar="FILE", help="scores of outputs, to say what ratings they save"
+        )
         pilot.add_argument("--scale", type=float, nargs=2, metavar=("LOW", "HIGH"), help="of the pilot's scores")
         pilot.add_argument("--score-columns", nargs="+", default=(), metavar="COLUMN", help="one for each criterion")
         pilot.add_argument("--encoding", choices=["windows-1252"], help="of CSV files that are not UTF-8")
@@ -87,7 +90,7 @@ class Command(RatingsCommand):
         if not options["protocol"]:
             raise CommandError("A pilot needs --protocol: the name of its protocol, or a JSON file.")
         # All other options are of the plan
-        asked = {name: options[name] for name in ("protocol", "scale", "score_columns", "encoding")}
+        asked = {name: options[name] for name in ("protocol", "scale", "score_columns", "encoding", "metrics")}
         asked |= {"worker_test": None, "alpha": None}
         settings = self.settings_of(asked)
         return learn_from(self.read_study(path, settings, asked), path.name)
