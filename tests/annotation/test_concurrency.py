@@ -88,8 +88,7 @@ def _make_late(campaign: Campaign) -> None:
     campaign.assignments.update(leased_until=timezone.now() - timedelta(minutes=1))
 
 
-@pytest.mark.parametrize("round_", range(2))
-def test_a_worker_who_comes_back_late_in_many_tabs_goes_on(owner: User, round_: int) -> None:
+def test_a_worker_who_comes_back_late_in_many_tabs_goes_on(owner: User) -> None:
     campaign = open_campaign(owner)
     assignment = start_assignment(campaign=campaign, worker_key="ann")
     _make_late(campaign)
