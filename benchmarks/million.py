@@ -217,12 +217,13 @@ def addresses(results: Results) -> Iterator[tuple[str, str, str]]:
         "link_id": results.link.pk,
         "scores_id": results.scores.pk,
         "suffix": "json",
+        "connector": "openai-chat",
     }
     patterns = [(f"analysis:{each.name}", each) for each in urls.urlpatterns]
     patterns += [(f"shared:{each.name}", each) for each in urls.shared[0]]
     for name, pattern in patterns:
         wanted = list(pattern.pattern.converters)
-        if "name" in wanted:  # what a page links to is opened with it
+        if "name" in wanted or set(wanted) - set(known) - {"run_id", "job_id"}:  # files; pages of what is not made here
             continue
         for of in ("file, metrics", "file, other α") if "run_id" in wanted else ("campaign, metrics",):
             own = known | {"run_id": results.runs[of].pk, "job_id": results.runs[of].job_id}
