@@ -236,6 +236,8 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.error_spans.Esa",
     "campaigns.protocols.likert.Likert",
     "campaigns.protocols.preference.Preference",
+    "campaigns.protocols.ranking.Ranking",
+    "campaigns.protocols.ranking.BestWorst",
 ]
 
 EVALSITE_PLATFORMS = [
@@ -276,6 +278,8 @@ EVALSITE_RESPONSE_METHODS = [
     "analysis.response_methods.esa.Esa",
     "analysis.response_methods.ordinal.Ordinal",
     "analysis.response_methods.preference.Preference",
+    "analysis.response_methods.ranking.Ranking",
+    "analysis.response_methods.best_worst.BestWorst",
 ]
 
 # The parts of direct assessment.

@@ -260,7 +260,7 @@ def _criterion_section(found: Report, names: list[str]) -> Section:
     figure = Figure(
         slug,
         f"Levels: {name}",
-        partial(draw_stacked, [row["system"] for row in rows], shares, "ratings, %"),
+        partial(draw_stacked, [row["system"] for row in rows], shares, "ratings, %", is_rising=True),
         "Stacked bars: the share of each level; the table has the numbers.",
     )
     tables = [Table(slug, f"Levels: {name}", caption, columns, cells)]

@@ -19,6 +19,7 @@ Report = Mapping[str, Any]
 ALPHA = 0.05
 _WIDTH, _ROW_HEIGHT = 7.0, 0.32  # inches
 _MOST_PAIRS_SHOWN = 60
+_IN_ONE_ROW = 5
 
 
 @dataclass(frozen=True)
@@ -154,11 +155,19 @@ def _draw(rows: Sequence[Report], label: str, theme: Theme) -> "Drawing":
     return figure
 
 
-def draw_stacked(names: Sequence[str], parts: Mapping[str, Sequence[float]], label: str, theme: Theme) -> "Drawing":
-    """Draw a bar for each name, first on top, stacked of parts."""
+def draw_stacked(
+    names: Sequence[str],
+    parts: Mapping[str, Sequence[float]],
+    label: str,
+    theme: Theme,
+    *,
+    is_rising: bool = False,
+) -> "Drawing":
+    """Draw a bar for each name, first on top, stacked of parts; `is_rising`: the last part is the best one."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    shades = LinearSegmentedColormap.from_list("parts", [theme.accent, theme.faint, theme.warn])
+    ends = [theme.accent, theme.faint, theme.warn]
+    shades = LinearSegmentedColormap.from_list("parts", ends[::-1] if is_rising else ends)
     figure, axes = theme.canvas(_WIDTH, 1.5 + _ROW_HEIGHT * len(names))
     left = np.zeros(len(names))
     places = np.arange(len(names))[::-1]
@@ -168,5 +177,12 @@ def draw_stacked(names: Sequence[str], parts: Mapping[str, Sequence[float]], lab
         left = left + np.asarray(values, float)
     axes.set_yticks(places, names)
     axes.set(xlabel=label)
-    axes.legend(frameon=False, labelcolor=theme.ink, fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    axes.legend(
+        frameon=False,
+        labelcolor=theme.ink,
+        fontsize=8,
+        ncols=len(parts) if len(parts) <= _IN_ONE_ROW else 4,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+    )
     return figure

@@ -1,0 +1,1 @@
+"""Rankings, and choices of the best and the worst: reading them."""

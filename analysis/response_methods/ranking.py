@@ -1,0 +1,149 @@
+"""Rankings of some systems at a time: counting scores, Bradley–Terry of the implied pairs, Friedman's test."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+import numpy as np
+
+from analysis.rankings.loading import RankingData, load_rankings
+from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.response_methods.strengths import Votes, estimate_strengths
+from analysis.response_methods.system_scores import (
+    SystemScores,
+    list_pairs,
+    pairs_section,
+    summarise_systems,
+    systems_section,
+)
+from analysis.sections import Cell, Column, Section, Table
+from analysis.settings import AnalysisSettings
+from analysis.stats.bradley_terry import Outcome
+from analysis.stats.rankings import friedman_test, implied_pairs, share_beaten
+from analysis.stats.ratings import Codes, Floats, or_nan, or_none
+from analysis.stats.segment_means import clustered_means
+from evalsite.lib.words import counted, listed
+
+
+class Ranking(ResponseMethod[RankingData]):
+    """The share of other systems that a system beats, in the mean of its rankings."""
+
+    slug = "ranking"
+    what: ClassVar[str] = "share of the other systems of a ranking that a system beats, a tie counted half"
+    noun: ClassVar[str] = "ranking"
+    keeps_ties: ClassVar[bool] = True
+
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> RankingData:
+        """Return the rankings of a file."""
+        return load_rankings(file.path, file.encoding)
+
+    def value(self, data: RankingData) -> Floats:
+        """Return what each row counts, (n_rows,)."""
+        return share_beaten(data.judgement, data.rank)
+
+    def analyse(
+        self,
+        data: RankingData,
+        settings: AnalysisSettings,
+        on_progress: Progress = lambda _: None,
+        *,
+        brief: bool = False,
+    ) -> dict[str, Any]:
+        """Return counting scores, strengths of the implied pairs and Friedman's test."""
+        n = len(data.systems)
+        groups = _clusters(data)
+        found = clustered_means(self.value(data), data.system, n, None, groups)
+        strengths = estimate_strengths(_votes(data, keeps_ties=self.keeps_ties))
+        scores = SystemScores(
+            data.systems,
+            found.mean,
+            found.low,
+            found.high,
+            np.bincount(data.system, minlength=n),
+            found.pairs,
+            higher_is_better=True,
+            criteria={self.noun: found.mean},
+        )
+        of_all = _complete(data)
+        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+            "n_workers": len(data.workers),
+            "n_judgements": int(data.worker.size),
+            "clusters": dict(found.n_clusters),
+            "friedman": {
+                key: None if value != value else value for key, value in asdict(friedman_test(of_all)).items()
+            },
+        }
+        of_pairs = strengths.scores
+        return {
+            "summary": summary,
+            "pairs": list_pairs(scores),
+            "strengths": {
+                data.systems[code]: [or_none(each[code]) for each in (of_pairs.score, of_pairs.low, of_pairs.high)]
+                for code in scores.order
+            },
+            "warnings": [],
+            "notes": strengths.notes,
+            "settings": settings.to_json(),
+            "fingerprint": data.fingerprint,
+        }
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return the ranking by counts, the pairs, strengths and Friedman's test."""
+        by = listed([counted(n, name) for name, n in report["summary"]["clusters"].items()])
+        caption = f"Score: {self.what}; mean. Errors are clustered by {by}."
+        return [
+            systems_section(report, score="score", n=f"{self.noun}s", caption=caption, decimals=3),
+            pairs_section(report, caption="Differences of scores, the better system first.", decimals=3),
+            _strengths_section(report["strengths"]),
+            _friedman_section(report["summary"]["friedman"], self.noun),
+        ]
+
+    def headline(self, report: Report) -> str:
+        """Return how much was judged."""
+        summary = report["summary"]
+        return f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_judgements'], self.noun)}."
+
+
+def _clusters(data: RankingData) -> dict[str, Codes]:
+    """Return workers and sources of the rows, as far as there are several."""
+    groups = {"worker": data.worker[data.judgement], "source": data.source[data.judgement]}
+    several = {name: codes for name, codes in groups.items() if np.unique(codes).size > 1}
+    return several or {"worker": groups["worker"]}
+
+
+def _votes(data: RankingData, *, keeps_ties: bool) -> Votes:
+    """Return the implied pairs as votes of their workers."""
+    pairs = implied_pairs(data.judgement, data.rank)
+    kept = np.ones(pairs.outcome.size, bool) if keeps_ties else pairs.outcome != Outcome.TIE
+    first, second = pairs.first[kept], pairs.second[kept]
+    worker = data.worker[data.judgement[first]]
+    return Votes.of(data.systems, data.system[first], data.system[second], pairs.outcome[kept], worker)
+
+
+def _complete(data: RankingData) -> Floats:
+    """Return the ranks of the rankings that have all systems, (n_blocks, n_systems)."""
+    n = len(data.systems)
+    full = np.bincount(data.judgement) == n
+    ranks = np.full((full.size, n), np.nan)
+    ranks[data.judgement, data.system] = data.rank
+    return ranks[full]
+
+
+def _strengths_section(strengths: Mapping[str, list[float | None]]) -> Section:
+    rows: list[list[Cell]] = [[name, *values] for name, values in strengths.items()]
+    caption = "Bradley–Terry of the implied pairs: natural log, centred at 0; 95 % intervals, clustered by worker."
+    columns = [Column("system"), Column("strength", 3), Column("low", 3), Column("high", 3)]
+    has_any = not np.isnan(or_nan(values[0] for values in strengths.values())).all()
+    tables = [Table("strengths", "Strengths", caption, columns, rows)] if has_any else []
+    return Section("strengths", "Strengths", tables=tables)
+
+
+def _friedman_section(found: Report, noun: str) -> Section:
+    if found["p_value"] is None:
+        said = f"Friedman’s test needs two {noun}s or more of all systems, which differ."
+        return Section("friedman", "Friedman’s test", said)
+    columns = [Column("χ²", 3), Column("df"), Column("p", 4, is_p=True), Column(f"{noun}s")]
+    caption = f"Friedman’s test, with ties: whether all systems are ranked alike; {noun}s of all systems only."
+    rows: list[list[Cell]] = [[found["statistic"], found["df"], found["p_value"], found["n_blocks"]]]
+    table = Table("friedman", "Friedman’s test", caption, columns, rows)
+    return Section("friedman", "Friedman’s test", tables=[table])
