@@ -23,7 +23,17 @@ def get_facts(campaign: Campaign) -> CampaignFacts:
         hits_per_worker=campaign.hits_per_worker,
         has_given_hits=campaign.has_given_hits,
         criteria=[
-            StatementFacts(str(row.pk), row.name, row.statement, row.left_label, row.right_label, row.is_negative)
+            StatementFacts(
+                key=str(row.pk),
+                name=row.name,
+                statement=row.statement,
+                is_negative=row.is_negative,
+                answered_by=row.response_kind.describe(row.settings),
+                instrument=row.response_kind.instrument,
+                elicitation=row.response_kind.elicitation,
+                n_values=row.response_kind.values(row.settings)[0],
+                values=row.response_kind.values(row.settings)[1],
+            )
             for row in campaign.criteria.all()
         ],
         instructions=campaign.instructions,

@@ -19,7 +19,7 @@ from analysis.paper.questions import Question
 from analysis.paper.statement import data_statement
 from analysis.queries import LARGE, Role, as_seen, parse_id, runs_seen_by
 from analysis.ratings.scales import FULL
-from analysis.settings import LEAST_PLANNED, AnalysisSettings, Cost
+from analysis.settings import LEAST_PLANNED, AnalysisSettings, Cost, no_scores, rated_criterion
 from annotation.models import Assignment
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.models import Campaign, Chatbot
@@ -53,9 +53,14 @@ def get_rating_progress(campaign: Campaign) -> RatingProgress:
 
 
 def settings_of(campaign: Campaign) -> AnalysisSettings:
-    """Return how a campaign wants its ratings analysed. One query; raises DomainError `bad_settings`."""
+    """Return how a campaign wants its ratings analysed. One query; raises DomainError `bad_settings`.
+
+    Criteria whose answers have no score, or none with bounds, are left out.
+    """
     found = campaign.criteria.values(*(field.name for field in fields(CriterionSpec)))
-    criteria = tuple(CriterionSpec(**each) for each in found)
+    criteria = tuple(criterion for each in found if (criterion := rated_criterion(CriterionSpec(**each))))
+    if not criteria:
+        raise no_scores()
     n_counts = get_protocol(campaign.protocol).n_counts
     return AnalysisSettings(
         *(campaign.protocol, criteria, campaign.worker_test, campaign.alpha),

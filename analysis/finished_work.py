@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from analysis.dialogues.rows import NO, YES, Chat, DeadChat, LoadedDialogues, Work, in_order, left_out, without_dead
 from analysis.ratings.sources import SourceWords
+from analysis.settings import no_scores
 from analysis.stats.ratings import Floats, Ratings, from_long, or_nan
+from analysis.stats.scores import rescale
 from analysis.stats.weighting import draw_weights
 from annotation.chat.exports import measure_each, minutes_between
-from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
+from annotation.models import Assignment, Conversation, Response, TopicChange, Turn
 from campaigns.chatbots import systems_sent_topic
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import KINDS
@@ -61,21 +63,34 @@ def _finished(campaign: Campaign) -> QuerySet[Assignment]:
 
 
 def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> FinishedRatings:
-    """Return the ratings of these workers' finished HITs; of everyone's if they are very many or None. Five queries."""
+    """Return the ratings of these workers' finished HITs; of everyone's if they are very many or None. Five queries.
+
+    Only answers with a score between two bounds are ratings: others, and what was not judged, are missing.
+    Raises DomainError `bad_settings` if no criterion has such scores.
+    """
     finished = _finished(campaign)
     if workers is not None and len(workers) <= _MOST_NAMED:
         finished = finished.filter(worker__in=workers)
     hits, ids = finished.values("hit"), finished.values("pk")
     in_hits = HitItem.objects.filter(hit__in=hits).order_by("hit", "position")
-    rated = Rating.objects.filter(assignment__in=ids).order_by()
+    rated = Response.objects.filter(assignment__in=ids).order_by()
 
-    criterion_ids = np.array(campaign.criteria.values_list("pk", flat=True), np.int64)
+    criteria = list(campaign.criteria.all())
+    bounds = {criterion.pk: criterion.bounds for criterion in criteria if criterion.bounds}
+    if not bounds:
+        raise no_scores()
+    criterion_ids = np.array(list(bounds), np.int64)
+    scores = rated.filter(criterion__in=bounds, score__isnull=False)
     started = finished.order_by("worker", "pk").values_list("pk", "worker_id", "started_at").iterator()
     assignments = _columns(((pk, worker, _ms(at.timestamp())) for pk, worker, at in started), 3)
     items = _columns(in_hits.values_list("pk", "kind", "output__system_id", "output__source_id").iterator(), 4)
-    scored = _columns(rated.values_list("assignment_id", "item_id", "criterion_id", "score").iterator(), 4)
-    saved = rated.filter(criterion=int(criterion_ids[0])).values_list("assignment_id", "item_id", "rated_at").iterator()
-    timed = _columns(((assignment, item, _ms(at.timestamp())) for assignment, item, at in saved), 3)
+    given: Any = scores.values_list("assignment_id", "item_id", "criterion_id", "score").iterator()
+    scored = _columns(given, 4, np.float64)  # ids up to 2⁵³ stay exact
+    scored[:3] = [column.astype(np.int64) for column in scored[:3]]
+    always = next((criterion.pk for criterion in criteria if criterion.is_always_answered), None)
+    saved = rated.filter(criterion=always) if always else rated.distinct()
+    times = saved.values_list("assignment_id", "item_id", "rated_at").iterator()
+    timed = _columns(((assignment, item, _ms(at.timestamp())) for assignment, item, at in times), 3)
 
     # Rows come in the order of these keys: worker, assignment, position.
     scored_key, timed_key = _keys(scored, assignments, items), _keys(timed, assignments, items)
@@ -84,14 +99,16 @@ def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> 
     worker_ids, worker = np.unique(assignments[1], return_inverse=True)
     system_ids, system = np.unique(items[2], return_inverse=True)
     _, source = np.unique(items[3], return_inverse=True)
+    given_scores = from_long(
+        item=row,
+        criterion=_places(criterion_ids, scored[2]),
+        score=scored[3],
+        n_items=keys.size,
+        n_criteria=criterion_ids.size,
+    )
+    low, high = np.array(list(bounds.values())).T
     ratings = Ratings(
-        scores=from_long(
-            item=row,
-            criterion=_places(criterion_ids, scored[2]),
-            score=scored[3].astype(np.float64),
-            n_items=keys.size,
-            n_criteria=criterion_ids.size,
-        ),
+        scores=rescale(given_scores, low, high),
         worker=worker[assignment],
         system=system[item],
         assignment=assignment,
@@ -101,7 +118,8 @@ def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> 
         n_systems=int(system.max(initial=-1)) + 1,
     )
     at_ms = np.full(keys.size, np.nan)
-    at_ms[np.searchsorted(keys, timed_key)] = timed[2]
+    has_score = np.isin(timed_key, keys)
+    at_ms[np.searchsorted(keys, timed_key[has_score])] = timed[2][has_score]
     return FinishedRatings(
         worker_ids.tolist(),
         system_ids.tolist(),
@@ -115,9 +133,9 @@ def _ms(seconds: float) -> int:
     return round(seconds * _MS_PER_S)
 
 
-def _columns(rows: Iterable[tuple[int, ...]], n_columns: int) -> list[Ints]:
-    """Return the columns of rows of whole numbers."""
-    table = np.fromiter(rows, np.dtype((np.int64, n_columns)))
+def _columns(rows: Iterable[tuple[float, ...]], n_columns: int, kind: type[np.number] = np.int64) -> list[Any]:
+    """Return the columns of rows of numbers."""
+    table = np.fromiter(rows, np.dtype((kind, n_columns)))
     return list(np.ascontiguousarray(table.T))
 
 
@@ -127,7 +145,7 @@ def _places(known: Ints, wanted: Ints) -> Ints:
     return np.asarray(order[np.searchsorted(known, wanted, sorter=order)])
 
 
-def _keys(rows: list[Ints], assignments: list[Ints], items: list[Ints]) -> Ints:
+def _keys(rows: list[Any], assignments: list[Ints], items: list[Ints]) -> Ints:
     """Return a number for each row's assignment and item; rows of an assignment that ended just now are dropped."""
     is_known = np.isin(rows[0], assignments[0])
     for k, column in enumerate(rows):

@@ -15,10 +15,9 @@ from analysis.ratings.columns import COLUMNS, REQUIRED
 from analysis.ratings.scales import FULL, SHORT, Observed, Scale
 from analysis.ratings.scales import words as scale_words
 from analysis.results import EXCLUDED
-from analysis.settings import LONGEST_NAME, LONGEST_STATEMENT, AnalysisSettings
+from analysis.settings import LONGEST_NAME, LONGEST_STATEMENT, AnalysisSettings, RatedCriterion
 from analysis.stats.procedures import Procedure
 from analysis.words import PROCEDURES, UNITS, verdicts_of
-from campaigns.contracts.protocol import CriterionSpec
 from campaigns.design.composition import KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.forms.partial import PartialForm
@@ -233,9 +232,11 @@ class AnalysedCriterionForm(forms.Form):
 class CriteriaForms(BaseFormSet):
     """The criteria of a protocol."""
 
-    def specs(self) -> tuple[CriterionSpec, ...]:
-        """Return the named criteria, in order."""
-        return tuple(CriterionSpec(**form.cleaned_data) for form in self.forms if form.cleaned_data.get("name"))
+    def criteria(self, before: AnalysisSettings) -> tuple[RatedCriterion, ...]:
+        """Return the named criteria, in order; those that keep their name keep their scale."""
+        scales = {criterion.name: criterion.scale for criterion in before.criteria}
+        named = [form.cleaned_data for form in self.forms if form.cleaned_data.get("name")]
+        return tuple(RatedCriterion(**each, scale=scales.get(each["name"])) for each in named)
 
 
 def criteria_initial(settings: AnalysisSettings) -> list[dict[str, Any]]:

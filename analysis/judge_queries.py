@@ -141,7 +141,7 @@ class Prompter:
 
     def prompt(self, fields: Mapping[str, str], text: str) -> str:
         """Return the prompt for an output and the fields of its source."""
-        statements = [Statement(each.statement, each.left_label, each.right_label) for each in self.criteria]
+        statements = [Statement(each.statement, *each.ends) for each in self.criteria if each.ends]
         return make_prompt(self.instructions, statements, blocks_of(self.screen, fields, text))
 
     def n_bytes(self, prompt: str) -> int:
@@ -149,10 +149,15 @@ class Prompter:
         return len(prompt.encode("utf-8", "surrogatepass")) + self.n_bytes_around
 
 
+def list_judged_criteria(campaign: Campaign) -> list[Criterion]:
+    """Return the criteria that a judge can rate: those whose scores lie between two ends. One query."""
+    return [criterion for criterion in campaign.criteria.all() if criterion.ends]
+
+
 def prompter_of(judge: Judge) -> Prompter:
     """Return what makes the prompts of a judge. One query; raises DomainError `no_criteria` if none of them is left."""
     campaign = judge.campaign
-    criteria = list(campaign.criteria.filter(pk__in=judge.criteria))
+    criteria = [each for each in list_judged_criteria(campaign) if each.pk in judge.criteria]
     if not criteria:
         raise DomainError("no_criteria", "The criteria of this judge are not there any more. Add another judge.")
     around = len(dumps(judge.settings).encode())

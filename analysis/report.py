@@ -54,6 +54,10 @@ def explain(study: Study) -> list[str]:
     notes = []
     if study.settings.scale and study.settings.scale != FULL:
         notes.append(f"Scores were given on a scale from {words(study.settings.scale)}; they are mapped to 0–100 here.")
+    own = {criterion.name: words(criterion.scale) for criterion in study.settings.criteria if criterion.scale}
+    if own:
+        said = ", ".join(f"{name} from {scale}" for name, scale in own.items())
+        notes.append(f"Scores were given on scales of their own, and are mapped to 0–100 here: {said}.")
     if study.settings.preset == NO_TEST:
         notes.append("No worker test was applied: every worker counts, apart from those excluded by hand.")
     if study.settings.workers_planned:

@@ -19,6 +19,7 @@ from campaigns.contracts.protocol import Counted, CriterionSpec, Protocol
 from campaigns.design.composition import KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.protocols import find_protocol, get_protocol, list_protocols
+from campaigns.responses import get_response_kind
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.errors import shorten
 
@@ -32,7 +33,7 @@ _FIELDS = {
     *("protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale", "cost"),
     *("workers_planned", "personas", "corpus", "method", "options", "comparison"),
 }
-_CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test"}
+_CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test", "scale"}
 
 
 class Cost(NamedTuple):
@@ -40,6 +41,42 @@ class Cost(NamedTuple):
 
     per_assignment: float
     currency: str = "USD"
+
+
+@dataclass(frozen=True)
+class RatedCriterion:
+    """A criterion whose scores are analysed.
+
+    `scale`: the least and the greatest score that workers could give; None: that of all ratings.
+    """
+
+    name: str
+    statement: str = ""
+    is_negative: bool = False
+    is_in_worker_test: bool = True
+    scale: Scale | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON object that settings are kept with."""
+        return {name: value for name, value in asdict(self).items() if name != "scale" or value is not None}
+
+
+def rated_criterion(spec: CriterionSpec) -> RatedCriterion | None:
+    """Return the criterion of a protocol as it is analysed; None where answers have no score, or none with bounds."""
+    bounds = get_response_kind(spec.response).bounds(spec.settings)
+    if bounds is None:
+        return None
+    return RatedCriterion(
+        spec.name, spec.statement, spec.is_negative, spec.is_in_worker_test, None if bounds == FULL else bounds
+    )
+
+
+def no_scores() -> DomainError:
+    """Return the error of a campaign whose answers have no scores that could be analysed."""
+    return _bad(
+        "No criterion has answers on a slider, on labelled points or as numbers between two bounds, so there is "
+        "nothing to standardise. All answers are among the downloads."
+    )
 
 
 @dataclass(frozen=True)
@@ -58,7 +95,7 @@ class AnalysisSettings:
     """
 
     protocol: str
-    criteria: tuple[CriterionSpec, ...]
+    criteria: tuple[RatedCriterion, ...]
     preset: str
     alpha: float = 0.05
     unit: str = Unit.RATING.value
@@ -87,6 +124,16 @@ class AnalysisSettings:
         """The criteria's statements, in order: a file may name a criterion by its statement."""
         return [criterion.statement for criterion in self.criteria]
 
+    @property
+    def is_scale_said(self) -> bool:
+        """Whether somebody has said on which scale scores are."""
+        return self.scale is not None or any(criterion.scale for criterion in self.criteria)
+
+    @property
+    def scales(self) -> list[Scale]:
+        """The scale of each criterion, in order."""
+        return [criterion.scale or self.scale or FULL for criterion in self.criteria]
+
     def design(self, workers: list[str]) -> Design:
         """Return the same settings in codes, for ratings of these workers; unknown excluded ones are left out."""
         return Design(
@@ -103,7 +150,7 @@ class AnalysisSettings:
         """Return the settings as the JSON object that `from_json` reads."""
         return {
             "protocol": self.protocol,
-            "criteria": [asdict(criterion) for criterion in self.criteria],
+            "criteria": [criterion.to_json() for criterion in self.criteria],
             "worker_test": {"preset": self.preset, "alpha": self.alpha},
             "unit": self.unit,
             "n_counts": self.n_counts,
@@ -146,11 +193,11 @@ def _check(settings: AnalysisSettings) -> None:
         raise _bad(f"n cannot count “{settings.n_counts}”. Choose outputs or ratings.")
     if settings.workers_planned is not None and settings.workers_planned < LEAST_PLANNED:
         raise _bad(f"“workers_planned” is {settings.workers_planned}; it must be {LEAST_PLANNED} or more.")
-    low, high = settings.scale or FULL
-    if not (low < high and math.isfinite((high - low) * 100)):
-        raise _bad(
-            f"The scale is from {low:g} to {high:g}; the second number must be the greater one, and not too large."
-        )
+    for low, high in settings.scales:
+        if not (low < high and math.isfinite((high - low) * 100)):
+            raise _bad(
+                f"The scale is from {low:g} to {high:g}; the second number must be the greater one, and not too large."
+            )
     if not settings.standardised_kinds or not set(settings.standardised_kinds) <= set(KINDS):
         raise _bad(f"standardised_kinds must be some of: {', '.join(KINDS)}.")
     if settings.preset != NO_TEST and not any(criterion.is_in_worker_test for criterion in settings.criteria):
@@ -162,7 +209,7 @@ def from_protocol(slug: str) -> AnalysisSettings:
     protocol = get_protocol(slug)
     return AnalysisSettings(
         slug,
-        protocol.criteria,
+        tuple(criterion for spec in protocol.criteria if (criterion := rated_criterion(spec))),
         protocol.worker_test,
         protocol.alpha,
         n_counts=protocol.n_counts,
@@ -192,11 +239,11 @@ def custom_settings(names: Sequence[str]) -> AnalysisSettings:
     A name that is too long becomes the criterion's statement, and the criterion gets its beginning as name.
     """
     presets = from_protocol(CUSTOM)
-    criteria: list[CriterionSpec] = []
+    criteria: list[RatedCriterion] = []
     for name in names:
         taken = {*(other.casefold() for other in names), *(other.name.casefold() for other in criteria)}
         is_long = len(name) > LONGEST_NAME
-        criteria.append(CriterionSpec(_short_name(name, taken), name) if is_long else CriterionSpec(name, ""))
+        criteria.append(RatedCriterion(_short_name(name, taken), name) if is_long else RatedCriterion(name))
     return replace(presets, criteria=tuple(criteria)) if criteria else presets
 
 
@@ -214,8 +261,8 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     """Return the settings that a JSON object spells out.
 
     Only `criteria` is required, and only where the method has criteria: names, or objects with `name`, `statement`,
-    `is_negative`, `is_in_worker_test`. `worker_test` is a preset's name or `{"preset", "alpha"}`. Without `n_counts`,
-    n is what the protocol of this name counts; without `method` and `options`, they are the protocol's.
+    `is_negative`, `is_in_worker_test`, `scale`. `worker_test` is a preset's name or `{"preset", "alpha"}`. Without
+    `n_counts`, n is what the protocol of this name counts; without `method` and `options`, they are the protocol's.
 
     Raises DomainError `bad_settings` that names the field and what it may be.
     """
@@ -299,20 +346,21 @@ def load_settings(protocol: str) -> AnalysisSettings:
         ) from None
 
 
-def _criterion(entry: Any) -> CriterionSpec:
+def _criterion(entry: Any) -> RatedCriterion:
     if isinstance(entry, str):
-        return CriterionSpec(entry.strip(), "")
+        return RatedCriterion(entry.strip())
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise _bad("A criterion is a name, or an object with at least “name”.")
     _refuse_unknown(entry, _CRITERION_FIELDS, f"Criterion “{entry['name']}”")
     for flag in ("is_negative", "is_in_worker_test"):
         if not isinstance(entry.get(flag, False), bool):
             raise _bad(f"Criterion “{entry['name']}”: “{flag}” must be true or false.")
-    return CriterionSpec(
+    return RatedCriterion(
         entry["name"].strip(),
         str(entry.get("statement", "")),
         entry.get("is_negative", False),
         entry.get("is_in_worker_test", True),
+        None if entry.get("scale") is None else _scale(entry["scale"]),
     )
 
 

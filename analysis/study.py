@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from analysis.dialogues.rows import LoadedDialogues, Work
 from analysis.metrics.loading import SegmentScores
 from analysis.ratings.loading import LoadedRatings
-from analysis.ratings.scales import FULL
 from analysis.ratings.sources import SourceWords
 from analysis.settings import AnalysisSettings
 from analysis.stats.pipeline import Analysis, Progress, analyse
@@ -76,7 +75,7 @@ def run_study(
     `work` is how long assignments took; the dialogues, if given, have their own. `source_words` is how long the texts
     of the sources are.
     """
-    low, high = settings.scale or FULL
+    low, high = np.array(settings.scales).T
     ratings = replace(loaded.ratings, scores=rescale(loaded.ratings.scores, low, high))
     analysis = analyse(ratings, settings.design(loaded.workers), on_progress)
     times = dialogues.work if dialogues else work

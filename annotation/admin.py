@@ -1,6 +1,6 @@
 from django.contrib import admin
 
-from annotation.models import Assignment, Conversation, Event, Invitation, Rating, Reminder, TopicChange, Turn, Worker
+from annotation.models import Assignment, Conversation, Event, Invitation, Reminder, Response, TopicChange, Turn, Worker
 from evalsite.lib.admin import KeptAdmin
 
 
@@ -36,9 +36,9 @@ class AssignmentAdmin(KeptAdmin):
     search_fields = ["id", "worker__key", "completion_code", "campaign__name", "consent_version"]
 
 
-@admin.register(Rating)
+@admin.register(Response)
 class RatingAdmin(KeptAdmin):
-    list_display = ["id", "assignment_id", "item_id", "criterion", "score", "rated_at"]
+    list_display = ["id", "assignment_id", "item_id", "criterion", "answer", "rated_at"]
     list_select_related = ["criterion"]
     search_fields = ["assignment__id"]
 

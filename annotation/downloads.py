@@ -65,7 +65,7 @@ def _ratings_json(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
 def _ratings_parquet(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     import pyarrow as pa
 
-    numbers = {"assignment": pa.int64(), "hit": pa.int64(), "position": pa.int32(), "score": pa.int32()}
+    numbers = {"assignment": pa.int64(), "hit": pa.int64(), "position": pa.int32(), "score": pa.float64()}
     times = {"rated_at": pa.timestamp("ms", tz="UTC"), "seconds": pa.float64()}
     schema = pa.schema([(name, (numbers | times).get(name, pa.string())) for name in RATING_COLUMNS])
     return parquet_pieces(schema, _ratings(campaign, choice))

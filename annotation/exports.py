@@ -4,11 +4,13 @@ Rows come in chunks of whole assignments, each read by a few queries: memory doe
 locked, and no cursor stays open on either database.
 """
 
+import json
 from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any
 
-from annotation.models import Assignment, Event, Rating
+from annotation.models import Assignment, Event, Response
 from annotation.progress import shown_seconds
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.design.composition import KINDS
@@ -21,7 +23,7 @@ ALL_STATES: tuple[str, ...] = tuple(State.values)
 
 RATING_COLUMNS = (
     *("worker", "assignment", "hit", "position", "source", "system", "kind", "criterion", "score"),
-    *("state", "rated_at", "seconds"),
+    *("state", "rated_at", "seconds", "response", "abstained"),
 )
 ASSIGNMENT_COLUMNS = (
     *("assignment", "worker", "hit", "state", "items_rated", "items", "accessible"),
@@ -34,6 +36,7 @@ ITEM_COLUMNS = ("hit", "position", "kind", "twin_position", "source", "system", 
 KIND_NAMES = list(KINDS)
 """What kinds of items are called in files."""
 _ASSIGNMENTS_AT_ONCE, _HITS_AT_ONCE = 100, 100
+_Rating = tuple[int, int, int, datetime, tuple[float | None, str, str]]
 
 
 # --- Ratings
@@ -49,63 +52,76 @@ def iter_ratings(
 
     Rows are ordered by assignment, position and criterion. `rated_at` and `seconds` are of the item, the same for all
     criteria; `seconds`: how long it was shown, as the browser reported, else the time since the item before.
+    `response` is what was answered where that is no score: a text, or JSON.
     """
     criteria = dict(campaign.criteria.values_list("pk", "name"))
     order = {criterion: place for place, criterion in enumerate(criteria)}
     for assignments in assignment_chunks(campaign, states):
         items = _items_of([assignment.hit_id for assignment in assignments])
         shown = _shown_seconds_of(assignments)
-        found: dict[int, list[tuple[int, int, int, int, datetime]]] = {each.pk: [] for each in assignments}
-        ratings = Rating.objects.filter(assignment__in=assignments).order_by()
-        for assignment, item, criterion, score, at in ratings.values_list(
-            "assignment", "item", "criterion", "score", "rated_at"
+        found: dict[int, list[_Rating]] = {each.pk: [] for each in assignments}
+        responses = Response.objects.filter(assignment__in=assignments).order_by()
+        for assignment, item, criterion, score, at, value, abstained in responses.values_list(
+            "assignment", "item", "criterion", "score", "rated_at", "value", "abstained"
         ).iterator():
-            found[assignment].append((items[item][0], order[criterion], item, score, at))
+            answer = whole(score), _value_text(value) if score is None else "", abstained
+            found[assignment].append((items[item][0], order[criterion], item, at, answer))
         for each in assignments:
-            rows = sorted(found[each.pk])
+            rows = sorted(found[each.pk], key=itemgetter(0, 1))  # no two have the same position and criterion
             yield from _rating_rows(each, rows, items, list(criteria.values()), shown, names(each.worker))
 
 
 def iter_scores(campaign: Campaign, *, names: NameWorker = hashed_name) -> Iterator[tuple[Any, ...]]:
-    """Yield every rating of finished assignments as `iter_ratings` does, up to its score.
+    """Yield every rating of finished assignments that has a score, as `iter_ratings` does, up to the score.
 
     An analysis waits for these rows: they are read by one statement a chunk, and nothing is read that is not in them.
     """
-    criteria = dict(campaign.criteria.values_list("pk", "name"))
+    criteria = {criterion.pk: criterion.name for criterion in campaign.criteria.all() if criterion.bounds}
     order = {criterion: place for place, criterion in enumerate(criteria)}
     title = list(criteria.values())
     columns = ("assignment", "item__position", "item", "criterion", "score")
     labels = ("item__kind", "item__output__source__name", "item__output__system__name")
     for assignments in assignment_chunks(campaign, FINISHED):
         beginning = {each.pk: (names(each.worker), each.pk, each.hit.number) for each in assignments}
-        found = Rating.objects.filter(assignment__in=assignments).order_by().values_list(*columns, *labels)
+        scored = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, score__isnull=False)
+        found = scored.order_by().values_list(*columns, *labels)
         rows = [
             (assignment, position, order[criterion], item, score, kind, source, system)
             for assignment, position, item, criterion, score, kind, source, system in found.iterator()
         ]
         rows.sort()  # no two have the same assignment, criterion and item
         for assignment, position, place, _, score, kind, source, system in rows:
-            yield *beginning[assignment], position, source, system, KIND_NAMES[kind], title[place], score
+            yield *beginning[assignment], position, source, system, KIND_NAMES[kind], title[place], whole(score)
+
+
+def whole(score: float | None) -> float | None:
+    """Return a score as an int where it is a whole number, as most are."""
+    return int(score) if score is not None and score.is_integer() else score
+
+
+def _value_text(value: Any) -> str:
+    """Return what was answered: a text as it is, anything else as JSON; "" for nothing."""
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _rating_rows(
     assignment: Assignment,
-    rows: Iterable[tuple[int, int, int, int, datetime]],
+    rows: Iterable[_Rating],
     items: dict[int, tuple[int, str, str, str]],
     criteria: list[str],
     shown: dict[tuple[int, int], float],
     worker: str,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the sorted ratings of one assignment; each is position, place of the criterion, item, score and time."""
+    """Yield the sorted ratings of one assignment; each is position, place of the criterion, item, time and answer."""
     beginning = (worker, assignment.pk, assignment.hit.number)
     item_before, timing, rated_before = None, ("", 0.0), assignment.started_at
-    for position, place, item, score, at in rows:
+    for position, place, item, at, (score, *answer) in rows:
         if item != item_before:
             since = max((at - rated_before).total_seconds(), 0.0)
             timing = utc_text(at), round(shown.get((assignment.pk, item), since), 3)
             item_before, rated_before = item, at
         _, source, system, kind = items[item]
-        yield *beginning, position, source, system, kind, criteria[place], score, assignment.state, *timing
+        yield *beginning, position, source, system, kind, criteria[place], score, assignment.state, *timing, *answer
 
 
 def assignment_chunks(

@@ -1,15 +1,16 @@
 """What browsers send: a worker's rated item, filters of lists."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
 from django.http import QueryDict
 
+from annotation.item_page import ABSTAINED, ANSWER
 from annotation.models import Assignment
 
-SCORE = "score_"
+_MOST_VALUES = 50
 LARGEST_HIT = 2**31 - 1
 _DAY_MS = 86_400_000
 # The largest value that is believed of each.
@@ -24,28 +25,35 @@ TELEMETRY = {
 
 @dataclass(frozen=True)
 class SentItem:
-    """A position (0 if none was sent), scores by criterion id, what the browser reports. Only numbers are taken.
+    """A position (0 if none was sent), what was answered and why not, by criterion id, and what the browser reports.
 
     `wants_redirect`: the browser would send the form again if its answer were reloaded.
     """
 
     position: int
-    scores: dict[int, int] = field(default_factory=dict)
+    answers: dict[int, list[str]] = field(default_factory=dict)
+    abstained: dict[int, str] = field(default_factory=dict)
     telemetry: dict[str, int] = field(default_factory=dict)
     wants_redirect: bool = False
 
 
 def read_item(sent: QueryDict) -> SentItem:
     """Return what was sent; whether it is all that is needed is for `save_item` to say."""
-    pairs = (
-        (read_whole(key.removeprefix(SCORE)), read_whole(value)) for key, value in sent.items() if key.startswith(SCORE)
-    )
     return SentItem(
         read_whole(sent.get("position")) or 0,
-        {criterion: score for criterion, score in pairs if criterion is not None and score is not None},
+        {criterion: values[:_MOST_VALUES] for criterion, values in _by_criterion(sent, ANSWER)},
+        {criterion: values[-1] for criterion, values in _by_criterion(sent, ABSTAINED)},
         read_telemetry(sent, TELEMETRY),
         bool(sent.get("redirect")),
     )
+
+
+def _by_criterion(sent: QueryDict, start: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the values that were sent for each criterion, empty ones left out."""
+    for key in sent:
+        criterion = read_whole(key.removeprefix(start)) if key.startswith(start) else None
+        if criterion is not None and (values := [value for value in sent.getlist(key) if value]):
+            yield criterion, values
 
 
 def read_telemetry(sent: QueryDict, largest: Mapping[str, int]) -> dict[str, int]:
@@ -95,7 +103,7 @@ class AssignmentFilter(FilterForm):
 class EraseForm(forms.Form):
     """What of a worker is erased besides the name and ids."""
 
-    feedback = forms.BooleanField(label="Feedback that they wrote", required=False, initial=True)
+    feedback = forms.BooleanField(label="Feedback and other texts that they wrote", required=False, initial=True)
     telemetry = forms.BooleanField(
         label="Times and moves that their browser reported",
         required=False,

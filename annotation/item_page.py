@@ -12,6 +12,9 @@ from campaigns.contracts.chat import Speaker
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign, Criterion
 
+ANSWER, ABSTAINED = "answer_", "abstained_"
+"""What the names of inputs begin with: that of an answer, and of why there is none; the criterion's id follows."""
+
 
 class Run(NamedTuple):
     """A stretch of a text, marked or not."""
@@ -67,6 +70,16 @@ class ItemPage:
     criteria: Sequence[Criterion]
     is_source_known: bool
     ahead: Sequence[Picture]
+
+    @property
+    def has_only_sliders(self) -> bool:
+        """Whether all that is asked is to move sliders: words on the page say so."""
+        return all(each.response_kind.needs_script and not each.may_abstain for each in self.criteria)
+
+    @property
+    def needs_script(self) -> bool:
+        """Whether a criterion cannot be answered without the page's script."""
+        return any(each.response_kind.needs_script for each in self.criteria)
 
     @property
     def has_turns(self) -> bool:

@@ -1,4 +1,4 @@
-"""Workers, invitations, assignments, ratings, conversations and events. Nothing that a worker sent is ever deleted."""
+"""Workers, invitations, assignments, responses, chats and events. Nothing that a worker sent is ever deleted."""
 
 import uuid
 
@@ -11,6 +11,9 @@ from django.utils.crypto import get_random_string
 
 from campaigns.models import VERSION_LENGTH, Campaign, Criterion, Hit, HitItem
 
+LONGEST_REASON = 200
+NO_REASON = "cannot judge"
+"""Why something was not judged where no reasons are offered."""
 _INVITATION_KEY_LENGTH = 12
 
 
@@ -165,24 +168,37 @@ class Assignment(models.Model):
         return self.n_rated + 1
 
 
-class Rating(models.Model):
-    """The score that a worker gave one item on one criterion, as given: reversal is analysis."""
+class Response(models.Model):
+    """What a worker answered to one criterion of one item, as given: reversal is analysis.
 
-    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="ratings")
-    item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="ratings")
-    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="ratings")
-    score = models.PositiveSmallIntegerField()
+    `value` is as the criterion's response kind keeps it, `score` the number that it stands for, None where it is none.
+    Who could not judge has neither, but `abstained`: the reason. An optional criterion without an answer has no row.
+    """
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="responses")
+    item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="responses")
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="responses")
+    value = models.JSONField(null=True)
+    score = models.FloatField(null=True)
+    abstained = models.CharField("why it could not be judged", max_length=LONGEST_REASON, blank=True)
     rated_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ["pk"]
         constraints = [
-            models.UniqueConstraint(fields=["assignment", "item", "criterion"], name="annotation_rating_once"),
-            models.CheckConstraint(condition=Q(score__gte=0, score__lte=100), name="annotation_rating_score"),
+            models.UniqueConstraint(fields=["assignment", "item", "criterion"], name="annotation_response_once"),
+            models.CheckConstraint(condition=Q(abstained="") | Q(score=None), name="annotation_response_abstained"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.criterion}: {self.score}"
+        return f"{self.criterion}: {self.answer}"
+
+    @property
+    def answer(self) -> str:
+        """What was answered, in words."""
+        if self.abstained:
+            return f"could not judge: {self.abstained}"
+        return ", ".join(self.value) if isinstance(self.value, list) else str(self.value)
 
 
 class Conversation(models.Model):

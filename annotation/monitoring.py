@@ -8,7 +8,7 @@ from django.db.models import Count, F, Q, QuerySet, Value
 from django.db.models.functions import Replace
 from django.shortcuts import get_object_or_404
 
-from annotation.models import Assignment, Conversation, Event, PlaceFreed, Rating, Worker
+from annotation.models import Assignment, Conversation, Event, PlaceFreed, Response, Worker
 from annotation.places import taking_part
 from annotation.queries import worker_name
 from campaigns.contracts.platform import CampaignRef, CrowdPlatform
@@ -63,7 +63,7 @@ def count_work_of(campaign: Campaign, worker: Worker) -> WorkOf:
     mine = {"assignment__campaign": campaign, "assignment__worker": worker}
     return WorkOf(
         Assignment.objects.filter(campaign=campaign, worker=worker).count(),
-        Rating.objects.filter(**mine).count(),
+        Response.objects.filter(**mine).count(),
         Conversation.objects.filter(**mine).count(),
     )
 

@@ -2,20 +2,21 @@
 
 from collections.abc import Iterable
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation.models import (
     Assignment,
     Conversation,
     Event,
     Invitation,
-    Rating,
     Reminder,
+    Response,
     TopicChange,
     Turn,
     Worker,
 )
 from campaigns.contracts.records import Counted, Erasure, Records, Rows
+from campaigns.models import Criterion
 from evalsite.jobs.models import Job
 from evalsite.lib.words import counted
 
@@ -34,7 +35,7 @@ class AnnotationRecords(Records):
         return [
             Counted(Worker.objects.filter(came).distinct().count(), "worker"),
             Counted(Assignment.objects.filter(campaign=campaign_id).count(), "assignment"),
-            Counted(Rating.objects.filter(assignment__campaign=campaign_id).count(), "rating"),
+            Counted(Response.objects.filter(assignment__campaign=campaign_id).count(), "rating"),
             Counted(Conversation.objects.filter(assignment__campaign=campaign_id).count(), "chat"),
         ]
 
@@ -54,7 +55,7 @@ class AnnotationRecords(Records):
             Rows(TopicChange.objects.filter(**chats)),
             Rows(Turn.objects.filter(**chats)),
             Rows(Conversation.objects.filter(**of)),
-            Rows(Rating.objects.filter(**of)),
+            Rows(Response.objects.filter(**of)),
             Rows(Assignment.objects.filter(campaign=campaign_id), "worker", delete_unused_workers),
             Rows(Invitation.objects.filter(campaign=campaign_id), "worker", delete_unused_workers),
             Rows(Reminder.objects.filter(campaign=campaign_id)),
@@ -85,6 +86,9 @@ class AnnotationRecords(Records):
             each.save(update_fields=["platform_data"])
         if "feedback" in erasure.wants:
             found.update(feedback="")
+            written = [criterion.pk for criterion in _criteria_of(erasure) if criterion.response_kind.is_written]
+            answered = Response.objects.filter(assignment__in=mine, criterion__in=written, value__isnull=False)
+            answered.update(value=_ERASED)
         events = Event.objects.filter(assignment__in=mine)
         events.filter(kind=Event.Kind.ARRIVED).update(data={})
         if "telemetry" in erasure.wants:
@@ -101,6 +105,10 @@ class AnnotationRecords(Records):
         failed.filter(error_message__contains=erasure.name).update(error_message=_MAILS_NOT_SENT)
         found.update(worker=erasure.erased_id)
         delete_unused_workers([erasure.worker_id])
+
+
+def _criteria_of(erasure: Erasure) -> QuerySet[Criterion]:
+    return Criterion.objects.filter(campaign=erasure.campaign_id)
 
 
 def delete_unused_workers(workers: Iterable[int]) -> None:

@@ -62,11 +62,11 @@ def named_as_on_pages(sent: Mapping[str, Any]) -> dict[str, Any]:
         options = data.pop(place, None) or {}
         if not isinstance(options, dict):
             raise InvalidFieldsError({place: ["Send an object with a value for each option."]})
-        data |= {start + name: _typed(value) for name, value in options.items()}
+        data |= {start + name: typed(value) for name, value in options.items()}
     return data
 
 
-def _typed(value: Any) -> Any:
+def typed(value: Any) -> Any:
     """Return a value as an option takes it."""
     match value:
         case bool():

@@ -66,6 +66,7 @@ urlpatterns = [
     _at("account/tokens/<int:token_id>/", accounts.OneToken, "token"),
     _at("protocols/", campaigns.Protocols, "protocols"),
     _at("connectors/", chatbots.Connectors, "connectors"),
+    _at("response-kinds/", criteria.ResponseKinds, "response_kinds"),
     _at("platforms/", platform.Platforms, "platforms"),
     _at("campaigns/", campaigns.Campaigns, "campaigns"),
     _at(_CAMPAIGN, campaigns.OneCampaign, "campaign"),

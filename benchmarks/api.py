@@ -39,7 +39,7 @@ def fill(campaign: Any, n_ratings: int) -> None:
     from django.db import connection
     from django.utils import timezone
 
-    from annotation.models import Assignment, Event, Rating, Worker
+    from annotation.models import Assignment, Event, Response, Worker
     from campaigns.models import Hit, HitItem, Output, Source, System
 
     now = timezone.now()
@@ -75,8 +75,9 @@ def fill(campaign: Any, n_ratings: int) -> None:
     )
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {Rating._meta.db_table} (assignment_id, item_id, criterion_id, score, rated_at) "
-            f"SELECT a.id, i.id, %s, (a.id * 7 + i.id * 13) %% 101, a.started_at {items}",
+            f"INSERT INTO {Response._meta.db_table} "
+            "(assignment_id, item_id, criterion_id, value, score, abstained, rated_at) "
+            f"SELECT a.id, i.id, %s, '50', (a.id * 7 + i.id * 13) %% 101, '', a.started_at {items}",
             [campaign.criteria.get().pk, campaign.pk],
         )
         cursor.execute(

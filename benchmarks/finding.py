@@ -42,7 +42,7 @@ def make_campaign(n_ratings: int) -> Any:
     """Return a running campaign whose HITs are all rated, and its owner."""
     from django.utils import timezone
 
-    from annotation.models import Assignment, Rating, Worker
+    from annotation.models import Assignment, Response, Worker
     from campaigns.design.composition import Kind
     from campaigns.models import Campaign, Hit, HitItem, Output, Source, System
     from campaigns.services.campaigns import create_campaign
@@ -86,10 +86,11 @@ def make_campaign(n_ratings: int) -> Any:
         quality[item.output.system_id] - 25 * (item.kind == Kind.DEGRADED) for item in items
     ]
     scores = np.clip(np.rint(score), 0, 100).astype(int).tolist()
-    Rating.objects.bulk_create(
+    Response.objects.bulk_create(
         (
-            Rating(
-                assignment=assignments[k // HIT_SIZE], item=item, criterion=criterion, score=scores[k],
+            Response(
+                assignment=assignments[k // HIT_SIZE], item=item, criterion=criterion,
+                value=scores[k], score=scores[k],
                 rated_at=now + timedelta(seconds=8 * (k % HIT_SIZE)),
             )
             for k, item in enumerate(items)
@@ -150,11 +151,11 @@ def wait_for_end() -> None:
 
 def read_and_order(campaign: Any) -> float:
     """Return the seconds of reading all ratings by one statement and ordering their scores."""
-    from annotation.models import Rating
+    from annotation.models import Response
 
     start = time.perf_counter()
     columns = ("assignment__worker__key", "assignment", "item__output__system__name", "item__kind", "score")
-    rows = list(Rating.objects.filter(assignment__campaign=campaign).order_by().values_list(*columns))
+    rows = list(Response.objects.filter(assignment__campaign=campaign).order_by().values_list(*columns))
     np.argsort([row[-1] for row in rows])
     return time.perf_counter() - start
 

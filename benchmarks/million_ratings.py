@@ -117,7 +117,7 @@ def rate(rng: np.random.Generator, drawn: Any, in_hit: Any, order: Any, hit_of: 
 
 def _keep(scores: Any, assignments: Any, items: Any, hit_of: Any, criteria: Any) -> None:
     """Store scores as ratings, each assignment's nine seconds apart."""
-    from annotation.models import Rating
+    from annotation.models import Response
 
     def ratings(first: int, last: int) -> Any:
         for k in range(first, last):
@@ -125,8 +125,10 @@ def _keep(scores: Any, assignments: Any, items: Any, hit_of: Any, criteria: Any)
             for place, (item, of_item) in enumerate(zip(of_hit, scores[k].tolist(), strict=True)):
                 at = each.started_at + timedelta(seconds=9 * (place + 1))
                 for criterion, score in zip(criteria, of_item, strict=True):
-                    yield Rating(assignment=each, item=item, criterion=criterion, score=score, rated_at=at)
+                    yield Response(
+                        assignment=each, item=item, criterion=criterion, value=score, score=score, rated_at=at
+                    )
 
     step = CHUNK // (HIT_SIZE * N_CRITERIA)
     for first in range(0, len(assignments), step):
-        Rating.objects.bulk_create(ratings(first, min(first + step, len(assignments))))
+        Response.objects.bulk_create(ratings(first, min(first + step, len(assignments))))

@@ -83,7 +83,7 @@ def prepare(protocol: str, n_hits: int) -> tuple[Any, list[list[Request]]]:
     campaign.refresh_from_db()
     names = [field["name"] for field in campaign.screen["fields"]]
     systems = System.objects.bulk_create(System(campaign=campaign, name=f"system-{k}") for k in range(size))
-    scores = {f"score_{pk}": 50 for pk in campaign.criteria.values_list("pk", flat=True)}
+    scores = {f"answer_{pk}": 50 for pk in campaign.criteria.values_list("pk", flat=True)}
     requests: list[list[Request]] = [[] for _ in range(N_CLIENTS)]
     for number in range(n_hits * N_CLIENTS):
         source = Source.objects.create(campaign=campaign, name=f"source-{number}", fields=dict.fromkeys(names, PASSAGE))
@@ -133,7 +133,7 @@ def measure(ports: dict[str, int], protocol: str, rounds: int, n_per_round: int)
 
     `n_per_round` is of one client. The servers take turns: ours and the floor of each, in every round.
     """
-    from annotation.models import Rating
+    from annotation.models import Response
     from benchmarks.floor.models import Text
 
     n_requests = n_per_round * (rounds + 1) * len(ports)
@@ -152,7 +152,7 @@ def measure(ports: dict[str, int], protocol: str, rounds: int, n_per_round: int)
             if k:  # the first round warms up
                 seconds[name].append((ours_s, floor_s))
     n_criteria = campaign.criteria.count()
-    errors += abs(Rating.objects.filter(assignment__campaign=campaign).count() - n_requests * N_CLIENTS * n_criteria)
+    errors += abs(Response.objects.filter(assignment__campaign=campaign).count() - n_requests * N_CLIENTS * n_criteria)
     n = n_per_round * N_CLIENTS
     return {
         name: {

@@ -11,11 +11,13 @@ from django.utils import timezone
 
 from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.platform import CampaignRef, CrowdPlatform
+from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Kind, Layout, Mix
 from campaigns.design.sampling import Leftover
 from campaigns.design.stopping import STOPPING_RULES, StoppingRule
 from campaigns.design.worker_test import DEFAULT_TEST, WORKER_TESTS
 from campaigns.platforms import platforms
+from campaigns.responses import get_response_kind
 
 LONGEST_NAME = 200
 LONGEST_ADDRESS = 500
@@ -220,14 +222,17 @@ class Membership(models.Model):
 
 
 class Criterion(models.Model):
-    """One statement that a worker agrees with on a 0–100 slider."""
+    """One statement or question, and how workers answer it: by a response kind (campaigns.responses) with settings."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="criteria")
     order = models.PositiveSmallIntegerField(default=0)
     name = models.CharField(max_length=100, help_text="For results. Workers never see it.")
     statement = models.CharField(max_length=500)
-    left_label = models.CharField(max_length=100, default="strongly disagree")
-    right_label = models.CharField(max_length=100, default="strongly agree")
+    response = models.CharField("response kind", max_length=50, default="slider")
+    settings = models.JSONField("options of its response kind", default=dict, blank=True)
+    is_required = models.BooleanField("required", default=True)
+    may_abstain = models.BooleanField("workers may say that they cannot judge", default=False)
+    abstain_reasons = models.TextField("reasons why, one a line", blank=True)
     is_negative = models.BooleanField("negative", default=False, help_text="Agreement is bad: reversed in analysis.")
     is_in_worker_test = models.BooleanField("used by the worker test", default=True)
 
@@ -238,6 +243,26 @@ class Criterion(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def response_kind(self) -> type[ResponseKind]:
+        """How workers answer it; raises DomainError `unknown_response_kind`."""
+        return get_response_kind(self.response)
+
+    @property
+    def is_always_answered(self) -> bool:
+        """Whether an item that is rated has a score on it."""
+        return self.is_required and not self.may_abstain and self.bounds is not None
+
+    @property
+    def ends(self) -> tuple[str, str] | None:
+        """What the least and the greatest score are called; None where it has no `bounds`."""
+        return self.response_kind.ends(self.settings)
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The least and the greatest score that it may be given; None where answers are not analysed as scores."""
+        return self.response_kind.bounds(self.settings)
 
 
 class System(models.Model):

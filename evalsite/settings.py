@@ -227,6 +227,7 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.qg.QuestionGeneration",
     "campaigns.protocols.custom.Translation",
     "campaigns.protocols.custom.Summary",
+    "campaigns.protocols.custom.LikertScales",
     "campaigns.protocols.custom.Custom",
     "campaigns.protocols.dialogue.DialogueFree",
     "campaigns.protocols.dialogue.DialogueIcebreaker",
@@ -238,6 +239,14 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.preference.Preference",
     "campaigns.protocols.ranking.Ranking",
     "campaigns.protocols.ranking.BestWorst",
+]
+
+EVALSITE_RESPONSES = [
+    "campaigns.responses.slider.Slider",
+    "campaigns.responses.scale.Scale",
+    "campaigns.responses.number.Number",
+    "campaigns.responses.choice.Choice",
+    "campaigns.responses.text.FreeText",
 ]
 
 EVALSITE_PLATFORMS = [

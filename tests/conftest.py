@@ -6,7 +6,7 @@ import os
 import socket
 import sqlite3
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from datetime import timedelta
 from importlib import import_module
@@ -15,7 +15,6 @@ from typing import Any
 
 import dj_database_url
 import pytest
-from _pytest.doctest import DoctestModule
 from django.apps import apps
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -87,13 +86,6 @@ def pytest_collection(session: pytest.Session) -> None:
     for path in modules[int(own["workerid"].removeprefix("gw")) :: own["workercount"]]:
         with suppress(Exception, pytest.skip.Exception):  # the collection reports it
             import_module(".".join(path.relative_to(root).with_suffix("").parts))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Look for doctests in the product's own modules alone: to look through those of tests takes a second."""
-    found = yield
-    return [each for each in found if not isinstance(each, DoctestModule)]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -203,7 +203,7 @@ def test_a_wrong_protocol_file_is_refused_with_its_mistake(tmp_path, text, says)
 
 
 def test_an_unknown_protocol_is_refused_with_the_known_ones():
-    with pytest.raises(CommandError, match="mrc-adequacy, mrc-fluency, qg, da-translation, da-summary, custom, "):
+    with pytest.raises(CommandError, match="mrc-adequacy, mrc-fluency, qg, da-translation, da-summary, "):
         analyse(EXAMPLE, protocol="telepathy")
 
 

@@ -140,7 +140,7 @@ class Walk:
 
     def finish(self) -> None:
         """Go through a whole HIT."""
-        scores = {f"score_{criterion.pk}": 60 for criterion in self.campaign.criteria.all()}
+        scores = {f"answer_{criterion.pk}": 60 for criterion in self.campaign.criteria.all()}
         for position in range(1, Assignment.objects.latest("pk").n_items + 1):
             self.show(self.address)
             if self.campaign.is_live:
@@ -215,16 +215,17 @@ def _sentences(path: Path) -> Iterator[str]:
 
 
 SOURCES = [
-    *(ROOT / "templates/rate").glob("*.html"),
+    *(ROOT / "templates/rate").rglob("*.html"),
     *(ROOT / "static/css").glob("rate*.css"),
-    *(ROOT / f"static/js/{name}.js" for name in ("rate", "rate_head", "copy")),
+    *(ROOT / f"static/js/{name}.js" for name in ("rate", "rate_head", "answers", "copy")),
     *(ROOT / "static/js").glob("chat*.js"),
     *(ROOT / "annotation/services").glob("*.py"),
     *(ROOT / f"annotation/{name}.py" for name in ("arrivals", "item_page", "queries", "models")),
     *(ROOT / f"annotation/chat/{name}.py" for name in ("queries", "replies", "services", "views")),
     *(ROOT / f"annotation/views/{name}.py" for name in ("framed", "pages", "worker")),
     ROOT / "annotation/templatetags/rating.py",
-    *(ROOT / "campaigns/contracts" / f"{name}.py" for name in ("chat", "platform")),
+    *(ROOT / "campaigns/contracts" / f"{name}.py" for name in ("chat", "platform", "response")),
+    *(ROOT / "campaigns/responses").glob("*.py"),
     ROOT / "campaigns/blocks.py",
     ROOT / "campaigns/dialogues.py",
     ROOT / "campaigns/platforms/link/plugin.py",

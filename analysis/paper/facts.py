@@ -8,13 +8,21 @@ from decimal import Decimal
 
 @dataclass(frozen=True)
 class StatementFacts:
-    """A criterion as workers met it; `key` stays as it is when the name changes."""
+    """A criterion as workers met it; `key` stays as it is when the name changes.
+
+    `answered_by` says how in words, `instrument` and `elicitation` how in the words of
+    the datasheet, `n_values` and `values` say which
+    answers there are, "" where they cannot be counted.
+    """
 
     key: str
     name: str
     statement: str
-    left_label: str
-    right_label: str
+    answered_by: str
+    instrument: str
+    elicitation: str
+    n_values: str
+    values: str
     is_negative: bool
 
 

@@ -172,6 +172,7 @@ def _design(facts: CampaignFacts, report: Report | None) -> list[Question]:
     from_where = facts.platform or ("personal links" if facts.is_invited else "an open link")
     text = "shown as text" if facts.is_accessible else "shown as images of text"
     seen = "the chat" if facts.is_live else f"{listed([*facts.shown, facts.output_label])} ({text})"
+    answered = "; ".join(dict.fromkeys(each.answered_by for each in facts.criteria)) or "none is set yet"
     own_place = "1. Evaluators carry out assessments at a place of their own choosing" if facts.platform else ""
     ask = ["2. Evaluators are told they can ask any questions during the evaluation"] if facts.contact else []
     return [
@@ -188,7 +189,7 @@ def _design(facts: CampaignFacts, report: Report | None) -> list[Question]:
         _q("3.3.4.1", "Where can the form/interface that was shown to participants be viewed?",
            hint="A URL of a screenshot; the page Preview shows what evaluators see."),
         _q("3.3.4.2", "What types of information are evaluators shown when carrying out evaluations?",
-           f"With each item {seen}, and for each criterion a statement with a slider whose ends are labelled. The "
+           f"With each item {seen}, and for each criterion a statement with what answers it: {answered}. The "
            "instructions can be opened at any time."),
         _q("3.3.5", "How free are evaluators regarding when and how quickly to carry out evaluations?",
            "5. None of the above: they may pause and go on; a HIT in which nothing is rated for "
@@ -231,7 +232,7 @@ def _criterion(each: StatementFacts, facts: CampaignFacts, report: Report | None
     reversal = " Agreement is bad: scores are reversed to 100 − x first." if each.is_negative else ""
     effects = "The effect size is P(row > column), the probability of superiority, ties counted half."
     tests = f"{' '.join(comparison(report))} {effects}" if report else ""
-    prompt = f"{each.statement} (from “{each.left_label}” to “{each.right_label}”)"
+    prompt = f"{each.statement} (answered by {each.answered_by})"
     return [
         q("4.1.1", "What type of quality is assessed by the quality criterion?",
           hint="1. Correctness · 2. Goodness · 3. Feature"),
@@ -251,15 +252,16 @@ def _criterion(each: StatementFacts, facts: CampaignFacts, report: Report | None
           hint="A name of a standardised set such as QCET (Belz et al. 2024, 2025), with the reference."),
         q("4.3.2", "What definition do you give for the quality criterion in explanations/interfaces to evaluators?",
           f"The nearest to a definition is the statement: “{each.statement}”"),
-        q("4.3.3", "What is the size of the scale or other rating instrument?", "101"),
-        q("4.3.4", "What are the possible values of the scale or other rating instrument?", "[0, 100], whole numbers"),
+        q("4.3.3", "What is the size of the scale or other rating instrument?", each.n_values,
+          hint="A number, or continuous, or N/A."),
+        q("4.3.4", "What are the possible values of the scale or other rating instrument?", each.values),
         q("4.3.5", "How is the scale or other rating instrument presented to evaluators?",
-          "3. Slider, without a position until it is moved"),
+          each.instrument),
         q("4.3.6", "If there is no rating instrument, what is the task the evaluators perform?", "N/A"),
         q("4.3.7", "What is the verbatim question, prompt or instruction given to evaluators (visible to them during "
           "each individual assessment)?", prompt),
         q("4.3.8", "What form of response elicitation is used in collecting assessments from evaluators?",
-          "1. (Dis)agreement with quality statement"),
+          each.elicitation),
         q("4.3.9", "How are raw responses from participants aggregated or otherwise processed to "
           "obtain reported scores for this quality criterion?", scores + reversal if scores else "",
           "How scores become those of systems."),

@@ -131,11 +131,17 @@ def _design(report: Report, facts: CampaignFacts | None) -> list[str]:
 
 def _criteria(report: Report) -> list[str]:
     criteria = report["settings"]["criteria"]
-    low, high = report["settings"].get("scale") or (0, 100)
-    scale = f"on a scale from {low:g} to {high:g}"
-    quoted = [each["name"] + (f" (“{each['statement']}”)" if each["statement"] else "") for each in criteria]
+    of_all = report["settings"].get("scale") or (0, 100)
+    scales = ["{:g} to {:g}".format(*(each.get("scale") or of_all)) for each in criteria]
+    is_one = len(set(scales)) == 1
+    own = [""] * len(criteria) if is_one else [f", from {scale}" for scale in scales]
+    quoted = [
+        each["name"] + (f" (“{each['statement']}”{scale})" if each["statement"] else scale)
+        for each, scale in zip(criteria, own, strict=True)
+    ]
     noun = "one criterion" if len(criteria) == 1 else f"{len(criteria)} criteria"
-    said = [f"Each item was rated on {noun} {scale}: {listed(quoted, _MOST_QUOTED)}."]
+    scale = f" on a scale from {scales[0]}" if is_one else ""
+    said = [f"Each item was rated on {noun}{scale}: {listed(quoted, _MOST_QUOTED)}."]
     if negative := [each["name"] for each in criteria if each["is_negative"]]:
         said.append(f"Agreement is bad on {listed(negative)}: these scores were reversed.")
     return said

@@ -66,7 +66,7 @@ def load_ratings(
     name: str | None = None,
     max_bytes: int | None = None,
     encoding: str | None = None,
-    scale: Scale = FULL,
+    scale: Scale | Sequence[Scale] = FULL,
     on_progress: Callable[[float], None] | None = None,
 ) -> LoadedRatings:
     """Return the ratings of a file in any format that `evalsite.lib.tables` reads, one row a rating or an item.
@@ -81,7 +81,8 @@ def load_ratings(
     name : what the person calls the file.
     max_bytes : a larger file is refused; None: no limit.
     encoding : of a text file without a mark; UTF-8 by default.
-    scale : least and greatest score that a worker could give. Scores are returned as they were given.
+    scale : least and greatest score that a worker could give, or those of each criterion. Scores are returned as they
+        were given.
     on_progress : called now and then with the share done, 0–1.
 
     Raises
@@ -106,7 +107,8 @@ def load_ratings(
     called = Criteria(criteria, statements)
     is_guessed = mapping is None and not wide
     table, mapping = _read(path, called, mapping, wide, name, max_bytes, encoding, on_progress, problems)
-    rows = code_rows(table, mapping, called, scale, problems)
+    scales = [scale] * len(criteria) if isinstance(scale, tuple) else scale
+    rows = code_rows(table, mapping, called, scales, problems)
     if len(rows.systems) > MAX_SYSTEMS:
         message = (
             f"the column has {len(rows.systems):,} different systems, and at most {MAX_SYSTEMS} are compared. Choose "

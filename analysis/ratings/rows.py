@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.ratings.coding import combined, dense, sorted_codes
-from analysis.ratings.columns import ColumnMapping, criterion_of, is_called, score_columns
+from analysis.ratings.columns import ColumnMapping, criterion_of, is_called
 from analysis.ratings.scales import Scale, words
 from campaigns.design.composition import Kind
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn
@@ -97,7 +97,7 @@ class Criteria:
 
 
 def code_rows(
-    table: Table, mapping: ColumnMapping, criteria: Criteria, scale: Scale, problems: CellProblems
+    table: Table, mapping: ColumnMapping, criteria: Criteria, scales: Sequence[Scale], problems: CellProblems
 ) -> RatingRows:
     """Return the ratings as codes; each bad cell is added to `problems` and coded as 0 or −1."""
     n_rows = table.n_rows
@@ -137,14 +137,21 @@ def code_rows(
         advice = f"The criteria are: {', '.join(criteria.names)}. Choose another protocol or edit its criteria."
         known = criteria.codes()
         rows.criterion = _look_up(text["criterion"], known, mapping["criterion"], "unknown_criterion", advice, problems)
-    for name in score_columns(mapping):
-        _check_scores(table.numbers[name], name, scale, problems)
     if "scores" in mapping:
-        _spread(rows, table, mapping["scores"], criteria, problems)
+        _spread(rows, table, mapping["scores"], criteria, scales, problems)
+    else:
+        _check_scores(rows.score, mapping["score"], np.array(scales)[rows.criterion], problems)
     return rows
 
 
-def _spread(rows: RatingRows, table: Table, columns: Sequence[str], criteria: Criteria, problems: CellProblems) -> None:
+def _spread(
+    rows: RatingRows,
+    table: Table,
+    columns: Sequence[str],
+    criteria: Criteria,
+    scales: Sequence[Scale],
+    problems: CellProblems,
+) -> None:
     """Make ratings of the cells of a wide file; an empty cell is none.
 
     Raises TableError where a column is not a criterion, or another one's too, and for a file without a score.
@@ -161,6 +168,8 @@ def _spread(rows: RatingRows, table: Table, columns: Sequence[str], criteria: Cr
             wrong.append(Problem(1, name, message, "duplicate_column"))
     if wrong:
         raise TableError(table.file, wrong)
+    for name, code in zip(columns, codes, strict=True):
+        _check_scores(table.numbers[name], name, np.array(scales[code or 0]), problems)
     scores = np.stack([table.numbers[name] for name in columns], axis=1)
     is_rated = ~np.isnan(scores)
     for place, name in enumerate(columns):
@@ -248,18 +257,19 @@ def _look_up(
     return found
 
 
-def _check_scores(score: NDArray[np.float64], name: str, scale: Scale, problems: CellProblems) -> None:
+def _check_scores(score: NDArray[np.float64], name: str, scale: NDArray[np.float64], problems: CellProblems) -> None:
+    """Add a problem for each score outside its scale; `scale` is (2,), or (n_rows, 2) where rows have their own."""
     with np.errstate(invalid="ignore"):
-        outside = np.flatnonzero((score < scale[0]) | (score > scale[1]))
-    problems.add(
-        outside,
-        name,
-        "score_out_of_range",
-        lambda row, other: (
-            f"the score is {score[row]:.17g}. Scores are from {words(scale)}: correct it, delete the row, or say which "
-            "other scale the scores are on."
-        ),
-    )
+        outside = np.flatnonzero((score < scale[..., 0]) | (score > scale[..., 1]))
+
+    def describe(row: int, other: int | None) -> str:
+        low, high = (scale[row] if scale.ndim > 1 else scale).tolist()
+        return (
+            f"the score is {score[row]:.17g}. Scores are from {words((low, high))}: correct it, delete the row, or say "
+            "which other scale the scores are on."
+        )
+
+    problems.add(outside, name, "score_out_of_range", describe)
 
 
 def _without(rows: NDArray[np.int64], name: str, problems: CellProblems) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from analysis.methods import list_methods
 from analysis.methods.replication import compare_runs
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.ratings.loading import LoadedRatings, load_ratings
-from analysis.ratings.scales import FULL, check_scale, unclear_scale
+from analysis.ratings.scales import check_scale, unclear_scale
 from analysis.ratings.sources import SourceWords, load_sources
 from analysis.report import explain, report, summarise, warnings_of
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
@@ -51,9 +51,9 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
             statements=settings.statements,
             encoding=if_windows(path, encoding),
             wide=extras.get("score_columns", ()),
-            scale=settings.scale or FULL,
+            scale=settings.scales,
         )
-        if settings.scale is None and (observed := check_scale(loaded.ratings.scores)):
+        if not settings.is_scale_said and (observed := check_scale(loaded.ratings.scores)):
             raise unclear_scale(path.name, loaded.score_columns, observed)
         chats, assignments = extras.get("dialogues"), extras.get("assignments")
         sources, scores = extras.get("sources"), extras.get("metrics")

@@ -10,6 +10,7 @@ from analysis.judge_queries import (
     KnownModel,
     find_judge_connector,
     is_running,
+    list_judged_criteria,
     list_pending,
     metric_names,
     prices_of,
@@ -100,7 +101,7 @@ def _check_judged(campaign: Campaign) -> None:
 
 
 def _criteria_of(campaign: Campaign, keys: Sequence[int]) -> list[Criterion]:
-    every = list(campaign.criteria.all())
+    every = list_judged_criteria(campaign)
     chosen = [each for each in every if each.pk in keys] if keys else every
     if not chosen or len(chosen) < len(set(keys)):
         raise DomainError("no_criteria", "Choose among the criteria of this campaign.")

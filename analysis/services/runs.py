@@ -24,7 +24,7 @@ from analysis.paper.statement import data_statement
 from analysis.paper.texts import paper_texts
 from analysis.queries import OWN_LARGE, scale_of
 from analysis.ratings.loading import LoadedRatings, load_ratings
-from analysis.ratings.scales import FULL, check_scale, unclear_scale
+from analysis.ratings.scales import check_scale, unclear_scale
 from analysis.report import first_report, report
 from analysis.settings import AnalysisSettings, from_json
 from analysis.study import run_study
@@ -121,9 +121,9 @@ def load_run(run: AnalysisRun, settings: AnalysisSettings) -> LoadedRatings:
         mapping=run.mapping,
         name=run.ratings_file.name,
         encoding=run.ratings_file.encoding,
-        scale=settings.scale or FULL,
+        scale=settings.scales,
     )
-    is_said = settings.scale is not None or run.ratings_file.campaign_id is not None
+    is_said = settings.is_scale_said or run.ratings_file.campaign_id is not None
     if not is_said and (observed := check_scale(loaded.ratings.scores)):
         raise unclear_scale(run.ratings_file.name, loaded.score_columns, observed)
     return loaded

@@ -89,17 +89,19 @@ class SystemScores:
     n_outputs: NDArray[np.int64]
 
 
-def rescale(scores: Floats, low: float, high: float) -> Floats:
+def rescale(scores: Floats, low: float | Floats, high: float | Floats) -> Floats:
     """Return scores given on a scale from `low` to `high` on 0–100, linearly; the same array if they are on it.
+
+    `low` and `high` are numbers, or (n_criteria,) for the columns of `scores`.
 
     Examples
     --------
     >>> rescale(np.array([1.0, 2.0, 5.0, np.nan]), 1, 5)
     array([  0.,  25., 100.,  nan])
     """
-    if (low, high) == (0, 100):
+    if np.all(np.equal(low, 0)) and np.all(np.equal(high, 100)):
         return scores
-    return (scores - low) * 100.0 / (high - low)
+    return np.asarray((scores - low) * 100.0 / np.subtract(high, low))
 
 
 def reverse_negative(scores: Floats, is_negative: Mask) -> Floats:

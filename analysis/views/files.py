@@ -128,7 +128,7 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     criteria = CriteriaFormSet(sent(request), initial=criteria_initial(presets), prefix="criteria")
     scale = queries.scale_of(file)
     if request.method == "POST" and form.is_valid() and criteria.is_valid():
-        chosen = criteria.specs()
+        chosen = criteria.criteria(presets)
         # It has the protocol's name only if its criteria are the protocol's.
         name = presets.protocol if chosen == presets.criteria else CUSTOM
         try:

@@ -21,6 +21,7 @@ from analysis.judge_queries import (
     hosts_of,
     is_running,
     list_answers,
+    list_judged_criteria,
     list_known_models,
     prompter_of,
     state_of,
@@ -67,7 +68,7 @@ def add(request: SignedInRequest, campaign: Campaign, connector: str) -> HttpRes
         raise Http404("There is no such connector.")
     known = list_known_models(request.user, connector)
     like = (request.POST if request.method == "POST" else request.GET).get("like", "")
-    form = NewJudgeForm(found, list(campaign.criteria.all()), sent(request), known=known, like=like)
+    form = NewJudgeForm(found, list_judged_criteria(campaign), sent(request), known=known, like=like)
     if request.method == "POST" and form.is_valid():
         try:
             made = add_judge(campaign=campaign, user=request.user, connector=connector, **form.values())

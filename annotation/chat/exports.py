@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.chat.flags import find_flags, inputs_of
 from annotation.exports import FINISHED, KIND_NAMES, assignment_chunks, utc_text
-from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
+from annotation.models import Assignment, Conversation, Response, TopicChange, Turn
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.chatbots import systems_sent_topic
 from campaigns.models import Campaign
@@ -160,12 +160,12 @@ def _changes_of(chats: Iterable[Conversation]) -> dict[int, list[TopicChange]]:
     return found
 
 
-def _ratings_of(assignments: Iterable[int]) -> dict[tuple[int, int], dict[int, int]]:
-    """Return the scores by criterion that some assignments gave, by assignment and item."""
-    found: dict[tuple[int, int], dict[int, int]] = {}
-    ratings = Rating.objects.filter(assignment__in=assignments).order_by()
-    for assignment, item, criterion, score in ratings.values_list("assignment", "item", "criterion", "score"):
-        found.setdefault((assignment, item), {})[criterion] = score
+def _ratings_of(assignments: Iterable[int]) -> dict[tuple[int, int], dict[int, Any]]:
+    """Return what some assignments answered by criterion, by assignment and item; None where it was not judged."""
+    found: dict[tuple[int, int], dict[int, Any]] = {}
+    responses = Response.objects.filter(assignment__in=assignments).order_by()
+    for assignment, item, criterion, value in responses.values_list("assignment", "item", "criterion", "value"):
+        found.setdefault((assignment, item), {})[criterion] = value
     return found
 
 

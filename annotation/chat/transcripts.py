@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.shortcuts import get_object_or_404
 
 from annotation.chat.flags import FLAGS, Finding, find_flags, inputs_of
-from annotation.models import Assignment, Conversation, Event, Rating, TopicChange, Turn, Worker
+from annotation.models import Assignment, Conversation, Event, Response, TopicChange, Turn, Worker
 from annotation.queries import worker_name
 from campaigns.chatbots import is_sent_topic
 from campaigns.models import Campaign
@@ -205,7 +205,7 @@ class Transcript:
     awaited_for: timedelta | None
     is_sent_topic: bool
     findings: Sequence[Finding]
-    ratings: Sequence[Rating]
+    ratings: Sequence[Response]
     siblings: Sequence[Conversation]
 
 
@@ -235,6 +235,6 @@ def get_transcript(campaign: Campaign, chat_id: int, now: datetime) -> Transcrip
         awaited_for=now - said[-1].at if is_awaited else None,
         is_sent_topic=is_sent_topic(chat.item.output.system.chatbot, campaign.chat_rules),
         findings=find_flags(inputs_of((turn.number, turn.text, turn.at, turn.data) for turn in said)),
-        ratings=list(Rating.objects.filter(**of_item).select_related("criterion").order_by("criterion__order")),
+        ratings=list(Response.objects.filter(**of_item).select_related("criterion").order_by("criterion__order")),
         siblings=list(siblings.order_by("item__position")),
     )

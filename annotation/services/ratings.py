@@ -1,17 +1,19 @@
 """Keeping what a worker rates."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Assignment, Conversation, Event, Rating
+from annotation.models import NO_REASON, Assignment, Conversation, Event, Response
 from annotation.queries import criteria_of, items_of
 from annotation.services.leases import reclaim, renew
+from campaigns.models import Criterion
 from evalsite.lib.errors import DomainError
 
 State = Assignment.State
-LOWEST, HIGHEST = 0, 100
 # What rating an item and showing the next one need: with the other columns the query takes a quarter longer.
 _CAMPAIGN = (
     *("public_id", "launched_at", "platform", "platform_settings", "lease_minutes", "study_name", "contact"),
@@ -27,13 +29,19 @@ _ASSIGNMENTS = Assignment.objects.select_related("campaign").only(
 
 
 def save_item(
-    *, assignment_id: int, position: int, scores: Mapping[int, int], telemetry: Mapping[str, int] | None = None
+    *,
+    assignment_id: int,
+    position: int,
+    answers: Mapping[int, Sequence[str]],
+    abstained: Mapping[int, str] | None = None,
+    telemetry: Mapping[str, int] | None = None,
 ) -> Assignment:
-    """Keep the scores (criterion id → 0–100) of the item at `position`; return the assignment as it is then.
+    """Keep what was answered to each criterion (by id) of the item at `position`; return the assignment as it is then.
 
+    `answers` are as a form sends them; `abstained`: why a criterion could not be judged, which goes before an answer.
     Of an item that is rated already nothing changes: a request that is sent twice does no harm. After the lease has
-    ended the scores are kept too, and the assignment is active again if its place is still free: its state says so.
-    Four queries, five of a chat. Raises DomainError `not_next`, `bad_scores`, `chat_open` or `returned`.
+    ended the answers are kept too, and the assignment is active again if its place is still free: its state says so.
+    Four queries, five of a chat. Raises DomainError `not_next`, `bad_answer`, `chat_open` or `returned`.
     """
     assignment = _ASSIGNMENTS.get(pk=assignment_id)
     if 1 <= position < assignment.position:
@@ -42,27 +50,38 @@ def save_item(
         raise DomainError("not_next", f"Item {assignment.position} comes next, not item {position}.")
     if assignment.state == State.RETURNED:
         raise DomainError("returned", f"You have returned this {assignment.campaign.crowd_platform.task_name}.")
-    _check_scores(scores, [criterion.pk for criterion in criteria_of(assignment.campaign)])
+    read = _read(answers, abstained or {}, criteria_of(assignment.campaign))
     item_id = items_of(assignment)[position].id
     if assignment.campaign.is_live:
         _check_chat(assignment, item_id)
-    if _keep(assignment, item_id, scores, telemetry or {}):
+    if _keep(assignment, item_id, read, telemetry or {}):
         return assignment
     # Another request has rated the item, or the lease has just ended: read it again.
-    return save_item(assignment_id=assignment_id, position=position, scores=scores, telemetry=telemetry)
+    return save_item(
+        assignment_id=assignment_id, position=position, answers=answers, abstained=abstained, telemetry=telemetry
+    )
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What was answered to a criterion."""
+
+    criterion_id: int
+    value: Any = None
+    score: float | None = None
+    abstained: str = ""
 
 
 @transaction.atomic
-def _keep(assignment: Assignment, item_id: int, scores: Mapping[int, int], telemetry: Mapping[str, int]) -> bool:
-    """Store the ratings of the next item; return False if the assignment is no longer as it was read."""
+def _keep(assignment: Assignment, item_id: int, answers: Sequence[_Answer], telemetry: Mapping[str, int]) -> bool:
+    """Store the responses to the next item; return False if the assignment is no longer as it was read."""
     if not _claim(assignment):
         return False
     if assignment.state == State.EXPIRED:
         reclaim(assignment, assignment.campaign)
     at = assignment.seen_at
-    Rating.objects.bulk_create(
-        Rating(assignment=assignment, item_id=item_id, criterion_id=criterion, score=score, rated_at=at)
-        for criterion, score in scores.items()
+    Response.objects.bulk_create(
+        Response(assignment=assignment, item_id=item_id, rated_at=at, **vars(answer)) for answer in answers
     )
     Event.objects.create(assignment=assignment, item_id=item_id, kind=Event.Kind.RATED, at=at, data=dict(telemetry))
     return True
@@ -87,10 +106,36 @@ def _check_chat(assignment: Assignment, item_id: int) -> None:
         raise DomainError("chat_open", "Chat first, then rate the chatbot.")
 
 
-def _check_scores(scores: Mapping[int, int], criteria: list[int]) -> None:
-    """Refuse scores that are not one from 0 to 100 for each criterion."""
-    if set(scores) != set(criteria):
-        n_missing = len(set(criteria) - set(scores))
-        raise DomainError("bad_scores", f"Move every slider: {n_missing} of {len(criteria)} have not been moved.")
-    if any(not LOWEST <= score <= HIGHEST for score in scores.values()):
-        raise DomainError("bad_scores", f"A score lies between {LOWEST} and {HIGHEST}.")
+def _read(
+    answers: Mapping[int, Sequence[str]], abstained: Mapping[int, str], criteria: Sequence[Criterion]
+) -> list[_Answer]:
+    """Return what was answered, by the criteria's response kinds; an optional one without an answer is left out.
+
+    Raises DomainError `bad_answer` that says how many are missing, or which cannot be taken and why.
+    """
+    known = {criterion.pk for criterion in criteria}
+    if not known.issuperset([*answers, *abstained]):
+        raise DomainError("bad_answer", "These answers belong to another page. Answer the statements on this one.")
+    found, missing = [], []
+    for criterion in criteria:
+        if criterion.may_abstain and abstained.get(criterion.pk):
+            found.append(_Answer(criterion.pk, abstained=_reason(abstained[criterion.pk], criterion)))
+            continue
+        kind = criterion.response_kind
+        value = kind.clean(answers.get(criterion.pk, ()), criterion.settings)
+        if value is not None:
+            found.append(_Answer(criterion.pk, value, kind.score(value, criterion.settings)))
+        elif criterion.is_required:
+            missing.append(kind)
+    if missing:
+        ask = missing[0].ask if len(set(missing)) == 1 else "Answer every statement"
+        raise DomainError("bad_answer", f"{ask}: {len(missing)} of {len(criteria)} have no answer.")
+    return found
+
+
+def _reason(sent: str, criterion: Criterion) -> str:
+    """Return why a criterion could not be judged, as it is kept; raise DomainError `bad_answer`."""
+    reasons = criterion.abstain_reasons.splitlines()
+    if reasons and sent not in reasons:
+        raise DomainError("bad_answer", f"“{sent[:40]}” is none of the reasons that are offered. Choose one of them.")
+    return sent if reasons else NO_REASON

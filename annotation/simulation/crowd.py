@@ -47,7 +47,9 @@ SPREAD, NOISE = (16.0, 26.0), (5.0, 12.0)
 HIGH_FROM = 85
 
 # What a generator is for: the first number of its place under the seed.
-_QUALITY, _SYSTEM, _SOURCE, _OUTPUT, _DEGRADED, _CARELESS, _LEAVING, _ARRIVAL, _WORKER, _ITEM, CHAT = range(11)
+_QUALITY, _SYSTEM, _SOURCE, _OUTPUT, _DEGRADED, _CARELESS, _LEAVING, _ARRIVAL, _WORKER, _ITEM, CHAT, ANSWERING = range(
+    12
+)
 
 
 class Manner(StrEnum):
@@ -78,7 +80,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Response:
+class SimulatedRating:
     """A worker's scores, whole numbers from 0 to 100 in the order of the criteria, and what their browser reports."""
 
     scores: tuple[int, ...]
@@ -191,11 +193,11 @@ class SimulatedWorker:
         width = len(str(max(self.crowd.n_workers, 1)))
         return f"simulated-{self.index + 1:0{width}}"
 
-    def rate(self, item: Item) -> Response:
+    def rate(self, item: Item) -> SimulatedRating:
         """Return the response to an item, which depends on the seed, the worker, the HIT and the position alone."""
         rng = generator(self.crowd.seed, _ITEM, self.index, item.hit, item.position)
         scores = self._score(item, rng)
-        return Response(tuple(scores.tolist()), self._behave(len(scores), rng))
+        return SimulatedRating(tuple(scores.tolist()), self._behave(len(scores), rng))
 
     def _score(self, item: Item, rng: np.random.Generator) -> NDArray[np.int64]:
         n_criteria = len(self.crowd.criteria)

@@ -3,15 +3,17 @@
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+from annotation.item_page import ANSWER
+
 
 @dataclass
 class Form:
-    """A form that is posted: where to, and with what. Sliders have no value yet."""
+    """A form that is posted: where to, with what. `answers`: names of what answers a criterion, whatever its kind."""
 
     action: str
     hidden: dict[str, str] = field(default_factory=dict)
     boxes: dict[str, str] = field(default_factory=dict)
-    sliders: list[str] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     choices: dict[str, list[str]] = field(default_factory=dict)
 
@@ -25,7 +27,7 @@ class Form:
 class Page:
     """A page as a worker finds it.
 
-    A `topic` begins a chat, a `chat` goes on, an `item` is rated with sliders, `feedback` ends a HIT, a `code` says
+    A `topic` begins a chat, a `chat` goes on, an `item` is rated, `feedback` ends a HIT, a `code` says
     that it is done.
     """
 
@@ -36,7 +38,7 @@ class Page:
     @property
     def item(self) -> Form | None:
         """The form of the item to be rated, if there is one."""
-        return next((form for form in self.forms if form.sliders), None)
+        return next((form for form in self.forms if form.answers), None)
 
     @property
     def feedback(self) -> Form | None:
@@ -115,13 +117,14 @@ def _add_field(form: Form, tag: str, values: dict[str, str]) -> None:
     kind = values.get("type", "text") if tag == "input" else tag
     if not name:
         return
-    if kind == "hidden":
+    if name.startswith(ANSWER):
+        if name not in form.answers:
+            form.answers.append(name)
+    elif kind == "hidden":
         form.hidden[name] = values.get("value", "")
     elif kind == "checkbox":
         form.boxes[name] = values.get("value", "on")
     elif kind == "radio":
         form.choices.setdefault(name, []).append(values.get("value", "on"))
-    elif kind == "range":
-        form.sliders.append(name)
     elif kind in ("text", "textarea"):
         form.texts.append(name)

@@ -13,13 +13,15 @@ from urllib.parse import urljoin, urlsplit
 
 from django.urls import resolve
 
+from annotation.item_page import ANSWER
 from annotation.queries import criteria_of, get_assignment
-from annotation.simulation.crowd import Item, SimulatedWorker
+from annotation.simulation.crowd import ANSWERING, Item, SimulatedWorker
 from annotation.simulation.inputs import ChatPlan, plan_chat
 from annotation.simulation.pages import Form, Page, read_page
 from annotation.simulation.talk import Talk, VisitError
 from campaigns.design.composition import Kind
-from campaigns.models import HitItem
+from campaigns.design.seeds import generator
+from campaigns.models import Criterion, HitItem
 from evalsite.lib.http import Client, RefusedError, RequestError, Response
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
@@ -29,14 +31,14 @@ PATIENCE_PAGES = 8
 
 @dataclass(frozen=True)
 class Task:
-    """What the simulator knows of an assignment and no page shows: its items by position, its sliders by criterion.
+    """What the simulator knows of an assignment and no page shows: its items by position, and its criteria.
 
     Before an item of a live campaign is rated, there is a chat of at least `min_inputs` inputs.
     """
 
     assignment_id: int
     items: Mapping[int, Item]
-    sliders: Sequence[str]
+    criteria: Sequence[Criterion]
     min_inputs: int = 0
 
 
@@ -56,13 +58,15 @@ def look_up_task(path: str) -> Task:
         )
         for position, source, system, kind in rows
     }
-    sliders = [f"score_{criterion.pk}" for criterion in criteria_of(campaign)]
-    return Task(assignment.pk, items, sliders, campaign.chat_rules.min_inputs if campaign.is_live else 0)
+    return Task(assignment.pk, items, criteria_of(campaign), campaign.chat_rules.min_inputs if campaign.is_live else 0)
 
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """Ratings that the server has answered for: they must be in the database, once."""
+    """Ratings that the server has answered for: they must be in the database, once.
+
+    `scores` are positions on a slider, which other kinds of responses are made of.
+    """
 
     assignment_id: int
     position: int
@@ -169,13 +173,18 @@ class Visitor:
         if not task.min_inputs and self._leaves_at(position, task):
             self.has_left = True
             return False
-        if set(form.sliders) != set(task.sliders):
-            raise VisitError(f"{self._path}: the sliders are {sorted(form.sliders)}, not {sorted(task.sliders)}.")
+        names = [f"{ANSWER}{criterion.pk}" for criterion in task.criteria]
+        if set(form.answers) != set(names):
+            raise VisitError(f"{self._path}: what can be answered is {sorted(form.answers)}, not {sorted(names)}.")
         response = self.worker.rate(task.items[position])
-        scores = dict(zip(task.sliders, map(str, response.scores), strict=True))
+        rng = generator(self.worker.crowd.seed, ANSWERING, self.worker.index, task.items[position].hit, position)
+        answers: dict[str, str | list[str]] = {
+            name: criterion.response_kind.simulate(score, criterion.settings, rng)
+            for name, criterion, score in zip(names, task.criteria, response.scores, strict=True)
+        }
         telemetry = {name: str(response.telemetry[name]) for name in form.hidden if name in response.telemetry}
         before = self._mark()
-        if self._send_once(form, telemetry | scores) and self._mark() != before:
+        if self._send_once(form, answers | telemetry) and self._mark() != before:
             self.acknowledged.append(Acknowledged(task.assignment_id, position, response.scores))
             self.on_rated()
         return True
@@ -246,7 +255,7 @@ class Visitor:
         """Send a form again and again until the server answers, as a browser does that reloads what a form gave."""
         self._insist("POST", urljoin(self._address, form.action), form.hidden | dict(values))
 
-    def _send_once(self, form: Form, values: Mapping[str, str]) -> bool:
+    def _send_once(self, form: Form, values: Mapping[str, str | list[str]]) -> bool:
         """Send a form; if no answer comes, open the page again, to see what the server has, and return False."""
         response = self._ask("POST", urljoin(self._address, form.action), form.hidden | dict(values))
         if response is None:
@@ -278,7 +287,7 @@ class Visitor:
         self,
         method: str,
         address: str,
-        data: Mapping[str, str] | None = None,
+        data: Mapping[str, str | list[str]] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Response | None:
         """Return the answer, or None if there was none worth having: the line was cut or the server at fault."""

@@ -1,19 +1,22 @@
-"""`{% load rating %}`: images, sliders and words of the workers' pages. Nothing here may tell kinds of items."""
+"""`{% load rating %}`: images, answers and words of the workers' pages. Nothing here may tell kinds of items."""
 
+import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django import template
 from django.template.loader import render_to_string
 from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.item_page import Picture, ShownText
+from annotation.item_page import ABSTAINED, ANSWER, Picture, ShownText
+from annotation.models import NO_REASON
 from annotation.text_images import LETTERS, SCALES, WIDTHS, Variant
 from campaigns.contracts.chat import Speaker
 from campaigns.dialogues import SPEAKERS
 from campaigns.models import Criterion
+from campaigns.responses import get_response_kind
 from evalsite.lib.words import counted
 
 register = template.Library()
@@ -80,25 +83,47 @@ def speaker_name(speaker: Speaker) -> str:
     return SPEAKERS[speaker]
 
 
-class _Statement(NamedTuple):
-    """What a worker's page shows of a criterion: never its name."""
+class Statement(NamedTuple):
+    """What a worker's page shows of a criterion: never its name. `reasons`: why it could not be judged."""
 
     pk: int
-    statement: str
-    left_label: str
-    right_label: str
+    text: str
+    template: str
+    shown: Any
+    is_required: bool
+    may_abstain: bool
+    reasons: list[str]
+
+    @property
+    def name(self) -> str:
+        """What its inputs are called."""
+        return f"{ANSWER}{self.pk}"
+
+    @property
+    def abstain_name(self) -> str:
+        """What the input is called that says that it cannot be judged."""
+        return f"{ABSTAINED}{self.pk}"
 
 
 @register.filter
-def sliders(criteria: Iterable[Criterion]) -> SafeString:
-    """Return the statements of criteria, each with its slider."""
-    return _sliders(tuple(_Statement(each.pk, each.statement, each.left_label, each.right_label) for each in criteria))
+def answers(criteria: Iterable[Criterion]) -> SafeString:
+    """Return the statements of criteria, each with what answers it."""
+    columns = ("pk", "statement", "response", "is_required", "may_abstain", "abstain_reasons")
+    rows = tuple(
+        (*(getattr(each, name) for name in columns), json.dumps(each.settings, sort_keys=True)) for each in criteria
+    )
+    return _answers(rows)
 
 
 @lru_cache(maxsize=256)
-def _sliders(criteria: tuple[_Statement, ...]) -> SafeString:
+def _answers(rows: tuple[tuple[Any, ...], ...]) -> SafeString:
     """Return what is the same on every item's page."""
-    return render_to_string("rate/statements.html", {"criteria": criteria})
+    criteria = []
+    for pk, text, response, is_required, may_abstain, reasons, settings in rows:
+        kind = get_response_kind(response)
+        shown = kind.shown(json.loads(settings))
+        criteria.append(Statement(pk, text, kind.template, shown, is_required, may_abstain, reasons.splitlines()))
+    return render_to_string("rate/statements.html", {"criteria": criteria, "no_reason": NO_REASON})
 
 
 @register.filter

@@ -100,7 +100,7 @@ def _refused(error: DomainError, campaign: Campaign) -> HttpResponse:
 
 @for_workers("GET", "HEAD", "POST")
 def hit(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the item that is to be rated next; sent, keep the scores of one and show the next, or redirect to it.
+    """Show the item that is to be rated next; sent, keep the answers to one and show the next, or redirect to it.
 
     Sent twice, from a stale tab or after a step back, it changes nothing and shows what is next all the same.
     """
@@ -109,12 +109,16 @@ def hit(request: HttpRequest, token: str) -> HttpResponse:
     began, sent = timezone.now(), read_item(request.POST)
     try:
         assignment = save_item(
-            assignment_id=assignment_id_of(token), position=sent.position, scores=sent.scores, telemetry=sent.telemetry
+            assignment_id=assignment_id_of(token),
+            position=sent.position,
+            answers=sent.answers,
+            abstained=sent.abstained,
+            telemetry=sent.telemetry,
         )
     except DomainError as error:
-        if error.code not in ("not_next", "bad_scores", "chat_open"):
+        if error.code not in ("not_next", "bad_answer", "chat_open"):
             raise
-        status = UNPROCESSABLE if error.code == "bad_scores" else CONFLICT
+        status = UNPROCESSABLE if error.code == "bad_answer" else CONFLICT
         return show_next(get_assignment(token), notice=error.message, is_error=True, status=status)
     is_new = assignment.n_rated == sent.position and assignment.seen_at >= began
     if is_new and sent.wants_redirect:

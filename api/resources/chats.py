@@ -94,7 +94,9 @@ class ScoreShape(serializers.Serializer[Any]):
     """A rating of the chat."""
 
     criterion = serializers.CharField(source="criterion.name")
-    score = serializers.IntegerField()
+    value = serializers.JSONField(help_text="What was answered; null where it could not be judged.")
+    score = serializers.FloatField(allow_null=True)
+    abstained = serializers.CharField(help_text="Why it could not be judged.")
 
 
 class TranscriptShape(serializers.Serializer[Transcript]):

@@ -1,15 +1,20 @@
 """The criteria of a campaign."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 
 from api.access import ApiRequest
 from api.operations import Resource, operation
+from api.options import OptionSummary, summarise_options, typed
 from api.shapes import cleaned, model_shape, save_sent, sent_to
+from campaigns.contracts.options import Option
 from campaigns.forms.criteria import CriterionForm, OrderForm
 from campaigns.models import Campaign, Criterion
 from campaigns.queries import get_criterion_of
+from campaigns.responses import list_response_kinds
 from campaigns.services.criteria import (
     MOST,
     add_criterion,
@@ -20,10 +25,29 @@ from campaigns.services.criteria import (
 )
 from evalsite.accounts.models import Scope
 
-CriterionShape = model_shape("Criterion", Criterion, "id", "order", *CriterionForm.base_fields)
+
+class SentCriterionForm(CriterionForm):
+    """A criterion, the options of its response kind in one object."""
+
+    field_of_code = {**CriterionForm.field_of_code, "bad_option": "settings"}
+
+    settings = forms.JSONField(required=False, help_text="An object with options of its response kind.")
+
+    def add_options(self, options: Mapping[str, Option], values: Mapping[str, Any]) -> None:
+        """Add none: they are in `settings`."""
+
+    def clean_settings(self) -> dict[str, Any]:
+        """Return the options; refuse what is no object."""
+        settings = self.cleaned_data["settings"] or {}
+        if not isinstance(settings, dict):
+            raise forms.ValidationError("Send an object with a value for each option.")
+        return {name: typed(value) for name, value in settings.items()}
 
 
-class NewCriterionForm(CriterionForm):
+CriterionShape = model_shape("Criterion", Criterion, "id", "order", *SentCriterionForm.base_fields)
+
+
+class NewCriterionForm(SentCriterionForm):
     """A criterion, and its place."""
 
     order = forms.IntegerField(
@@ -34,7 +58,29 @@ class NewCriterionForm(CriterionForm):
     )
 
 
-DeletedCriterionShape = model_shape("DeletedCriterion", Criterion, "order", *CriterionForm.base_fields)
+DeletedCriterionShape = model_shape("DeletedCriterion", Criterion, "order", *SentCriterionForm.base_fields)
+
+
+@dataclass(frozen=True)
+class ResponseKindSummary:
+    """A way to answer a criterion."""
+
+    slug: str
+    title: str
+    summary: str
+    options: list[OptionSummary]
+
+
+class ResponseKinds(Resource):
+    """The response kinds of this site."""
+
+    @operation(Scope.READ, returns=ResponseKindSummary, many="all")
+    def get(self, request: ApiRequest) -> list[ResponseKindSummary]:
+        """Return the response kinds, and what of each can be set."""
+        return [
+            ResponseKindSummary(each.slug, each.title, each.summary, summarise_options(each.options.named()))
+            for each in list_response_kinds()
+        ]
 
 
 class Criteria(Resource):
@@ -46,7 +92,7 @@ class Criteria(Resource):
         return campaign.criteria.all()
 
     @operation(
-        Scope.EDIT, takes=NewCriterionForm, returns=CriterionShape, status=201, fields=CriterionForm.field_of_code
+        Scope.EDIT, takes=NewCriterionForm, returns=CriterionShape, status=201, fields=SentCriterionForm.field_of_code
     )
     def post(self, request: ApiRequest, campaign: Campaign) -> Criterion:
         """Add a criterion. Adding the same one twice adds it once."""
@@ -64,11 +110,11 @@ class OneCriterion(Resource):
         """Return the criterion."""
         return get_criterion_of(campaign, criterion_id)
 
-    @operation(Scope.EDIT, takes=CriterionForm, returns=CriterionShape)
+    @operation(Scope.EDIT, takes=SentCriterionForm, returns=CriterionShape)
     def patch(self, request: ApiRequest, campaign: Campaign, criterion_id: int) -> Criterion:
         """Change the fields that are sent."""
         found = get_criterion_of(campaign, criterion_id)
-        form = CriterionForm(found, sent_to(CriterionForm, request, partial=True))
+        form = SentCriterionForm(found, sent_to(SentCriterionForm, request, partial=True))
         save_sent(form, lambda changes: change_criterion(campaign=campaign, criterion=found, changes=changes))
         return get_criterion_of(campaign, criterion_id)
 

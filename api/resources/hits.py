@@ -130,7 +130,9 @@ class PreviewItemShape(serializers.Serializer[Any]):
 class HitPreviewShape(serializers.Serializer[Any]):
     """A HIT as workers see it. A chat has no texts."""
 
-    criteria = model_shape("PreviewCriterion", Criterion, "statement", "left_label", "right_label")(many=True)
+    criteria = model_shape(
+        "PreviewCriterion", Criterion, "statement", "response", "settings", "is_required", "may_abstain"
+    )(many=True)
     items = PreviewItemShape(many=True)
 
 

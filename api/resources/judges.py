@@ -16,6 +16,7 @@ from analysis.judge_queries import (
     get_judge_of,
     hosts_of,
     list_answers,
+    list_judged_criteria,
     list_judges,
     list_known_models,
     state_of,
@@ -86,7 +87,7 @@ class Judges(Resource):
         if connector is None:
             raise InvalidFieldsError({"connector": ["No such connector of this site can ask a judge."]})
         known, like = list_known_models(request.user, connector.slug), str(sent.get("like") or "")
-        form = NewJudgeForm(connector, list(campaign.criteria.all()), known=known, like=like)
+        form = NewJudgeForm(connector, list_judged_criteria(campaign), known=known, like=like)
         made = add_judge(campaign=campaign, user=request.user, connector=connector.slug, **_new_values(form, sent))
         return get_judge_of(campaign, made.pk)
 

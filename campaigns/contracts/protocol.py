@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
 from campaigns.contracts.chat import ChatRules
@@ -18,9 +18,9 @@ Format = Literal["text", "dialogue", "reply"]
 
 @dataclass(frozen=True)
 class CriterionSpec:
-    """One statement that a worker agrees with on a 0–100 slider.
+    """One statement or question, and how workers answer it: by a response kind with settings.
 
-    `is_negative`: agreement is bad, so analysis reverses the score to 100 − x.
+    `is_negative`: agreement is bad, so analysis reverses the score: 100 − x on a slider.
     `is_in_worker_test`: its ratings enter the worker test.
     """
 
@@ -28,6 +28,8 @@ class CriterionSpec:
     statement: str
     is_negative: bool = False
     is_in_worker_test: bool = True
+    response: str = "slider"
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

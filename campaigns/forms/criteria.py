@@ -6,21 +6,45 @@ from typing import Any
 from django import forms
 from django.forms.models import model_to_dict
 
-from campaigns.forms.partial import CheckboxWidget, PartialForm
+from campaigns.forms.partial import CheckboxWidget, OptionsPartialForm
 from campaigns.models import Criterion
+from campaigns.responses import list_response_kinds
+from evalsite.lib.markdown import MarkdownField
 
-_AGREE, _DISAGREE = "strongly agree", "strongly disagree"
+_LONGEST_REASON, _MOST_REASONS = 200, 20
+_NEW = {"is_in_worker_test": True, "is_required": True, "response": "slider"}
+_OF_NEW = ("statement", "name", "response", "is_negative", "is_in_worker_test")
 
 
-class CriterionForm(PartialForm):
-    """One statement that a worker agrees with on a slider. Without a criterion, the form of a new one."""
+class ReasonsField(MarkdownField):
+    """Reasons, one a line."""
 
-    field_of_code = {"name_taken": "name"}
+    def clean(self, value: Any) -> str:
+        """Return the reasons, each once; refuse long ones and many."""
+        lines = dict.fromkeys(filter(None, (" ".join(line.split()) for line in super().clean(value).splitlines())))
+        if len(lines) > _MOST_REASONS:
+            raise forms.ValidationError(f"These are {len(lines)} reasons; at most {_MOST_REASONS} can be offered.")
+        if long := next((line for line in lines if len(line) > _LONGEST_REASON), ""):
+            raise forms.ValidationError(
+                f"“{long[:40]}…” has {len(long)} characters, a reason at most {_LONGEST_REASON}."
+            )
+        return "\n".join(lines)
+
+
+class CriterionForm(OptionsPartialForm):
+    """One statement or question, and how it is answered; of an existing one with the options of its response kind."""
+
+    field_of_code = {"name_taken": "name", "unknown_response_kind": "response"}
+    settings_name = "settings"
 
     statement = forms.CharField(max_length=500, widget=forms.Textarea(attrs={"rows": 2}))
     name = forms.CharField(max_length=100, help_text="For results. Workers never see it.")
-    left_label = forms.CharField(label="Left end", max_length=100, initial=_DISAGREE)
-    right_label = forms.CharField(label="Right end", max_length=100, initial=_AGREE)
+    response = forms.ChoiceField(
+        label="Answered by",
+        choices=lambda: [(kind.slug, kind.title) for kind in list_response_kinds()],
+        required=False,
+        initial="slider",
+    )
     is_negative = forms.BooleanField(
         label="Negative",
         required=False,
@@ -33,11 +57,41 @@ class CriterionForm(PartialForm):
         widget=CheckboxWidget,
         help_text="Careful workers rate degraded items lower on it.",
     )
+    is_required = forms.BooleanField(
+        label="Required", required=False, widget=CheckboxWidget, help_text="Workers cannot go on without an answer."
+    )
+    may_abstain = forms.BooleanField(
+        label="Workers may say that they cannot judge", required=False, widget=CheckboxWidget
+    )
+    abstain_reasons = ReasonsField(
+        label="Reasons why",
+        required=False,
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One a line, to choose from. Empty: a box to tick.",
+    )
 
     def __init__(self, criterion: Criterion | None = None, data: Mapping[str, Any] | None = None) -> None:
-        initial = model_to_dict(criterion, fields=list(self.base_fields)) if criterion else {"is_in_worker_test": True}
+        initial = model_to_dict(criterion, fields=list(self.base_fields)) if criterion else dict(_NEW)
         super().__init__(data, initial=initial, id_prefix=f"criterion-{criterion.pk}" if criterion else "new")
         self.criterion = criterion
+        if criterion:
+            self.add_options(criterion.response_kind.options.plain(), criterion.settings)
+
+    def clean_response(self) -> str:
+        """Return the kind; of a new criterion a slider if none is sent."""
+        return self.cleaned_data["response"] or (self.criterion.response if self.criterion else "slider")
+
+    def fields_of_card(self) -> list[forms.BoundField]:
+        """Return the fields of an existing criterion that are saved as they are typed: another kind has other ones."""
+        options = self.option_fields()
+        first = [self[name] for name in ("statement", "name")]
+        rest = [self[name] for name in self.base_fields if name not in ("statement", "name", "response")]
+        return [*first, *options, *rest]
+
+    def fields_of_new(self) -> list[forms.BoundField]:
+        """Return the fields of a new criterion."""
+        return [self[name] for name in _OF_NEW]
 
 
 class IdsField(forms.TypedMultipleChoiceField):

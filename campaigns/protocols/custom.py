@@ -89,3 +89,27 @@ You cannot go back to an earlier one.
 
 {FEEDBACK_NOTE}"""
     has_open_screen = True
+
+
+class LikertScales(Protocol):
+    """A worker sees a source and a text, and chooses a point between disagreement and agreement for each criterion."""
+
+    slug = "da-likert"
+    title = "Direct Assessment, Likert scales"
+    summary = "Quality criteria, each answered on five labelled points from strongly disagree to strongly agree."
+    criteria = (
+        CriterionSpec("clarity", "The text is clear.", response="scale"),
+        CriterionSpec("usefulness", "The text is useful.", response="scale"),
+    )
+    worker_test = "paired-wilcoxon"
+    screen = Screen(fields=(Field("source", "Source"),), output_label="Text")
+    mix = Mix(80, 10, 10)  # no field is known to be a reference
+    instructions = f"""\
+You will read [[what workers read, for example summaries of news articles]].
+
+Below each text there are statements. For each, choose the point that says how far you agree with it.
+
+Rate each item by itself. You cannot go back to an earlier item.
+
+{FEEDBACK_NOTE}"""
+    has_open_screen = True

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from campaigns.models import Campaign, Criterion
+from campaigns.responses import get_response_kind
 from campaigns.services.campaigns import lock_for_change
 from evalsite.lib.errors import DomainError
 
@@ -17,9 +18,11 @@ MOST = 30
 def add_criterion(*, campaign: Campaign, fields: Mapping[str, Any]) -> Criterion:
     """Add a criterion: last, unless `fields` has its `order`.
 
-    Adding the same one twice adds it once. Raises DomainError `name_taken`, or `too_many`.
+    Adding the same one twice adds it once. Raises DomainError `name_taken`, `too_many`, `unknown_response_kind` or
+    `bad_option`.
     """
     lock_for_change(campaign)
+    fields = {**fields, **_answered_by(fields.get("response", Criterion().response), fields.get("settings") or {})}
     if same := campaign.criteria.filter(**{name: fields[name] for name in fields if name != "order"}).first():
         return same
     _check_name(campaign, fields["name"])
@@ -33,10 +36,17 @@ def add_criterion(*, campaign: Campaign, fields: Mapping[str, Any]) -> Criterion
 
 @transaction.atomic
 def change_criterion(*, campaign: Campaign, criterion: Criterion, changes: Mapping[str, Any]) -> None:
-    """Set fields of a criterion; raise DomainError `name_taken` by another one."""
+    """Set fields of a criterion; raise DomainError `name_taken` by another one, or `bad_option`.
+
+    Of `settings` those that are named change. Another response kind begins with its defaults.
+    """
     lock_for_change(campaign)
     if "name" in changes:
         _check_name(campaign, changes["name"], criterion)
+    if "response" in changes or "settings" in changes:
+        response = changes.get("response", criterion.response)
+        before = criterion.settings if response == criterion.response else {}
+        changes = {**changes, **_answered_by(response, before | (changes.get("settings") or {}))}
     if changes:
         campaign.criteria.filter(pk=criterion.pk).update(**changes)
 
@@ -82,6 +92,19 @@ def _save_order(criteria: Sequence[Criterion]) -> None:
     for order, criterion in enumerate(criteria):
         criterion.order = order
     Criterion.objects.bulk_update(criteria, ["order"])
+
+
+def _answered_by(response: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a response kind and all its settings as fields of a criterion.
+
+    Raises DomainError `unknown_response_kind` or `bad_option`.
+    """
+    kind = get_response_kind(response)
+    if unknown := set(settings) - kind.options.named().keys():
+        raise DomainError("bad_option", f"{kind.title} has no option “{min(unknown)}”.")
+    checked = kind.options.check(kind.options.defaults() | dict(settings))
+    kind.check(checked)
+    return {"response": response, "settings": checked}
 
 
 def _check_name(campaign: Campaign, name: str, criterion: Criterion | None = None) -> None:

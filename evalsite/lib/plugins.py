@@ -31,5 +31,6 @@ class Registry(dict[str, T]):
         if not self and slug in self.all():
             return self[slug]
         raise DomainError(
-            f"unknown_{self._kind}", f"There is no {self._kind} “{slug}”. Choose one of: {', '.join(self)}."
+            f"unknown_{self._kind.replace(' ', '_')}",
+            f"There is no {self._kind} “{slug}”. Choose one of: {', '.join(self)}.",
         )

@@ -98,10 +98,13 @@ function forgetOthers() {
 }
 
 // ---
-// `<form data-rating>`: its button works once every `[data-slider]` was moved and while there is a connection; before, it
-// leads to the first that was not. Reports to the server how long the item took, how often the sliders were moved, how
-// often the page was left or pasted into. After a reload the sliders stand as they were left, and what was sent and did
-// not arrive is sent once more: the server takes an item once.
+// `<form data-rating>`: its button works once every `[data-required]` statement is answered and while there is a
+// connection; before, it leads to the first that is not. Reports to the server how long the item took, how often answers
+// were changed, how often the page was left or pasted into. After a reload the answers stand as they were left, and what
+// was sent and did not arrive is sent once more: the server takes an item once. Answers other than sliders are mounted by
+// answers.js, which only pages that have some fetch.
+
+/** @typedef {{ el: HTMLElement, name: string, set(value: any): void, isSet: boolean, value: any, ask(): void }} Answer */
 
 /** @param {HTMLFormElement} el */
 function mountRating(el) {
@@ -113,6 +116,10 @@ function mountRating(el) {
   let nSent = found.nSent ?? 0;
   const counts = { n_moves: 0, n_focus_lost: 0, n_pastes: 0, ...found.counts };
   const sliders = [...el.querySelectorAll("[data-slider]")].map((each) => mountSlider(/** @type {HTMLElement} */ (each)));
+  const hasOthers = el.querySelector("[data-answer], [data-abstain]") !== null;
+  /** @type {Answer[]} */
+  let answers = sliders;
+  let isReady = !hasOthers;
   const button = /** @type {HTMLButtonElement} */ (el.querySelector("[data-rating-next]"));
   const hint = /** @type {HTMLElement} */ (el.querySelector("[data-rating-hint]"));
   const left = /** @type {HTMLElement} */ (el.querySelector("[data-rating-left]"));
@@ -120,28 +127,30 @@ function mountRating(el) {
   const offline = /** @type {HTMLElement} */ (el.querySelector("[data-rating-offline]"));
   const unsent = /** @type {HTMLElement} */ (el.querySelector("[data-rating-unsent]"));
 
-  const missing = () => sliders.filter((slider) => !slider.isSet);
+  const required = () => answers.filter((answer) => answer.el.closest("[data-required]"));
+  const missing = () => required().filter((answer) => !answer.isSet);
 
   button.disabled = false; // without this script it is
 
   const refresh = () => {
     const n = missing().length;
-    button.setAttribute("aria-disabled", String(n > 0 || !navigator.onLine));
+    button.setAttribute("aria-disabled", String(n > 0 || !isReady || !navigator.onLine));
     hint.hidden = n === 0;
-    if (n < sliders.length) left.textContent = `${n} slider${n === 1 ? "" : "s"} left to move.`;
-    if (n === 1) link.textContent = "Go to it";
+    if (hasOthers) left.textContent = `${n} answer${n === 1 ? "" : "s"} left.`;
+    else if (n < required().length) left.textContent = `${n} slider${n === 1 ? "" : "s"} left to move.`;
+    link.textContent = n === 1 ? "Go to it" : "Go to the first";
     offline.hidden = navigator.onLine;
   };
 
   const keep = () => {
     const now = performance.now();
-    const scores = Object.fromEntries(sliders.filter(({ isSet }) => isSet).map(({ name, value }) => [name, value]));
+    const scores = Object.fromEntries(answers.filter(({ isSet }) => isSet).map(({ name, value }) => [name, value]));
     const times = { shown_ms: now - shownAt, first_touch_ms: firstTouchAt && firstTouchAt - shownAt };
     kept.write({ scores, counts, ...times, nSent });
     return { ...times, ...counts };
   };
 
-  el.addEventListener("slider-moved", () => {
+  el.addEventListener("answered", () => {
     firstTouchAt ??= performance.now();
     counts.n_moves += 1;
     nSent = 0;
@@ -165,7 +174,7 @@ function mountRating(el) {
 
   el.addEventListener("submit", (event) => {
     const [first] = missing();
-    if (first || !navigator.onLine) {
+    if (first || !isReady || !navigator.onLine) {
       event.preventDefault();
       event.stopImmediatePropagation();
       first?.ask();
@@ -184,12 +193,20 @@ function mountRating(el) {
   const redirect = el.elements.namedItem("redirect");
   if (redirect instanceof HTMLInputElement && !isReplaced) redirect.value = "1";
 
-  for (const slider of sliders) if (slider.name in (found.scores ?? {})) slider.set(found.scores[slider.name]);
-  refresh();
-  if (nSent && !missing().length && !el.hasAttribute("data-rating-refused")) {
+  const restore = () => {
+    isReady = true;
+    for (const answer of answers) if (answer.name in (found.scores ?? {})) answer.set(found.scores[answer.name]);
+    refresh();
+    if (!nSent || missing().length || el.hasAttribute("data-rating-refused")) return;
     unsent.hidden = false;
     if (nSent === 1) setTimeout(() => el.requestSubmit(button)); // once data-once is there
     else unsent.textContent = "What you rated has not arrived yet. Go on to send it again.";
+  };
+  if (!hasOthers) restore();
+  else {
+    refresh();
+    const mount = (/** @type {any} */ { mountAnswers }) => (answers = mountAnswers(el, sliders));
+    import("./answers.js").then(mount, () => {}).then(restore); // without it the server says what is missing
   }
 
   // Where the sliders are below the fold and the texts above were read with the item before, begin at what is new.
@@ -202,7 +219,7 @@ function mountRating(el) {
 // `<div data-slider data-left="…" data-right="…"><input type="range" data-name="…" min="0" max="100"></div>`: a slider
 // without a position until it is first moved. Only then has its input a name, and so a value that is sent. The pointer
 // is ours, as browsers differ in what a tap on the track does; keys are ours, as they differ in the steps of a page.
-// Announces each move by a `slider-moved` event, which bubbles.
+// Announces each move by an `answered` event, which bubbles.
 
 /** @param {HTMLElement} el */
 function mountSlider(el) {
@@ -236,7 +253,7 @@ function mountSlider(el) {
     why.textContent = "";
     describe();
   };
-  const announce = () => el.dispatchEvent(new CustomEvent("slider-moved", { bubbles: true }));
+  const announce = () => el.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
 
   /** @param {PointerEvent} event */
   const setAt = (event) => {

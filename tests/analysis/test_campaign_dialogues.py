@@ -82,8 +82,8 @@ def work(campaign: Campaign, name: str, *, is_careful: bool = True, dead: int = 
         chat(assignment, position, opinion="like" if is_careful else "dislike", is_dead=position == dead)
         if position != dead:
             is_low = items[position].output.system.is_degraded == is_careful
-            scores = {c.pk: (10 if is_low else 70) + position for c in criteria_of(campaign)}
-            save_item(assignment_id=assignment.pk, position=position, scores=scores)
+            scores = {c.pk: [str((10 if is_low else 70) + position)] for c in criteria_of(campaign)}
+            save_item(assignment_id=assignment.pk, position=position, answers=scores)
     started_at = timezone.now() - timedelta(minutes=MINUTES)
     Assignment.objects.filter(pk=assignment.pk).update(started_at=started_at, seen_at=started_at)
     if n_chats == len(items):

@@ -11,7 +11,7 @@ from django.urls import reverse
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.ratings.loading import load_ratings
 from analysis.services.campaigns import analyse_campaign, request_analysis
-from annotation.models import Assignment, Rating
+from annotation.models import Assignment, Response
 from annotation.services.assignments import finish_assignment
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Delivery
@@ -66,12 +66,12 @@ def test_a_snapshot_holds_every_rating_of_finished_assignments_as_given(owner: U
             rating.criterion.name,
             rating.score,
         )
-        for rating in Rating.objects.filter(assignment__state=State.FINISHED).select_related(
+        for rating in Response.objects.filter(assignment__state=State.FINISHED).select_related(
             "assignment__worker", "item__output__source", "item__output__system", "criterion"
         )
     }
     assert found == given
-    assert len(item) == Rating.objects.filter(assignment__state=State.FINISHED).count()
+    assert len(item) == Response.objects.filter(assignment__state=State.FINISHED).count()
     assert np.count_nonzero(ratings.kind == Kind.DEGRADED) == 9
     assert (file.campaign, file.n_assignments, file.title) == (campaign, 3, campaign.name)
 

@@ -17,7 +17,7 @@ from analysis.navigation import result_url
 from analysis.records import AnalysisRecords
 from analysis.services.campaigns import analyse_campaign
 from analysis.stats.ratings import match_twins
-from annotation.models import Assignment, Rating
+from annotation.models import Assignment, Response
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
@@ -39,7 +39,7 @@ def live(campaign: Campaign) -> dict[str, LiveWorker]:
 
 def give_all(campaign: Campaign, worker: str, **values) -> None:
     """Rewrite what a worker left, as no page can."""
-    Rating.objects.filter(assignment__campaign=campaign, assignment__worker__key__endswith=worker).update(**values)
+    Response.objects.filter(assignment__campaign=campaign, assignment__worker__key__endswith=worker).update(**values)
 
 
 def test_reference_items_are_as_far_from_ordinary_ones_as_in_the_report(owner: User, owner_client: Client) -> None:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from analysis import examples
 from analysis.campaign_queries import find_job, find_latest_result
 from analysis.management.commands import demo
-from annotation.models import Assignment, Conversation, Rating, Turn
+from annotation.models import Assignment, Conversation, Response, Turn
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
@@ -46,7 +46,7 @@ def run_jobs(campaign):
 def snapshot():
     return {
         model.__name__: list(model.objects.order_by("pk").values_list("pk", flat=True))
-        for model in (Campaign, Assignment, Rating, Turn, Job)
+        for model in (Campaign, Assignment, Response, Turn, Job)
     }
 
 

@@ -29,7 +29,7 @@ from analysis.models import AnalysisRun
 from analysis.sections import Output
 from analysis.services.runs import exclude_worker
 from analysis.settings import custom_settings, from_protocol
-from annotation.models import Rating
+from annotation.models import Response
 from evalsite.accounts.models import User
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.analysis.conftest import CAREFUL, finish, ratings_csv
@@ -221,7 +221,7 @@ def test_the_package_of_a_campaign_rated_on_a_few_points_gives_its_results_again
     owner: User, owner_client: Client, tmp_path: Path
 ) -> None:
     campaign = rated_campaign(owner, reward=Decimal("0.99"))
-    Rating.objects.update(score=F("score") % 5)
+    Response.objects.update(score=F("score") % 5)
     run = analysed(campaign)
     summary, printed = replicated(as_downloaded(owner_client, run), tmp_path)
     assert printed == summary

@@ -26,6 +26,7 @@ from tests.annotation.cast import make_worker, rate, rate_hit
 from tests.campaigns.cast import SYSTEMS, make_campaign
 from tests.databases import on_both
 
+pytestmark = on_both
 State = Assignment.State
 N_PAIRS = 15
 
@@ -37,7 +38,6 @@ def watched_campaign(owner: User, *, n_rated: int = 11, rule: str = "all", **mor
     )
 
 
-@on_both
 def test_a_campaign_closes_as_soon_as_every_pair_is_decided_and_says_why(owner: User, owner_client: Client) -> None:
     campaign = watched_campaign(owner)
     add_webhook(campaign=campaign, url="https://example.org/hook", events=["campaign.closed"])
@@ -91,7 +91,6 @@ def test_nothing_is_looked_at_without_a_rule_without_ratings_or_when_it_does_not
     assert not Look.objects.exists()
 
 
-@on_both
 def test_looks_come_by_themselves_but_not_too_often(owner: User) -> None:
     campaign = watched_campaign(owner, n_rated=3)
     watched_campaign(owner, rule="off")
@@ -122,7 +121,6 @@ def test_a_look_that_fails_is_not_tried_at_every_sweep(owner: User) -> None:
     assert Job.objects.filter(kind=LOOK).count() == 1
 
 
-@on_both
 def test_looks_at_many_campaigns_take_as_many_queries_as_at_one(owner: User, django_assert_num_queries) -> None:
     for _ in range(3):
         campaign = make_campaign(owner)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from django.utils import timezone
 
-from annotation.models import Assignment, Event, Rating, Worker
+from annotation.models import Assignment, Event, Response, Worker
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Criterion, Hit, HitItem, Output
 from tests.campaigns.cast import SYSTEMS, add_outputs
@@ -112,7 +112,7 @@ class _Work(NamedTuple):
     """An assignment with what it leaves behind, to be stored."""
 
     assignment: Assignment
-    ratings: list[Rating]
+    ratings: list[Response]
     events: list[Event]
 
 
@@ -150,7 +150,7 @@ def _work(
     if state in (State.FINISHED, State.ACTIVE):
         hit.n_places_left -= 1
     ratings = [
-        Rating(assignment=assignment, item=item, criterion=criterion, score=score, rated_at=at)
+        Response(assignment=assignment, item=item, criterion=criterion, value=score, score=score, rated_at=at)
         for item, at in zip(rated, rated_at, strict=True)
         for criterion, score in zip(criteria, _scores(item, criteria, rng, is_careless), strict=True)
     ]
@@ -174,7 +174,7 @@ def _store(works: Sequence[_Work]) -> None:
     """Store what workers did, all at once."""
     Assignment.objects.bulk_create(work.assignment for work in works)
     Hit.objects.bulk_update({work.assignment.hit for work in works}, ["n_places_left"])
-    Rating.objects.bulk_create(rating for work in works for rating in work.ratings)
+    Response.objects.bulk_create(rating for work in works for rating in work.ratings)
     Event.objects.bulk_create(event for work in works for event in work.events)
 
 

@@ -31,16 +31,16 @@ def open_campaign(
     return campaign
 
 
-def scores_for(campaign: Campaign, score: int = 50) -> dict[int, int]:
-    """Return the same score for every criterion."""
-    return dict.fromkeys(campaign.criteria.values_list("pk", flat=True), score)
+def scores_for(campaign: Campaign, score: int = 50) -> dict[int, list[str]]:
+    """Return the same score for every criterion, as a form sends it."""
+    return {criterion: [str(score)] for criterion in campaign.criteria.values_list("pk", flat=True)}
 
 
 def rate_items(assignment: Assignment, n_items: int | None = None) -> Assignment:
     """Rate the next items of an assignment, all that are left by default."""
     scores = scores_for(assignment.campaign)
     for _ in range(assignment.n_items - assignment.n_rated if n_items is None else n_items):
-        assignment = save_item(assignment_id=assignment.pk, position=assignment.position, scores=scores)
+        assignment = save_item(assignment_id=assignment.pk, position=assignment.position, answers=scores)
     return assignment
 
 

@@ -130,7 +130,7 @@ def test_an_abandoned_hit_is_offered_again(owner: User) -> None:
     assert expire_leases(now=later(29)) == 0
     assert expire_leases(now=later(31)) == 1
     left.refresh_from_db()
-    assert (left.state, left.ratings.count()) == (State.EXPIRED, 1)
+    assert (left.state, left.responses.count()) == (State.EXPIRED, 1)
     assert start(campaign, "ben").hit == left.hit
 
 
@@ -187,7 +187,7 @@ def test_a_returned_hit_is_offered_to_others_only(owner: User) -> None:
     for _ in range(2):  # a second click does no harm
         assert return_assignment(assignment_id=assignment.pk).state == State.RETURNED
     assert places_left(campaign) == [1]
-    assert assignment.ratings.count() == 1
+    assert assignment.responses.count() == 1
     with refused("no_work"):
         start(campaign)
     assert start(campaign, "ben").hit == assignment.hit
@@ -238,7 +238,7 @@ def test_places_always_add_up(owner: User, steps: list[tuple[str, int]]) -> None
     for hit in campaign.hits.all():
         held = hit.assignments.filter(state__in=[State.ACTIVE, State.FINISHED]).count()
         assert hit.n_places_left == 2 - held >= 0
-    assert all(each.ratings.count() == each.n_rated for each in campaign.assignments.all())
+    assert all(each.responses.count() == each.n_rated for each in campaign.assignments.all())
 
 
 def act(campaign: Campaign, verb: str, worker: str) -> None:

@@ -59,7 +59,7 @@ def expired_while_another_is_active(campaign: Campaign, *, n_rated: int = 1) -> 
 def test_an_old_tab_does_not_give_a_worker_two_hits_at_once(owner: User) -> None:
     first, second = expired_while_another_is_active(open_campaign(owner))
     after = rate_items(first, 1)
-    assert (after.state, after.n_rated, after.ratings.count()) == (State.EXPIRED, 2, 2), "kept all the same"
+    assert (after.state, after.n_rated, after.responses.count()) == (State.EXPIRED, 2, 2), "kept all the same"
     assert places_left(first.campaign) == [1, 0]
     finish(second)
     back = start(first.campaign)
@@ -146,7 +146,7 @@ def test_a_lease_that_ends_at_the_moment_of_saving(
     after = rate_items(assignment, 1)
     stored = Assignment.objects.get(pk=assignment.pk)
     assert after.state == stored.state == state
-    assert after.n_rated == stored.n_rated == stored.ratings.count() == 1
+    assert after.n_rated == stored.n_rated == stored.responses.count() == 1
     assert places_left(campaign) == [0]
 
 
@@ -195,7 +195,7 @@ def test_places_and_caps_hold_in_old_tabs_too(owner: User, steps: list[tuple[str
     for hit in campaign.hits.all():
         held = hit.assignments.filter(state__in=[State.ACTIVE, State.FINISHED]).count()
         assert hit.n_places_left == 1 - held >= 0
-    assert all(each.ratings.count() == each.n_rated for each in campaign.assignments.all())
+    assert all(each.responses.count() == each.n_rated for each in campaign.assignments.all())
     for worker in range(3):
         mine = campaign.assignments.filter(worker__key=f"worker-{worker}")
         assert mine.filter(state=State.ACTIVE).count() <= 1

@@ -59,8 +59,8 @@ def test_one_worker_in_many_tabs_gets_one_hit(owner: User) -> None:
 def test_one_item_sent_many_times_is_kept_once(owner: User) -> None:
     assignment = start_assignment(campaign=open_campaign(owner), worker_key="ann")
     scores = scores_for(assignment.campaign)
-    at_once(N_WORKERS, lambda _: save_item(assignment_id=assignment.pk, position=1, scores=scores))
-    assert assignment.ratings.count() == 1
+    at_once(N_WORKERS, lambda _: save_item(assignment_id=assignment.pk, position=1, answers=scores))
+    assert assignment.responses.count() == 1
 
 
 def test_of_many_who_finish_at_once_the_last_ends_the_campaign(owner: User) -> None:
@@ -141,7 +141,7 @@ def test_in_a_storm_of_all_requests_none_fails(owner: User, settings: dict) -> N
 
     def ask(verb: str, one: Assignment) -> None:
         if verb == "save":
-            save_item(assignment_id=one.pk, position=one.position, scores=scores)
+            save_item(assignment_id=one.pk, position=one.position, answers=scores)
         elif verb == "be late":
             Assignment.objects.filter(pk=one.pk).update(leased_until=one.started_at)
         elif verb == "be quiet":
@@ -169,7 +169,7 @@ def test_in_a_storm_of_all_requests_none_fails(owner: User, settings: dict) -> N
 
     at_once(N_WORKERS, act)
     check_places(campaign)
-    assert all(each.ratings.count() == each.n_rated for each in campaign.assignments.all())
+    assert all(each.responses.count() == each.n_rated for each in campaign.assignments.all())
 
 
 @pytest.mark.databases("postgresql")  # SQLite lets one write at a time
@@ -273,7 +273,7 @@ def test_who_rates_while_newcomers_come_loses_nothing(owner: User) -> None:
 
     def act(k: int) -> None:
         if k < len(early):
-            save_item(assignment_id=early[k].pk, position=1, scores=scores)
+            save_item(assignment_id=early[k].pk, position=1, answers=scores)
             return
         with suppress(DomainError):
             start_assignment(campaign=campaign, worker_key=f"new-{k}")

@@ -28,7 +28,7 @@ from annotation.exports import (
     iter_ratings,
     iter_scores,
 )
-from annotation.models import Assignment, Event, Rating
+from annotation.models import Assignment, Event, Response
 from annotation.worker_names import hashed_name, real_name
 from campaigns.models import Campaign, System
 from evalsite.accounts.models import User
@@ -89,7 +89,7 @@ def rows_in(content: bytes) -> list[dict[str, str]]:
 def test_every_rating_of_finished_hits_is_a_row_in_order(campaign: Campaign, criteria: list[str]) -> None:
     rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in iter_ratings(campaign)]
 
-    stored = Rating.objects.filter(assignment__state=State.FINISHED)
+    stored = Response.objects.filter(assignment__state=State.FINISHED)
     assert len(rows) == stored.count() == 4 * 10 * len(criteria)
     given = {
         (r.assignment_id, r.item.position, r.criterion.name): (r.score, r.item.output.system.name)
@@ -111,7 +111,7 @@ def test_an_analysis_reads_the_same_rows_without_state_and_times(campaign: Campa
 @on_both
 def test_all_states_bring_the_half_done_ones(campaign: Campaign, criteria: list[str]) -> None:
     rows = list(iter_ratings(campaign, states=ALL_STATES))
-    assert len(rows) == Rating.objects.count() == (4 * 10 + 4) * len(criteria)
+    assert len(rows) == Response.objects.count() == (4 * 10 + 4) * len(criteria)
     assert {row[RATING_COLUMNS.index("state")] for row in rows} == {"finished", "active"}
 
 
@@ -315,7 +315,7 @@ def test_a_campaign_without_ratings_gives_empty_tables(owner: User, owner_client
 def test_parquet_has_numbers_and_times_as_such(owner_client: Client, campaign: Campaign) -> None:
     table = parquet.read_table(io.BytesIO(sent(owner_client, campaign, "ratings.parquet")))
     kinds = dict(zip(table.column_names, map(str, table.schema.types), strict=True))
-    assert kinds["score"] == "int32"
+    assert kinds["score"] == "double"
     assert kinds["rated_at"] == "timestamp[ms, tz=UTC]"
 
 

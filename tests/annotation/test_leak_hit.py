@@ -136,7 +136,7 @@ def walk(campaign: Campaign, name: str, *, n_blocks: int = 9) -> Walk:
 
 
 def _answers(page: HttpResponse, item: HitItem) -> dict[str, str]:
-    sliders = re.findall(r'data-name="(score_\d+)"', page.text)
+    sliders = re.findall(r'data-name="(answer_\d+)"', page.text)
     return {"position": str(item.position), **dict.fromkeys(sliders, "50")}
 
 

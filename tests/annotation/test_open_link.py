@@ -24,11 +24,10 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.rate_limits import count_use
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items
 from tests.annotation.worker_pages import answers, form_of, personal_query, url, welcome_url
-from tests.databases import on_both
 from tests.lib.test_rate_limits import redis_cache
 from tests.services import free_port
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
 State = Assignment.State
 ATTACKER, HONEST, LAB = "192.0.2.66", "198.51.100.7", "203.0.113.30"
 N_RATERS = 30
@@ -95,7 +94,6 @@ def test_after_many_posts_that_rate_nothing_an_honest_visitor_gets_a_hit(
     assert held.count() == n_held - 1
 
 
-@on_both
 def test_of_a_single_place_too(owner: User, client: Client) -> None:
     campaign = open_campaign(owner, n_hits=1)
     for _ in range(N_POSTS):
@@ -103,7 +101,6 @@ def test_of_a_single_place_too(owner: User, client: Client) -> None:
     assert arrive(client, campaign).status_code == 303
 
 
-@on_both
 def test_every_honest_visitor_gets_a_hit_while_the_attack_goes_on(owner: User, client: Client) -> None:
     campaign = open_campaign(owner, n_hits=6)
     for k in range(6):
@@ -151,7 +148,6 @@ def test_who_has_just_come_keeps_the_place(owner: User, client: Client) -> None:
     assert arrive(client, campaign, "198.51.100.9").status_code == 409
 
 
-@on_both
 def test_while_places_are_scarce_the_one_longest_without_a_rating_is_offered(owner: User) -> None:
     campaign = open_campaign(owner, n_hits=3)
     ann, ben, cal = (start(campaign, name) for name in ("ann", "ben", "cal"))
@@ -167,7 +163,6 @@ def test_while_places_are_scarce_the_one_longest_without_a_rating_is_offered(own
     assert cal.events.get(kind=Event.Kind.EXPIRED).data == {"cause": "displaced"}
 
 
-@on_both
 def test_while_a_place_is_free_nobody_is_displaced(owner: User) -> None:
     campaign = open_campaign(owner, n_hits=2)
     waited(ann := start(campaign, "ann"))
@@ -237,7 +232,7 @@ def test_what_the_displaced_then_rates_is_kept_and_takes_the_place_back(client: 
     assert (page.status_code, form_of(page).hidden["position"]) == (200, "2")
     for assignment in (ann, ben):
         assignment.refresh_from_db()
-    assert (ann.state, ann.n_rated, ann.ratings.count(), ben.state) == (State.ACTIVE, 1, 1, State.EXPIRED)
+    assert (ann.state, ann.n_rated, ann.responses.count(), ben.state) == (State.ACTIVE, 1, 1, State.EXPIRED)
     assert places_left(campaign) == [0]
     assert "offered to others" in client.get(second).text
 
@@ -249,7 +244,7 @@ def test_who_comes_back_when_somebody_else_has_begun_is_led_to_another_hit(clien
     client.post(second, sent)
     page = client.post(first, sent)
     ann = Assignment.objects.order_by("pk")[0]
-    assert (page.status_code, ann.state, ann.ratings.count()) == (409, State.EXPIRED, 1), "kept all the same"
+    assert (page.status_code, ann.state, ann.responses.count()) == (409, State.EXPIRED, 1), "kept all the same"
     assert client.post(f"{first}next/").status_code == 409, "nothing is left"
     return_place = Assignment.objects.order_by("pk")[1]
     client.post(url("return", return_place))
@@ -258,7 +253,6 @@ def test_who_comes_back_when_somebody_else_has_begun_is_led_to_another_hit(clien
     assert places_left(campaign) == [0]
 
 
-@on_both
 def test_who_comes_back_gets_another_place_in_which_nothing_was_rated(client: Client) -> None:
     campaign, first, _ = displaced(client, n_hits=2)
     waited(other := Assignment.objects.get(worker__key="other-0"))
@@ -310,7 +304,6 @@ def test_a_lease_that_is_shorter_stays_as_it_is(owner: User) -> None:
 # --- The cap of workers
 
 
-@on_both
 def test_who_rates_nothing_does_not_use_up_the_cap(owner: User) -> None:
     campaign = open_campaign(owner, n_hits=4, platform_settings={"access": "open", "max_workers": 2})
     rate_items(start(campaign, "ann"), 1)
@@ -325,7 +318,6 @@ def test_who_rates_nothing_does_not_use_up_the_cap(owner: User) -> None:
     assert get_access(campaign).n_workers == 2
 
 
-@on_both
 def test_a_full_campaign_gains_no_room_by_displacing_who_takes_part_anyway(owner: User) -> None:
     campaign = open_campaign(owner, n_hits=4, platform_settings={"access": "open", "max_workers": 1})
     finish_assignment(assignment_id=rate_items(start(campaign, "ann")).pk)
@@ -337,7 +329,6 @@ def test_a_full_campaign_gains_no_room_by_displacing_who_takes_part_anyway(owner
 # --- Clients
 
 
-@on_both
 def test_a_client_gets_hits_that_it_has_not_had_first(owner: User, client: Client) -> None:
     campaign = open_campaign(owner, n_hits=3, workers_per_hit=2)
     addresses = [LAB, HONEST, LAB, LAB, LAB, LAB]

@@ -266,7 +266,7 @@ def test_an_editor_frees_the_place_of_an_active_assignment(
 
     assert response.status_code == 302
     active.refresh_from_db()
-    assert (active.state, active.n_rated, active.ratings.count() > 0) == (State.EXPIRED, 5, True)
+    assert (active.state, active.n_rated, active.responses.count() > 0) == (State.EXPIRED, 5, True)
     assert active.hit.n_places_left == 1
     assert "freed by a researcher" in colleague_client.get(page_of(busy, "assignments")).text
     again = colleague_client.post(release_of(busy, active), follow=True)

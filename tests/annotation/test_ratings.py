@@ -17,7 +17,7 @@ from tests.annotation.open_campaigns import open_campaign, rate_items, scores_fo
 from tests.conftest import make_owner
 from tests.databases import on_both
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, on_both]
 
 
 @pytest.fixture(scope="module")
@@ -35,57 +35,54 @@ def refused(code: str):
     return pytest.raises(DomainError, check=lambda error: error.code == code)
 
 
-@on_both
 def test_scores_are_kept_as_given(assignment: Assignment) -> None:
     scores = scores_for(assignment.campaign, 73)
-    after = save_item(assignment_id=assignment.pk, position=1, scores=scores, telemetry={"n_moves": 2})
+    after = save_item(assignment_id=assignment.pk, position=1, answers=scores, telemetry={"n_moves": 2})
     assert after.position == 2
-    assert [(rating.item.position, rating.score) for rating in assignment.ratings.all()] == [(1, 73)]
+    assert [(rating.item.position, rating.score) for rating in assignment.responses.all()] == [(1, 73)]
     rated = assignment.events.get(kind=Event.Kind.RATED)
     assert rated.item is not None
     assert (rated.item.position, rated.data) == (1, {"n_moves": 2})
 
 
-@on_both
 def test_an_item_that_is_sent_twice_is_kept_once_as_first_given(assignment: Assignment) -> None:
     for score in (10, 90):
-        after = save_item(assignment_id=assignment.pk, position=1, scores=scores_for(assignment.campaign, score))
+        after = save_item(assignment_id=assignment.pk, position=1, answers=scores_for(assignment.campaign, score))
         assert after.position == 2
-    assert list(assignment.ratings.values_list("score", flat=True)) == [10]
+    assert list(assignment.responses.values_list("score", flat=True)) == [10]
 
 
 @pytest.mark.parametrize("position", [2, 3, 4])
 def test_no_item_can_be_skipped(assignment: Assignment, position: int) -> None:
     with refused("not_next"):
-        save_item(assignment_id=assignment.pk, position=position, scores=scores_for(assignment.campaign))
+        save_item(assignment_id=assignment.pk, position=position, answers=scores_for(assignment.campaign))
 
 
 @pytest.mark.parametrize("score", [-1, 101])
 def test_a_score_lies_between_0_and_100(assignment: Assignment, score: int) -> None:
-    with refused("bad_scores"):
-        save_item(assignment_id=assignment.pk, position=1, scores=scores_for(assignment.campaign, score))
-    assert assignment.ratings.count() == 0
+    with refused("bad_answer"):
+        save_item(assignment_id=assignment.pk, position=1, answers=scores_for(assignment.campaign, score))
+    assert assignment.responses.count() == 0
 
 
-@pytest.mark.parametrize("scores", [{}, {0: 50}])
-def test_every_criterion_is_rated_and_no_other(assignment: Assignment, scores: dict[int, int]) -> None:
-    with refused("bad_scores"):
-        save_item(assignment_id=assignment.pk, position=1, scores=scores)
+@pytest.mark.parametrize("scores", [{}, {0: ["50"]}])
+def test_every_criterion_is_rated_and_no_other(assignment: Assignment, scores: dict[int, list[str]]) -> None:
+    with refused("bad_answer"):
+        save_item(assignment_id=assignment.pk, position=1, answers=scores)
 
 
 def test_nothing_follows_the_last_item(assignment: Assignment) -> None:
     rate_items(assignment)
     with refused("not_next"):
-        save_item(assignment_id=assignment.pk, position=4, scores=scores_for(assignment.campaign))
+        save_item(assignment_id=assignment.pk, position=4, answers=scores_for(assignment.campaign))
 
 
 def test_a_returned_hit_takes_no_more(assignment: Assignment) -> None:
     return_assignment(assignment_id=assignment.pk)
     with refused("returned"):
-        save_item(assignment_id=assignment.pk, position=1, scores=scores_for(assignment.campaign))
+        save_item(assignment_id=assignment.pk, position=1, answers=scores_for(assignment.campaign))
 
 
-@on_both
 def test_what_comes_after_the_lease_is_kept_and_goes_on_if_the_place_is_free(assignment: Assignment) -> None:
     expire_leases(now=timezone.now() + timedelta(hours=2))
     after = rate_items(assignment, 1)
@@ -93,12 +90,11 @@ def test_what_comes_after_the_lease_is_kept_and_goes_on_if_the_place_is_free(ass
     assert after.hit.n_places_left == 0
 
 
-@on_both
 def test_what_comes_after_the_place_has_gone_is_kept_but_does_not_count(assignment: Assignment) -> None:
     expire_leases(now=timezone.now() + timedelta(hours=2))
     rate_items(start_assignment(campaign=assignment.campaign, worker_key="ben"), 1)
     after = rate_items(assignment, 1)
-    assert (after.state, after.ratings.count()) == (Assignment.State.EXPIRED, 1)
+    assert (after.state, after.responses.count()) == (Assignment.State.EXPIRED, 1)
 
 
 def test_tokens_cannot_be_forged(assignment: Assignment) -> None:
@@ -118,7 +114,6 @@ def test_the_page_shows_the_item_to_be_rated_and_knows_the_next(assignment: Assi
     assert get_current_item(rate_items(assignment)).item is None
 
 
-@on_both
 @pytest.mark.parametrize("size", [3, 30])
 def test_queries_do_not_grow_with_the_hit(
     owner: User, size: int, django_assert_num_queries: DjangoAssertNumQueries
@@ -127,4 +122,4 @@ def test_queries_do_not_grow_with_the_hit(
     scores = scores_for(assignment.campaign)
     get_current_item(assignment)  # the HIT and the criteria, once a process
     with django_assert_num_queries(6):  # four, and the savepoint that the test's own transaction makes of this one
-        get_current_item(save_item(assignment_id=assignment.pk, position=1, scores=scores))
+        get_current_item(save_item(assignment_id=assignment.pk, position=1, answers=scores))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.models import Assignment, Rating
+from annotation.models import Assignment, Response
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from annotation.simulation.visitor import Acknowledged, Visitor
 from campaigns.models import Campaign
@@ -96,7 +96,7 @@ def everyone_finished(campaign: Campaign, visitors: list[Visitor]) -> None:
 
 def acknowledged_ratings_are_there_once(campaign: Campaign, acknowledged: list[Acknowledged]) -> None:
     kept = Counter(
-        Rating.objects.filter(assignment__campaign=campaign).values_list("assignment", "item__position", "score")
+        Response.objects.filter(assignment__campaign=campaign).values_list("assignment", "item__position", "score")
     )
     assert sum(kept.values()) == N_WORKERS * SIZE
     assert set(kept.values()) == {1}

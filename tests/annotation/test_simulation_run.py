@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import F
 
-from annotation.models import Assignment, Rating
+from annotation.models import Assignment, Response
 from annotation.simulation.crowd import Crowd
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from campaigns.models import Campaign
@@ -44,7 +44,7 @@ def run(campaign, n_workers=4, max_hits=None, **crowd):
 
 def ratings_of(campaign):
     """Every score that is stored, by assignment and position, in the order of the criteria."""
-    rows = Rating.objects.filter(assignment__campaign=campaign).order_by("criterion__order")
+    rows = Response.objects.filter(assignment__campaign=campaign).order_by("criterion__order")
     stored = {}
     for assignment, position, score in rows.values_list("assignment", "item__position", "score"):
         stored.setdefault((assignment, position), []).append(score)

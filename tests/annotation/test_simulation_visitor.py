@@ -7,7 +7,7 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.models import Assignment, Rating
+from annotation.models import Assignment, Response
 from annotation.simulation.pages import read_page
 from annotation.simulation.running import make_crowd
 from annotation.simulation.visitor import PATIENCE_PAGES, VisitError, Visitor
@@ -51,8 +51,8 @@ def test_whatever_is_lost_on_the_way_every_acknowledged_rating_is_stored_once(ow
     campaign = open_campaign(owner, n_hits=2, size=4)
     visitor = visitor_of(campaign, faults)
     visitor.work()
-    stored = dict(Rating.objects.order_by("pk").values_list("item", "score"))
-    assert Rating.objects.count() == len(stored) == 2 * 4
+    stored = dict(Response.objects.order_by("pk").values_list("item", "score"))
+    assert Response.objects.count() == len(stored) == 2 * 4
     assignments = Assignment.objects.in_bulk()
     assert [each.state for each in assignments.values()] == [Assignment.State.FINISHED] * 2
     assert visitor.codes == [each.completion_code for each in assignments.values()]
@@ -93,4 +93,4 @@ def test_who_may_do_one_hit_stops_after_it(owner):
 @given(st.text())
 def test_any_text_can_be_read_as_a_page(text):
     page = read_page(text)
-    assert page.item is None or page.item.sliders
+    assert page.item is None or page.item.answers

@@ -19,7 +19,7 @@ from PIL import Image
 from annotation import text_images
 from annotation.exports import RATING_COLUMNS, iter_ratings
 from annotation.images import DARK, LIGHT
-from annotation.models import Assignment, Rating
+from annotation.models import Assignment, Response
 from annotation.services.assignments import start_assignment
 from annotation.text_images import VARIANTS, Part, draw, size_of
 from annotation.tokens import token_of
@@ -122,7 +122,7 @@ def test_a_campaign_from_the_file_to_the_ranking(opened: Opened, tmp_path: Path,
     campaign.refresh_from_db()
     assert campaign.status == Campaign.Status.CLOSED
     n_items = HitItem.objects.filter(hit__campaign=campaign).count()
-    assert Rating.objects.filter(assignment__campaign=campaign).count() == 2 * n_items * campaign.criteria.count()
+    assert Response.objects.filter(assignment__campaign=campaign).count() == 2 * n_items * campaign.criteria.count()
 
     ratings, results = tmp_path / "ratings.csv", StringIO()
     with ratings.open("w") as stream:

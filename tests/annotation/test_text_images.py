@@ -18,7 +18,7 @@ import annotation.queries
 from annotation import text_images
 from annotation.exports import ASSIGNMENT_COLUMNS, iter_assignments
 from annotation.images import DARK, LIGHT, layout
-from annotation.models import Assignment, Event, Rating
+from annotation.models import Assignment, Event, Response
 from annotation.queries import get_current_item
 from annotation.services.assignments import return_assignment, start_assignment
 from annotation.text_images import VARIANTS, WIDTHS, Part, blocks_with_parts, draw, size_of, stems_in
@@ -143,7 +143,7 @@ def test_a_worker_chooses_text_for_the_rest_of_the_hit(owner: User, client: Clie
     assert client.get(f"{_hit_url(ann)}{name}.webp").status_code == 404
     assert "<img" in client.get(_hit_url(ben)).text, "of this worker alone"
     chosen = Event.objects.get(kind=Event.Kind.TEXT)
-    assert (chosen.assignment, Rating.objects.filter(rated_at__lt=chosen.at).count()) == (ann, 1)
+    assert (chosen.assignment, Response.objects.filter(rated_at__lt=chosen.at).count()) == (ann, 1)
     accessible = ASSIGNMENT_COLUMNS.index("accessible")
     assert [row[accessible] for row in iter_assignments(campaign)] == [True, False]
 

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Assignment, Rating
+from annotation.models import Assignment, Response
 from annotation.services.assignments import start_assignment
 from annotation.tokens import token_of
 from evalsite.accounts.models import User
@@ -36,7 +36,7 @@ def _odd_answers(assignment: Assignment, client: Client) -> dict[str, HttpRespon
         "huge form": client.post(hit, huge),
         "huge feedback": client.post(url("feedback", assignment), huge),
         "huge welcome": client.post(welcome, huge),
-        "many fields": client.post(hit, {f"score_{k}": "1" for k in range(2000)}),
+        "many fields": client.post(hit, {f"answer_{k}": "1" for k in range(2000)}),
         "broken parts": client.post(hit, b"--x", content_type="multipart/form-data; boundary="),
         "cut link": client.get(f"/rate/c/{str(assignment.campaign.public_id)[:-3]}/"),
         "no such page": client.get(f"{hit}more/and/more/"),
@@ -55,7 +55,7 @@ def test_no_answer_sets_a_cookie_or_fails(assignment: Assignment, owner_client: 
         assert "sign" not in response.text.lower(), (name, "a page of the site, not of its workers")
         assert "frame-ancestors 'self'" in response["Content-Security-Policy"], name
         assert response["Cache-Control"] == "no-store", name
-    assert not Rating.objects.exists()
+    assert not Response.objects.exists()
 
 
 @pytest.mark.parametrize("method", ["options", "put", "delete"])
@@ -88,10 +88,10 @@ def test_without_a_position_nothing_is_kept_nor_said_to_be(
     assignment: Assignment, client: Client, position: str | None
 ) -> None:
     page = client.get(url("hit", assignment))
-    sent = dict.fromkeys(re.findall(r'data-name="(score_\d+)"', page.text), "50")
+    sent = dict.fromkeys(re.findall(r'data-name="(answer_\d+)"', page.text), "50")
     if position is not None:
         sent["position"] = position
     answer = client.post(url("hit", assignment), sent)
     assert answer.status_code == 409
     assert "already rated" not in answer.text
-    assert not Rating.objects.exists()
+    assert not Response.objects.exists()

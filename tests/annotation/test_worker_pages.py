@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.forms import read_item
-from annotation.models import Assignment, Event, Rating, Worker
+from annotation.models import Assignment, Event, Response, Worker
 from annotation.services.assignments import expire_leases, finish_assignment, return_assignment
 from campaigns.models import Campaign
 from campaigns.platforms.mturk.plugin import MTurk
@@ -50,7 +50,7 @@ def test_a_whole_hit_from_the_link_to_the_code_without_a_cookie(owner: User, bro
 
     assignment = Assignment.objects.get()
     assert (assignment.state, assignment.feedback) == (State.FINISHED, "All clear.")
-    assert list(Rating.objects.order_by("item__position").values_list("score", flat=True)) == [10, 20, 30]
+    assert list(Response.objects.order_by("item__position").values_list("score", flat=True)) == [10, 20, 30]
     for _ in range(2):
         assert assignment.completion_code in browser_client.get(address).text
     assert not browser_client.cookies
@@ -186,11 +186,11 @@ def test_unknown_addresses(owner: User, client: Client) -> None:
 def test_an_item_sent_twice_is_kept_once(owner: User, client: Client) -> None:
     address = url("hit", started(open_campaign(owner)))
     sent = answers(client.get(address), 30)
-    first, again = client.post(address, sent), client.post(address, sent | {"score_1": "99"})
+    first, again = client.post(address, sent), client.post(address, sent | {"answer_1": "99"})
     assert position_in(first) == position_in(again) == 2
     assert "already rated" not in first.text
     assert "already rated" in again.text
-    assert [rating.score for rating in Rating.objects.all()] == [30]
+    assert [rating.score for rating in Response.objects.all()] == [30]
 
 
 def test_a_stale_tab_is_led_to_what_is_next(owner: User, client: Client) -> None:
@@ -200,7 +200,7 @@ def test_a_stale_tab_is_led_to_what_is_next(owner: User, client: Client) -> None
     page = client.post(url("hit", assignment), stale)
     assert (page.status_code, position_in(page)) == (200, 3)
     assert "already rated" in page.text
-    assert Rating.objects.filter(score=1).count() == 0
+    assert Response.objects.filter(score=1).count() == 0
 
 
 @pytest.mark.parametrize("position", ["2", "3", "99"])
@@ -208,17 +208,17 @@ def test_nothing_is_skipped(owner: User, client: Client, position: str) -> None:
     address = url("hit", started(open_campaign(owner)))
     page = client.post(address, answers(client.get(address), position=position))
     assert (page.status_code, position_in(page)) == (409, 1)
-    assert not Rating.objects.exists()
+    assert not Response.objects.exists()
 
 
 @pytest.mark.parametrize("score", ["", "101", "-1", "7.5", "x", "٣", "9" * 5000])
 def test_a_score_is_a_whole_number_from_0_to_100(owner: User, client: Client, score: str) -> None:
     address = url("hit", started(open_campaign(owner)))
     sent = answers(client.get(address))
-    slider = next(name for name in sent if name.startswith("score_"))
+    slider = next(name for name in sent if name.startswith("answer_"))
     page = client.post(address, sent | {slider: score})
     assert (page.status_code, position_in(page)) == (422, 1)
-    assert not Rating.objects.exists()
+    assert not Response.objects.exists()
 
 
 def test_an_untouched_slider_is_no_rating(owner: User, client: Client) -> None:
@@ -243,8 +243,8 @@ def test_telemetry_is_kept_if_it_is_sane(owner: User, client: Client) -> None:
 
 
 def test_a_form_of_rubbish_is_read_as_nothing() -> None:
-    sent = read_item(QueryDict("position=x&score_=5&score_a=5&score_7=&score_8=3"))
-    assert (sent.position, sent.scores, sent.telemetry) == (0, {8: 3}, {})
+    sent = read_item(QueryDict("position=x&answer_=5&answer_a=5&answer_7=&answer_8=3&answer_8=4&abstained_9="))
+    assert (sent.position, sent.answers, sent.abstained, sent.telemetry) == (0, {8: ["3", "4"]}, {}, {})
 
 
 def test_instructions_and_statements_are_at_hand_but_no_criterion_is_named(owner: User, client: Client) -> None:
@@ -253,7 +253,7 @@ def test_instructions_and_statements_are_at_hand_but_no_criterion_is_named(owner
     page = client.get(url("hit", started(campaign)))
     assert "<em>slowly</em>" in page.text
     assert criterion.statement in page.text
-    assert f'data-left="{criterion.left_label}"' in page.text
+    assert f'data-left="{criterion.settings["left_label"]}"' in page.text
     assert re.search(r'aria-valuetext="[^"0-9]*"', page.text)
 
 
@@ -271,7 +271,7 @@ def test_returning_is_asked_twice_and_frees_the_hit(owner: User, client: Client)
     assert client.post(url("return", assignment)).status_code == 303
     assert client.get(url("hit", assignment)).status_code == 410
     assert client.post(url("return", assignment)).status_code == 303
-    assert Rating.objects.count() == 1
+    assert Response.objects.count() == 1
     assert campaign.hits.get().n_places_left == 1
     assert client.get(welcome_url(campaign)).status_code == 200
 
@@ -281,7 +281,7 @@ def test_ratings_of_a_returned_hit_are_refused(owner: User, client: Client) -> N
     sent = answers(client.get(url("hit", assignment)))
     return_assignment(assignment_id=assignment.pk)
     assert client.post(url("hit", assignment), sent).status_code == 410
-    assert not Rating.objects.exists()
+    assert not Response.objects.exists()
 
 
 def _expire(assignment: Assignment) -> None:
@@ -306,7 +306,7 @@ def test_scores_that_come_late_are_kept_and_the_worker_goes_on(owner: User, clie
     sent = answers(client.get(url("hit", assignment)))
     _expire(assignment)
     assert position_in(client.post(url("hit", assignment), sent)) == 2
-    assert Rating.objects.count() == 1
+    assert Response.objects.count() == 1
 
 
 def test_scores_that_come_too_late_are_kept_and_the_worker_is_given_another_hit(owner: User, client: Client) -> None:
@@ -317,7 +317,7 @@ def test_scores_that_come_too_late_are_kept_and_the_worker_is_given_another_hit(
     assert rate_items(started(campaign, "other"), 1).hit == assignment.hit
     page = client.post(url("hit", assignment), sent)
     assert page.status_code == 409
-    assert assignment.ratings.count() == 1
+    assert assignment.responses.count() == 1
     campaign.refresh_from_db()
     other = client.post(url("next", assignment))
     assert other.status_code == 303
@@ -374,7 +374,7 @@ def test_where_a_reload_would_send_the_form_again_it_is_answered_with_a_redirect
     again = client.post(address, sent)
     assert (again.status_code, position_in(again)) == (200, 2)
     assert "already rated" in again.text
-    assert Rating.objects.count() == 1
+    assert Response.objects.count() == 1
 
 
 # --- Words

@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from annotation.models import Assignment, Rating
+from annotation.models import Assignment, Response
 from campaigns.models import Campaign
 from evalsite.accounts.models import Scope, User
 from tests.annotation.cast import build, launch, make_worker, rate, rate_hit
@@ -58,14 +58,14 @@ def test_workers_own_ids_are_for_owners_with_their_scope(
 def test_an_export_is_the_page_s(api: Api, owner: User, address: str) -> None:
     response = api(owner, Scope.READ).get(f"{address}exports/ratings.csv")
     rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
-    assert len(rows) == Rating.objects.count()
+    assert len(rows) == Response.objects.count()
     assert api(owner).get(f"{address}exports/passwords.csv").status_code == 404
 
 
 def test_the_files_of_a_campaign_are_listed(api: Api, owner: User, stranger: User, address: str) -> None:
     script = api(owner)
     found = script.get(f"{address}exports/").json()
-    assert found["n_ratings"] == Rating.objects.count()
+    assert found["n_ratings"] == Response.objects.count()
     assert "ratings.csv" in found["files"]
     assert "transcripts.jsonl" not in found["files"]
     for name in found["files"]:

@@ -13,7 +13,7 @@ from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from tests.campaigns.cast import make_campaign
 
-FIELDS = {"name": "style", "statement": "The question has style.", "left_label": "no", "right_label": "yes"}
+FIELDS = {"name": "style", "statement": "The question has style.", "response": "slider"}
 NAMES = ["understandability", "relevancy", "answerability", "appropriateness"]
 
 
@@ -33,7 +33,7 @@ def test_add(owner_client: Client, campaign: Campaign) -> None:
     assert owner_client.post(url(campaign), FIELDS | {"is_negative": "on"}).status_code == 302
     added = campaign.criteria.get(name="style")
     assert names(campaign) == [*NAMES, "style"]
-    assert (added.left_label, added.right_label) == ("no", "yes")
+    assert (added.response, added.settings["left_label"]) == ("slider", "strongly disagree")
     assert added.is_negative
 
 
@@ -103,14 +103,16 @@ def test_a_change_that_cannot_be_says_where(owner_client: Client, campaign: Camp
 
 def test_delete_and_undo_leave_all_as_it_was(owner_client: Client, campaign: Campaign) -> None:
     second = campaign.criteria.all()[1]
-    Criterion.objects.filter(pk=second.pk).update(is_negative=True, left_label="never")
-    before = list(campaign.criteria.values_list("order", "name", "statement", "left_label", "is_negative"))
+    Criterion.objects.filter(pk=second.pk).update(
+        is_negative=True, settings={"left_label": "never", "right_label": "ever"}
+    )
+    before = list(campaign.criteria.values_list("order", "name", "statement", "settings", "is_negative"))
     assert owner_client.post(url(campaign, "criterion_delete", second.pk)).status_code == 302
     assert names(campaign) == [NAMES[0], *NAMES[2:]]
     assert owner_client.get(url(campaign)).context["deleted"]["name"] == second.name
     for _ in range(2):
         assert owner_client.post(url(campaign, "criteria_undo")).status_code == 302
-    after = list(campaign.criteria.values_list("order", "name", "statement", "left_label", "is_negative"))
+    after = list(campaign.criteria.values_list("order", "name", "statement", "settings", "is_negative"))
     assert after == before
     assert owner_client.get(url(campaign)).context["deleted"] is None
 

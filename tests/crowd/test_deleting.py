@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.models import AnalysisRun
-from annotation.models import Assignment, Rating, Worker
+from annotation.models import Assignment, Response, Worker
 from annotation.rater_list import by_name
 from annotation.services.invitations import invite_raters
 from campaigns.models import Campaign, Deletion, Upload
@@ -114,7 +114,7 @@ def test_a_deletion_that_was_interrupted_goes_on_and_nothing_is_accepted_meanwhi
         pass
 
     def die(done: int, total: int, stage: str) -> None:
-        if Rating.objects.count() == 0:
+        if Response.objects.count() == 0:
             raise KilledError
 
     with pytest.raises(KilledError):

@@ -15,7 +15,7 @@ from analysis.models import AnalysisRun, RatingsFile
 from analysis.services.campaigns import request_analysis
 from analysis.services.runs import exclude_worker
 from annotation.exports import iter_assignments, iter_events, iter_ratings
-from annotation.models import Assignment, Event, Rating, Turn, Worker
+from annotation.models import Assignment, Event, Response, Turn, Worker
 from annotation.rater_list import by_name
 from annotation.services.erasing import erase_worker
 from annotation.services.invitations import invite_raters
@@ -102,7 +102,7 @@ def files_with(text: str, media: Path) -> list[Path]:
 
 
 def scores(campaign: Campaign) -> list[Any]:
-    found = Rating.objects.filter(assignment__campaign=campaign)
+    found = Response.objects.filter(assignment__campaign=campaign)
     return list(found.order_by("pk").values_list("pk", "assignment", "item", "criterion", "score"))
 
 
@@ -224,10 +224,10 @@ def test_chats_are_erased_if_that_is_chosen_and_their_ratings_stay(owner: User) 
     done = take_hit(campaign, "done", state=Assignment.State.FINISHED)
     for _ in range(done.n_items):
         hold_chat(done, inputs=SERIOUS[:3], score=60)
-    n_ratings = Rating.objects.count()
+    n_ratings = Response.objects.count()
     erase_worker(campaign=campaign, worker=done.worker, wants={"chats"}, user=owner)
     assert set(Turn.objects.values_list("text", flat=True)) == {"[erased]"}
-    assert Rating.objects.count() == n_ratings > 0
+    assert Response.objects.count() == n_ratings > 0
     assert tables_with(SERIOUS[0]) == []
 
 

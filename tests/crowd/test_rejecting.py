@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.finished_work import read_ratings
-from annotation.models import Assignment, Event, Rating
+from annotation.models import Assignment, Event, Response
 from annotation.progress import get_totals
 from annotation.tokens import token_of
 from campaigns.models import Campaign
@@ -53,7 +53,7 @@ def test_rejected_work_is_kept_and_does_not_count(market: Market, campaign: Camp
     poll(posting)
 
     assert assignment.state == State.REJECTED
-    assert Rating.objects.filter(assignment=assignment).exists()
+    assert Response.objects.filter(assignment=assignment).exists()
     assert read_ratings(campaign, [assignment.worker_id]).worker_ids == []
     totals = get_totals(campaign, timezone.now())
     assert (totals.n_finished, totals.n_rejected, totals.n_assignments) == (0, 1, 1)

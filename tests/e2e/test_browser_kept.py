@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.models import Assignment, Event, Rating
+from annotation.models import Assignment, Event, Response
 from annotation.services.assignments import expire_leases, start_assignment
 from annotation.tokens import token_of
 from campaigns.models import Campaign, Criterion
@@ -139,7 +139,7 @@ def test_browser_sliders_stand_as_they_were_after_the_lease_has_ended(page: Page
     expect(page.get_by_role("heading", level=1)).to_have_text("Item 1 of 3")
     page.wait_for_load_state()
     assert values(page) == ["70", None]
-    assert not Rating.objects.exists()
+    assert not Response.objects.exists()
 
 
 def test_browser_without_storage_the_history_of_the_tab_keeps_the_sliders(page: Page, address: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from annotation.models import Assignment, Event, Rating
+from annotation.models import Assignment, Event, Response
 from annotation.services.assignments import start_assignment
 from annotation.tokens import token_of
 from campaigns.models import Campaign, Criterion
@@ -78,7 +78,7 @@ def rate(page: Page, share: float = 0.8) -> None:
 
 
 def scores() -> list[int]:
-    return list(Rating.objects.order_by("item__position", "criterion__order").values_list("score", flat=True))
+    return list(Response.objects.order_by("item__position", "criterion__order").values_list("score", flat=True))
 
 
 def test_browser_a_hit_with_the_mouse_from_link_to_code(

@@ -13,7 +13,8 @@ from evalsite.accounts.models import User
 from evalsite.jobs.models import Job, WorkerHeartbeat
 from evalsite.jobs.queries import job_state
 from evalsite.jobs.services import record_heartbeat
-from tests.databases import on_both
+
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
 
 
 @pytest.fixture
@@ -95,7 +96,6 @@ def test_an_unknown_job_is_not_found(owner_client: Client) -> None:
 # --- Retry
 
 
-@on_both
 def test_the_owner_retries_and_comes_back_to_the_page(owner_client: Client, failed_job: Job) -> None:
     response = owner_client.post(retry_url(failed_job), {"next": "/jobs/?page=2"})
 
@@ -111,7 +111,6 @@ def test_a_retry_leads_nowhere_else(owner_client: Client, failed_job: Job, other
     assert response.json()["status"] == "queued"
 
 
-@on_both
 def test_a_second_retry_is_refused(owner_client: Client, failed_job: Job) -> None:
     owner_client.post(retry_url(failed_job))
     response = owner_client.post(retry_url(failed_job))
@@ -127,7 +126,6 @@ def fragment(job: Job) -> str:
     return render_to_string("jobs/progress.html", context, request=RequestFactory().get("/"))
 
 
-@on_both
 def test_the_progress_of_a_running_job(running_job: Job) -> None:
     html = fragment(running_job)
     assert f'data-job-progress data-url="{state_url(running_job)}" data-status="running"' in html

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from annotation.models import Assignment, Rating
+from annotation.models import Assignment, Response
 from annotation.simulation.crowd import HIGH_FROM
 from annotation.simulation.running import open_site
 from campaigns.models import Campaign
@@ -182,7 +182,7 @@ def test_careless_workers_rate_blindly(turk, careless, is_high):
     campaign, api = turk
     blind_and_high = 2  # the seed with which the only worker, if careless, is one who always clicks high
     send(api, n_workers=1, careless=careless, seed=blind_and_high)
-    scores = Rating.objects.filter(assignment__campaign=campaign).values_list("score", flat=True)
+    scores = Response.objects.filter(assignment__campaign=campaign).values_list("score", flat=True)
     assert (min(scores) >= HIGH_FROM) is is_high
 
 

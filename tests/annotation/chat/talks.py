@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from annotation.models import Assignment, Conversation, Event, Rating, TopicChange, Turn
+from annotation.models import Assignment, Conversation, Event, Response, TopicChange, Turn
 from campaigns.models import Campaign
 from tests.annotation.cast import make_worker
 
@@ -136,8 +136,8 @@ def hold_chat(
         assignment.n_rated = max(assignment.n_rated, item.position)
         assignment.save(update_fields=["n_rated"])
     if score is not None:
-        Rating.objects.bulk_create(
-            Rating(assignment=assignment, item=item, criterion=criterion, score=score)
+        Response.objects.bulk_create(
+            Response(assignment=assignment, item=item, criterion=criterion, value=score, score=score)
             for criterion in assignment.campaign.criteria.all()
         )
     return chat

@@ -62,7 +62,7 @@ class Worker:
             self.say(2 * k + 1, f"Message {k}", position=position)
 
     def rate(self, position: int = 1) -> HttpResponse:
-        scores = {f"score_{criterion.pk}": 60 for criterion in criteria_of(self.assignment.campaign)}
+        scores = {f"answer_{criterion.pk}": 60 for criterion in criteria_of(self.assignment.campaign)}
         return self.send("hit", position=position, **scores)
 
 

@@ -243,14 +243,14 @@ def test_a_short_chat_cannot_be_ended(assignment: Assignment, chat: Conversation
 
 @on_both
 def test_a_chat_is_rated_once_it_has_ended(assignment: Assignment, chat: Conversation) -> None:
-    scores = {criterion.pk: 60 for criterion in criteria_of(assignment.campaign)}
+    scores = {criterion.pk: ["60"] for criterion in criteria_of(assignment.campaign)}
     talk(assignment, chat)
     with refused("chat_open"):
-        save_item(assignment_id=assignment.pk, position=1, scores=scores)
+        save_item(assignment_id=assignment.pk, position=1, answers=scores)
     assert end(assignment).state == end(assignment).state == State.ENDED
     with refused("chat_ended"):
         say(assignment, 21)
-    assert save_item(assignment_id=assignment.pk, position=1, scores=scores).position == 2
+    assert save_item(assignment_id=assignment.pk, position=1, answers=scores).position == 2
     with refused("not_next"):
         begin(assignment, 1)
 
@@ -270,7 +270,7 @@ def test_a_chatbot_that_may_answer_cannot_be_left(assignment: Assignment, chat: 
 
 
 def test_a_hit_with_a_dead_chatbot_can_be_finished(assignment: Assignment) -> None:
-    scores = {criterion.pk: 60 for criterion in criteria_of(assignment.campaign)}
+    scores = {criterion.pk: ["60"] for criterion in criteria_of(assignment.campaign)}
     for position in range(1, 7):
         chat = begin(assignment, position)
         if position == 3:
@@ -285,11 +285,11 @@ def test_a_hit_with_a_dead_chatbot_can_be_finished(assignment: Assignment) -> No
             say(assignment, 2 * k + 1, position=position)
             answer(chat)
         end(assignment, position)
-        save_item(assignment_id=assignment.pk, position=position, scores=scores)
+        save_item(assignment_id=assignment.pk, position=position, answers=scores)
         assignment.refresh_from_db()
     finished = finish_assignment(assignment_id=assignment.pk)
     assert finished.completion_code
-    assert sorted(set(finished.ratings.values_list("item__position", flat=True))) == [1, 2, 4, 5, 6]
+    assert sorted(set(finished.responses.values_list("item__position", flat=True))) == [1, 2, 4, 5, 6]
     assert finished.events.filter(kind=Event.Kind.SKIPPED).count() == 1
 
 

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from annotation.models import Assignment, Conversation, Event, Rating, Turn
+from annotation.models import Assignment, Conversation, Event, Response, Turn
 from annotation.queries import criteria_of
 from annotation.services.assignments import start_assignment
 from annotation.tokens import token_of
@@ -107,7 +107,7 @@ class Worker:
         for number in (1, 3):
             assert self.send("say", position, number=number, text=TYPED)["status"] == "replied"
         self.send("end", position)
-        scores = {f"score_{criterion.pk}": 60 for criterion in criteria_of(self.assignment.campaign)}
+        scores = {f"answer_{criterion.pk}": 60 for criterion in criteria_of(self.assignment.campaign)}
         self.send_form("hit", position, **scores)
 
 
@@ -222,7 +222,7 @@ def test_a_hit_with_a_chatbot_that_stays_dead_is_finished_without_it(worker: Wor
     assignment = Assignment.objects.get()
     assert assignment.state == Assignment.State.FINISHED
     assert assignment.completion_code in worker.page()
-    rated = set(Rating.objects.values_list("item__position", flat=True))
+    rated = set(Response.objects.values_list("item__position", flat=True))
     assert rated == {1, 2, 4, 5, 6}
     assert Conversation.objects.get(item=dead).state == Conversation.State.DEAD
     assert list(Turn.objects.filter(conversation__item=dead).values_list("text", flat=True)) == [TYPED]

@@ -53,7 +53,7 @@ def walk(campaign: Campaign, name: str) -> tuple[str, list[Served]]:
         found.keep("talked", client.get(url["hit"]))
         found.keep("ended", client.post(url["end"], at, headers=json))
         rating = found.keep("rating", client.get(url["hit"]))
-        sliders = re.findall(r'data-name="(score_\d+)"', rating.text)
+        sliders = re.findall(r'data-name="(answer_\d+)"', rating.text)
         assert len(sliders) == 7
         client.post(url["hit"], at | dict.fromkeys(sliders, "50"))
         served.append(found)

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from pytest_django.fixtures import Settings as SettingsWrapper
 
-from annotation.models import Assignment, Conversation, Rating, Turn
+from annotation.models import Assignment, Conversation, Response, Turn
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from annotation.simulation.visitor import Visitor
 from campaigns.models import Campaign, Chatbot
@@ -90,7 +90,7 @@ def everyone_finished(campaign: Campaign, visitors: list[Visitor]) -> None:
     assert chats.total() == N_WORKERS * SIZE
     assert chats[Conversation.State.OPEN] == 0
     n_rated = chats[Conversation.State.ENDED]
-    assert Rating.objects.count() == n_rated * campaign.criteria.count()
+    assert Response.objects.count() == n_rated * campaign.criteria.count()
     assert n_rated >= N_WORKERS * SIZE - N_KILLS  # a crash is not a reason to give a chatbot up
 
 

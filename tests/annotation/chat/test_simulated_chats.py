@@ -10,7 +10,7 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
+from annotation.models import Assignment, Conversation, Response, TopicChange, Turn
 from annotation.simulation.crowd import Crowd, Item, Judged, Manner
 from annotation.simulation.inputs import FOLLOW_UPS, OPINIONS, TOPICS, ChatPlan, plan_chat
 from annotation.simulation.running import make_crowd, open_site, run_crowd
@@ -190,7 +190,7 @@ def test_a_chatbot_that_never_answers_is_left_and_the_hit_finished(campaign: Cam
     dead = Conversation.objects.get(state=Conversation.State.DEAD)
     assert dead.item.output.system.name == FEW[-1]
     assert 2 <= dead.n_failures <= 3  # given up at first, and each time the worker tried again
-    assert Rating.objects.values("item").distinct().count() == SIZE - 1
+    assert Response.objects.values("item").distinct().count() == SIZE - 1
     turns_are_there_once(visitors[0].turns)
 
 
@@ -239,6 +239,6 @@ def test_whatever_is_lost_on_the_way_every_turn_is_stored_once(owner: User, faul
     inputs = [plan_chat(visitor.worker, look_up_item(chat), MIN_INPUTS).inputs for chat in chats_of(visitor)]
     stored = Turn.objects.filter(speaker=Turn.Speaker.WORKER).order_by("conversation", "number")
     assert [turn.text for turn in stored] == [text for each in inputs for text in each]
-    assert Rating.objects.count() == SIZE * campaign.criteria.count()
+    assert Response.objects.count() == SIZE * campaign.criteria.count()
     if not faults:
         assert len(visitor.turns) == Turn.objects.count()

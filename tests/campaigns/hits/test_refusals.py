@@ -15,13 +15,12 @@ from tests.campaigns.hits.built import (
 )
 from tests.databases import on_both
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, on_both]
 
 
 # --- Refused, with the numbers
 
 
-@on_both
 def test_hits_are_not_built_after_the_launch(mrc: Campaign, owner: User) -> None:
     Campaign.objects.filter(pk=mrc.pk).update(launched_at=mrc.created_at)
 
@@ -30,7 +29,6 @@ def test_hits_are_not_built_after_the_launch(mrc: Campaign, owner: User) -> None
     assert caught.value.code == "frozen"
 
 
-@on_both
 def test_hits_of_a_file_stay_until_own_ones_are_wanted(mrc: Campaign, owner: User) -> None:
     Campaign.objects.filter(pk=mrc.pk).update(has_given_hits=True)
     mrc.refresh_from_db()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, Conversation, Rating, TopicChange, Turn
+from annotation.models import Assignment, Conversation, Response, TopicChange, Turn
 from campaigns.models import Chatbot
 from evalsite.accounts.models import User
 from tests.annotation.chat import bots
@@ -57,7 +57,7 @@ def test_browser_a_hit_of_six_chats_from_link_to_code(
     assignment = Assignment.objects.get()
     expect(page.locator("#code")).to_have_text(assignment.completion_code)
     assert assignment.feedback == "All clear."
-    assert Rating.objects.count() == 42
+    assert Response.objects.count() == 42
     assert Conversation.objects.filter(state="ended", n_inputs=2, opinion="ambivalent").count() == 6
     assert stored() == [f"Message {number}" for _ in range(6) for number in (1, 2)]
     assert page.context.cookies() == []
@@ -138,7 +138,7 @@ def test_browser_a_reload_in_the_middle_of_the_ratings(chat: Page) -> None:
     expect(heading(chat)).to_have_text("Chat 2 of 6")
     chat.go_back()
     expect(heading(chat)).to_have_text("Chat 2 of 6")
-    assert Rating.objects.count() == 7
+    assert Response.objects.count() == 7
 
 
 def test_browser_a_second_tab_is_shown_how_things_stand(chat: Page, complaints: Complaints) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import Dialog, Page, Route, expect
 
 from annotation.chat.replies import fetch_reply_of
 from annotation.chat.services import end_conversation, keep_input, open_conversation
-from annotation.models import Assignment, Conversation, Event, PlaceFreed, Rating
+from annotation.models import Assignment, Conversation, Event, PlaceFreed, Response
 from annotation.services.assignments import expire_leases, release_assignment, start_assignment
 from annotation.services.ratings import save_item
 from campaigns.contracts.platform import Place
@@ -307,7 +307,7 @@ def test_browser_a_hit_with_a_dead_chatbot_is_finished(
     hit.reload()
     hit.get_by_role("button", name="Finish").click()
     expect(heading(hit)).to_have_text("Thank you")
-    assert Rating.objects.values("item").distinct().count() == 5
+    assert Response.objects.values("item").distinct().count() == 5
     assert Event.objects.filter(kind=Event.Kind.SKIPPED).count() == 1
     assert "Anybody there?" in stored()
 
@@ -319,4 +319,4 @@ def chat_and_rate(assignment: Assignment, position: int) -> None:
     for number, text in ((1, "Hello"), (3, "Bye")):
         fetch_reply_of(keep_input(**here, number=number, text=text))
     end_conversation(**here)
-    save_item(**here, scores=dict.fromkeys(assignment.campaign.criteria.values_list("pk", flat=True), 50))
+    save_item(**here, answers={criterion.pk: ["50"] for criterion in assignment.campaign.criteria.all()})

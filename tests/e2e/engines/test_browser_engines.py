@@ -13,7 +13,7 @@ from django.core.signals import request_started
 from playwright.sync_api import Browser, expect
 from pytest_django.fixtures import Settings as SettingsWrapper
 
-from annotation.models import Assignment, Rating
+from annotation.models import Assignment, Response
 from annotation.tokens import token_of
 from evalsite.accounts.models import User
 from tests.annotation.chat.chat_campaigns import open_live_campaign
@@ -63,7 +63,7 @@ def finish(tab: Tab) -> None:
 
 
 def scores() -> list[int]:
-    return list(Rating.objects.order_by("item__position").values_list("score", flat=True))
+    return list(Response.objects.order_by("item__position").values_list("score", flat=True))
 
 
 @contextmanager
@@ -168,7 +168,7 @@ def test_browser_a_chat_and_its_rating_in_a_frame(
         tab.click("[formaction]")
         tab.wait_for("[data-rating-next]")
         for criterion in campaign.criteria.all():
-            tab.press(f"[data-name=score_{criterion.pk}]", "End")
+            tab.press(f"[data-name=answer_{criterion.pk}]", "End")
         tab.click("[data-rating-next]")
         tab.wait_for_text("h1", "Chat 2 of 6")
     assert stored() == ["Hello", "Bye"]

@@ -1,0 +1,147 @@
+"""Response kinds: what an answer is, what it is worth, and which answers and settings are refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from campaigns.contracts.response import BadAnswerError, ResponseKind
+from campaigns.responses import get_response_kind, list_response_kinds
+from evalsite.lib.errors import DomainError
+
+LIKERT = {"labels": "bad\nso so\ngood", "lowest": 0}
+COUNT = {"least": "0", "greatest": "20", "is_whole": "yes"}
+RATIO = {"least": "0,5", "greatest": "", "is_whole": "no"}
+ONE_OF = {"options": "red\ngreen", "is_several": "no", "none_label": ""}
+SOME_OF = {"options": "red\ngreen", "is_several": "yes", "none_label": "none of these"}
+NOTE = {"longest": 10}
+# Of each kind, settings to be checked: all kinds of the site, so that a new one needs a line here.
+EXAMPLES = [
+    ("slider", {}),
+    ("scale", LIKERT),
+    ("number", COUNT),
+    ("number", RATIO),
+    ("choice", ONE_OF),
+    ("choice", SOME_OF),
+    ("text", NOTE),
+]
+
+
+@pytest.mark.parametrize(
+    ("slug", "settings", "sent", "value", "score"),
+    [
+        ("slider", {}, ["0"], 0, 0),
+        ("slider", {}, ["100"], 100, 100),
+        ("scale", LIKERT, ["0"], 0, 0),
+        ("scale", LIKERT, ["2"], 2, 2),
+        ("scale", {}, ["5"], 5, 5),
+        ("number", COUNT, [" 7 "], 7, 7),
+        ("number", RATIO, ["2,25"], 2.25, 2.25),
+        ("number", {"least": "", "is_whole": "no"}, ["−3.5"], -3.5, -3.5),
+        ("choice", ONE_OF, ["green"], "green", None),
+        ("choice", SOME_OF, ["green", "red"], ["red", "green"], None),
+        ("choice", SOME_OF, ["none of these"], ["none of these"], None),
+        ("text", NOTE, ["  a\r\nb "], "a\nb", None),
+    ],
+)
+def test_what_an_answer_is_and_is_worth(slug: str, settings: dict, sent: list[str], value: Any, score: Any) -> None:
+    kind = get_response_kind(slug)
+    found = kind.clean(sent, settings)
+    assert (found, type(found)) == (value, type(value))
+    assert kind.score(found, settings) == score
+
+
+@pytest.mark.parametrize(
+    ("slug", "settings", "sent"),
+    [
+        ("slider", {}, ["101"]),
+        ("slider", {}, ["-1"]),
+        ("slider", {}, ["5.5"]),
+        ("slider", {}, ["٣"]),  # a digit, but not ours
+        ("slider", {}, ["5", "6"]),
+        ("scale", LIKERT, ["3"]),
+        ("scale", LIKERT, ["good"]),
+        ("number", COUNT, ["21"]),
+        ("number", COUNT, ["-1"]),
+        ("number", COUNT, ["1.5"]),
+        ("number", COUNT, ["1e309"]),
+        ("number", COUNT, ["nan"]),
+        ("number", RATIO, ["0.25"]),
+        ("number", RATIO, ["99999999999"]),
+        ("choice", ONE_OF, ["blue"]),
+        ("choice", ONE_OF, ["red", "green"]),
+        ("choice", SOME_OF, ["red", "none of these"]),
+        ("text", NOTE, ["x" * 11]),
+    ],
+)
+def test_what_the_page_cannot_have_sent_is_refused(slug: str, settings: dict, sent: list[str]) -> None:
+    with pytest.raises(BadAnswerError):
+        get_response_kind(slug).clean(sent, settings)
+
+
+@pytest.mark.parametrize(("slug", "settings"), EXAMPLES)
+def test_nothing_sent_is_no_answer(slug: str, settings: dict) -> None:
+    kind = get_response_kind(slug)
+    assert kind.clean([], settings) is kind.clean([""], settings) is None
+
+
+@pytest.mark.parametrize(
+    ("slug", "settings", "word"),
+    [
+        ("scale", {"labels": "one"}, "Points"),
+        ("scale", {"labels": "\n".join("abcdefghijkl")}, "Points"),
+        ("scale", {"labels": "a\na"}, "Points"),
+        ("scale", {"labels": "a\n" + "b" * 101}, "Points"),
+        ("number", {"least": "3", "greatest": "3"}, "Greatest"),
+        ("number", {"least": "few"}, "Least"),
+        ("choice", {"options": "red"}, "Options"),
+        ("choice", {"options": "red\nred"}, "Options"),
+        ("choice", {"options": "red\nnone", "none_label": "none"}, "Options"),
+        ("text", {"longest": 0}, "Characters"),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_refused_by_name(slug: str, settings: dict, word: str) -> None:
+    kind = get_response_kind(slug)
+    with pytest.raises(DomainError, match=f"^{word}") as error:
+        kind.check(kind.options.check(settings))
+    assert error.value.code == "bad_option"
+
+
+def test_every_kind_is_tested_here() -> None:
+    assert {slug for slug, _ in EXAMPLES} == {kind.slug for kind in list_response_kinds()}
+
+
+@given(example=st.sampled_from(EXAMPLES), level=st.integers(0, 100), seed=st.integers(0, 99))
+def test_simulated_answers_can_be_kept_and_more_is_never_worth_less(
+    example: tuple[str, dict], level: int, seed: int
+) -> None:
+    slug, settings = example
+    kind: type[ResponseKind] = get_response_kind(slug)
+    kind.check(settings)
+
+    def answer(level: int) -> Any:
+        return kind.clean(kind.simulate(level, settings, np.random.default_rng(seed)), settings)
+
+    found = answer(level)
+    assert found is not None
+    score = kind.score(found, settings)
+    if score is None:
+        assert kind.bounds(settings) is None
+        return
+    assert score <= kind.score(answer(100), settings)
+    if bounds := kind.bounds(settings):
+        assert bounds[0] <= score <= bounds[1]
+        assert (kind.score(answer(0), settings), kind.score(answer(100), settings)) == bounds
+
+
+@pytest.mark.parametrize(("slug", "settings"), EXAMPLES)
+def test_a_paper_and_a_datasheet_can_say_how_it_was_answered(slug: str, settings: dict) -> None:
+    kind = get_response_kind(slug)
+    size, values = kind.values(settings)
+    assert kind.describe(settings)
+    assert size
+    assert values
+    assert kind.instrument[0].isdigit()
+    assert kind.elicitation[0].isdigit()
