@@ -86,7 +86,11 @@ class RatingsCommand(BaseCommand, ABC):
         """
         method = get_method(settings.method)
         if not isinstance(method, DirectAssessmentMethod):
-            raise DomainError("no_scores", f"{path.name}: the protocol {settings.protocol} has no scores of this kind.")
+            raise DomainError(
+                "no_scores",
+                f"{path.name}: responses of the protocol {settings.protocol} are only analysed by manage.py analyse. "
+                "Choose a protocol whose outputs are scored one by one, such as custom.",
+            )
         named = ("score_columns",) if alone else ("score_columns", *_OTHER_FILES)
         extras = {name: options[name] for name in named if options.get(name)}
         data = method.read(ResponsesFile(path, options["encoding"], extras), settings)

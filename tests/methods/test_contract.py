@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 
 from analysis.response_methods import DEFAULT, ResponseMethod, get_method, list_response_methods, method_of
 from analysis.response_methods.system_scores import SystemScores, list_pairs, summarise_systems, systems_section
@@ -99,3 +99,10 @@ def test_nothing_but_the_registry_asks_which_method_it_is(settings):
         for path in (settings.BASE_DIR / folder).rglob("*.py"):
             text = path.read_text(encoding="utf-8")
             assert not re.search(r"if [\w.]*\b(settings|campaign|run)\.(method|protocol) [!=]=", text), path
+
+
+def test_commands_of_scores_refuse_other_responses(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("worker,system_a,system_b,winner\nw,A,B,a\n")
+    with pytest.raises(CommandError, match="protocol preference are only analysed by manage"):
+        call_command("agreement", str(path), protocol="preference")
