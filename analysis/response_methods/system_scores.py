@@ -166,8 +166,8 @@ def draw_stacked(
     """Draw a bar for each name, first on top, stacked of parts; `is_rising`: the last part is the best one."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    ends = [theme.accent, theme.faint, theme.warn]
-    shades = LinearSegmentedColormap.from_list("parts", ends[::-1] if is_rising else ends)
+    ends = [theme.faint, theme.accent]  # from light to dark, so that parts differ in grey, too
+    shades = LinearSegmentedColormap.from_list("parts", ends if is_rising else ends[::-1])
     figure, axes = theme.canvas(_WIDTH, 1.5 + _ROW_HEIGHT * len(names))
     left = np.zeros(len(names))
     places = np.arange(len(names))[::-1]
