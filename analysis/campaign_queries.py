@@ -52,6 +52,11 @@ def get_rating_progress(campaign: Campaign) -> RatingProgress:
     return RatingProgress(found["finished"], n_wanted)
 
 
+def has_scores(campaign: Campaign) -> bool:
+    """Tell whether any criterion is answered by scores that can be analysed. One query."""
+    return any(criterion.bounds for criterion in campaign.criteria.all())
+
+
 def settings_of(campaign: Campaign) -> AnalysisSettings:
     """Return how a campaign wants its ratings analysed. One query; raises DomainError `bad_settings`.
 

@@ -5,7 +5,7 @@ from itertools import count
 
 from django.utils import timezone
 
-from analysis.campaign_queries import ANALYSE, get_rating_progress, settings_of
+from analysis.campaign_queries import ANALYSE, get_rating_progress, has_scores, settings_of
 from analysis.live import list_live_workers
 from analysis.models import AnalysisRun, Judge, MetricScores, PowerAnalysis
 from analysis.services.campaigns import analyse_campaign
@@ -58,11 +58,11 @@ def run_analysis(ctx: JobContext, run: str) -> None:
 def analyse_campaign_ratings(ctx: JobContext, campaign: int, user: int | None = None) -> None:
     """Start the analysis of what a campaign's workers have rated, asked for by a user or by the campaign's end.
 
-    A campaign that ended without ratings, with no user who asked for results, is not a failure.
+    A campaign that ended without ratings or scores, with no user who asked for results, is not a failure.
     """
     ctx.progress(0, 0, "Collecting the ratings")
     found = Campaign.objects.get(pk=campaign)
-    if user is None and not get_rating_progress(found).n_finished:
+    if user is None and not (get_rating_progress(found).n_finished and has_scores(found)):
         return
     analyse_campaign(campaign=found, user=User.objects.filter(pk=user).first() if user else None, saving=ctx.saving)
 

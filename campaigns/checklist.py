@@ -12,7 +12,7 @@ from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.protocol import find_blanks
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
 from campaigns.hit_queries import compared_in_hit
-from campaigns.models import Campaign, Chatbot
+from campaigns.models import Campaign, Chatbot, Criterion
 from campaigns.protocols import get_protocol
 from campaigns.queries import Contents, contents_of, list_chatbots, proposed_settings
 from evalsite.lib.addresses import AllowList
@@ -45,14 +45,14 @@ class Step:
 def checklist(campaign: Campaign, contents: Contents | None = None) -> list[Step]:
     """Return the steps of setting a campaign up, in the order of the pages."""
     contents = contents or contents_of(campaign)
-    is_tested = list(campaign.criteria.values_list("is_in_worker_test", flat=True))
+    criteria = list(campaign.criteria.all())
     steps = [
         _name(campaign),
         *(_live(campaign) if campaign.is_live else (_outputs(contents), _human(campaign, contents))),
-        _criteria(campaign, is_tested),
+        _criteria(campaign, criteria),
         _instructions(campaign),
         _study(campaign),
-        _hits(campaign, contents, sum(is_tested)),
+        _hits(campaign, contents, sum(each.is_tested for each in criteria)),
         _payment(campaign),
         _platform(campaign, contents),
     ]
@@ -219,16 +219,23 @@ def _has_place_for_topic(chatbot: Chatbot) -> bool | None:
     return connector.takes_topic(chatbot.settings) if connector.topic_placeholder else None
 
 
-def _criteria(campaign: Campaign, is_tested: list[bool]) -> Step:
-    if not is_tested:
+def _criteria(campaign: Campaign, criteria: list[Criterion]) -> Step:
+    is_tested = [each.is_tested for each in criteria]
+    if not criteria:
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", "Add at least one statement to rate.")
+    if all(each.bounds is None for each in criteria) and campaign.worker_test == NO_TEST:
+        text = (
+            "No criterion is answered on a slider, on labelled points or as a number between two bounds: answers are "
+            "among the downloads, and there is nothing to standardise or rank."
+        )
+        return Step("criteria", "Criteria", "campaigns:criteria", "optional", text)
     if campaign.worker_test == NO_TEST:
         text = f"Workers rate {counted(len(is_tested), 'statement')}. There is no worker test: every worker counts."
         return Step("criteria", "Criteria", "campaigns:criteria", "ok", text)
     if not any(is_tested):
         text = (
-            "The worker test uses none. Choose at least one that careful workers rate lower when degraded, or no "
-            "worker test in the settings."
+            "The worker test uses none. Choose at least one with scores that careful workers rate lower when degraded, "
+            "or no worker test in the settings."
         )
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", text)
     n_used, n = sum(is_tested), len(is_tested)

@@ -255,6 +255,11 @@ class Criterion(models.Model):
         return self.is_required and not self.may_abstain and self.bounds is not None
 
     @property
+    def is_tested(self) -> bool:
+        """Whether the worker test uses it: it can only use scores."""
+        return self.is_in_worker_test and self.bounds is not None
+
+    @property
     def ends(self) -> tuple[str, str] | None:
         """What the least and the greatest score are called; None where it has no `bounds`."""
         return self.response_kind.ends(self.settings)

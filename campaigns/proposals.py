@@ -14,6 +14,7 @@ from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.hit_queries import read_build_inputs
 from campaigns.models import Campaign, Output
 from campaigns.protocols import get_protocol
+from campaigns.queries import count_tested
 from evalsite.lib.errors import DomainError
 
 _SAMPLE, _MOST_MEASURED = 100, 500
@@ -57,7 +58,7 @@ def rules_of(campaign: Campaign) -> TestRules:
     preset, test = get_protocol(campaign.protocol), campaign.worker_test
     if test == NO_TEST or (campaign.is_live and WORKER_TESTS[test].is_paired):
         test = preset.worker_test
-    return TestRules(test, campaign.alpha, campaign.criteria.filter(is_in_worker_test=True).count())
+    return TestRules(test, campaign.alpha, count_tested(campaign))
 
 
 def get_proposal(campaign: Campaign, *, raters: Raters, time: RaterTime) -> Proposal:

@@ -231,6 +231,11 @@ def get_chatbot_of(campaign: Campaign, chatbot_id: int) -> Chatbot:
     return get_object_or_404(list_chatbots(campaign), pk=chatbot_id)
 
 
+def count_tested(campaign: Campaign) -> int:
+    """Return how many criteria the worker test uses. One query."""
+    return sum(criterion.is_tested for criterion in campaign.criteria.all())
+
+
 def get_criterion_of(campaign: Campaign, criterion_id: int) -> Criterion:
     """Return a criterion of the campaign; raise Http404 for any other."""
     return get_object_or_404(campaign.criteria, pk=criterion_id)

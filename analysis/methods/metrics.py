@@ -78,7 +78,8 @@ def _correlations(found: Report) -> Section:
         "Metrics and human scores of systems",
         partial(drawings.draw_systems, found),
         "For each metric a scatter plot of its scores and the human z of the systems, which have their human rank.",
-        "Each number is a system, by its rank with people." + _first_only(metrics),
+        "Each number is a system, by its rank with people; where numbers would overlap, the better one is shown."
+        + _first_only(metrics),
     )
     heading = "Do metrics rank the systems as people do?"
     return Section("metrics", heading, _best_and_worst(found), tables, [figure], PAGE)

@@ -42,7 +42,6 @@ class CriterionForm(OptionsPartialForm):
     response = forms.ChoiceField(
         label="Answered by",
         choices=lambda: [(kind.slug, kind.title) for kind in list_response_kinds()],
-        required=False,
         initial="slider",
     )
     is_negative = forms.BooleanField(
@@ -77,10 +76,6 @@ class CriterionForm(OptionsPartialForm):
         self.criterion = criterion
         if criterion:
             self.add_options(criterion.response_kind.options.plain(), criterion.settings)
-
-    def clean_response(self) -> str:
-        """Return the kind; of a new criterion a slider if none is sent."""
-        return self.cleaned_data["response"] or (self.criterion.response if self.criterion else "slider")
 
     def fields_of_card(self) -> list[forms.BoundField]:
         """Return the fields of an existing criterion that are saved as they are typed: another kind has other ones."""

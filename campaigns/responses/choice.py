@@ -16,7 +16,9 @@ class ChoiceOptions(OptionsForm):
     """What may be chosen."""
 
     is_empty_default = True
-    options = LongText(label="Options", max_length=8000, initial="yes\nno", help_text=f"One a line: up to {MOST}.")
+    options = LongText(
+        label="Options", required=True, max_length=8000, initial="yes\nno", help_text=f"One a line: up to {MOST}."
+    )
     is_several = Switch(label="Several may be chosen")
     none_label = Text(
         label="None of these", max_length=LONGEST, help_text="What this is called, if it may be chosen. Empty: not."

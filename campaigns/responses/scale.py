@@ -21,12 +21,14 @@ class ScaleOptions(OptionsForm):
     is_empty_default = True
     labels = LongText(
         label="Points",
+        required=True,
         max_length=2000,
         initial=_AGREEMENT,
         help_text=f"One a line, from the lowest to the highest: {FEWEST} to {MOST}.",
     )
     lowest = Number(
         label="Score of the lowest",
+        required=True,
         min_value=-MOST,
         max_value=MOST,
         initial=1,

@@ -15,8 +15,8 @@ class SliderOptions(OptionsForm):
     """What its two ends are called."""
 
     is_empty_default = True
-    left_label = Text(label="Left end", max_length=100, initial="strongly disagree")
-    right_label = Text(label="Right end", max_length=100, initial="strongly agree")
+    left_label = Text(label="Left end", required=True, max_length=100, initial="strongly disagree")
+    right_label = Text(label="Right end", required=True, max_length=100, initial="strongly agree")
 
 
 class Slider(ResponseKind):

@@ -15,7 +15,7 @@ class TextOptions(OptionsForm):
     """How much may be written."""
 
     is_empty_default = True
-    longest = Number(label="Characters, at most", min_value=1, max_value=LONGEST, initial=1000)
+    longest = Number(label="Characters, at most", required=True, min_value=1, max_value=LONGEST, initial=1000)
 
 
 class FreeText(ResponseKind):

@@ -15,6 +15,7 @@ from campaigns.hit_queries import cells_of, example_cells, get_estimate, list_it
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress, url_of
 from campaigns.proposals import expected_of, get_proposal, pace_of
+from campaigns.queries import count_tested
 from campaigns.services.campaigns import change_campaign
 from campaigns.services.design import change_design, draw_seed, preset_of, use_design, use_preset, use_proposal
 from campaigns.services.hits import build_hits, use_own_hits
@@ -61,7 +62,7 @@ def _page(
         context |= {"certainty": expected_of(campaign, context["estimate"]), "has_certainty": True}
     except DomainError as problem:
         context["problem"] = problem
-    if n_tested := campaign.criteria.filter(is_in_worker_test=True).count():
+    if n_tested := count_tested(campaign):
         context["unpassable"] = passing_of(campaign, n_hits=n_planned, n_tested=n_tested).problem
     form.freeze(context)
     return render_form(request, "campaigns/design.html", context)
