@@ -13,7 +13,9 @@ from evalsite.lib.markdown import MarkdownField
 
 _LONGEST_REASON, _MOST_REASONS = 200, 20
 _NEW = {"is_in_worker_test": True, "is_required": True, "response": "slider"}
-_OF_NEW = ("statement", "name", "response", "is_negative", "is_in_worker_test")
+_FLAGS = ("is_negative", "is_in_worker_test")
+_EXCEPTIONS = ("is_required", "may_abstain", "abstain_reasons")
+_OF_NEW = ("statement", "name", "response", *_FLAGS)
 
 
 class ReasonsField(MarkdownField):
@@ -79,10 +81,12 @@ class CriterionForm(OptionsPartialForm):
 
     def fields_of_card(self) -> list[forms.BoundField]:
         """Return the fields of an existing criterion that are saved as they are typed: another kind has other ones."""
-        options = self.option_fields()
-        first = [self[name] for name in ("statement", "name")]
-        rest = [self[name] for name in self.base_fields if name not in ("statement", "name", "response")]
-        return [*first, *options, *rest]
+        first, last = [self[name] for name in ("statement", "name")], [self[name] for name in _FLAGS]
+        return [*first, *self.option_fields(), *last]
+
+    def fields_of_exceptions(self) -> list[forms.BoundField]:
+        """Return the fields that say who need not answer; they are shown on demand."""
+        return [self[name] for name in _EXCEPTIONS]
 
     def fields_of_new(self) -> list[forms.BoundField]:
         """Return the fields of a new criterion."""

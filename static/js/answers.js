@@ -7,11 +7,11 @@
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
 
 /** Return all answers of a form in their order; its sliders are mounted already.
- * @param {HTMLFormElement} form @param {Answer[]} sliders @returns {Answer[]} */
-export function mountAnswers(form, sliders) {
-  return [...form.querySelectorAll(".statement")].flatMap((statement) => {
-    const el = /** @type {HTMLElement} */ (statement.querySelector("[data-slider], [data-answer]"));
-    const answer = sliders.find((slider) => slider.el === el) ?? mountAnswer(el);
+ * @param {HTMLFormElement} el @param {Answer[]} sliders @returns {Answer[]} */
+export function mount(el, sliders) {
+  return [...el.querySelectorAll(".statement")].flatMap((statement) => {
+    const asked = /** @type {HTMLElement} */ (statement.querySelector("[data-slider], [data-answer]"));
+    const answer = sliders.find((slider) => slider.el === asked) ?? mountAnswer(asked);
     const abstain = /** @type {HTMLElement | null} */ (statement.querySelector("[data-abstain]"));
     if (!abstain) return [answer];
     const reason = mountAnswer(abstain);

@@ -205,8 +205,8 @@ function mountRating(el) {
   if (!hasOthers) restore();
   else {
     refresh();
-    const mount = (/** @type {any} */ { mountAnswers }) => (answers = mountAnswers(el, sliders));
-    import("./answers.js").then(mount, () => {}).then(restore); // without it the server says what is missing
+    const others = import("./answers.js").then(({ mount }) => (answers = mount(el, sliders)));
+    others.catch(() => {}).then(restore); // without it the server says what is missing
   }
 
   // Where the sliders are below the fold and the texts above were read with the item before, begin at what is new.

@@ -51,7 +51,7 @@ def fetch(client: Client, url: str) -> bytes:
 def test_every_link_of_the_page_answers(owner_client: Client, done_with_two_criteria: AnalysisRun) -> None:
     text = owner_client.get(reverse("analysis:downloads", args=[done_with_two_criteria.pk])).text
     links = [link.replace("&amp;", "&") for link in re.findall(r'<a href="([^"]+)" download', text)]
-    assert len(links) == 3 + 3 * 21 + 3 * 9 + 4
+    assert len(links) == 3 + 3 * 22 + 3 * 9 + 4
     for link in links:
         assert len(fetch(owner_client, link)) > 50, link
 

@@ -11,9 +11,8 @@ from analysis.package import write_package
 from analysis.ratings.loading import load_ratings
 from analysis.report import report
 from analysis.sections import LIGHT
-from analysis.settings import AnalysisSettings
+from analysis.settings import AnalysisSettings, RatedCriterion
 from analysis.study import Study, run_study
-from campaigns.contracts.protocol import CriterionSpec
 
 SYSTEMS = ("alder", "birch", "cedar", "elm")
 
@@ -30,7 +29,7 @@ def ratings(tmp_path, pool_of, *, opposed: str = "") -> Study:
                 lines.append(f"w{k},{system},q{source},{pool},{np.clip(20 + merit + rng.normal(0, 4), 0, 100):.0f}")
     path = tmp_path / "ratings.csv"
     path.write_text("\n".join(lines))
-    settings = AnalysisSettings("custom", (CriterionSpec("quality", "The text is good."),), "none")
+    settings = AnalysisSettings("custom", (RatedCriterion("quality", "The text is good."),), "none")
     return run_study(load_ratings(path, criteria=["quality"]), settings)
 
 

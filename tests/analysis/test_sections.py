@@ -149,6 +149,7 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
     assert names == [
         *in_files,
         "recommended",
+        "procedures",
         "rank-intervals",
         *_CORE_TABLES,
         *_AGREEMENT_TABLES,

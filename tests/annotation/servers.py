@@ -119,8 +119,8 @@ def start_servers() -> None:
     from evalsite.jobs import workers  # noqa: F401
 
     list_connectors(), platforms.all(), reverse("home")
-    for page in (ROOT / "templates/rate").iterdir():
-        get_template(f"rate/{page.name}")
+    for page in (ROOT / "templates/rate").rglob("*.html"):
+        get_template(page.relative_to(ROOT / "templates").as_posix())
     for _ in sys.stdin:
         if not (pid := os.fork()):
             os.setsid()

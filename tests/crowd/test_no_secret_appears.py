@@ -365,7 +365,7 @@ def test_the_report_of_a_bug_has_no_secret(
     "place",
     [
         "api.shapes.shape_of",
-        "api.options._typed",
+        "api.options.typed",
         "campaigns.forms.partial.pop_named",
         "crowd.services.account.encrypt_secrets",
     ],
