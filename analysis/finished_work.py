@@ -117,15 +117,15 @@ def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> 
         n_workers=worker_ids.size,
         n_systems=int(system.max(initial=-1)) + 1,
     )
-    at_ms = np.full(keys.size, np.nan)
-    has_score = np.isin(timed_key, keys)
-    at_ms[np.searchsorted(keys, timed_key[has_score])] = timed[2][has_score]
+    in_order = np.argsort(timed_key)
+    timed_key, at_ms = timed_key[in_order], timed[2][in_order].astype(np.float64)
+    took = _seconds(at_ms, timed_key // max(items[0].size, 1), assignments[2])
     return FinishedRatings(
         worker_ids.tolist(),
         system_ids.tolist(),
         assignments[0].tolist(),
         ratings,
-        _seconds(at_ms, assignment, assignments[2]),
+        took[np.searchsorted(timed_key, keys)],  # every item with a score has a time
     )
 
 

@@ -17,6 +17,7 @@ from django.db.models import TextChoices
 
 from analysis.anonymity import anonymise
 from analysis.finished_work import read_ratings
+from analysis.ratings.scales import FULL
 from analysis.settings import AnalysisSettings
 from analysis.stats.conduct import compare_references, describe_conduct
 from analysis.stats.quality import Verdict, run_worker_test
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 State = Assignment.State
 _MOST_REPEATED, _LEAST_SD, _MOST_FAST = 0.5, 5.0, 0.5
 _SHARES = ("difference", "share_repeated", "sd", "median_s", "share_fast")
+_OF_ANY_SCALE = ("difference", "median_s", "share_fast")
+_MANY_POINTS = 20
 SUSPICIOUS, ACTIVE = "suspicious", "active"
 
 
@@ -51,7 +54,7 @@ class Conducted:
     n_items: int
     n_compared: int
     difference: float | None
-    share_repeated: float | None
+    share_repeated: float | None  # like `sd` None on scales of few points
     longest_run: int
     sd: float | None
     median_s: float | None
@@ -179,6 +182,12 @@ def _workers_of(campaign: Campaign, now: datetime) -> dict[int, LiveWorker]:
     return workers
 
 
+def _is_fine(settings: AnalysisSettings) -> bool:
+    """Tell whether scores have many values: on a few points, honest workers repeat them and differ little."""
+    tested = [criterion.scale or FULL for criterion in settings.criteria if criterion.is_in_worker_test]
+    return all(high - low >= _MANY_POINTS for low, high in tested)
+
+
 def _conduct_of(campaign: Campaign, settings: AnalysisSettings, workers: list[int]) -> dict[int, Conducted]:
     """Return what the ratings of these workers' finished HITs say of each."""
     found = read_ratings(campaign, workers)
@@ -192,6 +201,7 @@ def _conduct_of(campaign: Campaign, settings: AnalysisSettings, workers: list[in
     tested, is_paired = scores[:, design.is_in_worker_test], WORKER_TESTS[design.preset].is_paired
     references = compare_references(ratings, scores, tests.counts)
     conduct = describe_conduct(ratings, tested, twin, found.seconds, is_paired=is_paired)
+    shown = _SHARES if _is_fine(settings) else _OF_ANY_SCALE
     return {
         pk: Conducted(
             verdict=Verdict(int(tests.verdict[k])).name.lower(),
@@ -201,7 +211,7 @@ def _conduct_of(campaign: Campaign, settings: AnalysisSettings, workers: list[in
             n_items=int(conduct.n_items[k]),
             reference_mean=or_none(references.mean[k]),
             reference_distance=or_none(references.distance[k]),
-            **{name: or_none(getattr(conduct, name)[k]) for name in _SHARES},
+            **dict.fromkeys(_SHARES) | {name: or_none(getattr(conduct, name)[k]) for name in shown},
         )
         for k, pk in enumerate(found.worker_ids)
     }

@@ -19,7 +19,7 @@ from analysis.queries import Role, list_comparable_results, parse_id
 from annotation.progress import get_totals, minutes_per_hit
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign, Output
-from campaigns.queries import fee_of_place
+from campaigns.queries import count_tested, fee_of_place
 from evalsite.accounts.models import User
 from evalsite.lib.words import counted
 
@@ -114,7 +114,7 @@ def plan_defaults(campaign: Campaign) -> dict[str, Any]:
         "n_ordinary": n_ordinary,
         "n_degraded": min(campaign.n_degraded, n_ordinary),
         "n_repeat": min(campaign.n_repeat, n_ordinary),
-        "n_criteria": max(campaign.criteria.count(), 1),
+        "n_criteria": max(count_tested(campaign), 1),
         "layout": campaign.layout,
         "worker_test": campaign.worker_test,
         "minutes": campaign.minutes_per_hit,

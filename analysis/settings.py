@@ -47,7 +47,8 @@ class Cost(NamedTuple):
 class RatedCriterion:
     """A criterion whose scores are analysed.
 
-    `scale`: the least and the greatest score that workers could give; None: that of all ratings.
+    `scale`: the least and the greatest score that workers could give; None: that of all ratings. What somebody says of
+    a file goes before it (`AnalysisSettings.on_scale`).
     """
 
     name: str
@@ -123,6 +124,12 @@ class AnalysisSettings:
     def statements(self) -> list[str]:
         """The criteria's statements, in order: a file may name a criterion by its statement."""
         return [criterion.statement for criterion in self.criteria]
+
+    def on_scale(self, scale: Scale | None) -> "AnalysisSettings":
+        """Return these settings for scores that somebody says are on a scale; unchanged for None."""
+        if scale is None:
+            return self
+        return replace(self, scale=scale, criteria=tuple(replace(each, scale=None) for each in self.criteria))
 
     @property
     def is_scale_said(self) -> bool:

@@ -18,6 +18,7 @@ from annotation.exports import (
     iter_items,
     iter_ratings,
 )
+from annotation.models import Response
 from annotation.progress import get_totals
 from annotation.worker_names import NameWorker, hashed_name, real_name
 from campaigns.models import Campaign
@@ -141,11 +142,19 @@ class FileSizes(NamedTuple):
     consent_file: str
 
 
+def _count_ratings(campaign: Campaign, n_items: int) -> int:
+    """Return how many ratings finished HITs have; they are counted only where a criterion need not be answered."""
+    is_required = campaign.criteria.values_list("is_required", flat=True)
+    if all(is_required):
+        return n_items * len(is_required)
+    return Response.objects.filter(assignment__campaign=campaign, assignment__state__in=FINISHED).count()
+
+
 def count_rows(campaign: Campaign, now: datetime) -> FileSizes:
     """Return how many rows the files of a campaign have. Five queries at most."""
     totals = get_totals(campaign, now)
     return FileSizes(
-        n_ratings=totals.n_items_finished * campaign.criteria.count(),
+        n_ratings=_count_ratings(campaign, totals.n_items_finished),
         n_assignments=totals.n_assignments,
         n_items=totals.n_items_wanted // max(campaign.workers_per_hit, 1),
         consent_file=consent_file(campaign),

@@ -11,6 +11,7 @@ from annotation.item_page import ABSTAINED, ANSWER
 from annotation.models import Assignment
 
 _MOST_VALUES = 50
+_OF_OLD_PAGES = "score_"  # of a page that was open while the site was upgraded
 LARGEST_HIT = 2**31 - 1
 _DAY_MS = 86_400_000
 # The largest value that is believed of each.
@@ -41,7 +42,7 @@ def read_item(sent: QueryDict) -> SentItem:
     """Return what was sent; whether it is all that is needed is for `save_item` to say."""
     return SentItem(
         read_whole(sent.get("position")) or 0,
-        {criterion: values[:_MOST_VALUES] for criterion, values in _by_criterion(sent, ANSWER)},
+        {key: values[:_MOST_VALUES] for name in (_OF_OLD_PAGES, ANSWER) for key, values in _by_criterion(sent, name)},
         {criterion: values[-1] for criterion, values in _by_criterion(sent, ABSTAINED)},
         read_telemetry(sent, TELEMETRY),
         bool(sent.get("redirect")),

@@ -72,10 +72,10 @@ class RatingsCommand(BaseCommand, ABC):
             "alpha": options["alpha"],
             "unit": options.get("unit"),
             "comparison": options.get("comparison"),
-            "scale": options["scale"] and tuple(options["scale"]),
         }
         settings = load_settings(options["protocol"])
-        return replace(settings, **{name: value for name, value in changes.items() if value is not None})
+        changed = replace(settings, **{name: value for name, value in changes.items() if value is not None})
+        return changed.on_scale(tuple(options["scale"]) if options["scale"] else None)
 
     def read_study(
         self, path: Path, settings: AnalysisSettings, options: dict[str, Any], *, alone: bool = False

@@ -109,6 +109,7 @@ def load_ratings(
     table, mapping = _read(path, called, mapping, wide, name, max_bytes, encoding, on_progress, problems)
     scales = [scale] * len(criteria) if isinstance(scale, tuple) else scale
     rows = code_rows(table, mapping, called, scales, problems)
+    unscored = _leave_out_unscored(rows, table, mapping, problems)
     if len(rows.systems) > MAX_SYSTEMS:
         message = (
             f"the column has {len(rows.systems):,} different systems, and at most {MAX_SYSTEMS} are compared. Choose "
@@ -128,6 +129,9 @@ def load_ratings(
     if is_guessed and "scores" in mapping:
         message = f"Each of these columns was used for the scores of a criterion: {', '.join(mapping['scores'])}."
         warnings.append(RatingsWarning("wide", 1, message))
+    if unscored:
+        message = f"Rows without a score were left out: {unscored:,} answers that are no score or were not judged."
+        warnings.append(RatingsWarning("unscored", unscored, message))
     warnings += column_warnings(mapping, guess_mapping(table.columns), has_source=bool(rows.sources))
     warnings += rating_warnings(ratings, names, _hit_of_assignment(rows))
     pools, mixed = _pools(rows)
@@ -144,6 +148,22 @@ def load_ratings(
         score_columns=tuple(score_columns(mapping)),
         pools=pools,
     )
+
+
+def _leave_out_unscored(rows: RatingRows, table: Table, mapping: ColumnMapping, problems: CellProblems) -> int:
+    """Leave out the rows without a score of a campaign's own file, which has a column for why; return how many.
+
+    Raises TableError if no row has a score.
+    """
+    if "score" not in mapping or not {"response", "abstained"} <= set(table.columns):
+        return 0
+    empty = problems.take_rows("missing_number", mapping["score"])
+    if empty.size == table.n_rows:
+        message = "no row has a score, so there is nothing to analyse."
+        raise TableError(table.file, [Problem(None, mapping["score"], message, "no_scores")])
+    if empty.size:
+        rows.leave_out(empty)
+    return int(empty.size)
 
 
 def _read(

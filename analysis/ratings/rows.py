@@ -50,6 +50,11 @@ class RatingRows:
         """Leave out some data rows."""
         self._take(np.flatnonzero(~np.isin(self.row, bad)))
 
+    def leave_out(self, bad: NDArray[np.int64]) -> None:
+        """Leave out some data rows, with the labels that only they have."""
+        self.drop(bad)
+        self._forget_unused()
+
     def spread(self, scores: NDArray[np.float64], criteria: Sequence[int], is_rated: NDArray[np.bool_]) -> None:
         """Make a rating of each cell, from one row an item: `scores` and `is_rated` are (n_rows, n_columns)."""
         item, column = np.nonzero(is_rated)
@@ -57,11 +62,14 @@ class RatingRows:
         self.criterion = np.array(criteria, np.int32)[column]
         self.score = scores[item, column]
         if not is_rated.any(axis=1).all():
-            self.worker, self.workers = _used(self.worker, self.workers)
-            self.system, self.systems = _used(self.system, self.systems)
-            self.assignment, self.assignments = _used(self.assignment, self.assignments)
-            if self.source is not None:
-                self.source, self.sources = _used(self.source, self.sources)
+            self._forget_unused()
+
+    def _forget_unused(self) -> None:
+        self.worker, self.workers = _used(self.worker, self.workers)
+        self.system, self.systems = _used(self.system, self.systems)
+        self.assignment, self.assignments = _used(self.assignment, self.assignments)
+        if self.source is not None:
+            self.source, self.sources = _used(self.source, self.sources)
 
     def _take(self, rows: NDArray[np.int64]) -> None:
         for name, values in vars(self).items():

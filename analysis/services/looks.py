@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils import timezone
 
-from analysis.campaign_queries import planned_workers, settings_of
+from analysis.campaign_queries import has_scores, planned_workers, settings_of
 from analysis.finished_work import read_ratings, read_weights
 from analysis.methods.recommended_comparison import ALPHA, winner
 from analysis.models import Look
@@ -77,8 +77,8 @@ def take_look(
     they are weighed by what is undecided now. `saving` opens the transaction that stores the look. None where nothing
     is finished, or the campaign does not run or uses no looks. Raises DomainError `bad_settings`.
     """
-    found = read_ratings(campaign)
-    if not found.ratings.n_items:
+    found = read_ratings(campaign) if has_scores(campaign) else None
+    if found is None or not found.ratings.n_items:
         return None
     design = settings_of(campaign).design([])
     analysis = analyse(found.ratings, design)
@@ -87,7 +87,7 @@ def take_look(
     comparison = at_every_look(comparison, alpha=ALPHA, n_planned=planned_workers(campaign))
     names = dict(campaign.systems.filter(is_degraded=False).values_list("pk", "name"))
     pairs = _pairs(comparison, found.system_ids, names)
-    n_assignments = int(np.unique(found.ratings.assignment).size)
+    n_assignments = len(found.assignment_ids)
     n_workers = int(analysis.is_kept.sum())
     with saving():
         locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)

@@ -132,7 +132,8 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
         # It has the protocol's name only if its criteria are the protocol's.
         name = presets.protocol if chosen == presets.criteria else CUSTOM
         try:
-            settings = replace(presets, protocol=name, criteria=chosen, scale=scale, **form.changes())
+            settings = replace(presets, protocol=name, criteria=chosen, **form.changes())
+            settings = replace(settings, scale=scale) if file.campaign_id else settings.on_scale(scale)
             started = start_run(ratings_file=file, user=request.user, settings=settings, parent=parent)
             return redirect(result_url(started))
         except DomainError as error:

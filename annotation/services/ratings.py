@@ -10,8 +10,10 @@ from django.utils import timezone
 from annotation.models import NO_REASON, Assignment, Conversation, Event, Response
 from annotation.queries import criteria_of, items_of
 from annotation.services.leases import reclaim, renew
+from campaigns.contracts.response import BadAnswerError
 from campaigns.models import Criterion
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.errors import shorten
 
 State = Assignment.State
 # What rating an item and showing the next one need: with the other columns the query takes a quarter longer.
@@ -122,7 +124,10 @@ def _read(
             found.append(_Answer(criterion.pk, abstained=_reason(abstained[criterion.pk], criterion)))
             continue
         kind = criterion.response_kind
-        value = kind.clean(answers.get(criterion.pk, ()), criterion.settings)
+        try:
+            value = kind.clean(answers.get(criterion.pk, ()), criterion.settings)
+        except BadAnswerError as error:
+            raise DomainError(error.code, f"“{shorten(criterion.statement)}”: {error.message}") from None
         if value is not None:
             found.append(_Answer(criterion.pk, value, kind.score(value, criterion.settings)))
         elif criterion.is_required:

@@ -10,6 +10,16 @@ def store_labels(apps, schema_editor):
     Criterion.objects.bulk_update(criteria, ["settings"], batch_size=500)
 
 
+def restore_labels(apps, schema_editor):
+    """Give sliders their labels back."""
+    Criterion = apps.get_model("campaigns", "Criterion")
+    criteria = list(Criterion.objects.all())
+    for criterion in criteria:
+        for name in ("left_label", "right_label"):
+            setattr(criterion, name, criterion.settings.get(name) or getattr(criterion, name))
+    Criterion.objects.bulk_update(criteria, ["left_label", "right_label"], batch_size=500)
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -42,7 +52,7 @@ class Migration(migrations.Migration):
             name='abstain_reasons',
             field=models.TextField(blank=True, verbose_name='reasons why, one a line'),
         ),
-        migrations.RunPython(store_labels, migrations.RunPython.noop, elidable=True),
+        migrations.RunPython(store_labels, restore_labels, elidable=True),
         migrations.RemoveField(model_name='criterion', name='left_label'),
         migrations.RemoveField(model_name='criterion', name='right_label'),
     ]

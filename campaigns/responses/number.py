@@ -13,15 +13,22 @@ from campaigns.contracts.response import BadAnswerError, ResponseKind, Settings,
 from evalsite.lib.errors import DomainError
 
 LARGEST = Decimal(1_000_000_000)
-_PLAIN = re.compile(r"[+-]?\d{1,10}(\.\d{1,6})?", re.ASCII)
+_PLAIN = re.compile(r"[+-]?\d{1,10}([.,]\d{1,6})?", re.ASCII)
+_THOUSANDS = re.compile(r",\d{3}$", re.ASCII)
 
 
 def _read(text: str) -> Decimal:
-    """Return a number in digits, with a decimal point or comma; raise ValueError."""
-    plain = text.strip().replace("−", "-").replace(",", ".")
-    if not _PLAIN.fullmatch(plain) or abs(Decimal(plain)) > LARGEST:
+    """Return a number in digits, with a decimal point or comma; raise ValueError.
+
+    A comma before three digits may separate thousands, so such a number is refused.
+    """
+    plain = text.strip().replace("−", "-")
+    if not _PLAIN.fullmatch(plain) or _THOUSANDS.search(plain):
         raise ValueError(text)
-    return Decimal(plain)
+    number = Decimal(plain.replace(",", "."))
+    if abs(number) > LARGEST:
+        raise ValueError(text)
+    return number
 
 
 class Bound(Text):
@@ -70,10 +77,14 @@ class Number(ResponseKind):
 
     @classmethod
     def check(cls, settings: Settings) -> None:
-        """Refuse bounds in the wrong order."""
+        """Refuse bounds in the wrong order, and parts of whole numbers as bounds of such."""
         least, greatest = cls._limits(settings)
         if least is not None and greatest is not None and least >= greatest:
             raise DomainError("bad_option", f"Greatest: it must be above {least}, the least.")
+        if NumberOptions.value_of(settings, "is_whole"):
+            for name, bound in (("Least", least), ("Greatest", greatest)):
+                if bound is not None and bound != bound.to_integral_value():
+                    raise DomainError("bad_option", f"{name}: {bound} is no whole number, and only those are allowed.")
 
     @classmethod
     def shown(cls, settings: Settings) -> dict[str, Any]:
@@ -147,5 +158,5 @@ class Number(ResponseKind):
         low = least if least is not None else min(Decimal(0), greatest or Decimal(0))
         high = greatest if greatest is not None else low + 100
         number = low + (high - low) * level / 100
-        whole = min(max(number.to_integral_value(), low), high)
-        return [str(whole if NumberOptions.value_of(settings, "is_whole") else round(number, 2))]
+        is_whole = NumberOptions.value_of(settings, "is_whole")
+        return [str(number.to_integral_value() if is_whole else round(number, 6))]

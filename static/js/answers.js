@@ -15,6 +15,7 @@ export function mount(el, sliders) {
     const abstain = /** @type {HTMLElement | null} */ (statement.querySelector("[data-abstain]"));
     if (!abstain) return [answer];
     const reason = mountAnswer(abstain);
+    asked.addEventListener("answered", () => reason.set([])); // who answers can judge
     const nowhere = { el: { value: document.createElement("div") } }; // no answer is required there
     return [abstainable(answer, reason), Object.create(reason, nowhere)];
   });
@@ -31,12 +32,14 @@ function mountAnswer(el) {
   const fields = [...el.querySelectorAll("input, select, textarea")].map((field) => /** @type {Field} */ (field));
   const why = el.querySelector("[data-answer-why]");
 
-  const announce = () => {
+  const clear = () => {
     el.classList.remove("is-missing");
     if (why) why.textContent = "";
-    el.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
   };
-  el.addEventListener("input", announce);
+  el.addEventListener("input", () => {
+    clear();
+    el.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
+  });
 
   return {
     el,
@@ -53,7 +56,7 @@ function mountAnswer(el) {
         if (isTick(field)) /** @type {HTMLInputElement} */ (field).checked = values.includes(field.value);
         else field.value = values[0] ?? "";
       }
-      announce();
+      clear();
     },
     /** Show this answer, and say that it is missing. */
     ask() {

@@ -119,7 +119,7 @@ function mountRating(el) {
   const hasOthers = el.querySelector("[data-answer], [data-abstain]") !== null;
   /** @type {Answer[]} */
   let answers = sliders;
-  let isReady = !hasOthers;
+  let isReady = !hasOthers, isWhole = !hasOthers; // whether all answers of the page are known here
   const button = /** @type {HTMLButtonElement} */ (el.querySelector("[data-rating-next]"));
   const hint = /** @type {HTMLElement} */ (el.querySelector("[data-rating-hint]"));
   const left = /** @type {HTMLElement} */ (el.querySelector("[data-rating-left]"));
@@ -127,7 +127,11 @@ function mountRating(el) {
   const offline = /** @type {HTMLElement} */ (el.querySelector("[data-rating-offline]"));
   const unsent = /** @type {HTMLElement} */ (el.querySelector("[data-rating-unsent]"));
 
-  const required = () => answers.filter((answer) => answer.el.closest("[data-required]"));
+  const required = () =>
+    answers.filter(({ el: asked }) => {
+      const statement = asked.closest("[data-required]");
+      return statement && (isWhole || !statement.querySelector("[data-abstain]"));
+    });
   const missing = () => required().filter((answer) => !answer.isSet);
 
   button.disabled = false; // without this script it is
@@ -144,7 +148,8 @@ function mountRating(el) {
 
   const keep = () => {
     const now = performance.now();
-    const scores = Object.fromEntries(answers.filter(({ isSet }) => isSet).map(({ name, value }) => [name, value]));
+    const set = Object.fromEntries(answers.filter(({ isSet }) => isSet).map(({ name, value }) => [name, value]));
+    const scores = isWhole ? set : { ...found.scores, ...set };
     const times = { shown_ms: now - shownAt, first_touch_ms: firstTouchAt && firstTouchAt - shownAt };
     kept.write({ scores, counts, ...times, nSent });
     return { ...times, ...counts };
@@ -197,7 +202,7 @@ function mountRating(el) {
     isReady = true;
     for (const answer of answers) if (answer.name in (found.scores ?? {})) answer.set(found.scores[answer.name]);
     refresh();
-    if (!nSent || missing().length || el.hasAttribute("data-rating-refused")) return;
+    if (!isWhole || !nSent || missing().length || el.hasAttribute("data-rating-refused")) return;
     unsent.hidden = false;
     if (nSent === 1) setTimeout(() => el.requestSubmit(button)); // once data-once is there
     else unsent.textContent = "What you rated has not arrived yet. Go on to send it again.";
@@ -205,13 +210,16 @@ function mountRating(el) {
   if (!hasOthers) restore();
   else {
     refresh();
-    const others = import("./answers.js").then(({ mount }) => (answers = mount(el, sliders)));
+    const others = import("./answers.js").then(({ mount }) => {
+      answers = mount(el, sliders);
+      isWhole = true;
+    });
     others.catch(() => {}).then(restore); // without it the server says what is missing
   }
 
   // Where the sliders are below the fold and the texts above were read with the item before, begin at what is new.
   const fresh = el.querySelector("[data-rating-fresh]");
-  const last = sliders.at(-1)?.el;
+  const last = [...el.querySelectorAll(".statement")].at(-1);
   if (fresh && last && last.getBoundingClientRect().bottom > innerHeight) fresh.scrollIntoView();
 }
 

@@ -43,6 +43,8 @@ def after() -> Any:
         )
         model("annotation", "Rating").objects.create(assignment=assignment, item=item, criterion=criterion, score=score)
     yield migrate(AFTER)
+    labels = migrate(BEFORE).get_model("campaigns", "Criterion").objects.order_by("order")
+    assert [each.right_label for each in labels] == ["very clear", "very dull"], "they come back"
     migrate(latest)
 
 

@@ -2,13 +2,21 @@
 
 import json
 import re
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from analysis.campaign_queries import settings_of
 from analysis.finished_work import read_ratings
+from analysis.live import list_live_workers
+from analysis.ratings.loading import load_ratings
+from analysis.settings import from_protocol
+from annotation.downloads import count_rows
 from annotation.exports import RATING_COLUMNS, iter_ratings, iter_scores
 from annotation.models import Assignment, Response
 from annotation.queries import criteria_of
@@ -19,6 +27,7 @@ from campaigns.models import Campaign, Criterion
 from campaigns.services.criteria import change_criterion
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.writing import write_csv
 from tests.annotation.open_campaigns import open_campaign
 from tests.annotation.worker_pages import form_of, started, url
 
@@ -174,7 +183,48 @@ def test_scores_between_bounds_are_analysed_on_one_scale_and_nothing_is_imputed(
     assert [row[0] for row in scores] == [70, 70, 70]
     assert scores[1][1] != scores[1][1], "who could not judge gave no score"
     assert scores[2][2] == 100
-    assert (found.seconds >= 0).all()
+
+
+def test_seconds_of_an_item_are_its_own_where_the_one_before_has_no_score(campaign: Campaign) -> None:
+    campaign.criteria.exclude(name="quality").delete()
+    assignment = started(campaign)
+    for position, reason in ((1, {}), (2, {"quality": "yes"}), (3, {})):
+        save(assignment, position, reason, adequacy=None, errors=None, tone=None, reason=None)
+    finish_assignment(assignment_id=assignment.pk)
+    start = Assignment.objects.get().started_at
+    for position, seconds in ((1, 5), (2, 65), (3, 67)):
+        at = start + timedelta(seconds=seconds)
+        Response.objects.filter(item__position=position).update(rated_at=at)
+    assert read_ratings(campaign).seconds.tolist() == [5, 2]
+
+
+def test_the_file_of_all_answers_can_be_analysed_as_it_is(finished: Campaign, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    with path.open("w", newline="") as stream:
+        write_csv(stream, RATING_COLUMNS, iter_ratings(finished))
+    settings = settings_of(finished)
+    loaded = load_ratings(path, criteria=settings.criterion_names, scale=settings.scales)
+    assert np.nan_to_num(loaded.ratings.scores, nan=-1).tolist() == [[70, 3, 1], [70, -1, 1], [70, 3, 4]]
+    assert [(w.code, w.count) for w in loaded.warnings if w.code == "unscored"] == [("unscored", 6)]
+
+
+def test_few_points_make_nobody_suspicious(campaign: Campaign, finished: Campaign) -> None:
+    (worker,) = list_live_workers(finished, settings_of(finished), timezone.now())
+    assert (worker.conduct.share_repeated, worker.conduct.sd) == (None, None)
+    finished.criteria.exclude(name="adequacy").update(is_in_worker_test=False)
+    (worker,) = list_live_workers(finished, settings_of(finished), timezone.now())
+    assert worker.conduct.share_repeated == 1
+
+
+def test_who_says_on_which_scale_a_file_is_is_believed() -> None:
+    settings = from_protocol("da-likert")
+    assert settings.scales == [(1, 5), (1, 5)]
+    assert settings.on_scale((1, 7)).scales == [(1, 7), (1, 7)]
+    assert settings.on_scale(None) == settings
+
+
+def test_ratings_are_counted_where_not_all_were_given(finished: Campaign) -> None:
+    assert count_rows(finished, timezone.now()).n_ratings == Response.objects.count() == 14
 
 
 def test_a_campaign_without_scores_says_where_its_answers_are(finished: Campaign) -> None:

@@ -155,3 +155,50 @@ def test_a_refused_answer_is_named_and_nothing_typed_is_lost(
     next_of(item).click()
     expect(item.get_by_role("heading", level=1)).to_have_text("Item 2 of 3")
     complaints[:] = [text for text in complaints if "422" not in text]
+
+
+def test_what_was_sent_and_did_not_arrive_is_sent_again_after_reloads(
+    page: Page, live_server, path: str, complaints: list[str]
+) -> None:
+    item = open_item(page, live_server.url + path, complaints)
+    item.get_by_role("radio", name="good").click()
+    item.get_by_role("textbox", name="How many errors?").fill("2")
+    item.get_by_role("checkbox", name="kind").click()
+    item.locator("[data-slider]").click()
+    for _ in range(2):
+        item.reload()
+        expect(item.get_by_text("answers left")).to_be_hidden()
+        expect(next_of(item)).to_be_enabled()
+    item.route("**/rate/**", lambda route: route.abort() if route.request.method == "POST" else route.fallback())
+    next_of(item).click()
+    item.unroute("**/rate/**")
+    item.goto(live_server.url + path)
+    expect(item.get_by_role("heading", level=1)).to_have_text("Item 2 of 3")
+    assert [row[2] for row in kept()] == [3, 2, ["kind"], 50]
+    complaints.clear()
+
+
+def test_without_the_script_of_other_answers_nothing_is_lost(
+    page: Page, live_server, path: str, complaints: list[str]
+) -> None:
+    item = open_item(page, live_server.url + path, complaints)
+    item.get_by_role("radio", name="good").click()
+    item.get_by_role("textbox", name="How many errors?").fill("2")
+    item.route("**/answers*.js", lambda route: route.abort())
+    item.reload()
+    item.locator("[data-slider]").click()
+    item.unroute("**/answers*.js")
+    item.reload()
+    expect(item.get_by_role("radio", name="good")).to_be_checked()
+    expect(item.get_by_role("textbox", name="How many errors?")).to_have_value("2")
+    expect(item.get_by_text("1 answer left.")).to_be_visible()
+    complaints.clear()
+
+
+def test_an_answer_takes_back_that_it_cannot_be_judged(
+    page: Page, live_server, path: str, complaints: list[str]
+) -> None:
+    item = open_item(page, live_server.url + path, complaints)
+    item.get_by_role("combobox").select_option("no context")
+    item.get_by_role("radio", name="good").click()
+    expect(item.get_by_role("combobox")).to_have_value("")

@@ -1,7 +1,7 @@
 """What is wrong with a table: every problem names its row and column and says how to fix it."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -86,6 +86,11 @@ class _BadCells:
     describe: Describe
     others: Rows | None
 
+    def without(self, rows: Rows) -> "_BadCells":
+        """Return the cells of other rows."""
+        is_left = ~np.isin(self.rows, rows)
+        return replace(self, rows=self.rows[is_left], others=None if self.others is None else self.others[is_left])
+
 
 @dataclass
 class CellProblems:
@@ -114,6 +119,13 @@ class CellProblems:
     def discard(self, code: str, columns: Collection[str]) -> None:
         """Forget the problems with a code in some columns."""
         self._found = [bad for bad in self._found if bad.code != code or bad.column not in columns]
+
+    def take_rows(self, code: str, column: str) -> Rows:
+        """Return the data rows with a code in a column, and forget whatever is wrong with these rows."""
+        taken = [bad.rows for bad in self._found if (bad.code, bad.column) == (code, column)]
+        rows = np.unique(np.concatenate([np.empty(0, np.int64), *taken]))
+        self._found = [left for bad in self._found if (left := bad.without(rows)).rows.size]
+        return rows
 
     def rows_in(self, column: str) -> Rows:
         """Return the data rows already known to be bad in `column`."""
