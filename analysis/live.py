@@ -17,7 +17,6 @@ from django.db.models import TextChoices
 
 from analysis.anonymity import anonymise
 from analysis.finished_work import read_ratings
-from analysis.ratings.scales import FULL
 from analysis.settings import AnalysisSettings
 from analysis.stats.conduct import compare_references, describe_conduct
 from analysis.stats.quality import Verdict, run_worker_test
@@ -184,8 +183,7 @@ def _workers_of(campaign: Campaign, now: datetime) -> dict[int, LiveWorker]:
 
 def _is_fine(settings: AnalysisSettings) -> bool:
     """Tell whether scores have many values: on a few points, honest workers repeat them and differ little."""
-    tested = [criterion.scale or FULL for criterion in settings.criteria if criterion.is_in_worker_test]
-    return all(high - low >= _MANY_POINTS for low, high in tested)
+    return all(high - low >= _MANY_POINTS for low, high in settings.scales)
 
 
 def _conduct_of(campaign: Campaign, settings: AnalysisSettings, workers: list[int]) -> dict[int, Conducted]:

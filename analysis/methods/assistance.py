@@ -61,7 +61,7 @@ def _finding(found: Report) -> str:
         )
     if (p := best["sample_p"]) is not None and p < _NO_SAMPLE:
         return (
-            f"The rated outputs do not look like a random sample: {best['name']} tells systems apart otherwise on them "
+            f"The rated outputs do not look like a random sample: {best['name']} separates systems differently on them "
             f"than on all outputs (p {'< 0.0001' if p < 1e-4 else f'= {p:.4f}'}). So differences with a metric may be "
             "wrong here; keep to those by people alone."
         )

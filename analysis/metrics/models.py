@@ -36,7 +36,7 @@ _ROLES = {"sep_token": ("sep_token", "eos_token"), "eos_token": ("eos_token", "s
 
 @dataclass(frozen=True)
 class TokenRow:
-    """Tokens as a model reads them, with the segment of each if it tells a first text from a second."""
+    """Tokens as a model reads them, with the segment of each if the model distinguishes a first text from a second."""
 
     ids: Sequence[int]
     types: Sequence[int] = ()

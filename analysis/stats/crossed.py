@@ -192,7 +192,7 @@ def fit_components(z: Floats, system: Codes, worker: Codes, source: Codes) -> Co
     The side with more effects is integrated out in closed form, as its fine groups (outputs) are within its coarse ones
     (sources); the effects of the other side are solved for at once. The likelihood is climbed by average information,
     with steps of expectation and maximisation where that would lead down. A component whose estimate is below 10⁻⁸ of
-    all variance is 0. Effects that cannot be told apart are one: of outputs that are rated once each and ratings; of
+    all variance is 0. Effects that cannot be separated are one: of outputs that are rated once each and ratings; of
     workers who rate one system each and workers × systems; of sources with one output each and outputs. A rating of
     an unknown source is of a source of its own; one source for all is no effect.
 

@@ -38,8 +38,8 @@ class Request:
 
     `chat` names the chat to a chatbot that remembers, and tells nothing else. `topic` is empty unless the campaign's
     chat rules send it. `persona` are the statements that the chatbot is to live up to, `seed` is the chat's own. The
-    reply is wanted within `timeout_s`. Of its text no more than `max_chars` characters are kept. A server that can be
-    told so writes at most `max_tokens`, thoughts included.
+    reply is wanted within `timeout_s`. Of its text no more than `max_chars` characters are kept. A server that takes
+    such a limit writes at most `max_tokens`, thoughts included.
     """
 
     chat: str

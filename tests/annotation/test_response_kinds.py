@@ -28,7 +28,7 @@ from campaigns.services.criteria import change_criterion
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.writing import write_csv
-from tests.annotation.open_campaigns import open_campaign
+from tests.annotation.open_campaigns import open_campaign, rate_items
 from tests.annotation.worker_pages import form_of, started, url
 
 # Name, kind, settings, and what else is set.
@@ -208,12 +208,13 @@ def test_the_file_of_all_answers_can_be_analysed_as_it_is(finished: Campaign, tm
     assert [(w.code, w.count) for w in loaded.warnings if w.code == "unscored"] == [("unscored", 6)]
 
 
-def test_few_points_make_nobody_suspicious(campaign: Campaign, finished: Campaign) -> None:
+def test_few_points_make_nobody_suspicious(finished: Campaign, owner: User) -> None:
     (worker,) = list_live_workers(finished, settings_of(finished), timezone.now())
     assert (worker.conduct.share_repeated, worker.conduct.sd) == (None, None)
-    finished.criteria.exclude(name="adequacy").update(is_in_worker_test=False)
-    (worker,) = list_live_workers(finished, settings_of(finished), timezone.now())
-    assert worker.conduct.share_repeated == 1
+    of_sliders = open_campaign(owner, n_hits=1)
+    finish_assignment(assignment_id=rate_items(started(of_sliders)).pk)
+    (worker,) = list_live_workers(of_sliders, settings_of(of_sliders), timezone.now())
+    assert (worker.conduct.share_repeated, worker.conduct.sd) == (1, 0)
 
 
 def test_who_says_on_which_scale_a_file_is_is_believed() -> None:

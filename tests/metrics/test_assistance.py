@@ -127,7 +127,9 @@ def test_scores_of_whole_systems_add_nothing(ratings):
 def test_outputs_that_were_not_drawn_at_random_are_warned_of(ratings, outputs):
     document = analysed(ratings, rows_of_metric(outputs, "close", N_RATED + N_MORE, 5, shift=30))
     assert document["assistance"]["metrics"][0]["sample_p"] < 0.001
-    assert section_of(document).finding.startswith("The rated outputs do not look like a random sample: close tells")
+    assert section_of(document).finding.startswith(
+        "The rated outputs do not look like a random sample: close separates"
+    )
 
 
 def test_a_system_without_scores_and_gaps_are_told(ratings, outputs):
