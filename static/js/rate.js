@@ -368,12 +368,14 @@ function mountOnline(el) {
 
   const kept = openKept();
   const found = kept.read() ?? {};
+  const keep = () => kept.write(Object.fromEntries(new FormData(el)));
   for (const field of /** @type {NodeListOf<HTMLInputElement>} */ (el.querySelectorAll("[name]:not([type=hidden])"))) {
     const value = found[field.name] ?? "";
     if (field.type === "radio") field.checked ||= field.value === value;
-    else field.value ||= value;
+    else if (field.value === field.defaultValue) field.value ||= value;
+    else keep(); // keys that were quicker than this script
   }
-  el.addEventListener("input", () => kept.write(Object.fromEntries(new FormData(el))));
+  el.addEventListener("input", keep);
 }
 
 // ---

@@ -215,6 +215,7 @@ def test_clients_that_prefer_other_hits_never_wait_for_each_other_in_a_circle(ow
 def _n_waiting() -> int:
     """Return how many transactions wait for a lock."""
     with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")  # else one that connects later is not seen in a transaction
         cursor.execute(
             "SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
             " WHERE NOT granted AND datname = current_database()"

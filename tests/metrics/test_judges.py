@@ -411,7 +411,7 @@ def test_a_judge_is_added_estimated_started_and_read_on_pages(owner, owner_clien
     page = owner_client.get(answer.url).text
     assert f"<bdi>{server.host.partition(':')[0]}</bdi>" in page and "Texts leave this site" in page
     assert "24 calls" in page and KEY not in page
-    assert "Say how far you agree" in page and rated.criteria.first().statement in page
+    assert "Rate what is to be rated on each statement" in page and rated.criteria.first().statement in page
     refused = owner_client.post(url_of("judge_start", judge), {"max_cost": "", "max_calls": ""})
     assert refused.status_code == 422 and "Set a cap" in refused.text
     assert server.received == []
