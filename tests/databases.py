@@ -130,4 +130,4 @@ def at_once(n: int, act: Callable[[int], object]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert faults == []
+    assert faults == [], [repr(fault) for fault in faults]
