@@ -37,7 +37,7 @@ class AssignmentAdmin(KeptAdmin):
 
 
 @admin.register(Response)
-class RatingAdmin(KeptAdmin):
+class ResponseAdmin(KeptAdmin):
     list_display = ["id", "assignment_id", "item_id", "criterion", "answer", "rated_at"]
     list_select_related = ["criterion"]
     search_fields = ["assignment__id"]

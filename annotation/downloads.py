@@ -151,7 +151,7 @@ def _count_ratings(campaign: Campaign, n_items: int) -> int:
 
 
 def count_rows(campaign: Campaign, now: datetime) -> FileSizes:
-    """Return how many rows the files of a campaign have. Five queries at most."""
+    """Return how many rows the files of a campaign have. Six queries at most."""
     totals = get_totals(campaign, now)
     return FileSizes(
         n_ratings=_count_ratings(campaign, totals.n_items_finished),

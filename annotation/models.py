@@ -9,9 +9,8 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
-from campaigns.models import VERSION_LENGTH, Campaign, Criterion, Hit, HitItem
+from campaigns.models import LONGEST_REASON, VERSION_LENGTH, Campaign, Criterion, Hit, HitItem
 
-LONGEST_REASON = 200
 NO_REASON = "cannot judge"
 """Why something was not judged where no reasons are offered."""
 _INVITATION_KEY_LENGTH = 12

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from annotation.models import (
     Assignment,
@@ -86,7 +86,8 @@ class AnnotationRecords(Records):
             each.save(update_fields=["platform_data"])
         if "feedback" in erasure.wants:
             found.update(feedback="")
-            written = [criterion.pk for criterion in _criteria_of(erasure) if criterion.response_kind.is_written]
+            criteria = Criterion.objects.filter(campaign=erasure.campaign_id)
+            written = [criterion.pk for criterion in criteria if criterion.response_kind.is_written]
             answered = Response.objects.filter(assignment__in=mine, criterion__in=written, value__isnull=False)
             answered.update(value=_ERASED)
         events = Event.objects.filter(assignment__in=mine)
@@ -105,10 +106,6 @@ class AnnotationRecords(Records):
         failed.filter(error_message__contains=erasure.name).update(error_message=_MAILS_NOT_SENT)
         found.update(worker=erasure.erased_id)
         delete_unused_workers([erasure.worker_id])
-
-
-def _criteria_of(erasure: Erasure) -> QuerySet[Criterion]:
-    return Criterion.objects.filter(campaign=erasure.campaign_id)
 
 
 def delete_unused_workers(workers: Iterable[int]) -> None:

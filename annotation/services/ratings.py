@@ -1,8 +1,6 @@
 """Keeping what a worker rates."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -64,27 +62,17 @@ def save_item(
     )
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """What was answered to a criterion."""
-
-    criterion_id: int
-    value: Any = None
-    score: float | None = None
-    abstained: str = ""
-
-
 @transaction.atomic
-def _keep(assignment: Assignment, item_id: int, answers: Sequence[_Answer], telemetry: Mapping[str, int]) -> bool:
+def _keep(assignment: Assignment, item_id: int, responses: Sequence[Response], telemetry: Mapping[str, int]) -> bool:
     """Store the responses to the next item; return False if the assignment is no longer as it was read."""
     if not _claim(assignment):
         return False
     if assignment.state == State.EXPIRED:
         reclaim(assignment, assignment.campaign)
     at = assignment.seen_at
-    Response.objects.bulk_create(
-        Response(assignment=assignment, item_id=item_id, rated_at=at, **vars(answer)) for answer in answers
-    )
+    for response in responses:
+        response.assignment, response.item_id, response.rated_at = assignment, item_id, at
+    Response.objects.bulk_create(responses)
     Event.objects.create(assignment=assignment, item_id=item_id, kind=Event.Kind.RATED, at=at, data=dict(telemetry))
     return True
 
@@ -110,8 +98,8 @@ def _check_chat(assignment: Assignment, item_id: int) -> None:
 
 def _read(
     answers: Mapping[int, Sequence[str]], abstained: Mapping[int, str], criteria: Sequence[Criterion]
-) -> list[_Answer]:
-    """Return what was answered, by the criteria's response kinds; an optional one without an answer is left out.
+) -> list[Response]:
+    """Return the responses, not stored yet, by the criteria's kinds; an optional one without an answer is left out.
 
     Raises DomainError `bad_answer` that says how many are missing, or which cannot be taken and why.
     """
@@ -121,7 +109,7 @@ def _read(
     found, missing = [], []
     for criterion in criteria:
         if criterion.may_abstain and abstained.get(criterion.pk):
-            found.append(_Answer(criterion.pk, abstained=_reason(abstained[criterion.pk], criterion)))
+            found.append(Response(criterion=criterion, abstained=_reason(abstained[criterion.pk], criterion)))
             continue
         kind = criterion.response_kind
         try:
@@ -129,7 +117,7 @@ def _read(
         except BadAnswerError as error:
             raise DomainError(error.code, f"“{shorten(criterion.statement)}”: {error.message}") from None
         if value is not None:
-            found.append(_Answer(criterion.pk, value, kind.score(value, criterion.settings)))
+            found.append(Response(criterion=criterion, value=value, score=kind.score(value, criterion.settings)))
         elif criterion.is_required:
             missing.append(kind)
     if missing:

@@ -47,9 +47,8 @@ SPREAD, NOISE = (16.0, 26.0), (5.0, 12.0)
 HIGH_FROM = 85
 
 # What a generator is for: the first number of its place under the seed.
-_QUALITY, _SYSTEM, _SOURCE, _OUTPUT, _DEGRADED, _CARELESS, _LEAVING, _ARRIVAL, _WORKER, _ITEM, CHAT, ANSWERING = range(
-    12
-)
+_QUALITY, _SYSTEM, _SOURCE, _OUTPUT, _DEGRADED, _CARELESS, _LEAVING, _ARRIVAL, _WORKER, _ITEM = range(10)
+CHAT, ANSWERING = 10, 11
 
 
 class Manner(StrEnum):

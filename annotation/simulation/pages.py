@@ -27,8 +27,8 @@ class Form:
 class Page:
     """A page as a worker finds it.
 
-    A `topic` begins a chat, a `chat` goes on, an `item` is rated, `feedback` ends a HIT, a `code` says
-    that it is done.
+    A `topic` begins a chat, a `chat` goes on, an `item` is rated, `feedback` ends a HIT, a `code` says that it is
+    done.
     """
 
     forms: list[Form] = field(default_factory=list)

@@ -16,6 +16,10 @@ Counted = Literal["outputs", "ratings"]
 Format = Literal["text", "dialogue", "reply"]
 
 
+DEFAULT_KIND = "slider"
+"""The response kind of a criterion of which nobody says another."""
+
+
 @dataclass(frozen=True)
 class CriterionSpec:
     """One statement or question, and how workers answer it: by a response kind with settings.
@@ -28,7 +32,7 @@ class CriterionSpec:
     statement: str
     is_negative: bool = False
     is_in_worker_test: bool = True
-    response: str = "slider"
+    response: str = DEFAULT_KIND
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -22,12 +22,11 @@ class BadAnswerError(DomainError):
 class ResponseKind(ABC):
     """One way to answer a criterion: a slider, labelled points, a number, options, a text.
 
-    `instrument` and `elicitation` answer questions 4.3.5 and 4.3.8 of the Human Evaluation Datasheet (HEDS 3.0).
-    `needs_script`: its inputs do nothing without the script of
-    the page. `is_written`: answers are in the worker's own words, which may be personal data.
-    `options` are its settings, as a form. `template` draws it on a worker's page: its inputs have the name `name`, it
-    has `kind` and what `shown` returns as `shown`. `ask` says what a worker has to do who has not answered.
-    Settings may lack options, which then have their defaults.
+    `options` are its settings, as a form; settings may lack some, which then have their defaults. `template` draws it
+    on a worker's page: its inputs have the name `name`, and it has what `shown` returns as `shown`. `needs_script`:
+    without the page's script its inputs do nothing. `ask` says what somebody has to do who has not answered.
+    `is_written`: answers are in the worker's own words, which may be personal data. `instrument` and `elicitation`
+    answer questions 4.3.5 and 4.3.8 of the Human Evaluation Datasheet (HEDS 3.0).
     """
 
     do_not_call_in_templates: ClassVar[bool] = True
@@ -94,6 +93,18 @@ class ResponseKind(ABC):
 def lines_of(text: str) -> list[str]:
     """Return the lines of an option that is a list, without empty ones."""
     return [line for line in (each.strip() for each in text.splitlines()) if line]
+
+
+def check_lines(label: str, lines: Sequence[str], *, fewest: int, most: int, longest: int) -> None:
+    """Raise DomainError `bad_option` for too few or too many lines of an option, two of one text, or long ones."""
+    if not fewest <= len(lines) <= most:
+        raise DomainError("bad_option", f"{label}: write {fewest} to {most}, one a line; there are {len(lines)}.")
+    if len(set(lines)) < len(lines):
+        raise DomainError("bad_option", f"{label}: two are the same. Give each its own words.")
+    if long := next((line for line in lines if len(line) > longest), ""):
+        raise DomainError(
+            "bad_option", f"{label}: “{long[:40]}…” has {len(long)} characters, at most {longest} are kept."
+        )
 
 
 def one_of(sent: Sequence[str]) -> str:

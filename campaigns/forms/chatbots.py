@@ -8,10 +8,9 @@ from typing import Any
 from django import forms
 
 from campaigns.contracts.connector import Connector
-from campaigns.forms.partial import OptionsPartialForm, pop_named
+from campaigns.forms.partial import LinesField, OptionsPartialForm, pop_named
 from campaigns.models import LONGEST_NAME, Chatbot
 from campaigns.services.chatbots import OPERATIONAL
-from evalsite.lib.markdown import MarkdownField
 from evalsite.web import SizedFileField
 
 # A statement is the topic of an ice-breaker chat, which has its limit.
@@ -24,19 +23,10 @@ _PRICES = ("price_per_reply", "price_in", "price_out", "spending_cap")
 _FAMILY_HELP = "Chatbots of one family, such as one model with and without a persona, never meet in one HIT."
 
 
-class StatementsField(MarkdownField):
+class StatementsField(LinesField):
     """Statements, one a line."""
 
-    def clean(self, value: Any) -> list[str]:
-        """Return the statements; refuse one that is longer than a topic may be."""
-        lines = [" ".join(line.split()) for line in super().clean(value).splitlines()]
-        statements = list(dict.fromkeys(filter(None, lines)))
-        if len(statements) > _MOST_STATEMENTS:
-            raise forms.ValidationError(f"These are {len(statements)} statements; at most {_MOST_STATEMENTS} are kept.")
-        if long := next((each for each in statements if len(each) > _LONGEST_STATEMENT), ""):
-            text = f"“{long[:40]}…” has {len(long)} characters; a statement has at most {_LONGEST_STATEMENT}."
-            raise forms.ValidationError(text, code="long_statement")
-        return statements
+    noun, longest, most = "statement", _LONGEST_STATEMENT, _MOST_STATEMENTS
 
 
 def _price(label: str, help_text: str = "") -> forms.DecimalField:

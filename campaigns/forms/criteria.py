@@ -6,31 +6,25 @@ from typing import Any
 from django import forms
 from django.forms.models import model_to_dict
 
-from campaigns.forms.partial import CheckboxWidget, OptionsPartialForm
-from campaigns.models import Criterion
+from campaigns.contracts.protocol import DEFAULT_KIND
+from campaigns.forms.partial import CheckboxWidget, LinesField, OptionsPartialForm
+from campaigns.models import LONGEST_REASON, Criterion
 from campaigns.responses import list_response_kinds
-from evalsite.lib.markdown import MarkdownField
 
-_LONGEST_REASON, _MOST_REASONS = 200, 20
-_NEW = {"is_in_worker_test": True, "is_required": True, "response": "slider"}
+_NEW = {"is_in_worker_test": True, "is_required": True, "response": DEFAULT_KIND}
 _FLAGS = ("is_negative", "is_in_worker_test")
 _EXCEPTIONS = ("is_required", "may_abstain", "abstain_reasons")
 _OF_NEW = ("statement", "name", "response", *_FLAGS)
 
 
-class ReasonsField(MarkdownField):
-    """Reasons, one a line."""
+class ReasonsField(LinesField):
+    """Reasons, one a line, as one text."""
 
-    def clean(self, value: Any) -> str:
-        """Return the reasons, each once; refuse long ones and many."""
-        lines = dict.fromkeys(filter(None, (" ".join(line.split()) for line in super().clean(value).splitlines())))
-        if len(lines) > _MOST_REASONS:
-            raise forms.ValidationError(f"These are {len(lines)} reasons; at most {_MOST_REASONS} can be offered.")
-        if long := next((line for line in lines if len(line) > _LONGEST_REASON), ""):
-            raise forms.ValidationError(
-                f"“{long[:40]}…” has {len(long)} characters, a reason at most {_LONGEST_REASON}."
-            )
-        return "\n".join(lines)
+    noun, longest, most = "reason", LONGEST_REASON, 20
+
+    def clean(self, value: Any) -> Any:
+        """Return the reasons as they are stored."""
+        return "\n".join(super().clean(value))
 
 
 class CriterionForm(OptionsPartialForm):
@@ -44,7 +38,7 @@ class CriterionForm(OptionsPartialForm):
     response = forms.ChoiceField(
         label="Answered by",
         choices=lambda: [(kind.slug, kind.title) for kind in list_response_kinds()],
-        initial="slider",
+        initial=DEFAULT_KIND,
     )
     is_negative = forms.BooleanField(
         label="Negative",

@@ -11,8 +11,28 @@ from django.utils.safestring import SafeString
 
 from campaigns.contracts.options import Option
 from evalsite.lib.errors import DomainError
+from evalsite.lib.markdown import MarkdownField
 
 _OPTION = "option_"
+
+
+class LinesField(MarkdownField):
+    """A list of texts, one a line, each once; refused if they are many or one is long."""
+
+    noun: ClassVar[str]
+    longest: ClassVar[int]
+    most: ClassVar[int]
+
+    def clean(self, value: Any) -> list[str]:
+        """Return the texts with single spaces."""
+        lines = [" ".join(line.split()) for line in super().clean(value).splitlines()]
+        texts = list(dict.fromkeys(filter(None, lines)))
+        if len(texts) > self.most:
+            raise forms.ValidationError(f"These are {len(texts)} {self.noun}s; at most {self.most} are kept.")
+        if long := next((each for each in texts if len(each) > self.longest), ""):
+            text = f"“{long[:40]}…” has {len(long)} characters; a {self.noun} has at most {self.longest}."
+            raise forms.ValidationError(text, code=f"long_{self.noun}")
+        return texts
 
 
 class CheckboxWidget(forms.CheckboxInput):

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.platform import CampaignRef, CrowdPlatform
+from campaigns.contracts.protocol import DEFAULT_KIND
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Layout, Mix
 from campaigns.design.sampling import Leftover
@@ -20,6 +21,8 @@ from campaigns.platforms import platforms
 from campaigns.responses import get_response_kind
 
 LONGEST_NAME = 200
+LONGEST_REASON = 200
+"""In characters, of why a worker cannot judge."""
 VERSION_LENGTH = 12
 """Hexadecimal digits of the version of a consent text."""
 _LAYOUTS = [(layout.value, layout.value) for layout in Layout]
@@ -222,7 +225,7 @@ class Criterion(models.Model):
     order = models.PositiveSmallIntegerField(default=0)
     name = models.CharField(max_length=100, help_text="For results. Workers never see it.")
     statement = models.CharField(max_length=500)
-    response = models.CharField("response kind", max_length=50, default="slider")
+    response = models.CharField("response kind", max_length=50, default=DEFAULT_KIND)
     settings = models.JSONField("options of its response kind", default=dict, blank=True)
     is_required = models.BooleanField("required", default=True)
     may_abstain = models.BooleanField("workers may say that they cannot judge", default=False)

@@ -6,8 +6,7 @@ from typing import Any
 from numpy.random import Generator
 
 from campaigns.contracts.options import LongText, OptionsForm, Switch, Text
-from campaigns.contracts.response import BadAnswerError, ResponseKind, Settings, lines_of, one_of
-from evalsite.lib.errors import DomainError
+from campaigns.contracts.response import BadAnswerError, ResponseKind, Settings, check_lines, lines_of, one_of
 
 FEWEST, MOST, LONGEST = 2, 40, 200
 
@@ -40,29 +39,21 @@ class Choice(ResponseKind):
     @classmethod
     def check(cls, settings: Settings) -> None:
         """Refuse too few or too many options, long ones, and two of one name."""
-        shown = cls._listed(settings)
-        if not FEWEST <= len(shown) <= MOST:
-            raise DomainError("bad_option", f"Options: write {FEWEST} to {MOST}, one a line; there are {len(shown)}.")
-        if len(set(shown)) < len(shown):
-            raise DomainError("bad_option", "Options: two are the same. Give each its own words.")
-        if long := [option for option in shown if len(option) > LONGEST]:
-            raise DomainError(
-                "bad_option", f"Options: “{long[0][:40]}…” has {len(long[0])} characters, an option at most {LONGEST}."
-            )
+        check_lines("Options", cls._listed(settings), fewest=FEWEST, most=MOST, longest=LONGEST)
 
     @classmethod
     def _listed(cls, settings: Settings) -> list[str]:
         """Return the options, none of these last."""
-        none: str = ChoiceOptions.value_of(settings, "none_label") or ""
-        return [*lines_of(ChoiceOptions.value_of(settings, "options")), *([none.strip()] if none.strip() else [])]
+        none = cls._none(settings)
+        return [*lines_of(ChoiceOptions.value_of(settings, "options")), *([none] if none else [])]
 
     @classmethod
     def _is_several(cls, settings: Settings) -> bool:
         return bool(ChoiceOptions.value_of(settings, "is_several"))
 
     @classmethod
-    def _has_none(cls, settings: Settings) -> bool:
-        return bool((ChoiceOptions.value_of(settings, "none_label") or "").strip())
+    def _none(cls, settings: Settings) -> str:
+        return (ChoiceOptions.value_of(settings, "none_label") or "").strip()
 
     @classmethod
     def shown(cls, settings: Settings) -> dict[str, Any]:
@@ -79,8 +70,8 @@ class Choice(ResponseKind):
         if not cls._is_several(settings):
             return one_of(wanted) or None
         chosen = [option for option in options if option in wanted]
-        if cls._has_none(settings) and len(chosen) > 1 and options[-1] in chosen:
-            raise BadAnswerError(f"Choose “{options[-1]}” alone, or options without it.")
+        if len(chosen) > 1 and (none := cls._none(settings)) in chosen:
+            raise BadAnswerError(f"Choose “{none}” alone, or options without it.")
         return chosen or None
 
     @classmethod

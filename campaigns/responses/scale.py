@@ -6,8 +6,7 @@ from typing import Any
 from numpy.random import Generator
 
 from campaigns.contracts.options import LongText, Number, OptionsForm
-from campaigns.contracts.response import BadAnswerError, ResponseKind, Settings, lines_of, one_of
-from evalsite.lib.errors import DomainError
+from campaigns.contracts.response import BadAnswerError, ResponseKind, Settings, check_lines, lines_of, one_of
 
 FEWEST, MOST, LONGEST = 2, 11, 100
 _AGREEMENT = "\n".join(
@@ -50,15 +49,7 @@ class Scale(ResponseKind):
     @classmethod
     def check(cls, settings: Settings) -> None:
         """Refuse too few or too many points, long ones, and two of one name."""
-        labels = cls._labels(settings)
-        if not FEWEST <= len(labels) <= MOST:
-            raise DomainError("bad_option", f"Points: write {FEWEST} to {MOST}, one a line; there are {len(labels)}.")
-        if len(set(labels)) < len(labels):
-            raise DomainError("bad_option", "Points: two have the same label. Give each its own.")
-        if long := [label for label in labels if len(label) > LONGEST]:
-            raise DomainError(
-                "bad_option", f"Points: “{long[0][:40]}…” has {len(long[0])} characters, a label at most {LONGEST}."
-            )
+        check_lines("Points", cls._labels(settings), fewest=FEWEST, most=MOST, longest=LONGEST)
 
     @classmethod
     def _labels(cls, settings: Settings) -> list[str]:

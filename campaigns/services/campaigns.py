@@ -10,12 +10,12 @@ from uuid import UUID, uuid4
 from django.db import transaction
 
 from campaigns.connectors import get_connector
-from campaigns.contracts.protocol import CriterionSpec, Protocol
+from campaigns.contracts.protocol import Protocol
 from campaigns.design.composition import Mix
 from campaigns.models import CHAT, Campaign, Chatbot, Criterion, Membership, Output, Source, System
 from campaigns.platforms import platforms
 from campaigns.protocols import get_protocol
-from campaigns.responses import get_response_kind
+from campaigns.responses import check_settings
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 
@@ -63,18 +63,14 @@ def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UU
     )
     Membership.objects.create(campaign=campaign, user=owner, role=Membership.Role.OWNER)
     Criterion.objects.bulk_create(
-        Criterion(campaign=campaign, order=order, **asdict(spec) | {"settings": _settings_of(spec)})
+        Criterion(
+            campaign=campaign, order=order, **asdict(spec) | {"settings": check_settings(spec.response, spec.settings)}
+        )
         for order, spec in enumerate(preset.criteria)
     )
     if campaign.is_live:
         store_chatbot(campaign=campaign, name=DEGRADED, connector=DEGRADED, is_degraded=True)
     return campaign
-
-
-def _settings_of(spec: CriterionSpec) -> dict[str, Any]:
-    """Return all settings of a criterion's response kind."""
-    options = get_response_kind(spec.response).options
-    return options.check(options.defaults() | dict(spec.settings))
 
 
 def check_id(public_id: UUID | None) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
+from campaigns.contracts.protocol import DEFAULT_KIND
 from campaigns.models import Campaign, Criterion
-from campaigns.responses import get_response_kind
+from campaigns.responses import check_settings
 from campaigns.services.campaigns import lock_for_change
 from evalsite.lib.errors import DomainError
 
@@ -22,7 +23,8 @@ def add_criterion(*, campaign: Campaign, fields: Mapping[str, Any]) -> Criterion
     `bad_option`.
     """
     lock_for_change(campaign)
-    fields = {**fields, **_answered_by(fields.get("response", Criterion().response), fields.get("settings") or {})}
+    response = fields.get("response", DEFAULT_KIND)
+    fields = {**fields, "response": response, "settings": check_settings(response, fields.get("settings") or {})}
     if same := campaign.criteria.filter(**{name: fields[name] for name in fields if name != "order"}).first():
         return same
     _check_name(campaign, fields["name"])
@@ -46,7 +48,7 @@ def change_criterion(*, campaign: Campaign, criterion: Criterion, changes: Mappi
     if "response" in changes or "settings" in changes:
         response = changes.get("response", criterion.response)
         before = criterion.settings if response == criterion.response else {}
-        changes = {**changes, **_answered_by(response, before | (changes.get("settings") or {}))}
+        changes = {**changes, "settings": check_settings(response, before | (changes.get("settings") or {}))}
     if changes:
         campaign.criteria.filter(pk=criterion.pk).update(**changes)
 
@@ -92,19 +94,6 @@ def _save_order(criteria: Sequence[Criterion]) -> None:
     for order, criterion in enumerate(criteria):
         criterion.order = order
     Criterion.objects.bulk_update(criteria, ["order"])
-
-
-def _answered_by(response: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a response kind and all its settings as fields of a criterion.
-
-    Raises DomainError `unknown_response_kind` or `bad_option`.
-    """
-    kind = get_response_kind(response)
-    if unknown := set(settings) - kind.options.named().keys():
-        raise DomainError("bad_option", f"{kind.title} has no option “{min(unknown)}”.")
-    checked = kind.options.check(kind.options.defaults() | dict(settings))
-    kind.check(checked)
-    return {"response": response, "settings": checked}
 
 
 def _check_name(campaign: Campaign, name: str, criterion: Criterion | None = None) -> None:
