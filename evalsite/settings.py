@@ -233,12 +233,12 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.dialogue.DialogueIcebreaker",
     "campaigns.protocols.dialogue.StaticDialogue",
     "campaigns.protocols.dialogue.DialogueTurn",
-    "campaigns.protocols.error_spans.Mqm",
-    "campaigns.protocols.error_spans.Esa",
-    "campaigns.protocols.likert.Likert",
-    "campaigns.protocols.preference.Preference",
-    "campaigns.protocols.ranking.Ranking",
-    "campaigns.protocols.ranking.BestWorst",
+    "campaigns.protocols.files_only.Mqm",
+    "campaigns.protocols.files_only.Esa",
+    "campaigns.protocols.files_only.Likert",
+    "campaigns.protocols.files_only.Preference",
+    "campaigns.protocols.files_only.Ranking",
+    "campaigns.protocols.files_only.BestWorst",
 ]
 
 EVALSITE_RESPONSES = [

@@ -13,6 +13,7 @@ from analysis.ratings.coding import combined, dense, first_rows, sorted_codes
 from analysis.ratings.columns import guess_mapping
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, preview, read_columns
 from evalsite.lib.tables.errors import listing
+from evalsite.lib.tables.table import refuse_empty
 
 DECIMALS = 10
 """Of means: those that differ only by the rounding of their sums must tie."""
@@ -86,10 +87,7 @@ def load_segment_scores(path: Path, *, has_metrics: bool, name: str = "", encodi
     for label in labels:
         if label == "source" and has_metrics:
             continue
-        column = table.text[found[label]]
-        empty = [code for code, text in enumerate(column.labels) if not text]
-        rows = np.flatnonzero(np.isin(column.codes, empty))
-        problems.add(rows, found[label], "empty_label", lambda row, other: "the cell is empty. Fill it in.")
+        refuse_empty(table.text[found[label]], found[label], problems)
     coded = {label: sorted_codes(table.text[found[label]]) for label in labels}
     key, n_keys = dense(*combined([(codes, len(names)) for codes, names in coded.values()]))
     earlier = first_rows(key, n_keys)[key]

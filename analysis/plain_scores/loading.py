@@ -10,12 +10,12 @@ import numpy as np
 
 from analysis.ratings.coding import sorted_codes
 from analysis.ratings.columns import guess_mapping
-from analysis.ratings.loading import MAX_SYSTEMS
+from analysis.ratings.loading import refuse_many_systems
 from analysis.ratings.notices import RatingsWarning
 from analysis.stats.ratings import Codes, Floats, Mask
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, if_windows, preview, read_columns
 from evalsite.lib.tables.errors import shorten
-from evalsite.lib.tables.table import missing_column
+from evalsite.lib.tables.table import missing_column, refuse_empty
 
 _REQUIRED = ("worker", "system", "score")
 _WANTED = (*_REQUIRED, "source", "criterion", "kind")
@@ -87,12 +87,15 @@ def load_plain_scores(
     columns = {name: table.text[own] for name, own in called.items()}
     for name in called:
         if name != "kind":
-            _refuse(columns[name], called[name], lambda label: bool(label), "the cell is empty. Fill it in.", problems)
-    values = np.array([read_score(label) for label in columns["score"].labels])
-    known = dict(zip(columns["score"].labels, (~np.isnan(values)).tolist(), strict=True))
-    message = f"is no score here. It must be {allowed}."
-    _refuse(
-        columns["score"], called["score"], lambda label: known[label] or not label, message, problems, is_named=True
+            refuse_empty(columns[name], called[name], problems)
+    given = columns["score"]
+    values = np.array([read_score(label) for label in given.labels])
+    is_bad = np.isnan(values) & np.array([bool(label) for label in given.labels])
+    problems.add(
+        np.flatnonzero(is_bad[given.codes]),
+        called["score"],
+        "bad_score",
+        lambda row, other: f"“{shorten(given.labels[given.codes[row]])}” is no score here. It must be {allowed}.",
     )
     problems.raise_for(table)
     used = _used(columns)
@@ -100,10 +103,8 @@ def load_plain_scores(
         message = "every score is of a degraded or reference item: there is nothing to analyse."
         raise TableError(table.file, [Problem(None, called["kind"], message, "no_ordinary")])
     coded = {name: _coded(columns, name, used, criterion if name == "criterion" else "") for name in _LABELS}
-    if len(coded["system"][1]) > MAX_SYSTEMS:
-        message = f"there are {len(coded['system'][1]):,} different systems, and at most {MAX_SYSTEMS} are compared."
-        raise TableError(table.file, [Problem(None, called["system"], message, "too_many_systems")])
-    score = values[columns["score"].codes][used]
+    refuse_many_systems(table.file, called["system"], len(coded["system"][1]))
+    score = values[given.codes][used]
     labels = {name: each for name, (_, each) in coded.items()}
     codes = {name: each for name, (each, _) in coded.items()}
     return PlainScores(
@@ -135,25 +136,6 @@ def _find(there: Sequence[str]) -> dict[str, str]:
     guessed = guess_mapping([name for name in there if name not in taken])
     found = {name: guessed[name] for name in _WANTED if name in guessed and name not in own}
     return found | {column: name for column, name in own.items() if name}
-
-
-def _refuse(
-    column: TextColumn,
-    name: str,
-    is_good: Callable[[str], bool],
-    message: str,
-    problems: CellProblems,
-    *,
-    is_named: bool = False,
-) -> None:
-    """Add a problem for each cell whose label is not good; the message may begin with the label."""
-    bad = np.array([not is_good(label) for label in column.labels])
-    problems.add(
-        np.flatnonzero(bad[column.codes]),
-        name,
-        "bad_score" if is_named else "empty_label",
-        lambda row, other: f"“{shorten(column.labels[column.codes[row]])}” {message}" if is_named else message,
-    )
 
 
 def _used(columns: Mapping[str, TextColumn]) -> Mask:

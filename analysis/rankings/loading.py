@@ -14,7 +14,7 @@ from analysis.ratings.coding import combined, dense, first_rows, sorted_codes
 from analysis.stats.ratings import Codes, Floats
 from evalsite.lib.tables import CellProblems, Table, TableError, TextColumn, if_windows, preview, read_columns
 from evalsite.lib.tables.errors import listing, shorten
-from evalsite.lib.tables.table import missing_column
+from evalsite.lib.tables.table import missing_column, refuse_empty
 
 _RANK = re.compile(r"[1-9]\d{0,3}(\.0+)?")
 _OPTION = re.compile(r"(system|option|output)[ _]?([a-z]|\d+)", re.IGNORECASE)
@@ -155,9 +155,7 @@ def _read(
     problems = CellProblems()
     table = read_columns(path, [*called.values(), *(others or [])], encoding=encoding, problems=problems)
     for name in called.values():
-        column = table.text[name]
-        empty = np.array([not label for label in column.labels])[column.codes]
-        problems.add(np.flatnonzero(empty), name, "empty_label", lambda row, other: "the cell is empty. Fill it in.")
+        refuse_empty(table.text[name], name, problems)
     return called, table, problems
 
 

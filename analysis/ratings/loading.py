@@ -110,12 +110,8 @@ def load_ratings(
     scales = [scale] * len(criteria) if isinstance(scale, tuple) else scale
     rows = code_rows(table, mapping, called, scales, problems)
     unscored = _leave_out_unscored(rows, table, mapping, problems)
-    if len(rows.systems) > MAX_SYSTEMS:
-        message = (
-            f"the column has {len(rows.systems):,} different systems, and at most {MAX_SYSTEMS} are compared. Choose "
-            "the column that says whose output was rated."
-        )
-        raise TableError(table.file, [Problem(None, mapping["system"], message, "too_many_systems")])
+    advice = "Choose the column that says whose output was rated."
+    refuse_many_systems(table.file, mapping["system"], len(rows.systems), advice)
     # A score that is wrong is still somebody's rating of something; a wrong label leaves that unknown.
     unclear = [problems.rows_in(mapping[column]) for column in mapping if column not in ("score", "scores")]
     if any(bad.size for bad in unclear):
@@ -148,6 +144,13 @@ def load_ratings(
         score_columns=tuple(score_columns(mapping)),
         pools=pools,
     )
+
+
+def refuse_many_systems(file: str, column: str, n_systems: int, advice: str = "") -> None:
+    """Raise TableError about a column with more systems than are compared."""
+    if n_systems > MAX_SYSTEMS:
+        message = f"there are {n_systems:,} different systems, and at most {MAX_SYSTEMS} are compared. {advice}"
+        raise TableError(file, [Problem(None, column, message.strip(), "too_many_systems")])
 
 
 def _leave_out_unscored(rows: RatingRows, table: Table, mapping: ColumnMapping, problems: CellProblems) -> int:
@@ -274,10 +277,12 @@ def _pools(rows: RatingRows) -> tuple[tuple[str, ...], list[RatingsWarning]]:
     """Return the pool of each worker, "" for none; who has ratings in several belongs to none, which is a warning."""
     if rows.pool is None or (rows.pool < 0).all():
         return (), []
-    known = np.unique(np.stack([rows.worker, rows.pool])[:, rows.pool >= 0], axis=1)
-    n_pools = np.bincount(known[0], minlength=len(rows.workers))
+    is_known = rows.pool >= 0
+    pairs = np.unique(rows.worker[is_known].astype(np.int64) * len(rows.pools) + rows.pool[is_known])
+    worker, pool = np.divmod(pairs, len(rows.pools))
+    n_pools = np.bincount(worker, minlength=len(rows.workers))
     found = np.full(len(rows.workers), -1)
-    found[known[0]] = known[1]
+    found[worker] = pool
     found[n_pools > 1] = -1
     mixed = np.flatnonzero(n_pools > 1)
     labels = tuple(rows.pools[code] if code >= 0 else "" for code in found)

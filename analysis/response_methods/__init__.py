@@ -24,6 +24,11 @@ Report = Mapping[str, Any]
 Progress = Callable[[str], None]
 DEFAULT = "direct_assessment"
 """The method of reports and settings that name none."""
+OPTIONS = (
+    *("alpha", "worker_test", "scale", "score_columns", "unit", "comparison"),
+    *("dialogues", "assignments", "corpus", "sources", "metrics"),
+)
+"""Options of `manage.py analyse` that a method takes, or does not know. `compare` is one of a `ReplicableMethod`."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +48,14 @@ class ResponseMethod(ABC, Generic[Data]):
     are None. `summary` has `method`, `higher_is_better`, `criteria` and `systems`, as `system_scores.summarise_systems`
     makes them; that of direct assessment is older and has its own keys.
 
-    `takes`: options of the command, besides the file, the protocol and how to print, that the method knows.
+    `takes`: those of `OPTIONS` that the method knows.
+    `options`: those of the settings (`AnalysisSettings.options`) that the method knows.
     `has_criteria`: its settings need criteria.
     """
 
     slug: ClassVar[str]
     takes: ClassVar[frozenset[str]] = frozenset()
+    options: ClassVar[tuple[str, ...]] = ()
     has_criteria: ClassVar[bool] = False
 
     @abstractmethod
@@ -66,21 +73,29 @@ class ResponseMethod(ABC, Generic[Data]):
         """Return the sections of a report of this method, made from the report alone."""
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """Raise DomainError `bad_settings` unless these are options of the method."""
-        if options:
-            raise DomainError("bad_settings", f"The method “{self.slug}” has no option “{min(options)}”.")
+        """Raise DomainError `bad_settings` unless these are options of the method.
+
+        A method that has options overrides this to check their values, and calls it.
+        """
+        if unknown := sorted(set(options) - set(self.options)):
+            known = f" The options are: {', '.join(self.options)}." if self.options else ""
+            raise DomainError("bad_settings", f"The method “{self.slug}” has no option “{unknown[0]}”.{known}")
 
     def headline(self, report: Report) -> str:
         """Return what a person reads first on the command line; by default nothing."""
         return ""
 
-    def compare(self, original: Report, report: Report) -> dict[str, Any]:
-        """Return how far a report agrees with the one it replicates, for methods that take `compare`."""
-        raise NotImplementedError
-
     def files(self, data: Data) -> Mapping[str, str]:
         """Return files that are written beside tables and figures, by name; by default none."""
         return {}
+
+
+class ReplicableMethod(ResponseMethod[Data]):
+    """A method that also compares a study with the one it replicates."""
+
+    @abstractmethod
+    def compare(self, original: Report, report: Report) -> dict[str, Any]:
+        """Return how far a report agrees with the one it replicates, as JSON."""
 
 
 _methods: Registry[type[ResponseMethod]] = Registry("method", site.EVALSITE_RESPONSE_METHODS)

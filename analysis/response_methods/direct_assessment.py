@@ -13,7 +13,7 @@ from analysis.ratings.loading import LoadedRatings, load_ratings
 from analysis.ratings.scales import check_scale, unclear_scale
 from analysis.ratings.sources import SourceWords, load_sources
 from analysis.report import explain, report, summarise, warnings_of
-from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.response_methods import OPTIONS, Progress, ReplicableMethod, Report, ResponsesFile
 from analysis.sections import Section
 from analysis.settings import AnalysisSettings
 from analysis.study import Study, run_study
@@ -32,14 +32,11 @@ class StudyData:
     metrics: SegmentScores | None = None
 
 
-class DirectAssessmentMethod(ResponseMethod[StudyData]):
+class DirectAssessmentMethod(ReplicableMethod[StudyData]):
     """The analysis of studies, whose parts are the methods of `settings.EVALSITE_METHODS`."""
 
     slug = "direct_assessment"
-    takes = frozenset(
-        {"alpha", "worker_test", "scale", "score_columns", "unit", "comparison", "compare"}
-        | {"dialogues", "assignments", "corpus", "sources", "metrics"}
-    )
+    takes = frozenset(OPTIONS)
     has_criteria = True
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> StudyData:

@@ -6,6 +6,7 @@ from typing import Any
 
 from analysis.plain_scores.loading import PlainScores, load_plain_scores
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.response_methods.clusters import choose_document_or_segment, in_words
 from analysis.response_methods.system_scores import (
     SystemScores,
     list_pairs,
@@ -20,7 +21,6 @@ from evalsite.lib.words import counted
 
 CRITERION = "score"
 _LOWEST, _HIGHEST = 0.0, 100.0
-_ENOUGH_DOCUMENTS = 20
 
 
 class Esa(ResponseMethod[PlainScores]):
@@ -42,7 +42,7 @@ class Esa(ResponseMethod[PlainScores]):
         brief: bool = False,
     ) -> dict[str, Any]:
         """Return mean scores, and the differences of systems."""
-        by = "document" if len(data.documents) >= _ENOUGH_DOCUMENTS else "segment"
+        by = choose_document_or_segment(len(data.documents))
         groups = {by: data.document if by == "document" else data.segment}
         found = segment_means(data.score, data.system, data.segment, len(data.systems), groups)
         scores = SystemScores(
@@ -73,7 +73,7 @@ class Esa(ResponseMethod[PlainScores]):
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking and the pairs."""
-        by = ", ".join(counted(n, name) for name, n in report["summary"]["clusters"].items())
+        by = in_words(report["summary"]["clusters"])
         caption = (
             f"Mean score of a segment, averaged over its raters, then over segments. Errors are clustered by {by}."
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from analysis.plain_scores.loading import PlainScores, load_plain_scores
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.response_methods.clusters import in_words, with_several
 from analysis.response_methods.system_scores import (
     ALPHA,
     SystemScores,
@@ -25,10 +26,9 @@ from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.segment_means import clustered_means
 from analysis.stats.significance import adjust, compare_systems
 from evalsite.lib.errors import DomainError
-from evalsite.lib.words import counted, listed
+from evalsite.lib.words import counted
 
 CRITERION = "score"
-_OPTIONS = ("levels", "negative")
 _MOST_LEVELS = 11
 
 
@@ -36,11 +36,11 @@ class Ordinal(ResponseMethod[PlainScores]):
     """Mean level of a system over its ratings, of several criteria the mean of their means."""
 
     slug = "ordinal"
+    options = ("levels", "negative")
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Options are `levels`: how many from 1, or their names, lowest first; `negative`: criteria to be reversed."""
-        if unknown := sorted(set(options) - set(_OPTIONS)):
-            raise _bad(f"There is no option “{unknown[0]}”. The options are: {', '.join(_OPTIONS)}.")
+        super().check_options(options)
         levels = options.get("levels", _MOST_LEVELS)
         names = levels if isinstance(levels, list) else []
         n = len(set(names)) if names else levels
@@ -69,7 +69,7 @@ class Ordinal(ResponseMethod[PlainScores]):
         """Return means, medians, how often each level was given, and rank tests."""
         levels, names = _levels(data, settings.options.get("levels"))
         score = _reversed(data, settings.options, levels)
-        groups, note = _clusters(data)
+        groups = with_several({"worker": data.worker, "source": data.segment})
         of = {name: data.criterion == code for code, name in enumerate(data.criteria)}
         means = {
             name: clustered_means(score[rows], data.system[rows], len(data.systems), None, _only(groups, rows))
@@ -105,15 +105,17 @@ class Ordinal(ResponseMethod[PlainScores]):
             _criterion(name, score[rows], data.system[rows], data.systems, levels, order) for name, rows in of.items()
         ]
         missing = [data.systems[code] for code in np.flatnonzero(~has_all)]
-        notes = (
-            [f"Without a rating on some criterion, and so without a score: {', '.join(missing)}."] if missing else []
-        )
+        notes = []
+        if missing:
+            notes.append(f"Without a rating on some criterion, and so without a score: {', '.join(missing)}.")
+        if max(found.n_clusters.values()) < 2:
+            notes.append("There is one worker and one source: no interval or test is possible.")
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
             "criteria": criteria,
             "warnings": [asdict(warning) for warning in data.warnings],
-            "notes": [*notes, *note],
+            "notes": notes,
             "settings": settings.to_json(),
             "fingerprint": data.fingerprint,
         }
@@ -121,7 +123,7 @@ class Ordinal(ResponseMethod[PlainScores]):
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, and of each criterion distribution, median and rank tests."""
         summary = report["summary"]
-        by = listed([counted(n, name) for name, n in summary["clusters"].items()])
+        by = in_words(summary["clusters"])
         what = "Mean level" if len(report["criteria"]) == 1 else "Mean over criteria of the mean level"
         caption = f"{what}; {_levels_in_words(summary['levels'])}. Errors are clustered by {by}."
         return [
@@ -185,15 +187,6 @@ def _reversed(data: PlainScores, options: Mapping[str, Any], levels: Floats) -> 
         raise _bad(f"“negative” names “{unknown[0]}”. The criteria are: {', '.join(data.criteria)}.")
     is_negative = np.array([name in negative for name in known])[data.criterion]
     return np.where(is_negative, levels[0] + levels[-1] - data.score, data.score)
-
-
-def _clusters(data: PlainScores) -> tuple[dict[str, Codes], list[str]]:
-    """Return workers and sources, as far as there are several, and a note where there is neither."""
-    groups = {"worker": data.worker, "source": data.segment}
-    found = {name: codes for name, codes in groups.items() if np.unique(codes).size > 1}
-    if found:
-        return found, []
-    return {"worker": data.worker}, ["There is one worker and one source: no interval or test is possible."]
 
 
 def _only(groups: Mapping[str, Codes], rows: Any) -> dict[str, Codes]:
@@ -263,24 +256,12 @@ def _criterion_section(found: Report, names: list[str]) -> Section:
         partial(draw_stacked, [row["system"] for row in rows], shares, "ratings, %", is_rising=True),
         "Stacked bars: the share of each level; the table has the numbers.",
     )
-    tables = [Table(slug, f"Levels: {name}", caption, columns, cells)]
-    tables += (
-        [
-            Table(
-                f"rank-tests-{name}",
-                f"Rank tests: {name}",
-                test_caption,
-                of_tests,
-                pairs,
-                output=Output.FILES | Output.PAGE,
-            )
-        ]
-        if pairs
-        else []
-    )
-    finding = (
-        f"{n_differing} of {len(tests)} pairs of systems differ by rank (p < {ALPHA:g} after Holm’s correction)."
-        if tests
-        else ""
-    )
+    tables, finding = [Table(slug, f"Levels: {name}", caption, columns, cells)], ""
+    if tests:
+        output = Output.FILES | Output.PAGE
+        title = f"Rank tests: {name}"
+        tables.append(Table(f"rank-tests-{name}", title, test_caption, of_tests, pairs, output=output))
+        finding = (
+            f"{n_differing} of {len(tests)} pairs of systems differ by rank (p < {ALPHA:g} after Holm’s correction)."
+        )
     return Section(slug, f"Levels: {name}", finding, tables, [figure])

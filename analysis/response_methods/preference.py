@@ -20,7 +20,7 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
 LEAVE_OUT = "leave out"
-_OPTIONS = {"both_bad": ("tie", LEAVE_OUT)}
+_BOTH_BAD = ("tie", LEAVE_OUT)
 _GAMES_IN_PERIOD = 15  # of each system in the mean, as Glickman recommends
 _SCORE = np.array([1.0, 0.0, 0.5])
 
@@ -29,14 +29,13 @@ class Preference(ResponseMethod[VoteData]):
     """Strengths of systems, natural log and centred at 0, with errors clustered by worker."""
 
     slug = "preference"
+    options = ("both_bad",)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """The option is `both_bad`: whether a vote that both are bad is a tie, or left out."""
-        for name, value in options.items():
-            if name not in _OPTIONS:
-                raise DomainError("bad_settings", f"There is no option “{name}”. The option is: {', '.join(_OPTIONS)}.")
-            if value not in _OPTIONS[name]:
-                raise DomainError("bad_settings", f"“{name}” must be one of: {', '.join(_OPTIONS[name])}.")
+        super().check_options(options)
+        if options.get("both_bad", LEAVE_OUT) not in _BOTH_BAD:
+            raise DomainError("bad_settings", f"“both_bad” must be one of: {', '.join(_BOTH_BAD)}.")
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> VoteData:
         """Return the votes of a file."""

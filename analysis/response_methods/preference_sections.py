@@ -1,16 +1,15 @@
 """Sections of votes between two systems."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from analysis.response_methods import Report
 from analysis.response_methods.system_scores import pairs_section, systems_section
 from analysis.sections import Cell, Column, Figure, Output, Section, Table, Theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-Report = Mapping[str, Any]
 _MOST_IN_MATRIX = 30
 _MANY = 0.05
 
@@ -18,9 +17,7 @@ _MANY = 0.05
 def sections_of_votes(report: Report) -> list[Section]:
     """Return the sections of a report of votes."""
     summary = report["summary"]
-    ties = ""
-    if summary["n_ties"]:
-        ties = ", with Davidson’s ties"
+    ties = ", with Davidson’s ties" if summary["n_ties"] else ""
     caption = (
         f"Strength: natural log, centred at 0 (Bradley–Terry{ties}); a difference of 1.1 are odds of 3 to 1. Errors "
         "are clustered by worker."

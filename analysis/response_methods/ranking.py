@@ -8,6 +8,7 @@ import numpy as np
 
 from analysis.rankings.loading import RankingData, load_rankings
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.response_methods.clusters import in_words, with_several
 from analysis.response_methods.strengths import Votes, estimate_strengths
 from analysis.response_methods.system_scores import (
     SystemScores,
@@ -20,9 +21,9 @@ from analysis.sections import Cell, Column, Section, Table
 from analysis.settings import AnalysisSettings
 from analysis.stats.bradley_terry import Outcome
 from analysis.stats.rankings import friedman_test, implied_pairs, share_beaten
-from analysis.stats.ratings import Codes, Floats, or_nan, or_none
+from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.segment_means import clustered_means
-from evalsite.lib.words import counted, listed
+from evalsite.lib.words import counted
 
 
 class Ranking(ResponseMethod[RankingData]):
@@ -51,7 +52,7 @@ class Ranking(ResponseMethod[RankingData]):
     ) -> dict[str, Any]:
         """Return counting scores, strengths of the implied pairs and Friedman's test."""
         n = len(data.systems)
-        groups = _clusters(data)
+        groups = with_several({"worker": data.worker[data.judgement], "source": data.source[data.judgement]})
         found = clustered_means(self.value(data), data.system, n, None, groups)
         strengths = estimate_strengths(_votes(data, keeps_ties=self.keeps_ties))
         scores = SystemScores(
@@ -64,14 +65,12 @@ class Ranking(ResponseMethod[RankingData]):
             higher_is_better=True,
             criteria={self.noun: found.mean},
         )
-        of_all = _complete(data)
+        friedman = asdict(friedman_test(_complete(data)))
         summary = summarise_systems(self.slug, settings.protocol, scores) | {
             "n_workers": len(data.workers),
             "n_judgements": int(data.worker.size),
             "clusters": dict(found.n_clusters),
-            "friedman": {
-                key: None if value != value else value for key, value in asdict(friedman_test(of_all)).items()
-            },
+            "friedman": {key: None if value != value else value for key, value in friedman.items()},  # NaN
         }
         of_pairs = strengths.scores
         return {
@@ -89,7 +88,7 @@ class Ranking(ResponseMethod[RankingData]):
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking by counts, the pairs, strengths and Friedman's test."""
-        by = listed([counted(n, name) for name, n in report["summary"]["clusters"].items()])
+        by = in_words(report["summary"]["clusters"])
         caption = f"Score: {self.what}; mean. Errors are clustered by {by}."
         return [
             systems_section(report, score="score", n=f"{self.noun}s", caption=caption, decimals=3),
@@ -102,13 +101,6 @@ class Ranking(ResponseMethod[RankingData]):
         """Return how much was judged."""
         summary = report["summary"]
         return f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_judgements'], self.noun)}."
-
-
-def _clusters(data: RankingData) -> dict[str, Codes]:
-    """Return workers and sources of the rows, as far as there are several."""
-    groups = {"worker": data.worker[data.judgement], "source": data.source[data.judgement]}
-    several = {name: codes for name, codes in groups.items() if np.unique(codes).size > 1}
-    return several or {"worker": groups["worker"]}
 
 
 def _votes(data: RankingData, *, keeps_ties: bool) -> Votes:

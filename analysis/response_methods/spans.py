@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.response_methods.clusters import choose_document_or_segment, in_words
 from analysis.response_methods.system_scores import (
     SystemScores,
     draw_stacked,
@@ -26,23 +27,21 @@ from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.segment_means import SegmentMeans, segment_means
 from analysis.stats.spans import span_agreement
 from evalsite.lib.errors import DomainError
-from evalsite.lib.words import counted, listed
+from evalsite.lib.words import counted
 
 CRITERION = "errors"
 CLUSTERS = ("rater", "document", "segment")
-_ENOUGH_DOCUMENTS = 20
-_OPTIONS = ("weights", "clusters")
 
 
 class Spans(ResponseMethod[SpanData]):
     """What marked errors weigh, averaged over the raters of a segment, then over segments; fewer are better."""
 
     slug = "spans"
+    options = ("weights", "clusters")
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Options are `weights`, and `clusters`: one or two of rater, document and segment."""
-        if unknown := sorted(set(options) - set(_OPTIONS)):
-            raise _bad(f"There is no option “{unknown[0]}”. The options are: {', '.join(_OPTIONS)}.")
+        super().check_options(options)
         read_weights(options.get("weights", {}))
         clusters = options.get("clusters")
         if clusters is not None and not (
@@ -60,9 +59,7 @@ class Spans(ResponseMethod[SpanData]):
         """Return scores, what they consist of, and how far raters mark the same."""
         weights = read_weights(settings.options.get("weights", {}))
         of_error = weigh(weights, data.severities, data.categories)[data.severity, data.category]
-        penalty: Floats = np.bincount(data.annotation, weights=of_error, minlength=data.n_annotations).astype(
-            np.float64
-        )
+        penalty = np.bincount(data.annotation, of_error, data.n_annotations).astype(np.float64)
         groups = _clusters(data, settings.options.get("clusters"))
         found = segment_means(penalty, data.system, data.segment, len(data.systems), groups)
         scores = SystemScores(
@@ -99,7 +96,7 @@ class Spans(ResponseMethod[SpanData]):
         summary = report["summary"]
         caption = (
             f"Mean penalty of a segment: what its errors weigh, averaged over its raters, then over segments; fewer is "
-            f"better. Errors of intervals and tests are clustered by {_in_words(summary['clusters'])}."
+            f"better. Errors of intervals and tests are clustered by {in_words(summary['clusters'])}."
         )
         return [
             systems_section(report, score="penalty", n="segments", caption=caption, finding=_finding(report)),
@@ -126,19 +123,9 @@ def _bad(message: str) -> DomainError:
 
 
 def _clusters(data: SpanData, asked: list[str] | None) -> dict[str, Codes]:
-    """Return the groupings by which annotations may depend on each other.
-
-    By default documents if there are enough of them, else segments.
-    """
+    """Return the groupings by which annotations may depend on each other: those asked for, or the default."""
     groups = {"rater": data.rater, "document": data.document_of[data.segment], "segment": data.segment}
-    if asked:
-        return {name: groups[name] for name in asked}
-    name = "document" if len(data.documents) >= _ENOUGH_DOCUMENTS else "segment"
-    return {name: groups[name]}
-
-
-def _in_words(clusters: Mapping[str, int]) -> str:
-    return listed([counted(n, name) for name, n in clusters.items()])
+    return {name: groups[name] for name in asked or [choose_document_or_segment(len(data.documents))]}
 
 
 def _errors(data: SpanData, weight: Floats, order: list[int]) -> dict[str, Any]:
@@ -159,8 +146,8 @@ def _errors(data: SpanData, weight: Floats, order: list[int]) -> dict[str, Any]:
     np.add.at(by_severity, (of_system, data.severity), 1)
     by_part = np.zeros((n_systems, len(top)))
     np.add.at(by_part, (of_system, part_of[data.category]), weight * share[data.annotation])
-    used = [k for k in range(len(data.severities)) if counts[:, k].any()]
-    used_parts = [k for k in range(len(top)) if np.isin(data.category, np.flatnonzero(part_of == k)).any()]
+    used = np.flatnonzero(counts.any(axis=0)).tolist()
+    used_parts = np.unique(part_of[counts.any(axis=1)]).tolist()
     return {
         "counts": [
             {"category": data.categories[i], "severity": data.severities[k], "n": int(counts[i, k])}
@@ -212,7 +199,7 @@ def _notes(data: SpanData, found: SegmentMeans) -> list[str]:
         )
     if min(found.n_clusters.values()) < 2:
         notes.append(
-            f"Errors are clustered by {_in_words(found.n_clusters)}: no interval or test is possible. Choose others "
+            f"Errors are clustered by {in_words(found.n_clusters)}: no interval or test is possible. Choose others "
             "with the option “clusters”."
         )
     if (found.n_segments != len(data.segments)).any():

@@ -26,7 +26,11 @@ CRITERION = "preference"
 
 @dataclass(frozen=True)
 class Votes:
-    """The votes that count, in arrays, and their number of each left and right system and outcome."""
+    """The votes that count, in arrays, and their number of each left and right system and outcome.
+
+    `left`, `right`, `outcome`, `worker`: int, (n_votes,); codes of `systems`, an `Outcome`, codes of workers. `counts`:
+    (n_systems, n_systems, 3), as `count_votes` returns them.
+    """
 
     left: Codes
     right: Codes
@@ -48,7 +52,26 @@ class Votes:
 
 @dataclass(frozen=True)
 class Strengths:
-    """What follows from the votes of the systems that are connected, `names`; None where nothing does."""
+    """What follows from the votes.
+
+    Attributes
+    ----------
+    scores : SystemScores
+        Of all systems; NaN for those that are not connected with the others.
+    naive : low and high, float64, (n_systems,)
+        95 % interval of each strength, as if votes were independent.
+    names, counts
+        The systems that are connected, and their votes as in `Votes.counts`.
+    fit : BradleyTerry or None
+        Of these systems; None where no strength follows from the votes.
+    prior : float
+        How many wins and losses against an imagined system were added for each; 0 where the votes need none.
+    order : (float, float, float)
+        Advantage of the left side in log strength, its standard error clustered by worker, degrees of freedom; NaN
+        where it is undefined.
+    notes : list of str
+        Sentences: which systems have no strength or no interval, and why.
+    """
 
     scores: SystemScores
     naive: tuple[Floats, Floats]
@@ -57,7 +80,6 @@ class Strengths:
     fit: BradleyTerry | None
     prior: float
     order: tuple[float, float, float]
-    df: int
     notes: list[str]
 
 
@@ -74,7 +96,7 @@ def estimate_strengths(votes: Votes) -> Strengths:
     counts = votes.counts[np.ix_(members, members)]
     if members.size < 2 or not counts[:, :, :2].any():
         scores = _scores(votes.systems, unknown, unknown, unknown, n_of, np.full((n, n), np.nan), 0)
-        return Strengths(scores, (unknown, unknown), names, counts, None, prior, (np.nan,) * 3, 0, notes)
+        return Strengths(scores, (unknown, unknown), names, counts, None, prior, (np.nan,) * 3, notes)
     place = np.full(n, -1)
     place[members] = np.arange(members.size)
     inside = connection.group[votes.left] == 0
@@ -103,7 +125,7 @@ def estimate_strengths(votes: Votes) -> Strengths:
         of_left = robust_covariance(with_left, left, right, outcome, worker, n_workers)[-1, -1]
         order = (with_left.log_left, float(np.sqrt(of_left)), float(df))
     naive = (strength - naive_half, strength + naive_half)
-    return Strengths(scores, naive, names, counts, fit, prior, order, df, notes)
+    return Strengths(scores, naive, names, counts, fit, prior, order, notes)
 
 
 def _half(covariance: Floats, members: Codes, n: int, df: float) -> Floats:
@@ -144,15 +166,12 @@ def _notes(votes: Votes, connection: Connection, members: Codes) -> list[str]:
     elif connection.is_separated:
         wins, ties = win_matrix(votes.counts)
         losses, won = wins.sum(axis=0) + ties.sum(axis=0), wins.sum(axis=1) + ties.sum(axis=1)
-        said = (
-            [f"never lost: {listed([names[c] for c in members if losses[c] == 0])}"]
-            if (losses[members] == 0).any()
-            else []
-        )
-        said += (
-            [f"never won: {listed([names[c] for c in members if won[c] == 0])}"] if (won[members] == 0).any() else []
-        )
-        why = f" ({'; '.join(said)})" if said else ""
+        never = {
+            what: [names[code] for code in members if n_of[code] == 0]
+            for what, n_of in (("lost", losses), ("won", won))
+        }
+        said = "; ".join(f"never {what}: {listed(systems)}" for what, systems in never.items() if systems)
+        why = f" ({said})" if said else ""
         notes.append(
             f"Some systems won every vote against some others{why}: no finite strength fits such votes best. One win "
             "and one loss against an imagined system of middle strength were added for each system, so strengths are "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.curves import short_label
+from analysis.response_methods import Report
 from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.pairs import Pairs, rank_range
 from analysis.stats.ratings import Codes, Floats, or_none
@@ -15,7 +16,6 @@ from analysis.stats.ratings import Codes, Floats, or_none
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-Report = Mapping[str, Any]
 ALPHA = 0.05
 _WIDTH, _ROW_HEIGHT = 7.0, 0.32  # inches
 _MOST_PAIRS_SHOWN = 60
@@ -24,7 +24,11 @@ _IN_ONE_ROW = 5
 
 @dataclass(frozen=True)
 class SystemScores:
-    """Scores of systems in the order of `names`, NaN where undefined; `criteria` are the scores on each of them."""
+    """Scores of systems in the order of `names`, float64, (n_systems,), NaN where undefined.
+
+    `low`, `high`: 95 % interval of each. `n`: int, (n_systems,), what each score is the mean of. `pairs`: the
+    differences of every two. `criteria`: the scores on each of them.
+    """
 
     names: Sequence[str]
     score: Floats

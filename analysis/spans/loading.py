@@ -16,7 +16,7 @@ from analysis.spans.weights import NO_ERROR, knows, plain
 from analysis.stats.ratings import Codes
 from evalsite.lib.tables import CellProblems, TableError, TextColumn, preview
 from evalsite.lib.tables.errors import listing, shorten
-from evalsite.lib.tables.table import missing_column
+from evalsite.lib.tables.table import missing_column, refuse_empty
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 """The columns of an MQM file, one error a row; `doc` and `doc_id` may be missing."""
@@ -42,7 +42,7 @@ def load_spans(path: Path, weights: Mapping[str, float], encoding: str | None = 
     table = read_plain(path, list(called.values()), encoding, problems)
     columns = {name: table.text[own] for name, own in called.items()}
     for name in _LABELS:
-        _refuse_empty(columns[name], called[name], problems)
+        refuse_empty(columns[name], called[name], problems)
     _refuse_unweighted(columns["severity"], columns["category"], called, weights, problems)
     marks = {side: _Marks(columns[side]) for side in ("target", "source")}
     is_error = ~_is_no_error(columns["severity"])
@@ -73,12 +73,6 @@ class _Marks:
 
 def _is_no_error(severity: TextColumn) -> Any:
     return np.array([plain(label) == NO_ERROR for label in severity.labels])[severity.codes]
-
-
-def _refuse_empty(column: TextColumn, name: str, problems: CellProblems) -> None:
-    empty = [code for code, label in enumerate(column.labels) if not label]
-    rows = np.flatnonzero(np.isin(column.codes, empty))
-    problems.add(rows, name, "empty_label", lambda row, other: "the cell is empty. Fill it in.")
 
 
 def _refuse_unweighted(

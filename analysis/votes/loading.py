@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.ratings.coding import sorted_codes
-from analysis.ratings.loading import MAX_SYSTEMS
+from analysis.ratings.loading import refuse_many_systems
 from analysis.stats.bradley_terry import Outcome
 from analysis.stats.ratings import Codes, Mask
-from evalsite.lib.tables import CellProblems, Problem, TableError, TextColumn, if_windows, preview, read_columns
+from evalsite.lib.tables import CellProblems, TableError, TextColumn, if_windows, preview, read_columns
 from evalsite.lib.tables.errors import shorten
-from evalsite.lib.tables.table import missing_column
+from evalsite.lib.tables.table import missing_column, refuse_empty
 
 _NAMES = {
     "worker": ("worker", "worker_id", "rater", "annotator", "judge", "user"),
@@ -53,11 +53,6 @@ class VoteData:
     is_both_bad: Mask
     fingerprint: str = ""
 
-    @property
-    def n_votes(self) -> int:
-        """Number of votes."""
-        return int(self.left.size)
-
 
 def load_votes(path: Path, encoding: str | None = None) -> VoteData:
     """Return the votes of a file in any format that `evalsite.lib.tables` reads, one vote a row.
@@ -78,8 +73,7 @@ def load_votes(path: Path, encoding: str | None = None) -> VoteData:
     table = read_columns(path, [called[name] for name in _REQUIRED], encoding=encoding, problems=problems)
     columns = {name: table.text[called[name]] for name in _REQUIRED}
     for name, column in columns.items():
-        empty = np.flatnonzero(column.codes == column.labels.index("")) if "" in column.labels else np.array([], int)
-        problems.add(empty, called[name], "empty_label", lambda row, other: "the cell is empty. Fill it in.")
+        refuse_empty(column, called[name], problems)
     systems = sorted({*columns["system_a"].labels, *columns["system_b"].labels})
     left, right = (_in(systems, columns[name]) for name in ("system_a", "system_b"))
     winner = columns["winner"]
@@ -101,9 +95,7 @@ def load_votes(path: Path, encoding: str | None = None) -> VoteData:
         ),
     )
     problems.raise_for(table)
-    if len(systems) > MAX_SYSTEMS:
-        message = f"there are {len(systems):,} different systems, and at most {MAX_SYSTEMS} are compared."
-        raise TableError(table.file, [Problem(None, called["system_a"], message, "too_many_systems")])
+    refuse_many_systems(table.file, called["system_a"], len(systems))
     worker, workers = sorted_codes(columns["worker"])
     return VoteData(
         systems,

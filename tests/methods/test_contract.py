@@ -70,6 +70,8 @@ def test_what_a_method_does_not_take_is_refused(toy, analyse):
     responses, protocol = toy
     with pytest.raises(CommandError, match="--worker-test says nothing about counts"):
         analyse(responses, protocol=str(protocol), worker_test="none")
+    with pytest.raises(CommandError, match="--compare says nothing about counts"):
+        analyse(responses, protocol=str(protocol), compare=responses)
     with pytest.raises(DomainError, match="has no option “colour”"):
         from_json({"method": "counts", "options": {"colour": 1}})
     with pytest.raises(DomainError, match="There is no method “telepathy”"):

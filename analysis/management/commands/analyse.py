@@ -9,18 +9,12 @@ from analysis.dialogues.corpus import load_corpus
 from analysis.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
 from analysis.management.ratings_command import RatingsCommand
 from analysis.methods import tables_of
-from analysis.response_methods import ResponseMethod, ResponsesFile, get_method
+from analysis.response_methods import OPTIONS, ReplicableMethod, ResponseMethod, ResponsesFile, get_method
 from analysis.sections import Output
 from analysis.settings import AnalysisSettings
 from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
 from evalsite.lib.errors import DomainError
-
-# Options that some methods take (`ResponseMethod.takes`) and others do not know.
-_OF_METHODS = (
-    *("alpha", "worker_test", "scale", "score_columns", "unit", "comparison", "compare"),
-    *("dialogues", "assignments", "corpus", "sources", "metrics"),
-)
 
 
 class Command(RatingsCommand):
@@ -51,12 +45,11 @@ class Command(RatingsCommand):
         if options["corpus"]:
             settings = replace(settings, corpus=load_corpus(options["corpus"]))
         extras = {name: options[name] for name in method.takes if options[name]}
-        original = extras.pop("compare", None)
         is_brief = options["format"] == "json" and not options["out"]
         file = ResponsesFile(options["ratings"], options["encoding"], extras)
         data = method.read(file, settings)
         document = self._analyse(method, data, file, settings, is_brief=is_brief)
-        if original:
+        if (original := options["compare"]) and isinstance(method, ReplicableMethod):
             columns = {name: extras[name] for name in ("score_columns",) if name in extras}
             other = ResponsesFile(original, options["encoding"], columns)
             first = self._analyse(method, method.read(other, settings), other, settings, is_brief=True)
@@ -68,7 +61,8 @@ class Command(RatingsCommand):
 
     def _refuse_unused(self, method: ResponseMethod, options: dict[str, Any]) -> None:
         """Raise DomainError for an option that the method would not use."""
-        if unused := [name for name in _OF_METHODS if options[name] and name not in method.takes]:
+        takes = method.takes | {"compare"} if isinstance(method, ReplicableMethod) else method.takes
+        if unused := [name for name in (*OPTIONS, "compare") if options[name] and name not in takes]:
             given = "--" + unused[0].replace("_", "-")
             raise DomainError("unused_option", f"{given} says nothing about {method.slug}. Leave it out.")
 

@@ -148,6 +148,13 @@ def text_column(codes: NDArray[np.integer], labels: Sequence[str]) -> TextColumn
     return TextColumn(codes.astype(np.int32) if unchanged else new_code[codes], list(clean))
 
 
+def refuse_empty(column: TextColumn, name: str, problems: CellProblems) -> None:
+    """Add a problem for each cell without text."""
+    if "" in column.labels:
+        rows = np.flatnonzero(column.codes == column.labels.index(""))
+        problems.add(rows, name, "empty_label", lambda row, other: "the cell is empty. Fill it in.")
+
+
 def refuse_unstorable(column: TextColumn, name: str, problems: CellProblems) -> None:
     """Add a problem for each cell with a NUL or half a surrogate pair: no database stores them."""
     bad = [code for code, label in enumerate(column.labels) if _NOT_STORABLE.search(label)]

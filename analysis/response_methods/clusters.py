@@ -1,0 +1,30 @@
+"""By what the errors of intervals and tests are clustered: choosing the groupings, and naming them."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from analysis.stats.ratings import Codes
+from evalsite.lib.words import counted, listed
+
+_ENOUGH_DOCUMENTS = 20
+
+
+def with_several(groups: Mapping[str, Codes]) -> dict[str, Codes]:
+    """Return the groupings, codes of int, (n,), that have two groups or more; the first one if none has."""
+    several = {name: codes for name, codes in groups.items() if np.unique(codes).size > 1}
+    return several or dict(list(groups.items())[:1])
+
+
+def choose_document_or_segment(n_documents: int) -> str:
+    """Return by what scores of segments are clustered: `document` if there are enough of them, else `segment`."""
+    return "document" if n_documents >= _ENOUGH_DOCUMENTS else "segment"
+
+
+def in_words(n_clusters: Mapping[str, int]) -> str:
+    """Return how many clusters of each kind there are.
+
+    >>> in_words({"worker": 4, "source": 1})
+    '4 workers and 1 source'
+    """
+    return listed([counted(n, name) for name, n in n_clusters.items()])
