@@ -42,14 +42,13 @@ sys.path.insert(0, str(ROOT))
 
 import analysis  # noqa: F401, I001  (before NumPy: it sets the number of BLAS threads)
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from analysis.stats.crossed import compare_crossed
 from analysis.stats.inference import SourceEffects, compare_clustered, rank_intervals
 from analysis.stats.permutation import compare_permuted
-from analysis.stats.pipeline import Design, analyse, compare_recommended
-from analysis.stats.scores import Unit, counted_items
+from analysis.stats.pipeline import CountedRatings, Design, analyse, compare_recommended, counted_ratings
+from analysis.stats.scores import Unit
 from analysis.stats.sequences import at_every_look
 from analysis.stats.weighting import draw_weights
 from benchmarks.worlds import N_SYSTEMS, WORLDS, Codes, Matrix, simulate, simulate_hits
@@ -93,21 +92,6 @@ class Task:
     procedures: tuple[str, ...] = tuple(PROCEDURES)
 
 
-@dataclass(frozen=True)
-class Observed:
-    """The ratings of a campaign that count, (n,)."""
-
-    z: Matrix
-    system: Codes
-    worker: Codes
-    source: Codes
-    assignment: Codes
-
-    def columns(self, chosen: NDArray[np.bool_] | slice = slice(None)) -> tuple[Matrix, Codes, Codes, Codes]:
-        """Return z, system, worker and source of the chosen ratings, as procedures take them."""
-        return self.z[chosen], self.system[chosen], self.worker[chosen], self.source[chosen]
-
-
 def paired_t(z: Matrix, system: Codes, worker: Codes, n_systems: int) -> Matrix:
     """Return one-sided p of paired t tests over workers' mean z of each system."""
     cell, n_workers = worker * n_systems + system, int(worker.max()) + 1
@@ -121,7 +105,7 @@ def paired_t(z: Matrix, system: Codes, worker: Codes, n_systems: int) -> Matrix:
         return np.asarray(stats.t.sf(centre / np.sqrt(squares / (n - 1) / n), n - 1))
 
 
-def watch(seen: Observed, n_workers: int, n_hits: int, n_systems: int, step: float) -> dict[str, float]:
+def watch(seen: CountedRatings, n_workers: int, n_hits: int, n_systems: int, step: float) -> dict[str, float]:
     """Look after every HIT; return the pairs that are ever wrong, whether any decision is, and the HITs until all are.
 
     Systems are in the order of their quality, so a decision for the later one of two is wrong; of equal ones each is.
@@ -141,7 +125,7 @@ def watch(seen: Observed, n_workers: int, n_hits: int, n_systems: int, step: flo
     return shares if step else {**shares, "looks": float(ever.mean())}
 
 
-def watch_adaptive(seen: Observed, n_workers: int, n_systems: int, rng: np.random.Generator) -> dict[str, float]:
+def watch_adaptive(seen: CountedRatings, n_workers: int, n_systems: int, rng: np.random.Generator) -> dict[str, float]:
     """Draw HITs of undecided pairs first, look after each; return the equal pairs ever wrong, and whether any pair is.
 
     `seen` has the ratings of all HITs of the pool, each by a worker of its own: what is not drawn is not looked at.
@@ -188,16 +172,9 @@ def run(task: Task) -> dict[str, float]:
     criteria = np.zeros(ratings.n_criteria, dtype=bool)
     design = Design(criteria, ~criteria, "unpaired-ranksum" if world.has_chats else "paired-wilcoxon")
     found = analyse(ratings, design)
-    kept = counted_items(ratings, found.is_kept)
-    if not kept.size:
+    seen = counted_ratings(ratings, design, found)
+    if not seen.z.size:
         return {}
-    seen = Observed(
-        found.observations.overall_z,
-        found.observations.system,
-        ratings.worker[kept],
-        ratings.source[kept],
-        ratings.assignment[kept],
-    )
     if task.part == "adaptive":
         return watch_adaptive(seen, world.n_workers, ratings.n_systems, rng)
     if task.part == "looks":

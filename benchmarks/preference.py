@@ -1,6 +1,6 @@
 """How often intervals of strengths hold the truth, and how long a million votes take.
 
-    python benchmarks/preference.py [--campaigns N] [--quick]
+    python benchmarks/preference.py [--quick | --campaigns N]
 
 *Coverage*: campaigns of votes between six systems, by workers who each have a taste of their own: the strengths of a
 worker are the true ones plus normal deviations. The truth is what the model gives for the votes of all possible
@@ -32,8 +32,8 @@ from analysis.stats.bradley_terry import (
     fit_bradley_terry,
     find_connection,
     robust_covariance,
-    variance_of_differences,
 )
+from analysis.stats.pairs import variance_of_differences
 
 N_CAMPAIGNS, QUICK = 2000, 100
 TRUE = np.array([0.6, 0.35, 0.1, -0.1, -0.35, -0.6])
@@ -111,7 +111,7 @@ def coverage(world: World, n_campaigns: int, seed: int = 1) -> dict[str, float]:
         for name, covariance, df in (("robust", robust, world.n_workers - 1), ("naive", fit.covariance, np.inf)):
             t = stdtrit(df, 0.975)
             held[name] += (np.abs(error) <= t * np.sqrt(np.diag(covariance)[:n])).mean()
-            variance = variance_of_differences(covariance, n)[upper]
+            variance = variance_of_differences(covariance[:n, :n])[upper]
             held[f"{name}_pairs"] += (np.abs(error_between) <= t * np.sqrt(variance)).mean()
     return {name: total / n_used for name, total in held.items()} | {"n_campaigns": n_used}
 

@@ -220,7 +220,7 @@ def _row(settings: PlanSettings, point: DesignPower) -> dict[str, Any]:
 
 
 def _metric_savings(design: PlannedDesign, pilot: Pilot) -> list[dict[str, Any]]:
-    """Return of each metric that the pilot has scores of what it would save in a design, those that save most first."""
+    """Return what each metric with scores of the pilot's outputs would save in a design, the largest saving first."""
     n_rated = min(design.n_hits * design.n_ordinary, design.n_sources * design.n_systems)
     found = []
     for metric in pilot.document.get("metrics", ()):

@@ -130,7 +130,7 @@ def _of_pilot(plan: Plan) -> str:
 
 
 def _of_metrics(plan: Plan) -> str:
-    """Return what the best metric of the pilot would save; plans of before do not know it."""
+    """Return what the best metric of the pilot would save; older plans do not have it."""
     best = next((each for each in plan.get("metric_savings", ()) if each["saving"] is not None), None)
     if best is None:
         return ""

@@ -14,10 +14,9 @@ from analysis.stats.bradley_terry import (
     fit_bradley_terry,
     fit_with_left,
     robust_covariance,
-    variance_of_differences,
     win_matrix,
 )
-from analysis.stats.pairs import compare_pairs
+from analysis.stats.pairs import compare_pairs, variance_of_differences
 from analysis.stats.ratings import Codes, Floats
 from evalsite.lib.words import listed
 
@@ -115,7 +114,7 @@ def estimate_strengths(votes: Votes) -> Strengths:
     df = n_workers - 1
     strength, variance = unknown.copy(), np.full((n, n), np.nan)
     strength[members] = fit.strength
-    variance[np.ix_(members, members)] = variance_of_differences(robust, members.size)
+    variance[np.ix_(members, members)] = variance_of_differences(robust[: members.size, : members.size])
     half, naive_half = (_half(each, members, n, k) for each, k in ((robust, df), (fit.covariance, np.inf)))
     has_limits = np.isin(connection.block, _inner_block(connection)) if prior else np.ones(n, bool)
     half[~has_limits] = naive_half[~has_limits] = np.nan

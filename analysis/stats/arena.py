@@ -65,10 +65,24 @@ def elo(
 
 
 def glicko2(left: Codes, right: Codes, score: Floats, n_systems: int, *, period: int, tau: float = 0.5) -> Glicko2:
-    """Return Glicko-2 ratings after all votes, in rating periods of so many votes.
+    """Return Glicko-2 ratings after all votes, in their order; all start with 1500, deviation 350, volatility 0.06.
 
-    Everyone starts with rating 1500, deviation 350 and volatility 0.06. Parameters as in `elo`; `tau` bounds how fast
-    volatility changes.
+    Parameters
+    ----------
+    left, right, score, n_systems
+        As in `elo`.
+    period : int
+        Votes of one rating period.
+    tau : float
+        How fast volatility may change; the smaller, the slower.
+
+    Returns
+    -------
+    Glicko2
+
+    References
+    ----------
+    Glickman 2013, Example of the Glicko-2 system.
     """
     found = Glicko2(np.full(n_systems, 1500.0), np.full(n_systems, 350.0), np.full(n_systems, 0.06))
     for first in range(0, left.size, period):
@@ -89,6 +103,11 @@ def glicko2_period(before: Glicko2, player: Codes, opponent: Codes, score: Float
     score : float64, (n_games,)
         Of the player: 1, ½ or 0.
     tau : float
+        As in `glicko2`.
+
+    Returns
+    -------
+    Glicko2
 
     References
     ----------

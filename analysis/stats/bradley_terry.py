@@ -83,8 +83,11 @@ class Connection:
 
 
 def count_votes(left: Codes, right: Codes, outcome: Codes, n_systems: int) -> NDArray[np.int64]:
-    """Return the number of votes of each left and right system and outcome, (n_systems, n_systems, 3)."""
-    cell = (left.astype(np.int64) * n_systems + right) * len(Outcome) + outcome
+    """Return the number of votes of each left and right system and outcome, (n_systems, n_systems, 3).
+
+    `left`, `right` (systems from 0) and `outcome` (`Outcome`) are int, (n_votes,).
+    """
+    cell = _cells(left, right, outcome, n_systems)
     counts = np.bincount(cell, minlength=n_systems * n_systems * len(Outcome))
     return counts.reshape(n_systems, n_systems, len(Outcome))
 
@@ -98,6 +101,8 @@ def win_matrix(counts: NDArray[np.integer] | Floats) -> tuple[Floats, Floats]:
 
 def find_connection(counts: NDArray[np.integer]) -> Connection:
     """Return which systems are connected by votes, and whether finite strengths fit best.
+
+    `counts` are (n_systems, n_systems, 3), as from `count_votes`.
 
     References
     ----------
@@ -136,6 +141,11 @@ def fit_bradley_terry(
     Returns
     -------
     BradleyTerry
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the votes do not determine all parameters.
 
     References
     ----------
@@ -184,8 +194,8 @@ def fit_bradley_terry(
 def fit_with_left(counts: NDArray[np.integer] | Floats, prior: float = 0.0) -> BradleyTerry | None:
     """Return the fit with an advantage of the left side, as `fit_bradley_terry`.
 
-    None where no finite one fits best: votes that each show a pair of systems in the same order do not tell the side
-    from the system, and neither do votes of which the left one won all.
+    None where no finite one fits best: where every pair of systems is always shown in one order, the side cannot be
+    separated from the system, nor can it where the left one won every vote.
     """
     shown = counts.sum(axis=2).astype(np.float64)
     laplacian = np.diag(shown.sum(axis=0) + shown.sum(axis=1)) - shown - shown.T
@@ -223,7 +233,7 @@ def robust_covariance(
     the number of workers (Liang & Zeger 1986; Cameron & Miller 2015).
     """
     n = fit.n_systems
-    cell = (left.astype(np.int64) * n + right) * len(Outcome) + outcome
+    cell = _cells(left, right, outcome, n)
     residual = fit.residual.ravel()[cell]
     more = [fit.tie_residual.ravel()[cell]] if not np.isnan(fit.log_tie) else []
     more += [residual] if not np.isnan(fit.log_left) else []
@@ -241,16 +251,15 @@ def robust_covariance(
     return found
 
 
-def variance_of_differences(covariance: Floats, n_systems: int) -> Floats:
-    """Return the variance of the difference of every two strengths, (n_systems, n_systems)."""
-    of_strength = covariance[:n_systems, :n_systems]
-    own = np.diag(of_strength)
-    found: Floats = own[:, None] + own[None, :] - 2 * of_strength
-    return found
+def _cells(left: Codes, right: Codes, outcome: Codes, n_systems: int) -> NDArray[np.int64]:
+    """Return the place of each vote in the flattened array (n_systems, n_systems, 3)."""
+    return (left.astype(np.int64) * n_systems + right) * len(Outcome) + outcome
 
 
 def sign_test(wins: Floats) -> Floats:
     """Return the two-sided exact sign test of every two systems, ties left out; NaN where nobody won.
+
+    `wins` (n_systems, n_systems) is how often each row won against each column, as from `win_matrix`.
 
     Examples
     --------
@@ -290,8 +299,8 @@ class _Fitting:
         log_tie = float(parameters[self.n]) if self.has_ties else float("nan")
         return log_tie, float(parameters[-1]) if self.has_left else float("nan")
 
-    def _shares(self, parameters: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
-        """Return P(i wins), P(j wins), P(tie), the log of their sum before scaling, and d and δ behind them."""
+    def _shares(self, parameters: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """Return P(i wins), P(j wins), P(tie), the log of their sum before scaling, and d."""
         log_tie, log_left = self.named(parameters)
         d = parameters[self.i] - parameters[self.j] + (log_left if self.has_left else 0.0)
         half = np.abs(d) / 2
@@ -299,15 +308,14 @@ class _Fitting:
         first, second = np.exp(d / 2 - top), np.exp(-d / 2 - top)
         tie = np.exp(log_tie - top) if self.has_ties else np.zeros_like(d)
         total = first + second + tie
-        return first / total, second / total, tie / total, np.log(total) + top, log_tie
+        return first / total, second / total, tie / total, np.log(total) + top, d
 
     def log_likelihood(self, parameters: Floats, *, with_prior: bool = True) -> float:
         """Return the log-likelihood, with what the prior adds."""
-        _, _, _, log_sum, log_tie = self._shares(parameters)
-        d = parameters[self.i] - parameters[self.j] + (parameters[-1] if self.has_left else 0.0)
+        _, _, _, log_sum, d = self._shares(parameters)
         first, second, tie = self.votes.T
         found = ((first - second) * d / 2 - (first + second + tie) * log_sum).sum()
-        found += log_tie * tie.sum() if self.has_ties else 0.0
+        found += parameters[self.n] * tie.sum() if self.has_ties else 0.0
         if with_prior and self.prior:
             theta = parameters[: self.n]
             found -= self.prior * (np.logaddexp(0, theta) + np.logaddexp(0, -theta)).sum()

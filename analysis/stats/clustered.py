@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.pairs import variance_of_differences
 from analysis.stats.ratings import Codes, Floats, Mask
 
 # A NumPy array, or a SciPy array of rows, which has no types.
@@ -18,8 +19,8 @@ _LEAST_FILLED = 4
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Ratings without the missing ones, and how they are grouped; codes have no gaps.
+class GroupedRatings:
+    """Ratings without the missing ones, and how they are grouped, (n,) each but `label`; codes of groups have no gaps.
 
     A *stratum* has an effect of its own: a source, or all ratings of unknown sources together. `source` says which
     ratings depend on each other: of those of unknown sources, each is alone. `cell`: one worker's ratings of a source.
@@ -52,7 +53,8 @@ class Layout:
 class Fit:
     """Least squares of z on systems, with the share θ of the mean over each stratum taken out of both.
 
-    `share` (n_strata, n_systems) is what is taken out of the indicators, `bread` (X′X)⁻.
+    `theta` is (n_strata,), `coefficient` (n_systems,), `residual` (n,). `share` (n_strata, n_systems) is what is taken
+    out of the indicators, `bread` (n_systems, n_systems) is (X′X)⁻, of this rank.
     """
 
     theta: Floats
@@ -63,8 +65,23 @@ class Fit:
     rank: int
 
 
-def lay_out(z: Floats, system: Codes, worker: Codes, source: Codes, n_systems: int, weight: Floats) -> Layout:
-    """Return ratings, of which none is missing, by how they depend on each other; `source` is −1 where unknown."""
+def group_ratings(
+    z: Floats, system: Codes, worker: Codes, source: Codes, n_systems: int, weight: Floats
+) -> GroupedRatings:
+    """Return ratings by how they depend on each other.
+
+    Parameters
+    ----------
+    z, weight : float64, (n,)
+        No NaN.
+    system, worker, source : int, (n,)
+        As `inference.compare_clustered` takes them; source −1 where unknown.
+    n_systems : int
+
+    Returns
+    -------
+    GroupedRatings
+    """
     # One source for all, as of live chats, shows nothing of sources: conclusions are then for it alone
     is_known = (source >= 0) & (source.min() != source.max())
     alone = int(source.max()) + 1 + np.arange(z.size)
@@ -72,7 +89,8 @@ def lay_out(z: Floats, system: Codes, worker: Codes, source: Codes, n_systems: i
     of_source = np.unique(np.where(is_known, source, alone), return_inverse=True)[1]
     of_worker = np.unique(worker, return_inverse=True)[1]
     cell = np.unique(of_worker * np.int64(of_source.max() + 1) + of_source, return_inverse=True)[1]
-    return Layout(z, system.astype(np.int64), of_worker, stratum, of_source, cell, is_known, n_systems, weight, label)
+    codes = (system.astype(np.int64), of_worker, stratum, of_source, cell)
+    return GroupedRatings(z, *codes, is_known=is_known, n_systems=n_systems, weight=weight, label=label)
 
 
 def dense(matrix: Matrix) -> NDArray[Any]:
@@ -86,40 +104,47 @@ def scaled(matrix: Matrix, by_row: NDArray[Any]) -> Matrix:
     return found if isinstance(found, np.ndarray) else found.tocsr()
 
 
-def fit_systems(layout: Layout, counts: Matrix, theta: Floats) -> Fit:
-    """Return the least squares of `layout.z`; `counts` are the sums of weights, (n_strata, n_systems)."""
+def fit_systems(grouped: GroupedRatings, counts: Matrix, theta: Floats) -> Fit:
+    """Return the least squares of `grouped.z`.
+
+    `counts` are the sums of weights, (n_strata, n_systems); `theta`, (n_strata,), is 0 for no effect of a stratum, 1
+    for a fixed one, between them for a random one.
+    """
     n = counts.sum(axis=1)
     # Of a stratum's sums, this share is lost of every product of what is partly demeaned
     lost = (2 * theta - theta**2) / n
     n_of_system = np.asarray(counts.sum(axis=0))
     gram = np.diag(n_of_system) - dense(counts.T @ scaled(counts, lost))
-    weighted = layout.weight * layout.z
-    total = np.bincount(layout.stratum, weights=weighted)
-    target = np.bincount(layout.system, weights=weighted, minlength=layout.n_systems) - counts.T @ (lost * total)
+    weighted = grouped.weight * grouped.z
+    total = np.bincount(grouped.stratum, weights=weighted)
+    target = np.bincount(grouped.system, weights=weighted, minlength=grouped.n_systems) - counts.T @ (lost * total)
     value, vector = np.linalg.eigh(gram)
     is_positive = value > _ROUNDING * max(n_of_system.max(), 1)
     bread = (vector[:, is_positive] / value[is_positive]) @ vector[:, is_positive].T
     coefficient = bread @ target
     mean = (total - counts @ coefficient) / n
-    residual = layout.z - coefficient[layout.system] - (theta * mean)[layout.stratum]
+    residual = grouped.z - coefficient[grouped.system] - (theta * mean)[grouped.stratum]
     return Fit(theta, scaled(counts, theta / n), coefficient, bread, residual, int(is_positive.sum()))
 
 
-def random_effects(layout: Layout, counts: Matrix) -> Floats:
-    """Return θ of each stratum, (n_strata,), by the ratings without their weights."""
-    layout = replace(layout, weight=np.ones(layout.z.size))
+def random_effects(grouped: GroupedRatings, counts: Matrix) -> Floats:
+    """Return θ of each stratum, (n_strata,), by the ratings without their weights; all 0 if strata do not differ.
+
+    `counts` are the numbers of ratings, (n_strata, n_systems).
+    """
+    grouped = replace(grouped, weight=np.ones(grouped.z.size))
     n = np.asarray(counts.sum(axis=1))
     none = np.zeros(n.size)
-    fixed, pooled = (fit_systems(layout, counts, theta) for theta in (none + 1, none))
-    df_within = layout.z.size - n.size - fixed.rank
+    fixed, pooled = (fit_systems(grouped, counts, theta) for theta in (none + 1, none))
+    df_within = grouped.z.size - n.size - fixed.rank
     n_of_system = np.asarray(counts.sum(axis=0))
     squares = np.asarray((counts * counts).sum(axis=0))
     # How often the residual sum of squares without source effects holds their variance
-    n_between = layout.z.size - (squares[n_of_system > 0] / n_of_system[n_of_system > 0]).sum()
+    n_between = grouped.z.size - (squares[n_of_system > 0] / n_of_system[n_of_system > 0]).sum()
     if df_within <= 0 or n_between <= 0:
         return none
     within = (fixed.residual**2).sum() / df_within
-    between = max(0.0, ((pooled.residual**2).sum() - within * (layout.z.size - pooled.rank)) / n_between)
+    between = max(0.0, ((pooled.residual**2).sum() - within * (grouped.z.size - pooled.rank)) / n_between)
     if between <= _ROUNDING * within:
         return none
     theta: Floats = 1 - np.sqrt(within / (within + n * between))
@@ -147,75 +172,71 @@ class PairVariances:
         return found
 
 
-def pair_variances(layout: Layout, fit: Fit) -> PairVariances:
+def pair_variances(grouped: GroupedRatings, fit: Fit) -> PairVariances:
     """Return the sandwich variances of every difference, with clusters of workers, of sources, and of both."""
-    of_workers, of_sources = _effective_workers(layout), _effective_sources(layout, fit)
-    workers, cells = worker_variances(layout, fit, of_workers)
-    sources = of_pairs(fit.bread @ _meat_within_strata(layout, fit, layout.source) @ fit.bread)
+    of_workers, of_sources = _effective_workers(grouped), _effective_sources(grouped, fit)
+    workers, cells = worker_variances(grouped, fit, of_workers)
+    sources = variance_of_differences(fit.bread @ _meat_within_strata(grouped, fit, grouped.source) @ fit.bread)
     with np.errstate(invalid="ignore", divide="ignore"):
         sources *= of_sources / (of_sources - 1)
     return PairVariances(workers, sources, cells, of_workers, of_sources)
 
 
-def worker_variances(layout: Layout, fit: Fit, of_workers: Floats) -> tuple[Floats, Floats]:
+def worker_variances(grouped: GroupedRatings, fit: Fit, of_workers: Floats) -> tuple[Floats, Floats]:
     """Return the sandwich variances of every difference: clusters of workers, and of a worker's ratings of a source.
 
     `of_workers` is the effective number of workers of every pair.
     """
-    workers = of_pairs(fit.bread @ _meat_of_workers(layout, fit) @ fit.bread)
-    cells = of_pairs(fit.bread @ _meat_within_strata(layout, fit, layout.cell) @ fit.bread)
-    n_cells = int(layout.cell.max()) + 1
+    workers = variance_of_differences(fit.bread @ _meat_of_workers(grouped, fit) @ fit.bread)
+    cells = variance_of_differences(fit.bread @ _meat_within_strata(grouped, fit, grouped.cell) @ fit.bread)
+    n_cells = int(grouped.cell.max()) + 1
     with np.errstate(invalid="ignore", divide="ignore"):
         workers *= of_workers / (of_workers - 1)
     return workers, cells * (n_cells / max(n_cells - 1, 1))
 
 
-def contrasts_of(layout: Layout, fit: Fit, parts: PairVariances | None = None) -> tuple[Floats, Floats, Floats]:
-    """Return difference, variance and degrees of freedom of every pair; NaN where there is nothing to say.
+def contrasts_of(
+    grouped: GroupedRatings, fit: Fit, parts: PairVariances | None = None
+) -> tuple[Floats, Floats, Floats]:
+    """Return difference, variance and degrees of freedom of every pair, (n_systems, n_systems); NaN where undefined.
 
     `parts` are those of `pair_variances`, where they are known already.
     """
-    parts = parts or pair_variances(layout, fit)
+    parts = parts or pair_variances(grouped, fit)
     variance = parts.total()
     with np.errstate(invalid="ignore"):
         df = np.minimum(parts.of_workers, parts.of_sources) - 1
-        has_error = (df > _ROUNDING) & (variance > (_ROUNDING * np.abs(layout.z).max()) ** 2)
+        has_error = (df > _ROUNDING) & (variance > (_ROUNDING * np.abs(grouped.z).max()) ** 2)
     difference = fit.coefficient[:, None] - fit.coefficient[None, :]
-    is_rated = np.bincount(layout.system, minlength=layout.n_systems) > 0
-    difference[~(is_rated[:, None] & is_rated[None, :]) | np.eye(layout.n_systems, dtype=bool)] = np.nan
+    is_rated = np.bincount(grouped.system, minlength=grouped.n_systems) > 0
+    difference[~(is_rated[:, None] & is_rated[None, :]) | np.eye(grouped.n_systems, dtype=bool)] = np.nan
     has_error &= ~np.isnan(difference)
     return difference, np.where(has_error, variance, np.nan), np.where(has_error, df, np.nan)
 
 
-def of_pairs(covariance: Floats) -> Floats:
-    """Return c′Mc of every difference c of two systems, as its variance if M are their covariances."""
-    own = np.diag(covariance)
-    return own[:, None] + own[None, :] - covariance - covariance.T
-
-
-def _meat_of_workers(layout: Layout, fit: Fit) -> Floats:
+def _meat_of_workers(grouped: GroupedRatings, fit: Fit) -> Floats:
     from scipy.sparse import csr_array
 
-    shape = (int(layout.worker.max()) + 1, fit.theta.size)
-    residual = layout.weight * fit.residual
-    in_stratum = csr_array((residual, (layout.worker, layout.stratum)), shape=shape)
-    score = layout.total(layout.worker, residual) - in_stratum @ fit.share
+    shape = (int(grouped.worker.max()) + 1, fit.theta.size)
+    residual = grouped.weight * fit.residual
+    in_stratum = csr_array((residual, (grouped.worker, grouped.stratum)), shape=shape)
+    score = grouped.total(grouped.worker, residual) - in_stratum @ fit.share
     meat: Floats = dense(score.T @ score)
     return meat
 
 
-def _meat_within_strata(layout: Layout, fit: Fit, cluster: NDArray[np.int64]) -> Floats:
+def _meat_within_strata(grouped: GroupedRatings, fit: Fit, cluster: NDArray[np.int64]) -> Floats:
     """Return Σ (a − s·share)(a − s·share)′ over clusters, each of which is within one stratum.
 
     a are the sums of residuals of a cluster by system, s their sum. The product is expanded, as `share` has many more
     systems than a cluster.
     """
-    residual = layout.weight * fit.residual
-    own = layout.total(cluster, residual)
+    residual = grouped.weight * fit.residual
+    own = grouped.total(cluster, residual)
     total = np.bincount(cluster, weights=residual)
     stratum = np.empty(total.size, dtype=np.int64)
-    stratum[cluster] = layout.stratum
-    weighted = layout.total(layout.stratum, residual * total[cluster])
+    stratum[cluster] = grouped.stratum
+    weighted = grouped.total(grouped.stratum, residual * total[cluster])
     mixed = dense(weighted.T @ fit.share)
     squares = np.bincount(stratum, weights=total**2, minlength=fit.theta.size)
     meat: Floats = dense(own.T @ own) - mixed - mixed.T
@@ -223,10 +244,10 @@ def _meat_within_strata(layout: Layout, fit: Fit, cluster: NDArray[np.int64]) ->
     return meat
 
 
-def _effective_workers(layout: Layout) -> Floats:
+def _effective_workers(grouped: GroupedRatings) -> Floats:
     """Return the effective number of workers of every pair, (n_systems, n_systems)."""
-    n = np.bincount(layout.system, weights=layout.weight, minlength=layout.n_systems)
-    share = layout.total(layout.worker, (layout.weight / n[layout.system]) ** 2)
+    n = np.bincount(grouped.system, weights=grouped.weight, minlength=grouped.n_systems)
+    share = grouped.total(grouped.worker, (grouped.weight / n[grouped.system]) ** 2)
     total = np.asarray(share.sum(axis=0))
     products = dense(share.T @ share)
     own = np.diag(products)
@@ -235,13 +256,13 @@ def _effective_workers(layout: Layout) -> Floats:
     return found
 
 
-def _effective_sources(layout: Layout, fit: Fit) -> Floats:
+def _effective_sources(grouped: GroupedRatings, fit: Fit) -> Floats:
     """Return the effective number of sources of every pair, (n_systems, n_systems); NaN where none bears on it."""
-    first, second = np.triu_indices(layout.n_systems, 1)
+    first, second = np.triu_indices(grouped.n_systems, 1)
     contrast = fit.bread[:, first] - fit.bread[:, second]
-    squared = layout.total(layout.source, layout.weight**2)
+    squared = grouped.total(grouped.source, grouped.weight**2)
     stratum = np.empty(squared.shape[0], dtype=np.int64)
-    stratum[layout.source] = layout.stratum
+    stratum[grouped.source] = grouped.stratum
     total, squares = np.zeros(first.size), np.zeros(first.size)
     step = max(1, _BLOCK_CELLS // max(first.size, 1))
     for begin in range(0, squared.shape[0], step):
@@ -250,7 +271,7 @@ def _effective_sources(layout: Layout, fit: Fit) -> Floats:
         share = part @ contrast**2 - 2 * mean * (part @ contrast) + weights * mean**2
         total += share.sum(axis=0)
         squares += (share**2).sum(axis=0)
-    found = np.full((layout.n_systems, layout.n_systems), np.nan)
+    found = np.full((grouped.n_systems, grouped.n_systems), np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         found[first, second] = found[second, first] = total**2 / squares
     return found

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.stats.ratings import Floats
 
@@ -197,19 +196,13 @@ def bootstrap_correlations(
     >>> bool(0.9 < low.pearson < high.pearson <= 1), low.kendall
     (True, 1.0)
     """
-    from scipy.stats import rankdata
-
     both = ~(np.isnan(first) | np.isnan(second))
     a, b = first[both], second[both]
     if a.size < _FEWEST_RESAMPLED or np.ptp(a) == 0 or np.ptp(b) == 0:
         nothing = Correlation(np.nan, np.nan, np.nan)
         return nothing, nothing
     draws = rng.integers(a.size, size=(n_samples, a.size))
-    found = [
-        _row_correlations(a[draws], b[draws]),
-        _row_correlations(rankdata(a[draws], axis=1), rankdata(b[draws], axis=1)),
-        _tau_of_draws(a, b, draws),
-    ]
+    found = _correlations_of_rows(a[draws], b[draws])
     tails = [(1 - level) / 2, (1 + level) / 2]
     low, high = np.transpose([np.nanquantile(values, tails) for values in found])
     return Correlation(*map(float, low)), Correlation(*map(float, high))
@@ -240,8 +233,6 @@ def correlate_resamples(first: Floats, second: Floats, level: float = 0.95) -> t
     ----------
     Deutsch, Dror & Roth 2021 (Boot-Inputs, with workers in place of inputs).
     """
-    from scipy.stats import rankdata
-
     n, nothing = min(first.shape[0], second.shape[0]), Correlation(np.nan, np.nan, np.nan)
     if n == 0 or first.shape[1] < FEWEST:
         return nothing, nothing
@@ -250,12 +241,7 @@ def correlate_resamples(first: Floats, second: Floats, level: float = 0.95) -> t
     known = ~np.isnan(a + b).any(axis=1)
     if known.sum() * 2 <= known.size:
         return nothing, nothing
-    a, b = np.round(a[known], _DECIMALS), np.round(b[known], _DECIMALS)
-    found = [
-        _row_correlations(a, b),
-        _row_correlations(rankdata(a, axis=1), rankdata(b, axis=1)),
-        _tau_of_rows(a, b),
-    ]
+    found = _correlations_of_rows(np.round(a[known], _DECIMALS), np.round(b[known], _DECIMALS))
     tails = [(1 - level) / 2, (1 + level) / 2]
     ends = [
         np.nanquantile(values, tails) if np.isnan(values).sum() * 2 < values.size else np.full(2, np.nan)
@@ -265,8 +251,16 @@ def correlate_resamples(first: Floats, second: Floats, level: float = 0.95) -> t
     return Correlation(*map(float, low)), Correlation(*map(float, high))
 
 
+def _correlations_of_rows(a: Floats, b: Floats) -> list[Floats]:
+    """Return r, ρ and τ-b of each row of two matrices; NaN where a row is constant."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(a, axis=1), rankdata(b, axis=1)
+    return [_row_correlations(a, b), _row_correlations(*ranks), _tau_of_rows(a, b)]
+
+
 def _tau_of_rows(a: Floats, b: Floats) -> Floats:
-    """Return τ-b of each row of two matrices; NaN where a row is constant."""
+    """Return τ-b of each row: (concordant − discordant) over the root of pairs not tied in a × in b; NaN if none."""
     i, j = np.triu_indices(a.shape[1], k=1)
     agreed, n_a, n_b = np.zeros(a.shape[0]), np.zeros(a.shape[0]), np.zeros(a.shape[0])
     at_once = max(1, (1 << 22) // a.shape[0])
@@ -287,22 +281,6 @@ def _row_correlations(a: Floats, b: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         r = (a * b).sum(axis=1) / np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
     return np.where(is_constant, np.nan, np.clip(r, -1, 1))
-
-
-def _tau_of_draws(a: Floats, b: Floats, draws: NDArray[np.integer]) -> Floats:
-    """Return τ-b of each row of draws: (concordant − discordant) over the root of pairs not tied in a × in b."""
-    of_a, of_b = (np.sign(each[:, None] - each).astype(np.int8) for each in (a, b))
-    at_once = max(1, (1 << 22) // a.size**2)
-    parts = []
-    for begin in range(0, draws.shape[0], at_once):
-        rows = draws[begin : begin + at_once]
-        pair = rows[:, :, None], rows[:, None, :]
-        signs_a, signs_b = of_a[pair], of_b[pair]
-        n_a, n_b = (np.count_nonzero(each, axis=(1, 2)).astype(np.float64) for each in (signs_a, signs_b))
-        agreed = (signs_a * signs_b).sum(axis=(1, 2), dtype=np.int64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            parts.append(agreed / np.sqrt(n_a * n_b))
-    return np.concatenate(parts)
 
 
 def share_same_conclusions(original: Floats, replication: Floats, order: Sequence[int], alpha: float) -> float:

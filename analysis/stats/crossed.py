@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats.inference import Comparison, count_shared, make_comparison
+from analysis.stats.inference import Comparison, TooLargeError, count_shared, make_comparison
+from analysis.stats.pairs import variance_of_differences
 from analysis.stats.ratings import Codes, Floats, Mask
 
 if TYPE_CHECKING:
@@ -18,17 +19,17 @@ _LEAST = 1e-8  # Of all variance; what is smaller is taken to be 0
 _MOST_STEPS, _MOST_HALVINGS = 100, 12
 _SMALL_STEP = 1e-7  # Of all variance
 Labels = NDArray[np.int64]
-Matrix = Floats
 
 
 @dataclass(frozen=True)
-class Components:
+class CrossedComponents:
     """Variances of random effects, in squared z, by restricted maximum likelihood; 0 where none is seen.
 
     Attributes
     ----------
     worker, worker_system, source, output, residual : float
-        `output` is source × system. NaN where the ratings cannot tell an effect from another one, which then holds it.
+        `output` is source × system. NaN of an effect that cannot be separated from another one, whose variance
+        then includes it.
     log_likelihood : float
         Restricted, with all constants, as lme4 and statsmodels have it.
     """
@@ -39,10 +40,6 @@ class Components:
     output: float
     residual: float
     log_likelihood: float
-
-
-class TooLargeError(ValueError):
-    """There are more effects, or more work, than a procedure is made for; its text says how many."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ class _Model:
     codes: tuple[Labels, ...]
     sizes: tuple[int, ...]
     columns: "csr_array"
-    gram: Matrix
+    gram: Floats
     inner: "csr_array"
     count: Floats
     coarse_of_fine: Labels
@@ -87,13 +84,13 @@ class _State:
     """What follows from one value of the variances (outer coarse, outer fine, inner coarse, inner fine, residual)."""
 
     variance: Floats
-    inverse: Matrix
+    inverse: Floats
     solution: Floats
     log_likelihood: float
     score: Floats
-    information: Matrix
+    information: Floats
     traces: Floats
-    contribution: tuple[Matrix, ...]
+    contribution: tuple[Floats, ...]
 
 
 def compare_crossed(z: Floats, system: Codes, worker: Codes, source: Codes, n_systems: int) -> Comparison:
@@ -153,7 +150,7 @@ def compare_crossed(z: Floats, system: Codes, worker: Codes, source: Codes, n_sy
         return make_comparison((difference, variance, df), n_shared)
     rated, code = np.unique(system, return_inverse=True)
     among = np.ix_(rated, rated)
-    model, _ = _lay_out(z, code, worker, source)
+    model, _ = _make_model(z, code, worker, source)
     state = _fit(model)
     if state is None or np.unique(worker).size < 2:
         mean = np.bincount(code, weights=z) / np.bincount(code)
@@ -161,7 +158,7 @@ def compare_crossed(z: Floats, system: Codes, worker: Codes, source: Codes, n_sy
     else:
         beta, n = state.solution[: rated.size], rated.size
         difference[among] = beta[:, None] - beta
-        variance[among] = _pairs(state.inverse[:n, :n])
+        variance[among] = variance_of_differences(state.inverse[:n, :n])
         df[among] = _satterthwaite(state)
     apart = np.eye(n_systems, dtype=bool)
     for each in (difference, variance, df):
@@ -169,7 +166,7 @@ def compare_crossed(z: Floats, system: Codes, worker: Codes, source: Codes, n_sy
     return make_comparison((difference, variance, df), n_shared)
 
 
-def fit_components(z: Floats, system: Codes, worker: Codes, source: Codes) -> Components:
+def fit_components(z: Floats, system: Codes, worker: Codes, source: Codes) -> CrossedComponents:
     """Return the variance components of the mixed model of `compare_crossed`.
 
     Parameters
@@ -179,7 +176,7 @@ def fit_components(z: Floats, system: Codes, worker: Codes, source: Codes) -> Co
 
     Returns
     -------
-    Components
+    CrossedComponents
         All NaN where nothing varies, or there are no more ratings than systems.
 
     Raises
@@ -203,20 +200,20 @@ def fit_components(z: Floats, system: Codes, worker: Codes, source: Codes) -> Co
     2.1667
     """
     code = np.unique(system, return_inverse=True)[1]
-    nothing = Components(np.nan, np.nan, np.nan, np.nan, np.nan, np.nan)
+    nothing = CrossedComponents(np.nan, np.nan, np.nan, np.nan, np.nan, np.nan)
     if not z.size:
         return nothing
-    model, is_swapped = _lay_out(z, code, worker, source)
+    model, is_swapped = _make_model(z, code, worker, source)
     state = _fit(model)
     if state is None:
         return nothing
     found = np.where(_is_in(model), np.where(state.variance > _LEAST * state.variance.sum(), state.variance, 0), np.nan)
     a, b, c, d, residual = map(float, found)
     ordered = (a, b, c, d) if is_swapped else (c, d, a, b)
-    return Components(*ordered, residual, state.log_likelihood)
+    return CrossedComponents(*ordered, residual, state.log_likelihood)
 
 
-def _lay_out(z: Floats, system: Labels, worker: Codes, source: Codes) -> tuple[_Model, bool]:
+def _make_model(z: Floats, system: Labels, worker: Codes, source: Codes) -> tuple[_Model, bool]:
     """Return the model, and whether its outer side are the workers."""
     from scipy.sparse import csr_array, hstack
 
@@ -339,12 +336,12 @@ def _outer(model: _Model, variance: Floats) -> _Outer:
     return _Outer(of_fine * u, u, of_coarse / (1 + of_coarse * held), held, float(log_determinant))
 
 
-def _solve_outer(model: _Model, outer: _Outer, residual: float, values: Matrix) -> Matrix:
+def _solve_outer(model: _Model, outer: _Outer, residual: float, values: Floats) -> Floats:
     """Return V⁻¹ values, (n, m), V being the variance of residuals and of the outer side."""
     fine = np.stack([np.bincount(model.outer.fine, weights=column) for column in values.T], axis=1)
     coarse = np.stack([np.bincount(model.coarse_of_fine, weights=outer.u * column) for column in fine.T], axis=1)
     back = fine * (outer.k / residual)[:, None] + outer.u[:, None] * (outer.c[:, None] * coarse)[model.coarse_of_fine]
-    solved: Matrix = values / residual - back[model.outer.fine]
+    solved: Floats = values / residual - back[model.outer.fine]
     return solved
 
 
@@ -369,9 +366,9 @@ def _at(model: _Model, variance: Floats) -> _State:
             log_prior += (own.stop - own.start) * np.log(each)
     precision[np.diag_indices_from(precision)] += ridge
     factor = cho_factor(precision, lower=True)
-    inverse: Matrix = cho_solve(factor, np.eye(precision.shape[0]))
+    inverse: Floats = cho_solve(factor, np.eye(precision.shape[0]))
 
-    def solve(values: Matrix) -> tuple[Matrix, Matrix]:
+    def solve(values: Floats) -> tuple[Floats, Floats]:
         """Return P values and the solution of the effects."""
         solved = _solve_outer(model, outer, residual, values)
         effects = inverse @ (model.columns.T @ solved)
@@ -400,7 +397,7 @@ def _at(model: _Model, variance: Floats) -> _State:
     return _State(variance, inverse, effects[:, 0], float(log_likelihood), score, information, traces, added)
 
 
-def _traces(model: _Model, outer: _Outer, variance: Floats, inverse: Matrix, coarse: "csr_array") -> Floats:
+def _traces(model: _Model, outer: _Outer, variance: Floats, inverse: Floats, coarse: "csr_array") -> Floats:
     """Return tr(P Z Z′) of each random effect; the last, of residuals, is left 0."""
     from scipy.sparse import csr_array
 
@@ -424,8 +421,8 @@ def _traces(model: _Model, outer: _Outer, variance: Floats, inverse: Matrix, coa
 
 
 def _contributions(
-    model: _Model, outer: _Outer, variance: Floats, inverse: Matrix, coarse: "csr_array"
-) -> tuple[Matrix, ...]:
+    model: _Model, outer: _Outer, variance: Floats, inverse: Floats, coarse: "csr_array"
+) -> tuple[Floats, ...]:
     """Return what one unit of each variance adds to the covariance of the systems' coefficients, (p, p) each."""
     n_systems = model.own[0].stop
     rows = inverse[:n_systems]
@@ -444,15 +441,10 @@ def _contributions(
     return tuple(found)
 
 
-def _pairs(covariance: Matrix) -> Matrix:
-    own = np.diag(covariance)
-    return own[:, None] + own[None, :] - covariance - covariance.T
-
-
-def _satterthwaite(state: _State) -> Matrix:
+def _satterthwaite(state: _State) -> Floats:
     """Return the degrees of freedom of every pair's difference."""
     free = np.flatnonzero(state.variance > _LEAST * state.variance.sum())
-    gradient = np.stack([_pairs(state.contribution[k]) for k in free])
+    gradient = np.stack([variance_of_differences(state.contribution[k]) for k in free])
     covariance = np.linalg.pinv(state.information[np.ix_(free, free)], rcond=1e-12, hermitian=True)
     spread = np.einsum("kij,kl,lij->ij", gradient, covariance, gradient)
     value = np.einsum("kij,k->ij", gradient, state.variance[free])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.stats.bradley_terry import BradleyTerry, find_connection, fit_bradley_terry
+from analysis.stats.pairs import variance_of_differences
 from analysis.stats.ratings import Floats
 
 _GROWTH = 1.15
@@ -51,10 +52,9 @@ def fewest_votes(counts: NDArray[np.integer], fit: BradleyTerry, n_rivals: int =
     n = fit.n_systems
     first = int(np.argmax(fit.strength))
     gap = fit.strength[first] - fit.strength
-    variance = np.diag(fit.covariance)[:n]
-    error = variance[first] + variance - 2 * fit.covariance[first, :n]
+    variance = variance_of_differences(fit.covariance[:n, :n])[first]
     with np.errstate(invalid="ignore", divide="ignore"):
-        distance = np.where(np.arange(n) == first, np.inf, gap / np.sqrt(error))
+        distance = np.where(np.arange(n) == first, np.inf, gap / np.sqrt(variance))
     best: FewestVotes | None = None
     for rival in np.argsort(distance, kind="stable")[: min(n_rivals, n - 1)].tolist():
         limit = best.n_votes - 1 if best else int(counts.sum()) // 2

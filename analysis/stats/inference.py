@@ -6,7 +6,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats.clustered import contrasts_of, dense, fit_systems, lay_out, random_effects
+from analysis.stats.clustered import Matrix, contrasts_of, dense, fit_systems, group_ratings, random_effects
+from analysis.stats.pairs import rank_range
 from analysis.stats.ratings import Codes, Floats, Mask
 from analysis.stats.significance import adjust
 
@@ -54,6 +55,10 @@ class Comparison:
     high: Floats
     n_shared: NDArray[np.int64]
     is_connected: Mask
+
+
+class TooLargeError(ValueError):
+    """There are more effects, or more work, than a procedure is made for; its text says how many."""
 
 
 @dataclass(frozen=True)
@@ -127,29 +132,26 @@ def compare_clustered(
     >>> [round(float(each[0, 1]), 4) for each in (found.difference, found.standard_error, found.df, found.p_value)]
     [2.0, 0.5774, 2.0, 0.0371]
     """
-    from scipy.sparse.csgraph import connected_components
-
     is_number = ~np.isnan(z)
     if not is_number.any():
         nothing = np.full((n_systems, n_systems), np.nan)
         return make_comparison((nothing, nothing, nothing), np.zeros(nothing.shape, np.int64))
     weight = np.ones(z.size) if weight is None else weight / weight[is_number].mean()
-    layout = lay_out(
+    grouped = group_ratings(
         *(z[is_number], system[is_number], worker[is_number], source[is_number], n_systems, weight[is_number])
     )
-    plain = layout.total(layout.stratum, np.ones(layout.z.size))
-    counts = layout.total(layout.stratum, layout.weight)
-    of_known = layout.total(layout.stratum, layout.is_known.astype(np.float64))
+    plain = grouped.total(grouped.stratum, np.ones(grouped.z.size))
+    counts = grouped.total(grouped.stratum, grouped.weight)
+    of_known = grouped.total(grouped.stratum, grouped.is_known.astype(np.float64))
     is_rated = (of_known > 0).astype(np.int64)
     n_shared: NDArray[np.int64] = dense(is_rated.T @ is_rated)
     if effects is SourceEffects.RANDOM:
-        found = contrasts_of(layout, fit_systems(layout, counts, random_effects(layout, plain)))
+        found = contrasts_of(grouped, fit_systems(grouped, counts, random_effects(grouped, plain)))
     else:
-        found = contrasts_of(layout, fit_systems(layout, counts, np.ones(counts.shape[0])))
-        label = connected_components(counts.T @ counts, directed=False)[1]
-        is_comparable = label[:, None] == label[None, :]
+        found = contrasts_of(grouped, fit_systems(grouped, counts, np.ones(counts.shape[0])))
+        is_comparable = connect(counts.T @ counts)
         if not is_comparable.all():
-            across = contrasts_of(layout, fit_systems(layout, counts, np.zeros(counts.shape[0])))
+            across = contrasts_of(grouped, fit_systems(grouped, counts, np.zeros(counts.shape[0])))
             found = (
                 np.where(is_comparable, found[0], across[0]),
                 np.where(is_comparable, found[1], across[1]),
@@ -190,14 +192,7 @@ def rank_intervals(comparison: Comparison, alpha: float = 0.05) -> RankIntervals
     >>> ranks.best.tolist(), ranks.worst.tolist()
     ([1, 1, 3], [2, 2, 3])
     """
-    has_rating = ~np.isnan(comparison.difference).all(axis=1)
-    if not has_rating.any():
-        return RankIntervals(*np.zeros((2, has_rating.size), np.int64))
-    with np.errstate(invalid="ignore"):
-        beats = (comparison.holm < alpha) & (comparison.difference > 0)
-    best = np.where(has_rating, 1 + beats.sum(axis=0), 0)
-    worst = np.where(has_rating, has_rating.sum() - beats.sum(axis=1), 0)
-    return RankIntervals(best, worst)
+    return RankIntervals(*rank_range(comparison.difference, comparison.holm, alpha=alpha))
 
 
 def count_shared(system: Codes, source: Codes, n_systems: int) -> NDArray[np.int64]:
@@ -213,11 +208,18 @@ def count_shared(system: Codes, source: Codes, n_systems: int) -> NDArray[np.int
     return shared
 
 
+def connect(shared: Matrix) -> Mask:
+    """Return whether systems share something, or each with a third one and so on; `shared`: 0 if they share nothing."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    label = connected_components(csr_array(shared), directed=False)[1]
+    return np.asarray(label[:, None] == label[None, :])
+
+
 def make_comparison(contrasts: tuple[Floats, Floats, Floats], n_shared: NDArray[np.int64]) -> Comparison:
     """Return the comparison that follows from difference, variance and degrees of freedom of every pair."""
     from scipy import stats
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
 
     difference, variance, df = contrasts
     error = np.sqrt(variance)
@@ -228,7 +230,6 @@ def make_comparison(contrasts: tuple[Floats, Floats, Floats], n_shared: NDArray[
     holm = adjust(two_sided, "holm")
     lower = np.tril_indices_from(holm, -1)
     holm[lower] = holm.T[lower]
-    label = connected_components(csr_array(n_shared), directed=False)[1]
     return Comparison(
         difference,
         error,
@@ -238,5 +239,5 @@ def make_comparison(contrasts: tuple[Floats, Floats, Floats], n_shared: NDArray[
         difference - reach,
         difference + reach,
         n_shared,
-        label[:, None] == label[None, :],
+        connect(n_shared),
     )

@@ -36,6 +36,21 @@ class Pairs:
     high: Floats
 
 
+def variance_of_differences(covariance: Floats) -> Floats:
+    """Return the variance of the difference of every two estimates, (n, n), from their covariance, (n, n).
+
+    Of a matrix M that is not symmetric: c′Mc of every difference c.
+
+    Examples
+    --------
+    >>> variance_of_differences(np.array([[2.0, 0.5], [0.5, 1.0]])).tolist()
+    [[0.0, 2.0], [2.0, 0.0]]
+    """
+    own = np.diag(covariance)
+    found: Floats = own[:, None] + own[None, :] - covariance - covariance.T
+    return found
+
+
 def compare_pairs(estimate: Floats, variance: Floats, df: float) -> Pairs:
     """Compare every two systems.
 
@@ -96,7 +111,7 @@ def rank_range(
     Notes
     -----
     The best rank is one more than the number of systems that are better by Holm's corrected p, the worst the number of
-    systems less the number of those that are worse, as in `inference.rank_intervals`.
+    systems less the number of those that are worse.
 
     Examples
     --------

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analysis.stats.crossed import TooLargeError
-from analysis.stats.inference import Comparison, count_shared
+from analysis.stats.inference import Comparison, TooLargeError, connect, count_shared
 from analysis.stats.ratings import Codes, Floats
 from analysis.stats.significance import adjust
 
@@ -105,8 +103,7 @@ def compare_permuted(
     is_number = ~np.isnan(z)
     z, system, worker, source = z[is_number], system[is_number], worker[is_number], source[is_number]
     shape = (n_systems, n_systems)
-    difference, error, p_value, reach = (np.full(shape, np.nan) for _ in range(4))
-    two_sided = np.full(shape, np.nan)
+    difference, error, p_value, two_sided, reach = (np.full(shape, np.nan) for _ in range(5))
     n_shared = count_shared(system, source, n_systems)
     first, second = np.triu_indices(n_systems, 1)
     n_flips = n_flips or max(LEAST_FLIPS, FLIPS_PER_PAIR * first.size - 1)
@@ -129,17 +126,7 @@ def compare_permuted(
     holm = adjust(two_sided, "holm")
     holm[lower] = holm.T[lower]
     low, high = difference - reach, difference + reach
-    return Comparison(
-        difference, error, np.full(shape, np.nan), p_value, holm, low, high, n_shared, _connected(n_shared)
-    )
-
-
-def _connected(n_shared: NDArray[np.int64]) -> NDArray[np.bool_]:
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    label = connected_components(csr_array(n_shared), directed=False)[1]
-    return np.asarray(label[:, None] == label[None, :])
+    return Comparison(difference, error, np.full(shape, np.nan), p_value, holm, low, high, n_shared, connect(n_shared))
 
 
 def _pair(z: Floats, worker: Codes, block: Codes, of_first: Codes, of_second: Codes) -> _Pair | None:

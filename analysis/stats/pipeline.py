@@ -10,7 +10,7 @@ from analysis.stats.conduct import References, compare_references
 from analysis.stats.inference import Comparison, compare_clustered
 from analysis.stats.prediction_powered import AssistedComparison, MetricOutputs, compare_with_metric
 from analysis.stats.quality import WorkerTests, run_worker_test
-from analysis.stats.ratings import Floats, Mask, Ratings, match_twins
+from analysis.stats.ratings import Codes, Floats, Mask, Ratings, match_twins
 from analysis.stats.scores import (
     Observations,
     Standardisation,
@@ -83,6 +83,24 @@ class Analysis(ScoredRatings):
     criterion_tests: tuple[PairwiseTests, ...]
     order: list[int]
     references: References
+
+
+@dataclass(frozen=True)
+class CountedRatings:
+    """Single ratings that count, whatever the unit of the design is, in the order of `counted_items`.
+
+    Overall z (NaN where undefined), and codes of system, worker, source (−1 if unknown) and assignment, (n,) each.
+    """
+
+    z: Floats
+    system: Codes
+    worker: Codes
+    source: Codes
+    assignment: Codes
+
+    def columns(self, chosen: Mask | slice = slice(None)) -> tuple[Floats, Codes, Codes, Codes]:
+        """Return z, system, worker and source of the chosen ratings, as `compare_clustered` and others take them."""
+        return self.z[chosen], self.system[chosen], self.worker[chosen], self.source[chosen]
 
 
 def score_ratings(ratings: Ratings, design: Design, on_progress: Progress = lambda stage: None) -> ScoredRatings:
@@ -172,12 +190,9 @@ def compare_recommended(
     ----------
     METHOD §5.
     """
-    observations = observe_ratings(ratings, design, analysis)
-    items = counted_items(ratings, analysis.is_kept)
-    return compare_clustered(
-        *(observations.overall_z, observations.system, ratings.worker[items], ratings.source[items], ratings.n_systems),
-        weight=None if weight is None else weight[ratings.assignment[items]],
-    )
+    counted = counted_ratings(ratings, design, analysis)
+    of_rating = None if weight is None else weight[counted.assignment]
+    return compare_clustered(*counted.columns(), ratings.n_systems, weight=of_rating)
 
 
 def compare_assisted(
@@ -191,22 +206,34 @@ def compare_assisted(
 ) -> AssistedComparison:
     """Return the recommended comparison of every two systems, by ratings alone and with a metric's scores of outputs.
 
-    As `compare_recommended`; only ratings of the workers in `is_used`, (n_workers,), are taken if it is given.
+    Parameters
+    ----------
+    ratings, design, analysis, weight
+        As in `compare_recommended`.
+    outputs : MetricOutputs
+    is_used : bool, (n_workers,), optional
+        Workers whose ratings are taken; all by default.
+
+    Returns
+    -------
+    AssistedComparison
 
     References
     ----------
     METHOD §7.
     """
+    counted = counted_ratings(ratings, design, analysis)
+    taken = slice(None) if is_used is None else is_used[counted.worker]
+    of_rating = None if weight is None else weight[counted.assignment[taken]]
+    return compare_with_metric(*counted.columns(taken), ratings.n_systems, outputs, weight=of_rating)
+
+
+def counted_ratings(ratings: Ratings, design: Design, analysis: ScoredRatings) -> CountedRatings:
+    """Return the single ratings that count, by an analysis of these ratings by this design."""
     observations = observe_ratings(ratings, design, analysis)
     items = counted_items(ratings, analysis.is_kept)
-    worker = ratings.worker[items]
-    taken = np.ones(items.size, dtype=bool) if is_used is None else is_used[worker]
-    items = items[taken]
-    return compare_with_metric(
-        *(observations.overall_z[taken], observations.system[taken], worker[taken], ratings.source[items]),
-        *(ratings.n_systems, outputs),
-        weight=None if weight is None else weight[ratings.assignment[items]],
-    )
+    codes = (each[items] for each in (ratings.worker, ratings.source, ratings.assignment))
+    return CountedRatings(observations.overall_z, observations.system, *codes)
 
 
 def observe_ratings(ratings: Ratings, design: Design, analysis: ScoredRatings) -> Observations:

@@ -20,6 +20,10 @@ class WorkerSums:
     sums: Floats
     counts: Floats
 
+    def of(self, workers: Codes) -> "WorkerSums":
+        """Return the sums of these workers, (n,), in this order."""
+        return WorkerSums(self.sums[workers], self.counts[workers])
+
     def scores(self, weights: Floats) -> Floats:
         """Return system scores where each worker counts as often as `weights` says.
 
@@ -32,11 +36,9 @@ class WorkerSums:
         float64, (n, n_systems, n_columns)
             Means; NaN where no worker who counts has rated the system.
         """
-        n_workers = self.sums.shape[0]
-        shape = (weights.shape[0], *self.sums.shape[1:])
         with np.errstate(invalid="ignore", divide="ignore"):
-            total, n = (weights @ each.reshape(n_workers, -1) for each in (self.sums, self.counts))
-            return (total / n).reshape(shape)
+            total, n = (np.tensordot(weights, each, 1) for each in (self.sums, self.counts))
+            return np.asarray(total / n)
 
 
 def sum_by_worker(values: Floats, system: Codes, worker: Codes, *, n_systems: int, n_workers: int) -> WorkerSums:
@@ -49,6 +51,10 @@ def sum_by_worker(values: Floats, system: Codes, worker: Codes, *, n_systems: in
     system, worker : int, (n,)
         Codes from 0.
     n_systems, n_workers : int
+
+    Returns
+    -------
+    WorkerSums
     """
     n_columns = values.shape[1]
     sums, counts = (np.zeros((n_workers * n_systems, n_columns)) for _ in range(2))
@@ -88,7 +94,7 @@ def resample_workers(found: WorkerSums, rng: np.random.Generator, n_samples: int
     active = np.flatnonzero(found.counts.sum(axis=(1, 2)))
     if active.size < _FEWEST_WORKERS:
         return np.empty((0, *found.sums.shape[1:]))
-    own = WorkerSums(found.sums[active], found.counts[active])
+    own = found.of(active)
     weights = rng.multinomial(active.size, np.full(active.size, 1 / active.size), size=n_samples)
     return own.scores(weights.astype(np.float64))
 
@@ -131,6 +137,10 @@ def compare_pools(
     rng : numpy.random.Generator
     n_divisions : int
 
+    Returns
+    -------
+    PoolComparison
+
     Notes
     -----
     A permutation test: if it did not matter which pool a worker is of, the pools would be one of the divisions. Workers
@@ -141,7 +151,7 @@ def compare_pools(
     METHOD §6; Phipson & Smyth 2010 (p of random permutations).
     """
     everyone = np.concatenate([first, second])
-    own = WorkerSums(scores.sums[everyone], scores.counts[everyone])
+    own = scores.of(everyone)
     is_first = np.arange(everyone.size) < first.size
     rank = np.argsort(rng.random((n_divisions, everyone.size)), axis=1)
     halves = np.vstack([is_first, is_first[rank]]).astype(np.float64)

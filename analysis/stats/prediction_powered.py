@@ -7,20 +7,20 @@ from numpy.typing import NDArray
 
 from analysis.stats.clustered import (
     Fit,
-    Layout,
+    GroupedRatings,
     Matrix,
     PairVariances,
     contrasts_of,
     dense,
     fit_systems,
-    lay_out,
-    of_pairs,
+    group_ratings,
     pair_variances,
     random_effects,
     scaled,
     worker_variances,
 )
-from analysis.stats.ratings import Codes, Floats
+from analysis.stats.pairs import variance_of_differences
+from analysis.stats.ratings import Codes, Floats, Mask
 
 # Of the variance of people's difference: what the metric varies by is rounding below it.
 _ROUNDING = 1e-9
@@ -184,28 +184,31 @@ def compare_with_metric(
         nothing = np.full((n_systems, n_systems), np.nan)
         return _alone(nothing, nothing, nothing, outputs, n_missing=0)
     weight = np.ones(z.size) if weight is None else weight / weight[is_number].mean()
-    layout = lay_out(
+    grouped = group_ratings(
         *(z[is_number], system[is_number], worker[is_number], source[is_number], n_systems, weight[is_number])
     )
-    counts = layout.total(layout.stratum, layout.weight)
-    theta = random_effects(layout, layout.total(layout.stratum, np.ones(layout.z.size)))
-    fit = fit_systems(layout, counts, theta)
-    parts = pair_variances(layout, fit)
-    difference, variance, df = contrasts_of(layout, fit, parts)
+    counts = grouped.total(grouped.stratum, grouped.weight)
+    theta = random_effects(grouped, grouped.total(grouped.stratum, np.ones(grouped.z.size)))
+    fit = fit_systems(grouped, counts, theta)
+    parts = pair_variances(grouped, fit)
+    difference, variance, df = contrasts_of(grouped, fit, parts)
     if not outputs.score.size:
-        return _alone(difference, variance, df, outputs, n_missing=layout.z.size)
+        return _alone(difference, variance, df, outputs, n_missing=grouped.z.size)
     codes = source[is_number]
-    score = _look_up(outputs, layout.system, codes, n_systems)
+    score = _look_up(outputs, grouped.system, codes, n_systems)
     is_scored = ~np.isnan(score)
-    share_rated = np.unique(codes[is_scored] * np.int64(n_systems) + layout.system[is_scored]).size / outputs.score.size
+    share_rated = (
+        np.unique(codes[is_scored] * np.int64(n_systems) + grouped.system[is_scored]).size / outputs.score.size
+    )
     alone = _alone(difference, variance, df, outputs, int(np.count_nonzero(~is_scored)), share_rated)
-    control = _control(layout, fit, counts, parts.of_workers, score, outputs)
+    control = _control(grouped, fit, counts, parts.of_workers, score, outputs)
     if control is None:
         return alone
     used, assisted_variance, assisted_df = _assist(parts, control, df)
     reach = stats.t.isf(0.025, assisted_df) * np.sqrt(assisted_variance)
     assisted = difference - used * control.correction
     is_assisted = used > 0
+    is_used = np.tril(~np.isnan(variance) & (control.own > _ROUNDING * parts.sources), -1)
     return replace(
         alone,
         assisted=assisted,
@@ -215,8 +218,8 @@ def compare_with_metric(
         weight=np.where(np.isnan(alone.weight), np.nan, used),
         saving=np.where(is_assisted, 1 - assisted_variance / variance, alone.saving),
         unit=control.unit,
-        sample_p=_sample_p(parts, control, variance),
-        limit=_limit(parts, control, variance, share_rated),
+        sample_p=_sample_p(parts, control, is_used),
+        limit=_limit(parts, control, is_used, share_rated),
     )
 
 
@@ -233,27 +236,25 @@ def _alone(
 
     error = np.sqrt(variance)
     reach = stats.t.isf(0.025, df) * error
-    ends = difference - reach, difference + reach
     is_scored = np.bincount(outputs.system, minlength=difference.shape[0]) > 0
     none = np.where(is_scored[:, None] & is_scored[None, :] & ~np.isnan(variance), 0.0, np.nan)
-    unknown = float("nan")
     return AssistedComparison(
-        *(
-            difference,
-            error,
-            df,
-            *ends,
-            difference,
-            error,
-            *ends,
-            none,
-            none,
-            unknown,
-            share_rated,
-            n_missing,
-            unknown,
-            unknown,
-        )
+        difference=difference,
+        standard_error=error,
+        df=df,
+        low=difference - reach,
+        high=difference + reach,
+        assisted=difference,
+        assisted_error=error,
+        assisted_low=difference - reach,
+        assisted_high=difference + reach,
+        weight=none,
+        saving=none,
+        unit=float("nan"),
+        share_rated=share_rated,
+        n_missing=n_missing,
+        sample_p=float("nan"),
+        limit=float("nan"),
     )
 
 
@@ -274,8 +275,8 @@ def predict_saving(limit: float, share_rated: float) -> float:
 
     Notes
     -----
-    It holds if further ratings come from new workers and new outputs as those did, so
-    that the variance by people alone is proportional to 1/n.
+    It holds if further ratings come from new workers and new outputs as those did, so that the variance by people alone
+    is proportional to 1/n.
 
     Examples
     --------
@@ -295,57 +296,57 @@ def _look_up(outputs: MetricOutputs, system: NDArray[np.int64], source: Codes, n
 
 
 def _control(
-    layout: Layout, fit: Fit, counts: Matrix, of_workers: Floats, score: Floats, outputs: MetricOutputs
+    grouped: GroupedRatings, fit: Fit, counts: Matrix, of_workers: Floats, score: Floats, outputs: MetricOutputs
 ) -> _Control | None:
     """Return what the metric's difference says of the rated outputs; None where it does not vary there."""
     spread = outputs.score.std()
-    if not layout.is_known.any() or spread <= _ROUNDING * np.abs(outputs.score).max():
+    if not grouped.is_known.any() or spread <= _ROUNDING * np.abs(outputs.score).max():
         return None
-    every = lay_out(
+    every = group_ratings(
         *((outputs.score - outputs.score.mean()) / spread, outputs.system, np.arange(outputs.score.size)),
-        *(outputs.source, layout.n_systems, np.ones(outputs.score.size)),
+        *(outputs.source, grouped.n_systems, np.ones(outputs.score.size)),
     )
     n_outputs = every.total(every.stratum, every.weight)
     of_all = fit_systems(every, n_outputs, random_effects(every, n_outputs))
     is_missing = np.isnan(score)
-    filled = np.where(is_missing, of_all.coefficient[layout.system], (score - outputs.score.mean()) / spread)
-    of_rated = fit_systems(replace(layout, z=filled), counts, fit.theta)
+    filled = np.where(is_missing, of_all.coefficient[grouped.system], (score - outputs.score.mean()) / spread)
+    of_rated = fit_systems(replace(grouped, z=filled), counts, fit.theta)
     size = np.sqrt((of_rated.residual**2).mean())
     if size <= _ROUNDING:
         return None
     in_z = float(np.sqrt((fit.residual**2).mean()) / size)
     # What the means of outputs with a score add to the coefficients, where they stand in for scores that are missing
-    missing = layout.total(layout.stratum, layout.weight * is_missing)
+    missing = grouped.total(grouped.stratum, grouped.weight * is_missing)
     lost = (2 * fit.theta - fit.theta**2) / counts.sum(axis=1)
     filling = fit.bread @ (np.diag(missing.sum(axis=0)) - dense(counts.T @ scaled(missing, lost)))
-    n_sources = 1 + int(max(layout.label.max(), every.label.max()))
-    people = _source_scores(layout, fit, n_sources) @ fit.bread
-    metric = _source_scores(layout, of_rated, n_sources) @ fit.bread
-    metric -= _source_scores(every, of_all, n_sources) @ of_all.bread @ (np.eye(layout.n_systems) - filling).T
+    n_sources = 1 + int(max(grouped.label.max(), every.label.max()))
+    people = _source_scores(grouped, fit, n_sources) @ fit.bread
+    metric = _source_scores(grouped, of_rated, n_sources) @ fit.bread
+    metric -= _source_scores(every, of_all, n_sources) @ of_all.bread @ (np.eye(grouped.n_systems) - filling).T
     beyond = of_rated.coefficient - of_all.coefficient
     n_scored = np.asarray(n_outputs.sum(axis=0))
-    n_unrated = n_scored - (layout.total(layout.stratum, (~is_missing).astype(np.float64)) > 0).sum(axis=0)
+    n_unrated = n_scored - (grouped.total(grouped.stratum, (~is_missing).astype(np.float64)) > 0).sum(axis=0)
     is_covered = (n_scored[:, None] > 0) & (n_scored[None, :] > 0) & (n_unrated[:, None] + n_unrated[None, :] > 0)
     alone = replace(of_rated, residual=in_z * of_rated.residual)
     both = replace(of_rated, residual=fit.residual + alone.residual)
     return _Control(
         in_z * (beyond[:, None] - beyond[None, :]),
-        np.where(is_covered, in_z * of_pairs(people.T @ metric), 0.0),
-        np.where(is_covered, in_z**2 * of_pairs(metric.T @ metric), 0.0),
-        worker_variances(layout, alone, of_workers),
-        worker_variances(layout, both, of_workers),
+        np.where(is_covered, in_z * variance_of_differences(people.T @ metric), 0.0),
+        np.where(is_covered, in_z**2 * variance_of_differences(metric.T @ metric), 0.0),
+        worker_variances(grouped, alone, of_workers),
+        worker_variances(grouped, both, of_workers),
         float(spread / in_z),
     )
 
 
-def _source_scores(layout: Layout, fit: Fit, n_sources: int) -> Floats:
+def _source_scores(grouped: GroupedRatings, fit: Fit, n_sources: int) -> Floats:
     """Return the scores of each known source in the least squares, (n_sources, n_systems), 0 for those without any."""
-    residual = layout.weight * fit.residual
-    total = np.bincount(layout.stratum, weights=residual)
-    score = dense(layout.total(layout.stratum, residual) - scaled(fit.share, total))
-    found = np.zeros((n_sources, layout.n_systems))
-    is_known = layout.label >= 0
-    found[layout.label[is_known]] = score[is_known]
+    residual = grouped.weight * fit.residual
+    total = np.bincount(grouped.stratum, weights=residual)
+    score = dense(grouped.total(grouped.stratum, residual) - scaled(fit.share, total))
+    found = np.zeros((n_sources, grouped.n_systems))
+    is_known = grouped.label >= 0
+    found[grouped.label[is_known]] = score[is_known]
     return found
 
 
@@ -375,11 +376,10 @@ def _assist(parts: PairVariances, control: _Control, df: Floats) -> tuple[Floats
     return np.where(gains, used, 0.0), variance, np.where(gains, np.minimum(df, parts.of_sources - 2), df)
 
 
-def _sample_p(parts: PairVariances, control: _Control, variance: Floats) -> float:
-    """Return p that the rated outputs are a random sample, by the metric's differences of all pairs (Bonferroni)."""
+def _sample_p(parts: PairVariances, control: _Control, is_used: Mask) -> float:
+    """Return p that the rated outputs are a random sample, by the metric's differences of these pairs (Bonferroni)."""
     from scipy import stats
 
-    is_used = np.tril(~np.isnan(variance) & (control.own > _ROUNDING * parts.sources), -1)
     if not is_used.any():
         return float("nan")
     k = parts.of_sources[is_used]
@@ -387,9 +387,8 @@ def _sample_p(parts: PairVariances, control: _Control, variance: Floats) -> floa
     return float(min(1.0, 2 * stats.t.sf(t, k - 1).min() * k.size))
 
 
-def _limit(parts: PairVariances, control: _Control, variance: Floats, share_rated: float) -> float:
-    """Return what the metric would save with one λ for all pairs that it covers, were hardly any output rated."""
-    is_used = np.tril(~np.isnan(variance) & (control.own > _ROUNDING * parts.sources), -1)
+def _limit(parts: PairVariances, control: _Control, is_used: Mask, share_rated: float) -> float:
+    """Return what the metric would save with one λ for all of these pairs, were hardly any output rated."""
     if not is_used.any() or share_rated >= 1:
         return float("nan")
     used = float(np.clip(control.with_people[is_used].sum() / control.own[is_used].sum(), 0, 1))

@@ -5,12 +5,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from analysis.stats.crossed import TooLargeError, compare_crossed
-from analysis.stats.inference import Comparison
+from analysis.stats.crossed import compare_crossed
+from analysis.stats.inference import Comparison, TooLargeError
 from analysis.stats.permutation import compare_permuted
-from analysis.stats.pipeline import Analysis, Design, compare_recommended, observe_ratings
+from analysis.stats.pipeline import Analysis, Design, compare_recommended, counted_ratings
 from analysis.stats.ratings import Floats, Ratings
-from analysis.stats.scores import counted_items
 
 MOST_BESIDE = 20_000
 """Of more ratings only the chosen procedure is computed, beside the recommended one: others may take minutes."""
@@ -61,9 +60,7 @@ def compare_by(
     """
     if procedure is Procedure.CLUSTERED:
         return compare_recommended(ratings, design, analysis, weight)
-    observations = observe_ratings(ratings, design, analysis)
-    items = counted_items(ratings, analysis.is_kept)
-    columns = (observations.overall_z, observations.system, ratings.worker[items], ratings.source[items])
+    columns = counted_ratings(ratings, design, analysis).columns()
     if procedure is Procedure.CROSSED:
         return compare_crossed(*columns, ratings.n_systems)
     return compare_permuted(*columns, ratings.n_systems, np.random.default_rng(_SEED))
@@ -80,6 +77,10 @@ def compare_by_all(
         If it is not made for so many ratings, it is among `refused`.
     ratings, design, analysis, weight
         As in `compare_by`.
+
+    Returns
+    -------
+    Procedures
     """
     found: dict[Procedure, Comparison] = {}
     refused: dict[Procedure, str] = {}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.stats.correlation import FEWEST
+from analysis.stats.pools import sum_by_worker
 from analysis.stats.ranks import ranks_in_groups
 from analysis.stats.ratings import Codes, Floats, Ratings
 from campaigns.design.composition import Kind
@@ -253,20 +254,14 @@ def split_half(
     ----------
     METHOD §6; Spearman 1910; Brown 1910.
     """
-    is_number = ~np.isnan(values)
-    cell = worker[is_number].astype(np.int64) * n_systems + system[is_number]
-    shape = (n_workers, n_systems)
-    sums = np.bincount(cell, weights=values[is_number], minlength=n_workers * n_systems).reshape(shape)
-    counts = np.bincount(cell, minlength=n_workers * n_systems).reshape(shape).astype(np.float64)
-    active = np.flatnonzero(counts.sum(axis=1))
-    sums, counts = sums[active], counts[active]
+    found = sum_by_worker(values[:, None], system, worker, n_systems=n_systems, n_workers=n_workers)
+    active = np.flatnonzero(found.counts.sum(axis=(1, 2)))
+    own = found.of(active)
     r = np.full(n_splits, np.nan)
     rank = np.argsort(rng.random((n_splits, active.size)), axis=1)
     half = np.zeros((n_splits, active.size))
     np.put_along_axis(half, rank[:, : active.size // 2], 1.0, axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        first = (half @ sums) / (half @ counts)
-        second = ((1 - half) @ sums) / ((1 - half) @ counts)
+    first, second = own.scores(half)[:, :, 0], own.scores(1 - half)[:, :, 0]
     both = ~(np.isnan(first) | np.isnan(second))
     split = np.broadcast_to(np.arange(n_splits)[:, None], both.shape)[both]
     if split.size:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.stats.pairs import Pairs, compare_pairs
+from analysis.stats.pairs import Pairs, compare_pairs, variance_of_differences
 from analysis.stats.ratings import Codes, Floats
 
 
@@ -127,7 +127,7 @@ def clustered_means(
         mean=mean,
         low=mean - half,
         high=mean + half,
-        pairs=compare_pairs(mean, _largest(covariances, _of_differences), df),
+        pairs=compare_pairs(mean, _largest(covariances, variance_of_differences), df),
         n_clusters=n_clusters,
     )
 
@@ -158,10 +158,4 @@ def _clustered(influence: Floats, system: Codes, n_systems: int, group: Codes) -
     sums = cells.reshape(names.size, n_systems)
     correction = names.size / (names.size - 1) if names.size > 1 else np.nan
     found: Floats = np.multiply(correction, sums.T @ sums, dtype=np.float64)
-    return found
-
-
-def _of_differences(covariance: Floats) -> Floats:
-    of_one = np.diag(covariance)
-    found: Floats = of_one[:, None] + of_one[None, :] - 2 * covariance
     return found

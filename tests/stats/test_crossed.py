@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from analysis.stats import crossed
-from analysis.stats.crossed import TooLargeError, compare_crossed, fit_components
+from analysis.stats.crossed import compare_crossed, fit_components
+from analysis.stats.inference import TooLargeError
 from tests.stats import crossed_effects
 
 # Six workers, three times each on machines A, B and C: Pinheiro & Bates 2000, §1.3 (`Machines` of R's nlme, from

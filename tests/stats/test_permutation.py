@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from analysis.stats import permutation
-from analysis.stats.crossed import TooLargeError
+from analysis.stats.inference import TooLargeError
 from analysis.stats.permutation import compare_permuted
 
 N_SYSTEMS = 3
