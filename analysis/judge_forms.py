@@ -9,41 +9,21 @@ from django import forms
 
 from analysis.judge_queries import KnownModel
 from analysis.models import Judge
+from analysis.services.judges import CAPS, LIMITS, PRICES
 from campaigns.contracts.connector import Connector
+from campaigns.forms.money import cap_field, price_field, typed_amount
 from campaigns.forms.partial import pop_named
 from campaigns.models import Criterion
-
-_MOST_PRICE, _MOST_CAP = Decimal(100_000), Decimal(10_000_000)
-LIMITS = ("max_tokens", "timeout_s", "max_parallel")
-PRICES = ("price_in", "price_out", "price_per_call")
-CAPS = ("max_cost", "max_calls")
-
-
-def _price(label: str, help_text: str = "") -> forms.DecimalField:
-    return forms.DecimalField(
-        label=label,
-        min_value=Decimal(0),
-        max_value=_MOST_PRICE,
-        decimal_places=6,
-        required=False,
-        help_text=help_text,
-        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
-    )
 
 
 class JudgeLimitsForm(forms.Form):
     """What calls of a judge cost, and how many there may be."""
 
-    price_in = _price("Price of a million tokens read")
-    price_out = _price("Price of a million tokens written")
-    price_per_call = _price("Price of a call", "What a call costs besides its tokens.")
-    max_cost = forms.DecimalField(
-        label="Cap in money",
-        min_value=Decimal(0),
-        max_value=_MOST_CAP,
-        decimal_places=2,
-        required=False,
-        help_text="No call is made that could pass it, in the currency of the prices. Empty: no cap in money.",
+    price_in = price_field("Price of a million tokens read", required=False)
+    price_out = price_field("Price of a million tokens written", required=False)
+    price_per_call = price_field("Price of a call", "What a call costs besides its tokens.", required=False)
+    max_cost = cap_field(
+        "Cap in money", "No call is made that could pass it, in the currency of the prices. Empty: no cap in money."
     )
     max_calls = forms.IntegerField(
         label="Cap in calls",
@@ -82,7 +62,7 @@ class JudgeLimitsForm(forms.Form):
 def limits_of(judge: Judge) -> dict[str, Any]:
     """Return what the form of a judge's limits begins with."""
     values = {name: getattr(judge, name) for name in (*PRICES, *CAPS, *LIMITS)}
-    return values | {name: f"{values[name].normalize():f}" for name in PRICES}
+    return values | {name: typed_amount(values[name]) for name in PRICES}
 
 
 class NewJudgeForm(JudgeLimitsForm):

@@ -26,14 +26,12 @@ from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Chatbot, Criterion, HitItem, Membership, Output
 from campaigns.queries import Role
 from evalsite.accounts.models import User
-from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 
 MOST_UNPARSABLE = 2
 """Answers to one output that cannot be read, after which it stays without a score."""
 _MOST_SAMPLED = 500
 _State = JudgeAnswer.State
-_UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING)
 
 
 def list_judge_connectors() -> list[type[Connector]]:
@@ -97,8 +95,8 @@ def get_judge_of(campaign: Campaign, judge_id: UUID) -> Judge:
 
 
 def is_running(judge: Judge) -> bool:
-    """Tell whether a job asks a judge, or waits to."""
-    return judge.job is not None and judge.job.status in _UNFINISHED
+    """Tell whether a job of the judge runs, or waits to."""
+    return judge.job is not None and not judge.job.is_finished
 
 
 def prices_of(judge: Judge) -> Prices:
@@ -176,8 +174,8 @@ class Pending:
 def list_pending(judge: Judge) -> list[Pending]:
     """Return the outputs without a score, but for those whose answers could not be read twice. Two queries.
 
-    All outputs of one source follow one another, and sources are in an order that knows nothing of them, so that a
-    judge that is stopped has judged all systems alike.
+    All outputs of one source follow one another, and sources are ordered by a hash of their keys, so that a judge that
+    is stopped has judged about as many outputs of one system as of another.
     """
     answers = judge.answers.order_by().values_list("output")
     asked = {
@@ -213,6 +211,10 @@ class JudgeState:
         Whether the server said of each call how many tokens it took.
     estimate : Estimate
         Of the calls that are left.
+    n_criteria : int
+        Criteria that each call is about.
+    prompt : str
+        That of the first output; empty if there is none.
     """
 
     n_outputs: int
@@ -223,11 +225,13 @@ class JudgeState:
     spent: Decimal
     is_spent_known: bool
     estimate: Estimate
+    n_criteria: int
+    prompt: str
 
 
 def state_of(judge: Judge) -> JudgeState:
-    """Return how far a judge is, and what the rest will take. Six queries."""
-    prompter, pending = prompter_of(judge), list_pending(judge)
+    """Return how far a judge is, what the rest will take, and an example of its prompts. Eight queries."""
+    prompter, pending, outputs = prompter_of(judge), list_pending(judge), judged_outputs(judge.campaign)
     rows = judge.answers.order_by()
     counted = rows.aggregate(
         n=Count("pk"),
@@ -242,9 +246,9 @@ def state_of(judge: Judge) -> JudgeState:
     sampled = pending[:: max(-(-len(pending) // _MOST_SAMPLED), 1)]
     texts = texts_of([each.output_id for each in sampled])
     sizes = [prompter.n_bytes(prompter.prompt(fields, text)) for fields, text in texts.values()]
-    prices = prices_of(judge)
+    first = outputs.order_by("pk").values_list("source__fields", "text").first()
     return JudgeState(
-        n_outputs=judged_outputs(judge.campaign).count(),
+        n_outputs=outputs.count(),
         n_scored=counted["n_scored"],
         n_missing=n_missing.count(),
         n_left=len(pending),
@@ -252,8 +256,14 @@ def state_of(judge: Judge) -> JudgeState:
         spent=counted["spent"],
         is_spent_known=not counted["n_unknown"],
         estimate=estimate(
-            len(pending), sizes, prices, n_statements=len(prompter.criteria), max_tokens=judge.max_tokens
+            len(pending),
+            sizes,
+            prices_of(judge),
+            n_statements=len(prompter.criteria),
+            max_tokens=judge.max_tokens,
         ),
+        n_criteria=len(prompter.criteria),
+        prompt=prompter.prompt(*first) if first else "",
     )
 
 
@@ -261,12 +271,6 @@ def texts_of(output_ids: Iterable[int]) -> dict[int, tuple[Mapping[str, str], st
     """Return the fields of the source and the text of each output, by its key. One query."""
     rows = Output.objects.filter(pk__in=list(output_ids)).order_by().values_list("pk", "source__fields", "text")
     return {pk: (fields, text) for pk, fields, text in rows}
-
-
-def example_prompt(judge: Judge) -> str:
-    """Return the prompt of the first output of a judge; empty if there is none. Three queries."""
-    first = judged_outputs(judge.campaign).order_by("pk").values_list("source__fields", "text").first()
-    return prompter_of(judge).prompt(*first) if first else ""
 
 
 # --- What came of it

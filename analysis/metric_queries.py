@@ -98,6 +98,15 @@ def describe_data(campaign: Campaign) -> Data | None:
     )
 
 
+def describe_computable(ratings_file: RatingsFile) -> tuple[list[ReferenceChoice], Data | None]:
+    """Return what may be the reference, and which texts metrics can be computed of; None where outputs are not known.
+
+    Two queries at most.
+    """
+    campaign = ratings_file.campaign
+    return (list_references(campaign), describe_data(campaign)) if campaign else ([], None)
+
+
 def has_likely_reference(campaign: Campaign) -> bool:
     """Tell whether the first of `list_references` is known to be a reference. One query at most."""
     return bool(Screen.from_json(campaign.screen).reference_field) or campaign.systems.filter(is_human=True).exists()

@@ -296,7 +296,7 @@ class Judge(models.Model):
 
 
 class JudgeAnswer(models.Model):
-    """One call of a judge, written down before it is made, and what came of it.
+    """One call of a judge, stored before it is made, and its result.
 
     While it is `asked`, and where the server does not say how many tokens it took, `price` is what it may cost at most.
     """

@@ -111,7 +111,7 @@ def _campaign_of_judge(job: Job) -> int | None:
 
 @may_retry(JUDGE)
 def may_judge(job: Job) -> bool:
-    """Tell whether who had a judge asked is still an editor."""
+    """Tell whether the user who started the judge may still edit the campaign."""
     return may_edit(job.owner, _campaign_of_judge(job))
 
 

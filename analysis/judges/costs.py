@@ -1,4 +1,4 @@
-"""What calls of a judge cost: what one cost, what it may cost at most, what many will about cost."""
+"""What calls of a judge cost: what one cost, what it may cost at most, about what many will cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What judging outputs takes: `n_calls`, tokens and money, about (`cost`), and if every call is at its longest."""
+    """What judging outputs takes: calls, about how many tokens, about how much money (`cost`), and at most (`most`)."""
 
     n_calls: int
     n_tokens_in: int
@@ -59,7 +59,7 @@ class Estimate:
 def estimate(
     n_calls: int, prompt_bytes: Sequence[int], prices: Prices, *, n_statements: int, max_tokens: int
 ) -> Estimate:
-    """Return the estimate for so many calls; `prompt_bytes` are those of all prompts or of a sample of them.
+    """Return the estimate for `n_calls`; `prompt_bytes` are the bytes of each prompt, or of a sample of the prompts.
 
     Calls that are made again, because there was no answer or none that could be read, come on top.
     """

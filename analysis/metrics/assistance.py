@@ -18,8 +18,8 @@ GROWTH = (1, 2, 4)
 def assist_ratings(study: Study, metrics: SegmentScores) -> dict[str, Any]:
     """Return the difference of every two systems by people alone and with each metric, and what that saves.
 
-    Metrics that save most come first; those that have scores of whole systems only are named apart. Undefined numbers
-    are None.
+    Savings are shares of the ratings, from 0 to 1. Metrics that save most come first; those that have scores of whole
+    systems only are named apart. Undefined numbers are None.
     """
     names, order = study.loaded.systems, study.order
     pairs = [(i, j) for place, i in enumerate(order) for j in order[place + 1 :]]
@@ -57,7 +57,10 @@ def outputs_of(study: Study, metrics: SegmentScores, name: str) -> MetricOutputs
 
 
 def compare(study: Study, outputs: MetricOutputs, is_used: Mask | None = None) -> AssistedComparison:
-    """Return the comparison of a study's systems with a metric, by the ratings of all workers or of these."""
+    """Return the comparison of a study's systems with a metric.
+
+    It uses the ratings of all workers, or of those in `is_used`, (n_workers,).
+    """
     design = study.settings.design(study.loaded.workers)
     return compare_assisted(study.ratings, design, study.analysis, outputs, study.weights, is_used=is_used)
 

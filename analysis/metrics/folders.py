@@ -93,6 +93,11 @@ def list_folders() -> list[ModelFolder]:
     ]
 
 
+def list_models() -> list[str]:
+    """Return the names of the model folders that lack no file."""
+    return [folder.name for folder in list_folders() if not folder.missing]
+
+
 def get_folder(name: str) -> ModelFolder:
     """Return the model folder of this name; raise DomainError `bad_model` if there is none, or a file is missing.
 

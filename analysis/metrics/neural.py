@@ -1,13 +1,13 @@
 """What metrics by neural models share: the choice of a model folder, the counting of windows, masked words."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from analysis.metrics.folders import get_folder, list_folders, what_is_missing
+from analysis.metrics.folders import get_folder, list_models, what_is_missing
 from analysis.metrics.kinds import Data, Floats, MetricKind, OnOutput, Scores, Texts, missing_library
 from analysis.metrics.models import Model, Question, load_model, windows
 from campaigns.contracts.chat import Utterance
@@ -18,7 +18,7 @@ from evalsite.lib.tables.errors import listing
 
 
 def _folders() -> list[tuple[str, str]]:
-    return [("", "choose a model"), *((folder.name, folder.name) for folder in list_folders() if not folder.missing)]
+    return [("", "choose a model"), *((name, name) for name in list_models())]
 
 
 class ModelChoice(Choice):
@@ -62,7 +62,7 @@ class NeuralKind(MetricKind):
         """
         checked = super().check(data, options)
         if not checked.get("model"):
-            raise DomainError("bad_option", f"{self.title}: choose a model. There are {listing(_names())}.")
+            raise DomainError("bad_option", f"{self.title}: choose a model. There are {listing(list_models())}.")
         get_folder(checked["model"])
         for name, option in self.Options.plain().items():
             if isinstance(option, SourceField) and (chosen := self.Options.value_of(checked, name)) not in data.fields:
@@ -84,10 +84,6 @@ class NeuralKind(MetricKind):
         """Return which field of the sources an option names."""
         found: str = self.Options.value_of(options, name)
         return found
-
-
-def _names() -> list[str]:
-    return [folder.name for folder in list_folders() if not folder.missing]
 
 
 # --- What is asked of a model about outputs, and its answers
@@ -210,8 +206,8 @@ class Collected:
     segments: list[list[float]] = field(default_factory=list)
     n_windowed: int = 0
 
-    def add(self, scores: Sequence[float], parts: Sequence[Floats], on_output: OnOutput) -> None:
-        """Add what each metric says of the next output, of which `answer_parts` gave these parts."""
+    def add(self, scores: Sequence[float], parts: Sequence[Sized], on_output: OnOutput) -> None:
+        """Add what each metric says of the next output; each of `parts` is as long as it has windows."""
         self.segments.append(list(scores))
         self.n_windowed += any(len(part) > 1 for part in parts)
         on_output()

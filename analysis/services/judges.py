@@ -23,16 +23,17 @@ from campaigns.contracts.connector import Connector
 from campaigns.models import Campaign, Criterion
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import enqueue
-from evalsite.lib.encryption import decrypt_secrets, encrypt_secrets
+from evalsite.lib.encryption import decrypt_secrets, encrypt_secrets, merge_secrets
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.errors import listing
 
 JUDGE = "analysis.judge"
 """The kind of job that asks a judge."""
 MOST_JUDGES = 50
-_LIMITS = frozenset(
-    {"timeout_s", "max_parallel", "max_tokens", "price_per_call", "price_in", "price_out", "max_cost", "max_calls"}
-)
+PRICES = ("price_in", "price_out", "price_per_call")
+CAPS = ("max_cost", "max_calls")
+LIMITS = ("max_tokens", "timeout_s", "max_parallel")
+_CHANGEABLE = frozenset({*PRICES, *CAPS, *LIMITS})
 
 
 @sensitive_variables()
@@ -56,7 +57,7 @@ def add_judge(
     Raises DomainError `not_judged`, `unknown_connector`, `bad_option`, `other_host`, `no_criteria`, `name_taken`,
     `metric_twice` or `too_many_judges`.
     """
-    if unknown := limits.keys() - _LIMITS:
+    if unknown := limits.keys() - _CHANGEABLE:
         raise ValueError(f"no limits: {sorted(unknown)}")
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     _check_judged(locked)
@@ -124,10 +125,10 @@ def check_metric_names(campaign: Campaign, names: Sequence[str], besides: Metric
 def start_judge(*, judge: Judge, user: User, limits: Mapping[str, Any]) -> Judge:
     """Queue the calls of a judge, or the rest of them; of two clicks on one button, the second has no effect.
 
-    `limits` are prices, caps and limits that change, by field. Raises DomainError `not_judged`, `no_cap`, `no_price` or
-    `nothing_left`.
+    `limits` are prices, caps and limits that change, by field. Raises DomainError `not_judged`, `no_cap`, `no_price`,
+    `no_criteria` or `nothing_left`.
     """
-    if unknown := limits.keys() - _LIMITS:
+    if unknown := limits.keys() - _CHANGEABLE:
         raise ValueError(f"no limits: {sorted(unknown)}")
     found = _lock(judge)
     if is_running(found):
@@ -184,18 +185,8 @@ def change_judge_secrets(*, judge: Judge, secrets: Mapping[str, str | None]) -> 
     known = connector.options.secrets().keys() if connector else set()
     if unknown := secrets.keys() - known:
         raise DomainError("bad_option", f"This connector has no secret called “{min(unknown)}”.")
-    kept = {**judge_secrets(found), **secrets}
-    found.secrets = encrypt_secrets({name: value for name, value in kept.items() if value})
+    found.secrets = merge_secrets(found.secrets, secrets)
     found.save(update_fields=["secrets"])
-
-
-@sensitive_variables()
-def judge_secrets(judge: Judge) -> dict[str, str]:
-    """Return the secret options of a judge; none if they cannot be read any more."""
-    try:
-        return decrypt_secrets(judge.secrets)
-    except DomainError:
-        return {}
 
 
 @transaction.atomic

@@ -1,21 +1,20 @@
-"""Asking a judge about the outputs that it is still to judge, several at once, and never beyond its caps.
+"""Asking a judge about the outputs that it has not judged yet, several at once, and never beyond its caps.
 
-Each call is written down, at the price that it may have at most, before it is made: so calls that are under way count,
-and those that a crash cut off do, too. Threads only wait for the network; everything else is done by one.
+Each call is stored, at the highest price that it may have, before it is made: so calls that are under way count, and
+those that a crash interrupted count, too. The pool's threads only wait for the network; the job's own thread does
+everything else.
 """
 
-import io
-import tempfile
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
-from django.core.files import File
 from django.db.models import Count
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
@@ -32,16 +31,14 @@ from analysis.judge_queries import (
 )
 from analysis.judges.answers import UnparsableError, parse_answer
 from analysis.judges.prompt import hash_of
-from analysis.metrics.computing import COLUMNS
 from analysis.models import AnalysisRun, Judge, JudgeAnswer, MetricScores
 from analysis.services.judges import check_metric_names
-from analysis.services.metrics import remove_scores
+from analysis.services.metrics import remove_scores, write_scores
 from analysis.services.runs import change_run
 from campaigns.chatbots import ask_connector, make_connector
 from campaigns.contracts.chat import Utterance
 from campaigns.contracts.connector import ConnectorError, Reply, Request
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables.writing import write_csv
 
 OnProgress = Callable[[int, int, str], None]
 Saving = Callable[[], AbstractContextManager[None]]
@@ -51,7 +48,7 @@ _State = JudgeAnswer.State
 _MAX_CHARS = 20_000
 _N_TRIES, _MOST_FAILURES_IN_A_ROW = 3, 5
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S, _LOOK_S = 1.0, 60.0, 1.0
-# The server has refused these calls, or never got them: they cost nothing. Of others nobody knows.
+# The server has refused these calls, or never got them: they cost nothing. What others cost is unknown.
 _UNPAID = frozenset({"unreachable", "rate_limited", "server_error", "refused", "host_refused", "misconfigured"})
 # These concern one call; every other lasting error concerns all.
 _OF_ONE_CALL = frozenset({"refused"})
@@ -76,7 +73,7 @@ class _Call:
 
 
 class _Judging:
-    """One job's asking of a judge. `sleep` and `clock` are those of the machine, but in tests."""
+    """The calls that one job makes. `sleep` waits for so many seconds; tests pass another one."""
 
     def __init__(self, judge: Judge, saving: Saving, sleep: Callable[[float], None]) -> None:
         self.judge, self.saving, self.sleep = judge, saving, sleep
@@ -246,9 +243,9 @@ def judge_outputs(
 ) -> None:
     """Ask a judge about the outputs that it has no score for, and compare its scores with people.
 
-    `saving` opens a transaction that commits only while the job is ours. Calls that a job of before was making count at
-    the price that they may have at most. Raises DomainError `judge_failed` if the judge gives no answers; what is there
-    is kept, and another try goes on from it.
+    `saving` opens a transaction that commits only while the job is ours. Calls that an earlier job did not finish count
+    at their highest price. Raises DomainError `no_criteria`, `metric_twice`, or `judge_failed` if the judge gives no
+    answers: what it answered before is kept, and a retry asks for the rest.
     """
     with saving():
         lost = judge.answers.filter(state=_State.ASKED)
@@ -265,9 +262,10 @@ def judge_outputs(
 
 
 def publish_scores(*, judge: Judge, saving: Saving) -> None:
-    """Make scores of metrics of all that a judge has answered, in place of those before, and analyse the ratings again.
+    """Replace a judge's scores by those of all its answers so far, and analyse the ratings again.
 
-    Without new answers nothing changes. Raises DomainError `metric_twice` if there are scores by these names.
+    Without new answers nothing changes. `saving` is that of `judge_outputs`. Raises DomainError `metric_twice` if there
+    are scores by these names.
     """
     rows = score_rows(judge)
     metrics = _counted(rows)
@@ -276,13 +274,8 @@ def publish_scores(*, judge: Judge, saving: Saving) -> None:
         return
     scores = MetricScores(campaign=judge.campaign, created_by=judge.created_by, name=f"Judge {judge.name}")
     scores.metrics, scores.finished_at = metrics, timezone.now()
-    check_metric_names(judge.campaign, list(dict.fromkeys(row[0] for row in rows)), before)
-    with tempfile.NamedTemporaryFile(prefix="scores-") as copy:
-        text = io.TextIOWrapper(copy, encoding="utf-8", newline="")
-        write_csv(text, COLUMNS, rows)
-        text.detach()  # flushes, and leaves the file open
-        copy.seek(0)
-        scores.file.save("scores.csv", File(copy), save=False)
+    check_metric_names(judge.campaign, [each["name"] for each in metrics], before)
+    write_scores(scores, rows)
     try:
         with saving():
             scores.save(force_insert=True)
@@ -298,7 +291,7 @@ def publish_scores(*, judge: Judge, saving: Saving) -> None:
     judge.scores = scores
 
 
-def _counted(rows: list[tuple[str, str, str, float]]) -> list[dict[str, object]]:
+def _counted(rows: Sequence[tuple[str, str, str, float]]) -> list[dict[str, Any]]:
     """Return the name of each metric, and how many outputs and systems it has scores of."""
     systems: dict[str, list[str]] = {}
     for metric, system, _, _ in rows:

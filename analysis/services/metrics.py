@@ -3,7 +3,7 @@
 import io
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -197,12 +197,7 @@ def compute_metrics(
     kinds = _kinds_of(scores.options["kinds"])
     found = compute_scores(kinds, texts, scores.options["options"], on_progress)
     counted = _computed(found)
-    with tempfile.NamedTemporaryFile(prefix="scores-") as copy:
-        text = io.TextIOWrapper(copy, encoding="utf-8", newline="")
-        write_csv(text, COLUMNS, rows_of(found))
-        text.detach()  # flushes, and leaves the file open
-        copy.seek(0)
-        scores.file.save("scores.csv", File(copy), save=False)
+    write_scores(scores, rows_of(found))
     try:
         scores.metrics, scores.finished_at = counted, timezone.now()
         with saving():
@@ -213,6 +208,16 @@ def compute_metrics(
     except BaseException:
         scores.file.delete(save=False)
         raise
+
+
+def write_scores(scores: MetricScores, rows: Iterable[Sequence[Any]]) -> None:
+    """Write the file of scores, with rows of `COLUMNS`; their row in the database is not saved."""
+    with tempfile.NamedTemporaryFile(prefix="scores-") as copy:
+        text = io.TextIOWrapper(copy, encoding="utf-8", newline="")
+        write_csv(text, COLUMNS, rows)
+        text.detach()  # flushes, and leaves the file open
+        copy.seek(0)
+        scores.file.save("scores.csv", File(copy), save=False)
 
 
 @transaction.atomic

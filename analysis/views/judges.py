@@ -15,7 +15,6 @@ from analysis.judge_forms import JudgeLimitsForm, NewJudgeForm, limits_of
 from analysis.judge_queries import (
     answer_columns,
     answer_rows,
-    example_prompt,
     find_judge_connector,
     get_judge_of,
     hosts_of,
@@ -23,7 +22,6 @@ from analysis.judge_queries import (
     list_answers,
     list_judged_criteria,
     list_known_models,
-    prompter_of,
     state_of,
     why_not_judged,
 )
@@ -32,7 +30,6 @@ from analysis.services.judges import (
     add_judge,
     cancel_judge,
     change_judge_secrets,
-    judge_secrets,
     remove_judge,
     start_judge,
 )
@@ -45,6 +42,7 @@ from campaigns.queries import Role
 from campaigns.views.access import back_to, campaign_view, render_form
 from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.encryption import readable_secrets
 from evalsite.lib.errors import DomainError
 
 _ANSWERS_PER_PAGE = 50
@@ -100,9 +98,8 @@ def _page(
     secrets: SecretsForm | None = None,
     is_refused: bool = False,
 ) -> HttpResponse:
-    """Show a judge, with the form that was sent in vain."""
-    state, options = state_of(found), _secret_options(found)
-    known = judge_secrets(found)
+    """Show a judge, with the form that was refused, if one was."""
+    state, options, known = state_of(found), _secret_options(found), readable_secrets(found.secrets)
     running = is_running(found)
     context = campaign_context(campaign, "metrics") | {
         "judge": found,
@@ -110,10 +107,9 @@ def _page(
         "hosts": hosts_of(found),
         "state": state,
         "outcome": _outcome(found, state.n_left),
-        "criteria": prompter_of(found).criteria,
-        "prompt": example_prompt(found),
         "form": form or JudgeLimitsForm(initial=limits_of(found)),
-        "secrets": [(name, each.label, name in known) for name, each in options.items()],
+        "secrets": [(name, each.label, bool(known and name in known)) for name, each in options.items()],
+        "is_unreadable": known is None,
         "secrets_form": secrets or SecretsForm(options),
         "is_running": running,
         "job": job_progress(campaign, found.job, "analysis:campaign_job")

@@ -13,16 +13,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from analysis.judge_queries import list_judge_connectors, list_judges, why_not_judged
 from analysis.metric_forms import MetricsForm, ScoresUploadForm
 from analysis.metric_queries import (
-    ReferenceChoice,
-    describe_data,
+    describe_computable,
     find_waiting_run,
     get_scores_of,
     has_likely_reference,
     list_disagreements,
-    list_references,
     scores_of,
 )
-from analysis.metrics.kinds import Data
 from analysis.models import AnalysisRun, MetricScores
 from analysis.navigation import result_context, result_url
 from analysis.queries import get_finished_run_for
@@ -42,7 +39,7 @@ _PAGE = "metrics"
 def show_metrics(request: SignedInRequest, found: AnalysisRun, refused: dict[str, Any] | None = None) -> HttpResponse:
     """Show how metrics agree with people; `refused` has the forms that were sent and what is wrong."""
     campaign, compared = found.ratings_file.campaign, found.report.get(_PAGE)
-    references, data = _computable(found)
+    references, data = describe_computable(found.ratings_file)
     context = result_context(found, _PAGE)
     every = list(scores_of(found.ratings_file))
     waiting = find_waiting_run(found) if context["can_change"] else None
@@ -64,12 +61,6 @@ def show_metrics(request: SignedInRequest, found: AnalysisRun, refused: dict[str
 
 
 metrics = result_page(_PAGE, show_metrics)
-
-
-def _computable(found: AnalysisRun) -> tuple[list[ReferenceChoice], Data | None]:
-    """Return what may be the reference, and what else can be scored; None where outputs are not known."""
-    campaign = found.ratings_file.campaign
-    return (list_references(campaign), describe_data(campaign)) if campaign else ([], None)
 
 
 def _judges(found: AnalysisRun) -> dict[str, Any]:
@@ -129,7 +120,7 @@ def compute(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     """Compute metrics of the campaign's outputs."""
     found = get_finished_run_for(request.user, run_id, to_change=True)
     campaign = found.ratings_file.campaign
-    form = MetricsForm(*_computable(found), request.POST)
+    form = MetricsForm(*describe_computable(found.ratings_file), request.POST)
     if campaign and form.is_valid():
         data = form.cleaned_data
         try:

@@ -11,7 +11,6 @@ from rest_framework import serializers
 
 from analysis.judge_forms import JudgeLimitsForm, NewJudgeForm, limits_of
 from analysis.judge_queries import (
-    example_prompt,
     find_judge_connector,
     get_judge_of,
     hosts_of,
@@ -167,7 +166,7 @@ class Estimate(Resource):
             n_tokens_out=state.estimate.n_tokens_out,
             cost=state.estimate.cost,
             cost_at_most=state.estimate.most,
-            prompt=example_prompt(found),
+            prompt=state.prompt,
         )
 
 

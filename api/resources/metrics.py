@@ -8,8 +8,8 @@ from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 
 from analysis.metric_forms import MetricsForm, ScoresUploadForm
-from analysis.metric_queries import ReferenceChoice, describe_data, get_scores_of, list_references, scores_of
-from analysis.metrics.folders import list_folders
+from analysis.metric_queries import ReferenceChoice, describe_computable, get_scores_of, scores_of
+from analysis.metrics.folders import list_models
 from analysis.metrics.kinds import Data, list_kinds
 from analysis.models import AnalysisRun, MetricScores
 from analysis.services.metrics import read_scores_as, remove_scores, request_metrics, upload_scores
@@ -120,8 +120,8 @@ class Computed(Resource):
     @operation(Scope.READ, returns=ComputableShape)
     def get(self, request: ApiRequest, run_id: UUID) -> dict[str, Any]:
         """Return the metrics, with their options and what they lack, and what the reference and the model may be."""
-        campaign = run_for(request, run_id).ratings_file.campaign
-        data = (describe_data(campaign) if campaign else None) or Data(has_references=False)
+        references, data = describe_computable(run_for(request, run_id).ratings_file)
+        data = data or Data(has_references=False)
         return {
             "kinds": [
                 {
@@ -133,8 +133,8 @@ class Computed(Resource):
                 }
                 for kind in list_kinds()
             ],
-            "references": list_references(campaign) if campaign else [],
-            "models": [folder.name for folder in list_folders() if not folder.missing],
+            "references": references,
+            "models": list_models(),
         }
 
     @operation(
@@ -147,9 +147,7 @@ class Computed(Resource):
     def post(self, request: ApiRequest, run_id: UUID) -> Job | None:
         """Compute metrics. When the job has finished, the newest analysis compares them with people."""
         found = run_for(request, run_id, to_change=True)
-        campaign = found.ratings_file.campaign
-        references = list_references(campaign) if campaign else []
-        form = MetricsForm(references, describe_data(campaign) if campaign else None, sent_to(MetricsForm, request))
+        form = MetricsForm(*describe_computable(found.ratings_file), sent_to(MetricsForm, request))
         data = cleaned(form)
         return request_metrics(
             run=found,

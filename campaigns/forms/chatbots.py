@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from decimal import Decimal
 from typing import Any
 
 from django import forms
 
 from campaigns.contracts.connector import Connector
+from campaigns.forms.money import cap_field, price_field, typed_amount
 from campaigns.forms.partial import LinesField, OptionsPartialForm, pop_named
 from campaigns.models import LONGEST_NAME, Chatbot
 from campaigns.services.chatbots import OPERATIONAL
@@ -16,7 +16,6 @@ from evalsite.web import SizedFileField
 # A statement is the topic of an ice-breaker chat, which has its limit.
 _LONGEST_STATEMENT, _MOST_STATEMENTS = 500, 200
 _MOST_REPLY_CHARS = 20_000
-_MOST_PRICE, _MOST_CAP = Decimal(100_000), Decimal(10_000_000)
 _OF_PERSONA = ("persona", "n_statements")
 _LIMITS = ("timeout_s", "n_retries", "max_chars", "max_parallel")
 _PRICES = ("price_per_reply", "price_in", "price_out", "spending_cap")
@@ -27,17 +26,6 @@ class StatementsField(LinesField):
     """Statements, one a line."""
 
     noun, longest, most = "statement", _LONGEST_STATEMENT, _MOST_STATEMENTS
-
-
-def _price(label: str, help_text: str = "") -> forms.DecimalField:
-    return forms.DecimalField(
-        label=label,
-        min_value=Decimal(0),
-        max_value=_MOST_PRICE,
-        decimal_places=6,
-        help_text=help_text,
-        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
-    )
 
 
 class ChatbotForm(OptionsPartialForm):
@@ -80,24 +68,17 @@ class ChatbotForm(OptionsPartialForm):
         required=False,
         help_text="For a server that answers few at a time. Empty: no limit.",
     )
-    price_per_reply = _price("Price of a reply")
-    price_in = _price("Price of a million tokens read")
-    price_out = _price("Price of a million tokens written")
-    spending_cap = forms.DecimalField(
-        label="Spending cap",
-        min_value=Decimal(0),
-        max_value=_MOST_CAP,
-        decimal_places=2,
-        required=False,
-        help_text="Once it is reached, the chatbot is not called any more. Empty: no cap.",
-    )
+    price_per_reply = price_field("Price of a reply")
+    price_in = price_field("Price of a million tokens read")
+    price_out = price_field("Price of a million tokens written")
+    spending_cap = cap_field("Spending cap", "Once it is reached, the chatbot is not called any more. Empty: no cap.")
 
     def __init__(
         self, chatbot: Chatbot, connector: type[Connector] | None, data: Mapping[str, Any] | None = None
     ) -> None:
         initial = {name: getattr(chatbot, name) for name in (*_OF_PERSONA, *_LIMITS, *_PRICES)}
         initial |= {"name": chatbot.system.name, "family": chatbot.system.family}
-        initial |= {name: _plain(initial[name]) for name in _PRICES}
+        initial |= {name: typed_amount(initial[name]) for name in _PRICES}
         initial["persona"] = "\n".join(chatbot.persona)
         super().__init__(data, initial=initial)
         self.add_options(connector.options.plain() if connector else {}, chatbot.settings)
@@ -116,11 +97,6 @@ class ChatbotForm(OptionsPartialForm):
         ):
             if fields := [self[name] for name in names if name in self.fields]:
                 yield title, fields, frame
-
-
-def _plain(amount: Decimal | None) -> str | None:
-    """Return an amount as people type it, without zeros at its end."""
-    return None if amount is None else f"{amount.normalize():f}"
 
 
 class NewChatbotForm(forms.Form):

@@ -17,7 +17,7 @@ from campaigns.importing.tables import MAX_SYSTEMS
 from campaigns.models import LONGEST_NAME, Campaign, Chatbot, System
 from campaigns.services.campaigns import frozen, lock_for_change, mark_unbuilt, store_chatbot
 from campaigns.services.rows import delete_hits
-from evalsite.lib.encryption import decrypt_secrets, encrypt_secrets
+from evalsite.lib.encryption import encrypt_secrets, merge_secrets, readable_secrets
 from evalsite.lib.errors import DomainError
 
 # Where and how a chatbot is asked, not what it is: to be changed while workers chat with it. Secrets are, too.
@@ -148,23 +148,13 @@ def change_secrets(*, campaign: Campaign, chatbot: Chatbot, secrets: Mapping[str
     _, found = _lock(campaign, chatbot)
     if unknown := secrets.keys() - get_connector(found.connector).options.secrets().keys():
         raise DomainError("bad_option", f"This connector has no secret called “{min(unknown)}”.")
-    kept = {**(_decrypted(found) or {}), **secrets}
-    _store(
-        found, {"secrets": encrypt_secrets({name: value for name, value in kept.items() if value}), **_outdated(found)}
-    )
+    _store(found, {"secrets": merge_secrets(found.secrets, secrets), **_outdated(found)})
 
 
 def secrets_set(chatbot: Chatbot) -> frozenset[str] | None:
     """Return the names of the secrets that are set; None if they cannot be read any more."""
-    kept = _decrypted(chatbot)
+    kept = readable_secrets(chatbot.secrets)
     return None if kept is None else frozenset(kept)
-
-
-def _decrypted(chatbot: Chatbot) -> dict[str, str] | None:
-    try:
-        return decrypt_secrets(chatbot.secrets)
-    except DomainError:
-        return None
 
 
 def replace_dialogues(*, campaign: Campaign, chatbot: Chatbot, file: File | None) -> None:

@@ -12,8 +12,7 @@ from campaigns.contracts.options import Option
 from campaigns.models import Campaign
 from crowd.models import Order
 from crowd.queries.publishing import LastCheck, last_check
-from evalsite.lib.encryption import decrypt_secrets
-from evalsite.lib.errors import DomainError
+from evalsite.lib.encryption import readable_secrets
 
 PREPARED_AT = "prepared_at"
 """Where `account_data` keeps when the account was last prepared."""
@@ -39,7 +38,7 @@ def key_options(campaign: Campaign) -> dict[str, Option]:
 @sensitive_variables()
 def keys_set(campaign: Campaign) -> frozenset[str] | None:
     """Return the names of the keys that the campaign has of its own; None if they cannot be read any more."""
-    kept = _decrypted(campaign)
+    kept = readable_secrets(campaign.platform_secrets)
     return None if kept is None else frozenset(kept)
 
 
@@ -48,14 +47,6 @@ def keys_of_site(campaign: Campaign) -> frozenset[str]:
     platform = campaign.crowd_platform
     names = platform.options.secrets()
     return frozenset(name for name in names if getattr(settings, f"{platform.slug}_{name}".upper(), ""))
-
-
-@sensitive_variables()
-def _decrypted(campaign: Campaign) -> dict[str, str] | None:
-    try:
-        return decrypt_secrets(campaign.platform_secrets)
-    except DomainError:
-        return None
 
 
 # Options of which another value is another account, or another list of whom it has blocked.
@@ -80,9 +71,8 @@ def is_blocked(campaign: Campaign, worker: Worker) -> bool:
 @sensitive_variables()
 def _account_of(campaign: Campaign) -> tuple[str, list[object]] | None:
     """Return what the campaigns of one account have in common; None if the keys cannot be read any more."""
-    try:
-        keys = decrypt_secrets(campaign.platform_secrets)
-    except DomainError:
+    keys = readable_secrets(campaign.platform_secrets)
+    if keys is None:
         return None
     values: list[object] = []
     for name, option in campaign.crowd_platform.options.named().items():

@@ -16,12 +16,12 @@ from django.views.decorators.debug import sensitive_variables
 from campaigns.contracts.account import AccountState, CrowdAccount, PlatformUnsureError, Terms
 from campaigns.models import Campaign
 from campaigns.services.campaigns import change_campaign
-from crowd.queries.account import PREPARED_AT, _decrypted, key_options
+from crowd.queries.account import PREPARED_AT, key_options
 from crowd.queries.publishing import CHECK
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
-from evalsite.lib.encryption import decrypt_secrets, encrypt_secrets
+from evalsite.lib.encryption import decrypt_secrets, encrypt_secrets, readable_secrets
 from evalsite.lib.env import env_int
 from evalsite.lib.errors import DomainError
 
@@ -165,7 +165,7 @@ def change_keys(*, campaign: Campaign, keys: Mapping[str, str | None]) -> None:
     names = key_options(locked).keys()
     if unknown := keys.keys() - names:
         raise DomainError("bad_option", f"This platform has no key called “{min(unknown)}”.")
-    before = {name: value for name, value in (_decrypted(locked) or {}).items() if name in names}
+    before = {name: value for name, value in (readable_secrets(locked.platform_secrets) or {}).items() if name in names}
     after = {name: value for name, value in {**before, **keys}.items() if value}
     if after == before:
         return

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.utils.encoding import force_bytes
+from django.views.decorators.debug import sensitive_variables
 
 from evalsite.lib.errors import DomainError
 
@@ -44,6 +45,22 @@ def decrypt_secrets(encrypted: str) -> dict[str, str]:
             "encrypted_with_another_key",
             "A stored secret cannot be read: the server's SECRET_KEY has changed. Enter the secret again.",
         ) from None
+
+
+@sensitive_variables()
+def readable_secrets(encrypted: str) -> dict[str, str] | None:
+    """Return the secrets of `encrypt_secrets`; None if they cannot be read any more."""
+    try:
+        return decrypt_secrets(encrypted)
+    except DomainError:
+        return None
+
+
+@sensitive_variables()
+def merge_secrets(encrypted: str, changes: Mapping[str, str | None]) -> str:
+    """Return encrypted secrets with changes; None clears one. Those that cannot be read any more are lost."""
+    changed = {**(readable_secrets(encrypted) or {}), **changes}
+    return encrypt_secrets({name: value for name, value in changed.items() if value})
 
 
 def sign(purpose: str, *parts: str) -> str:

@@ -12,8 +12,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from api.models import KeyedRequest
 from campaigns.models import Campaign, Chatbot
-from campaigns.services import chatbots as service
 from evalsite.accounts.models import Scope, User
+from evalsite.lib import encryption
 from evalsite.lib.encryption import decrypt_secrets
 from simulators.chat_completions import ChatServer
 from tests.api.conftest import Api
@@ -209,11 +209,11 @@ def test_no_report_of_an_error_shows_a_secret(
     script.raise_request_exception = False
     key = {"Idempotency-Key": "mine"}
     if is_new:
-        monkeypatch.setattr(service, "encrypt_secrets", fail)
+        monkeypatch.setattr(encryption, "_cipher", fail)
         answer = script.post(address, _remote(server), headers=key)
     else:
         remote = script.post(address, _remote(server, secrets={})).json()
-        monkeypatch.setattr(service, "encrypt_secrets", fail)
+        monkeypatch.setattr(encryption, "_cipher", fail)
         answer = _patch(script, f"{address}{remote['id']}/secrets/", secrets={"api_key": KEY})
     assert answer.status_code == 500
     found = next(record.exc_info for record in caplog.records if record.exc_info)

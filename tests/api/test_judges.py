@@ -5,9 +5,8 @@ import pytest
 from analysis.models import Judge, JudgeAnswer, MetricScores
 from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job
-from simulators.chat_completions import ChatServer
 from tests.analysis.campaigns import rated_campaign
-from tests.metrics.test_judges import KEY, rating
+from tests.metrics.judges import KEY, rating
 
 
 @pytest.fixture
@@ -17,11 +16,9 @@ def rated(owner, settings, tmp_path):
 
 
 @pytest.fixture
-def server(settings):
-    with ChatServer() as server:
-        settings.CHATBOT_HOSTS = [server.host]
-        server.reply_to = rating
-        yield server
+def server(server):
+    server.reply_to = rating
+    return server
 
 
 def test_a_judge_is_added_asked_and_read(api, owner, rated, server):

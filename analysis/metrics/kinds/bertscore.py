@@ -49,14 +49,14 @@ class BertScore(NeuralKind):
         model = self.load(options)
         output = self._output(model, options)
         begin, end = model.special("cls_token"), model.special("sep_token")
-        if model.longest <= len((begin, end)):
+        room = model.longest - 2
+        if room < 1:
             raise model.folder.error("it reads no more than its special tokens.")
         pairs = [
             (model.encode(reference), model.encode(text))
             for reference, text in zip(texts.references, texts.outputs, strict=True)
         ]
         weights = _idf([ids for ids, _ in pairs]) if self.Options.value_of(options, "idf") else {}
-        room = model.longest - 2
 
         def asked() -> Iterator[list[TokenRow]]:
             before: list[int] | None = None
@@ -77,8 +77,8 @@ class BertScore(NeuralKind):
                 of_reference,
                 *([weights.get(k, weights.get(-1, 1.0)) for k in each] for each in (ids, ids_of_reference)),
             )
-            n_windows = max(len(windows(len(each), room)) for each in (ids, ids_of_reference))
-            found.add([100 * each for each in scores], [np.empty((n_windows, 1))], on_output)
+            parts = [windows(len(each), room) for each in (ids, ids_of_reference)]
+            found.add([100 * each for each in scores], parts, on_output)
         return found.scores(self.metrics, model)
 
     def _output(self, model: Model, options: Mapping[str, Any]) -> str:
