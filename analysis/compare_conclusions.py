@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.agreement_figures import draw_heatmaps
 from analysis.methods.replication import CONCLUSION_ALPHAS, p_between
-from analysis.sections import Cell, Column, Figure, Output, Section, Table
+from analysis.sections import Cell, Column, Figure, Output, Section, Table, in_percent
 from analysis.stats.correlation import Conclusions, compare_conclusions, share_same_conclusions
 from analysis.stats.ratings import Floats, or_none
 from evalsite.lib.words import counted
@@ -26,7 +26,7 @@ def conclusions_sections(
     p = [p_between(names, each["summary"]["significance"]) for each in (first, second)]
     counts = {f"{alpha:g}": compare_conclusions(p[0], p[1], alpha) for alpha in CONCLUSION_ALPHAS}
     rows: list[list[Cell]] = [
-        [f"p < {alpha}", *asdict(each).values(), _percent(same.get(alpha))] for alpha, each in counts.items()
+        [f"p < {alpha}", *asdict(each).values(), in_percent(same.get(alpha))] for alpha, each in counts.items()
     ]
     caption = (
         "Pairs of systems by what the one-sided rank-sum test of each result concludes. Same conclusion: as in the "
@@ -59,10 +59,6 @@ def _cells(matrix: Floats) -> list[list[float | None]]:
     return [[or_none(value) for value in row] for row in matrix]
 
 
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
-
-
 def _words(found: Conclusions, alpha: str) -> str:
     if not found.n:
         return "No pair of systems was tested in both results."
@@ -85,9 +81,9 @@ def _by_criterion(first: Report, second: Report, names: Sequence[str], criteria:
     rows: list[list[Cell]] = []
     figures = []
     for name in known:
-        p = [_p_of(of[name], names) for of in tests]
+        p = [p_between(names, of[name]) for of in tests]
         share = or_none(share_same_conclusions(p[0], p[1], range(len(names)), alpha))
-        rows.append([name, *asdict(compare_conclusions(p[0], p[1], alpha)).values(), _percent(share)])
+        rows.append([name, *asdict(compare_conclusions(p[0], p[1], alpha)).values(), in_percent(share)])
         figures.append(_heatmaps(f"comparison-heatmaps-{name}", f"Significance in two results: {name}", names, p))
     shares = [(float(row[-1]), str(row[0])) for row in rows if isinstance(row[-1], float)]
     said = ""
@@ -110,8 +106,3 @@ def _by_criterion(first: Report, second: Report, names: Sequence[str], criteria:
         output=_SHOWN,
     )
     return [Section("conclusions-criteria", "Conclusions by criterion", said, [table], figures)]
-
-
-def _p_of(tests: Mapping[str, Any], names: Sequence[str]) -> Floats:
-    """Return the p of a result's tests on a criterion, for these systems in their order."""
-    return p_between(names, {"order": tests["order"], "p": tests["p"]})

@@ -1,15 +1,15 @@
 """Results that are compared: which ones, what they have in common, and the files of that."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import PurePosixPath
 
 from analysis.compare import Agreement, compare_results, comparison_sections
 from analysis.compare_several import DatedResult, several_sections
-from analysis.exports import dump_json, figure_bytes, figure_files, file_name, table_paths, to_csv, to_latex, to_xlsx
+from analysis.exports import dump_json, figure_files, section_file, table_paths
 from analysis.models import AnalysisRun
-from analysis.sections import DARK, LIGHT, Output, Section, Table
+from analysis.sections import Output, Section, Table
 from evalsite.lib.errors import DomainError
 
 MOST_COMPARED = 12
@@ -108,22 +108,12 @@ def _shared(one: AnalysisRun, other: AnalysisRun) -> str:
     return ""
 
 
-def comparison_content(found: ResultsCompared, chosen: ChosenResults, name: str) -> str | bytes | None:
+def comparison_content(found: ResultsCompared, chosen: ChosenResults, name: str) -> bytes | None:
     """Return the content of a file of a comparison: `tables/comparison.csv`, `figures/over-time.pdf` …
 
     A figure for dark pages ends in `-dark.svg`. None if there is no such file.
     """
-    for table in found.file_tables:
-        if name in (paths := table_paths(table)):
-            writers: list[Callable[[Table], str | bytes]] = [to_csv, to_latex, lambda each: to_xlsx([each])]
-            return writers[paths.index(name)](table)
-    for figure in (each for section in found.sections for each in section.figures):
-        dark = f"figures/{file_name(figure.name)}-dark.svg"
-        if name in (*figure_files(figure), dark):
-            texts = dump_json([run.report["summary"] for run in chosen.runs])
-            theme, suffix = DARK if name == dark else LIGHT, PurePosixPath(name).suffix
-            return figure_bytes(figure, suffix, theme, texts=texts)
-    return None
+    return section_file(found.sections, name, texts=dump_json([run.report["summary"] for run in chosen.runs]))
 
 
 def comparison_file_name(name: str) -> str:

@@ -7,11 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
-from uuid import uuid4
 from zlib import crc32
 
 from analysis.methods import figures_of, tables_of
 from analysis.sections import DARK, LIGHT, Cell, Figure, Output, Section, Table, Theme
+from evalsite.lib.drafts import draft_of
 from evalsite.lib.tables.writing import Sheet, sheet_names, write_csv, write_xlsx
 
 _REPORT, _FIGURES, _TABLES = "report.json", "figures", "tables"
@@ -108,6 +108,13 @@ def to_xlsx(tables: Sequence[Table]) -> bytes:
     return stream.getvalue()
 
 
+_WRITERS: dict[str, Callable[[Table], str | bytes]] = {
+    ".csv": to_csv,
+    ".tex": to_latex,
+    ".xlsx": lambda table: to_xlsx([table]),
+}
+
+
 def _widths(table: Table) -> list[int]:
     """Return how wide each column of a sheet is, in characters."""
     cells = [[column.name for column in table.columns], *_formatted(table, missing="")]
@@ -170,6 +177,11 @@ def figure_files(figure: Figure) -> list[str]:
     return [f"{_FIGURES}/{file_name(figure.name)}{suffix}" for suffix in (".svg", ".pdf", ".png")]
 
 
+def _drawn_files(figure: Figure) -> dict[str, Theme]:
+    """Return the names of all files of a figure, that for dark pages among them, and in which colours each is."""
+    return dict.fromkeys(figure_files(figure), LIGHT) | {f"{_FIGURES}/{file_name(figure.name)}-dark.svg": DARK}
+
+
 def draw_figure(folder: Path, name: str) -> bool:
     """Draw a figure's file into the folder of its report, unless it is there; return False if there is no such figure.
 
@@ -182,53 +194,40 @@ def draw_figure(folder: Path, name: str) -> bool:
         return False
     drawn: dict[str, tuple[Figure, Theme]] = {}
     for figure in figures_of(json.loads(text)):
-        drawn |= dict.fromkeys(figure_files(figure), (figure, LIGHT))
-        drawn[f"{_FIGURES}/{file_name(figure.name)}-dark.svg"] = figure, DARK
+        drawn |= {path: (figure, theme) for path, theme in _drawn_files(figure).items()}
     if name not in drawn:
         return False
     figure, theme = drawn[name]
     path = folder / name
-    draft = path.with_name(f"{uuid4().hex}{path.suffix}")
     with _drawing:
         from analysis.figures import fonts_for, save  # it imports matplotlib, which takes half a second
 
         if not path.is_file():
-            path.parent.mkdir(exist_ok=True)
-            try:
-                with fonts_for(text):
-                    save(figure.draw(theme), draft)
-                draft.replace(path)
-            finally:
-                draft.unlink(missing_ok=True)
+            with draft_of(path) as draft, fonts_for(text):
+                save(figure.draw(theme), draft)
     return True
 
 
-def section_file(sections: Sequence[Section], name: str) -> bytes | None:
-    """Return a file of a figure (SVG, also for dark pages, PDF, PNG) or of a table (CSV, LaTeX, XLSX) of some sections.
+def section_file(sections: Sequence[Section], name: str, *, texts: str = "") -> bytes | None:
+    """Return a file of a table (CSV, LaTeX, XLSX) or of a figure (SVG, also for dark pages, PDF, PNG) of some sections.
 
-    Made anew each time; None if there is no such figure or table.
+    It is named as in the folder of a report (`tables/power.csv`) or without that folder (`power.csv`), and made anew
+    each time; None if there is no such file. `texts` has every character of the figures that is not in their titles.
     """
     for section in sections:
         for table in section.tables:
-            made: dict[str, Callable[[Table], str | bytes]] = {
-                ".csv": to_csv,
-                ".tex": to_latex,
-                ".xlsx": lambda table: to_xlsx([table]),
-            }
-            for suffix, make in made.items():
-                if name == file_name(table.name) + suffix:
-                    content = make(table)
+            for path in table_paths(table):
+                if Output.FILES in table.output and name in (path, Path(path).name):
+                    content = _WRITERS[Path(path).suffix](table)
                     return content.encode() if isinstance(content, str) else content
         for figure in section.figures:
-            stem = file_name(figure.name)
-            themes = {f"{stem}{suffix}": LIGHT for suffix in (".svg", ".pdf", ".png")} | {f"{stem}-dark.svg": DARK}
-            if name in themes:
-                return figure_bytes(figure, Path(name).suffix, themes[name], texts=figure.title)
+            for path, theme in _drawn_files(figure).items():
+                if name in (path, Path(path).name):
+                    return _figure_bytes(figure, Path(path).suffix, theme, texts=figure.title + texts)
     return None
 
 
-def figure_bytes(figure: Figure, suffix: str, theme: Theme = LIGHT, *, texts: str) -> bytes:
-    """Return a figure in a format; `texts` has every character that is in it."""
+def _figure_bytes(figure: Figure, suffix: str, theme: Theme, *, texts: str) -> bytes:
     with _drawing, TemporaryDirectory() as folder:
         from analysis.figures import fonts_for, save  # it imports matplotlib, which takes half a second
 
@@ -240,7 +239,7 @@ def figure_bytes(figure: Figure, suffix: str, theme: Theme = LIGHT, *, texts: st
 
 def table_paths(table: Table) -> list[str]:
     """Return the names of a table's files in the folder of its report."""
-    return [f"{_TABLES}/{file_name(table.name)}{suffix}" for suffix in (".csv", ".tex", ".xlsx")]
+    return [f"{_TABLES}/{file_name(table.name)}{suffix}" for suffix in _WRITERS]
 
 
 def make_workbook(folder: Path, name: str) -> bool:
@@ -255,14 +254,8 @@ def make_workbook(folder: Path, name: str) -> bool:
     wanted = {WORKBOOK: tables} | {table_paths(table)[-1]: [table] for table in tables}
     if name not in wanted:
         return False
-    path = folder / name
-    draft = path.with_name(f"{uuid4().hex}{path.suffix}")
-    path.parent.mkdir(exist_ok=True)
-    try:
+    with draft_of(folder / name) as draft:
         draft.write_bytes(to_xlsx(wanted[name]))
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
     return True
 
 

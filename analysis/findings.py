@@ -7,7 +7,7 @@ from typing import Any
 from unicodedata import bidirectional
 
 from analysis.results import ALPHA, EXCLUDED, get_workers
-from analysis.words import number, p_value
+from analysis.words import number, p_equals
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.words import counted, listed
 
@@ -90,20 +90,15 @@ def _pair(tests: _Tests) -> str:
     first, second = tests.names
     scores = f"mean z {number(tests.z[0])} against {number(tests.z[1])}"
     if tests.beats(0, 1):
-        return f"{first} beats {second} at {tests.level} ({scores}; p {_equals(tests.p[0][1])})."
+        return f"{first} beats {second} at {tests.level} ({scores}; p {p_equals(tests.p[0][1])})."
     if tests.beats(1, 0):
         return (
-            f"{second} beats {first} in the {tests.test} (p {_equals(tests.p[1][0])}), though {first} has the higher "
+            f"{second} beats {first} in the {tests.test} (p {p_equals(tests.p[1][0])}), though {first} has the higher "
             f"mean z ({number(tests.z[0])} against {number(tests.z[1])})."
         )
     if tests.p[0][1] is None:
         return f"{first} and {second} could not be compared ({scores})."
-    return f"Whether {first} or {second} is better is undecided ({scores}; p {_equals(tests.p[0][1])})."
-
-
-def _equals(p: float | None) -> str:
-    text = p_value(p)
-    return text if text[0] in "<>" else f"= {text}"
+    return f"Whether {first} or {second} is better is undecided ({scores}; p {p_equals(tests.p[0][1])})."
 
 
 def _best(tests: _Tests) -> str:

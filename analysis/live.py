@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.conf import settings as django_settings
 from django.db.models import TextChoices
@@ -25,6 +25,7 @@ from analysis.stats.scores import reverse_negative
 from annotation.models import Assignment
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.models import Campaign
+from evalsite.lib.drafts import draft_of
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ class Conducted:
     n_items: int
     n_compared: int
     difference: float | None
-    share_repeated: float | None  # like `sd` None on scales of few points
+    share_repeated: float | None  # None on scales of few points, as `sd` is
     longest_run: int
     sd: float | None
     median_s: float | None
@@ -153,16 +154,12 @@ def _read_kept(campaign: Campaign, settings: AnalysisSettings) -> _Known:
 
 def _keep(campaign: Campaign, settings: AnalysisSettings, known: _Known) -> None:
     """Keep what the ratings say; the page shows it also where that fails, as on a full disk."""
-    path = kept_file(campaign.public_id)
-    draft = path.with_name(f"{uuid4().hex}.draft")
     workers = {pk: (finished, asdict(said)) for pk, (finished, said) in known.items()}
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps({"settings": _key_of(settings), "workers": workers}), encoding="utf-8")
-        draft.replace(path)
+        with draft_of(kept_file(campaign.public_id)) as draft:
+            draft.write_text(json.dumps({"settings": _key_of(settings), "workers": workers}), encoding="utf-8")
     except OSError as error:
         logger.warning("What the workers' ratings say is not kept: %s", error)
-        draft.unlink(missing_ok=True)
 
 
 def _workers_of(campaign: Campaign, now: datetime) -> dict[int, LiveWorker]:

@@ -43,6 +43,11 @@ class Column:
     hint: str = ""
 
 
+def in_percent(share: float | None) -> float | None:
+    """Return a share of 1 as a number of per cent; None stays None."""
+    return None if share is None else 100 * share
+
+
 @dataclass(frozen=True)
 class Table:
     """A table: its file name, what it is called, caption, columns, rows, and the rows under which a rule runs.

@@ -67,3 +67,9 @@ def p_value(p: float | None) -> str:
     if p < 0.0001:
         return "< .0001"
     return "> .9999" if p > 0.9999 else f"{p:.4f}".lstrip("0")
+
+
+def p_equals(p: float | None) -> str:
+    """Return a p-value as it follows "p" in a sentence: = .0312, < .0001, > .9999; a dash for None."""
+    text = p_value(p)
+    return text if p is None or text[0] in "<>" else f"= {text}"

@@ -7,8 +7,9 @@ from analysis.methods import Method
 from analysis.methods.metrics import PAGE
 from analysis.methods.recommended_comparison import PAIRS_SHOWN
 from analysis.metrics.assistance import assist_ratings
-from analysis.sections import Cell, Column, Output, Range, Section, Table
+from analysis.sections import Cell, Column, Output, Range, Section, Table, in_percent
 from analysis.study import Study
+from analysis.words import p_equals
 
 _SHOWN = Output.FILES | Output.PAGE
 _NOTICED = 0.005  # a saving below half a per cent is none
@@ -39,10 +40,6 @@ class Assistance(Method):
         return [Section("metric-savings", heading, _finding(found), tables, page=PAGE)]
 
 
-def _per_cent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
-
-
 def _words(share: float) -> str:
     return f"{100 * share:.0f} %"
 
@@ -62,7 +59,7 @@ def _finding(found: Report) -> str:
     if (p := best["sample_p"]) is not None and p < _NO_SAMPLE:
         return (
             f"The rated outputs do not look like a random sample: {best['name']} separates systems differently on them "
-            f"than on all outputs (p {'< 0.0001' if p < 1e-4 else f'= {p:.4f}'}). So differences with a metric may be "
+            f"than on all outputs (p {p_equals(p)}). So differences with a metric may be "
             "wrong here; keep to those by people alone."
         )
     if best["saving"] < _NOTICED:
@@ -99,10 +96,10 @@ def _savings(found: Report) -> Table:
     columns.append(Column("more scores %", 1, hint="predicted with scores of many more outputs"))
     rows: list[list[Cell]] = [
         [
-            *(metric["name"], metric["n_outputs"], _per_cent(metric["share_rated"]), metric["n_missing"]),
-            *(_per_cent(metric["saving"]), _per_cent(metric["predicted_by_half"])),
-            *(_per_cent(each["saving"]) for each in metric["predicted"][1:]),
-            _per_cent(metric["limit"]),
+            *(metric["name"], metric["n_outputs"], in_percent(metric["share_rated"]), metric["n_missing"]),
+            *(in_percent(metric["saving"]), in_percent(metric["predicted_by_half"])),
+            *(in_percent(each["saving"]) for each in metric["predicted"][1:]),
+            in_percent(metric["limit"]),
         ]
         for metric in found["metrics"]
     ]
@@ -138,7 +135,7 @@ def _pairs_shown(found: Report) -> Table:
         [
             f"{pair['systems'][0]} − {pair['systems'][1]}",
             *(pair["difference"], Range(pair["low"], pair["high"])),
-            *(own["difference"], Range(own["low"], own["high"]), own["weight"], _per_cent(own["saving"])),
+            *(own["difference"], Range(own["low"], own["high"]), own["weight"], in_percent(own["saving"])),
         ]
         for pair, own in list(zip(pairs, best["pairs"], strict=True))[:PAIRS_SHOWN]
     ]
@@ -155,7 +152,7 @@ def _pairs_in_files(found: Report) -> Table:
     rows: list[list[Cell]] = [
         [
             *(metric["name"], *pair["systems"], *(pair[name] for name in _PEOPLE)),
-            *(*(own[name] for name in _METRIC), _per_cent(own["saving"])),
+            *(*(own[name] for name in _METRIC), in_percent(own["saving"])),
         ]
         for metric in found["metrics"]
         for pair, own in zip(found["pairs"], metric["pairs"], strict=True)

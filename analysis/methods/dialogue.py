@@ -9,7 +9,7 @@ from analysis.dialogues.rows import NO, OPINIONS, YES
 from analysis.dialogues.summary import ALL, CLOUD, FAILED, LENGTHS, PASSED, groups_of, summarise_dialogues
 from analysis.dialogues.topics import can_draw
 from analysis.methods import Method
-from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Range, Section, Table, Theme
+from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Range, Section, Table, Theme, in_percent
 from analysis.stats.quality import Verdict
 from analysis.study import Study
 from campaigns.design.worker_test import NO_TEST
@@ -149,13 +149,13 @@ def _counts_of(group: Found) -> list[Cell]:
 
 def _changes_of(group: Found) -> list[Cell]:
     changes = group["topic_changes"]
-    return [changes["by_chatbot"], changes["by_worker"], _percent(changes["share_of_chats"])]
+    return [changes["by_chatbot"], changes["by_worker"], in_percent(changes["share_of_chats"])]
 
 
 def _opinion_rows(found: Found) -> list[list[Cell]]:
     opinions = {name: [group["opinions"][name] for group in groups_of(found).values()] for name in OPINIONS}
     return [
-        [name, *(cell for each in of_groups for cell in (_percent(each["share"]), each["n"]))]
+        [name, *(cell for each in of_groups for cell in (in_percent(each["share"]), each["n"]))]
         for name, of_groups in opinions.items()
     ]
 
@@ -281,10 +281,6 @@ def _topics(found: Found) -> Section:
     columns = [Column("Topic"), *map(Column, groups_of(found))]
     tables = [_shown("topics", "Chats: most frequent topics", caption, columns, rows)] if rows else []
     return Section("topics", "Topics", topic_sent(found), tables, page="chats")
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
 
 
 def draw_lengths(histogram: Found, theme: Theme) -> "Drawing":

@@ -15,7 +15,7 @@ from analysis.stats.pools import WorkerSums, compare_pools, resample_workers, su
 from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.scores import counted_items
 from analysis.study import Study
-from analysis.words import number, p_value
+from analysis.words import number, p_equals
 from evalsite.lib.words import counted
 
 Report = Mapping[str, Any]
@@ -93,23 +93,16 @@ def _pools(study: Study, sums: WorkerSums) -> dict[str, Any]:
     labels = study.loaded.pools
     if not labels:
         return {}
-    is_kept = study.analysis.is_kept
-    members = {
-        name: np.flatnonzero(is_kept & (sums.counts.sum(axis=(1, 2)) > 0) & (np.array(labels) == name))
-        for name in sorted({name for name in labels if name})
-    }
-    members = {name: codes for name, codes in members.items() if codes.size}
-    n_of = {name: labels.count(name) for name in members}
+    counting = study.analysis.is_kept & (sums.counts.sum(axis=(1, 2)) > 0)
+    pool_of = np.where(counting, np.array(labels), "")
+    members = {str(name): np.flatnonzero(pool_of == name) for name in np.unique(pool_of) if name}
     if len(members) < 2:
         return {}
     own = sorted(members, key=lambda name: (-members[name].size, name))[:MOST_POOLS]
-    overall = WorkerSums(sums.sums[:, :, :1], sums.counts[:, :, :1])
-    order = study.order
-    weights = np.zeros((len(own), study.ratings.n_workers))
-    for k, name in enumerate(own):
-        weights[k, members[name]] = 1
-    scores, rng = overall.scores(weights)[:, order, 0], np.random.default_rng(20160505)
-    ranked = WorkerSums(overall.sums[:, order], overall.counts[:, order])
+    order, rng = study.order, np.random.default_rng(20160505)
+    ranked = WorkerSums(sums.sums[:, order, :1], sums.counts[:, order, :1])
+    weights = np.array([pool_of == name for name in own], np.float64)
+    scores = ranked.scores(weights)[:, :, 0]
     pairs = []
     for one, other in combinations(own, 2):
         found = compare_pools(ranked, members[one], members[other], rng)
@@ -130,7 +123,7 @@ def _pools(study: Study, sums: WorkerSums) -> dict[str, Any]:
         "pools": [
             {
                 "name": name,
-                "n_workers": n_of[name],
+                "n_workers": labels.count(name),
                 "n_kept": int(members[name].size),
                 "n_ratings": int(sums.counts[members[name], :, 1:].sum()),
                 "z": [or_none(value) for value in scores[k]],
@@ -212,10 +205,5 @@ def _words(found: Mapping[str, Any]) -> str:
     )
     return (
         f"{names} score the systems {place} random divisions of the same workers: r is {number(least['r'])} against "
-        f"{number(least['random'])} (p {_p_text(least['p'])}).{more}"
+        f"{number(least['random'])} (p {p_equals(least['p'])}).{more}"
     )
-
-
-def _p_text(p: float) -> str:
-    text = p_value(p)
-    return text if text.startswith(("<", ">")) else f"= {text}"

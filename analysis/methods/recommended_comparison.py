@@ -14,6 +14,7 @@ from analysis.stats.ratings import Floats, or_none
 from analysis.stats.sequences import at_every_look
 from analysis.study import Study
 from analysis.words import PROCEDURES
+from evalsite.lib.words import counted
 
 ALPHA = 0.05
 """Below this corrected p, two systems differ."""
@@ -104,10 +105,8 @@ class RecommendedComparison(Method):
 
 def _nothing(like: Comparison) -> Comparison:
     """Return a comparison that says nothing."""
-    nothing = np.full(like.difference.shape, np.nan)
-    return Comparison(
-        *(nothing, nothing, nothing, nothing, nothing, nothing, nothing), like.n_shared, like.is_connected
-    )
+    names = ("difference", "standard_error", "df", "p_value", "holm", "low", "high")
+    return replace(like, **dict.fromkeys(names, np.full(like.difference.shape, np.nan)))
 
 
 def _others(procedures: Procedures, chosen: Procedure, i: int, j: int) -> dict[str, dict[str, float | None]]:
@@ -244,7 +243,7 @@ def _procedures(found: Mapping[str, Any]) -> list[Table]:
     columns = [Column("system"), Column("compared with"), *(Column(titles[name]) for name in names)]
     cells: list[list[Cell]] = [[*pair["systems"], *said.values()] for pair, said in rows]
     apart = [row for row in cells if len(set(row[2:])) > 1]
-    n = f"{len(apart):,} of {len(cells):,} {'pair' if len(cells) == 1 else 'pairs'}"
+    n = f"{len(apart):,} of {counted(len(cells), 'pair')}"
     caption = (
         f"The procedures disagree on {n}. All but the studies' test take account of shared workers and sources, from "
         f"different assumptions, and p with Holm's correction over all pairs, at p < {found['alpha']:g}."

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analysis.exports import to_csv
 from analysis.methods.pools import Pools, resamples_of
 from analysis.package import write_package
 from analysis.ratings.loading import load_ratings
@@ -95,8 +96,6 @@ def test_pools_are_part_of_the_fingerprint_and_of_the_package(tmp_path) -> None:
 
 
 def _tables(study: Study) -> list[bytes]:
-    from analysis.exports import to_csv
-
     return [to_csv(table).encode() for section in Pools().sections(report(study)) for table in section.tables]
 
 
