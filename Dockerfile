@@ -4,7 +4,8 @@ FROM python:3.12-slim
 ENV PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     PIP_NO_CACHE_DIR=1 \
-    EVALSITE_DATA=/data
+    EVALSITE_DATA=/data \
+    PYTHONPATH=/app
 
 # Pillow shapes Arabic and Indic letters with the system's FriBidi.
 RUN apt-get update \
@@ -13,16 +14,18 @@ RUN apt-get update \
 
 WORKDIR /app
 
-# What changes rarely comes first: pyproject.toml names the dependencies, and nothing of the app is installed.
+# What changes rarely comes first: this installs the dependencies and the command `evalsite`, which finds the rest in
+# /app (PYTHONPATH).
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 RUN pip install --constraint constraints.txt '.[metrics,neural]'
 
 COPY . .
 # The key of this line is thrown away; without one, all containers of the image would share what it makes.
 RUN useradd --system --uid 10001 --home-dir /data evalsite \
-    && mkdir --parents /data/media \
+    && mkdir --parents /data/media /backups \
     && SECRET_KEY=$(python -c 'import secrets; print(secrets.token_urlsafe())') python manage.py collectstatic --noinput \
-    && chown --recursive evalsite /data
+    && chown --recursive evalsite /data /backups \
+    && chmod 700 /backups
 USER evalsite
 
 EXPOSE 8000

@@ -8,7 +8,7 @@ BIN := .venv/bin
 # Tests start many processes: each compiles only what the one before has not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test fuzz pages check lint format clean
+.PHONY: demo test fuzz pages pictures check lint format clean
 
 demo: .venv/demo
 	$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
@@ -16,13 +16,18 @@ demo: .venv/demo
 test: check
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# Random requests to the API; a short run of the same is among the tests.
+# Random requests to the API, and damaged files; a short run of both is among the tests.
 fuzz: .venv/test
 	FUZZ_REQUESTS=5000 $(BIN)/python -m pytest --show-capture=stdout tests/api/test_fuzz.py
+	FUZZ_FILES=10000 $(BIN)/python -m pytest -n $(WORKERS) tests/test_damaged_files.py
 
-# Each page in each state of a campaign, in a browser; the tests look at it in one.
+# Each page in each state of a campaign, and a campaign of each protocol, in a browser; the tests look at some.
 pages: .venv/test
-	EVERY_STATE=1 $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/test_all_pages.py
+	EVERY_STATE=1 $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/test_browser_protocols.py tests/e2e/test_all_pages.py
+
+# The pictures of docs/protocols.md, from the pages as they are.
+pictures: .venv/test
+	DRAW_PICTURES=1 $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/test_protocol_pictures.py -k draw
 
 check: lint
 	$(BIN)/lint-imports

@@ -1,7 +1,7 @@
 """What a campaign is, read from the database for its paper."""
 
 from analysis.paper.facts import CampaignFacts, StatementFacts
-from campaigns.contracts.protocol import Screen
+from campaigns.contracts.protocol import Scope, Screen
 from campaigns.models import Campaign
 from campaigns.queries import contents_of
 
@@ -28,7 +28,8 @@ def get_facts(campaign: Campaign) -> CampaignFacts:
                 name=row.name,
                 statement=row.statement,
                 is_negative=row.is_negative,
-                answered_by=row.response_kind.describe(row.settings),
+                answered_by=row.response_kind.describe(row.settings)
+                + (" for each reply of the chatbot" if row.scope == Scope.TURN else ""),
                 instrument=row.response_kind.instrument,
                 elicitation=row.response_kind.elicitation,
                 n_values=row.response_kind.values(row.settings)[0],

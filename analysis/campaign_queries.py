@@ -1,6 +1,7 @@
 """Reading what was made of a campaign's ratings. Every function wants a campaign that the user may see."""
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from operator import or_
@@ -12,19 +13,22 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from analysis.campaign_facts import get_facts
-from analysis.methods.replication import compare_runs
 from analysis.models import AnalysisRun, Judge, Look, MetricScores, RatingsFile, ShareLink
 from analysis.paper.heds import Section, datasheet
 from analysis.paper.questions import Question
 from analysis.paper.statement import data_statement
 from analysis.queries import LARGE, Role, as_seen, parse_id, runs_seen_by
 from analysis.ratings.scales import FULL
-from analysis.settings import LEAST_PLANNED, AnalysisSettings, Cost, no_scores, rated_criterion
+from analysis.response_methods import DEFAULT, compare_by_method, get_method
+from analysis.settings import LEAST_PLANNED, AnalysisSettings, Cost, no_scores, nothing_read, rated_criterion
 from annotation.models import Assignment
 from campaigns.contracts.protocol import CriterionSpec
+from campaigns.design.worker_test import NO_TEST
+from campaigns.methods import methods, reads, whole_before_replies
 from campaigns.models import Campaign, Chatbot
 from campaigns.protocols import get_protocol
 from campaigns.queries import fee_of_place, of_set_up
+from campaigns.responses import get_response_kind
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 
@@ -53,25 +57,58 @@ def get_rating_progress(campaign: Campaign) -> RatingProgress:
 
 
 def has_scores(campaign: Campaign) -> bool:
-    """Tell whether any criterion is answered by scores that can be analysed. One query."""
+    """Tell whether any criterion is answered by scores that can be compared. One query."""
     return any(criterion.bounds for criterion in campaign.criteria.all())
 
 
-def settings_of(campaign: Campaign) -> AnalysisSettings:
-    """Return how a campaign wants its ratings analysed. One query; raises DomainError `bad_settings`.
+def can_analyse(campaign: Campaign) -> bool:
+    """Tell whether the campaign's method can read the answers on any criterion. One query."""
+    return any(reads(methods[campaign.method], criterion) for criterion in campaign.criteria.all())
 
-    Criteria whose answers have no score, or none with bounds, are left out.
+
+def settings_of(campaign: Campaign) -> AnalysisSettings:
+    """Return how a campaign wants its responses analysed. One query; raises DomainError `bad_settings`.
+
+    Criteria whose answers the campaign's method cannot read are left out.
     """
-    found = campaign.criteria.values(*(field.name for field in fields(CriterionSpec)))
-    criteria = tuple(criterion for each in found if (criterion := rated_criterion(CriterionSpec(**each))))
+    return _settings_by(campaign, campaign.method, campaign.method_options)
+
+
+def study_settings_of(campaign: Campaign) -> AnalysisSettings:
+    """Return how scores are read that say how workers rate, by whatever method results are made.
+
+    One query; raises DomainError `bad_settings` if no criterion is answered by scores.
+    """
+    return _settings_by(campaign, DEFAULT, {}, whole_before_replies)
+
+
+def judging_settings_of(campaign: Campaign) -> AnalysisSettings:
+    """Return how workers are judged while they work: as results judge them. One query; raises DomainError
+    `bad_settings`.
+    """
+    return study_settings_of(campaign) if get_method(campaign.method).is_study else settings_of(campaign)
+
+
+def _settings_by(
+    campaign: Campaign,
+    slug: str,
+    options: Mapping[str, Any],
+    choose: Callable[[list[CriterionSpec]], list[CriterionSpec]] = lambda specs: specs,
+) -> AnalysisSettings:
+    method = get_method(slug)
+    rows = campaign.criteria.values(*(field.name for field in fields(CriterionSpec)))
+    found = [row for row in rows if row["scope"] in campaign.scopes_of_systems or _compares(row["response"])]
+    read = [spec for spec in (CriterionSpec(**row) for row in found) if rated_criterion(spec, slug)]
+    criteria = tuple(criterion for spec in choose(read) if (criterion := rated_criterion(spec, slug)))
     if not criteria:
-        raise no_scores()
-    n_counts = get_protocol(campaign.protocol).n_counts
+        raise no_scores() if slug == DEFAULT else nothing_read(method.title)
     return AnalysisSettings(
-        *(campaign.protocol, criteria, campaign.worker_test, campaign.alpha),
-        n_counts=n_counts,
-        scale=FULL,
+        *(campaign.protocol, criteria, campaign.worker_test if method.has_worker_test else NO_TEST, campaign.alpha),
+        n_counts=get_protocol(campaign.protocol).n_counts,
+        scale=FULL if method.has_criteria else None,
         cost=_cost_of(campaign),
+        method=slug,
+        options=options,
     )
 
 
@@ -80,11 +117,19 @@ def settings_at(campaign: Campaign, n_finished: int) -> AnalysisSettings:
     more are awaited, and ever after if what a look showed has closed it. Six queries at most; raises DomainError
     `bad_settings`.
     """
-    settings = replace(settings_of(campaign), personas=_personas_of(campaign) if campaign.is_live else {})
+    settings = settings_of(campaign)
+    if not methods[campaign.method].has_looks:
+        return settings
+    settings = replace(settings, personas=_personas_of(campaign) if campaign.is_live else {})
     is_all = n_finished >= get_rating_progress(campaign).n_wanted
     if is_all and not Look.objects.filter(campaign=campaign, has_closed=True).exists():
         return settings
     return replace(settings, workers_planned=planned_workers(campaign))
+
+
+def _compares(response: str) -> bool:
+    """Return whether answers compare outputs, so that one of a whole page is about their systems."""
+    return get_response_kind(response).compares is not None
 
 
 def _personas_of(campaign: Campaign) -> dict[str, str]:
@@ -193,11 +238,11 @@ def get_documents(campaign: Campaign) -> tuple[list[Section], list[Question]]:
 def find_agreement(user: User, campaign: Campaign) -> dict[str, Any] | None:
     """Return how far the newest results of a campaign agree with those of the one that it replicates.
 
-    None unless the user may see results of both. Two queries at most.
+    None unless the user may see results of both, made by one method that compares them. Two queries at most.
     """
     original = find_latest_result(user, campaign.replicates_id)
     latest = find_latest_result(user, campaign.pk) if original else None
-    return compare_runs(original.report["summary"], latest.report["summary"]) if original and latest else None
+    return compare_by_method(original.report, latest.report) if original and latest else None
 
 
 def find_job(campaign: Campaign) -> Job | None:

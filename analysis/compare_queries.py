@@ -9,6 +9,7 @@ from analysis.compare import Agreement, compare_results, comparison_sections
 from analysis.compare_several import DatedResult, several_sections
 from analysis.exports import dump_json, figure_files, section_file, table_paths
 from analysis.models import AnalysisRun
+from analysis.response_methods import method_of
 from analysis.sections import Output, Section, Table
 from evalsite.lib.errors import DomainError
 
@@ -69,6 +70,10 @@ def compare_chosen(chosen: ChosenResults) -> ResultsCompared:
         return ResultsCompared(None, [])
     if first.pk == second.pk:
         return ResultsCompared(None, [], "These are one and the same result. Choose another one to compare it with.")
+    if unlike := [run for run in chosen.runs if not method_of(run.report).is_study]:
+        title = method_of(unlike[0].report).title
+        refused = f"Only results of direct assessment are compared. One of these is of: {title}."
+        return ResultsCompared(None, [], refused)
     warnings = warn_of_shared_ratings(chosen.runs)
     several = several_sections([_dated(each) for each in chosen.runs])
     try:

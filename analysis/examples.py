@@ -1,9 +1,10 @@
 """The example campaigns: finished, running, with live chats, draft, made by the services that the pages call."""
 
 import json
+import re
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from annotation.models import Assignment, PlaceFreed
 from annotation.services.assignments import release_assignment
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from campaigns.models import Campaign
-from campaigns.services.campaigns import create_campaign
+from campaigns.services.campaigns import change_campaign, create_campaign
 from campaigns.services.chatbots import add_chatbot
 from campaigns.services.design import change_design
 from campaigns.services.hits import build_hits
@@ -42,7 +43,8 @@ class Example:
 
     `folder` holds outputs.csv, or chatbots.json where chats are live, and quality.json, the systems' true quality.
     `becomes` is how far it gets: of a running one `n_hits` are finished, of `n_built` that a live one has, and `n_left`
-    more workers have left in the middle of theirs.
+    more workers have left in the middle of theirs. `design` are fields of the design that its protocol does not preset,
+    `words` take the places of blanks in the instructions.
     """
 
     name: str
@@ -53,6 +55,8 @@ class Example:
     n_hits: int = 0
     n_left: int = 0
     n_built: int = 0
+    design: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_live(self) -> bool:
@@ -66,15 +70,40 @@ LIVE = Example(
     "Example: chats with four chatbots", "dialogue-free", "dialogue", "running", n_hits=6, n_left=2, n_built=20
 )
 DRAFT = Example("Example: do the answers read well?", "mrc-fluency", "mrc", "draft")
-EXAMPLES = (DRAFT, LIVE, RUNNING, FINISHED)  # the newest is first in the list of campaigns
+LIKERT = Example(
+    "Example: answers on five points",
+    "likert",
+    "mrc",
+    "finished",
+    design={"n_ordinary": 30, "n_degraded": 8, "n_repeat": 4, "n_hits": 12},
+    words={"what workers read": "short passages, each with an answer to a question about it"},
+)
+PREFERENCE = Example(
+    "Example: which question is better?",
+    "preference",
+    "qg",
+    "finished",
+    design={"n_hits": 12},
+    words={"what makes a text better": "a question is better if the passage answers it and it reads well"},
+)
+ESA = Example(
+    "Example: errors in restored texts",
+    "esa",
+    "esa",
+    "finished",
+    design={"n_ordinary": 6, "n_degraded": 2, "n_repeat": 1, "n_hits": 12},
+    words={"source language": "small letters without punctuation", "target language": "written English"},
+)
+EXAMPLES = (DRAFT, LIVE, RUNNING, ESA, PREFERENCE, LIKERT, FINISHED)  # the newest is first in the list of campaigns
 
 
-def load_examples(user: User, log: Log) -> list[Campaign]:
+def load_examples(user: User, log: Log, protocols: Collection[str] = ()) -> list[Campaign]:
     """Make the example campaigns of a user that are not there yet, and carry on with those that are not far enough.
 
-    What somebody has changed or rated in them stays. `log` is called with what is being done.
+    Only those of `protocols` are loaded, if any are named. What somebody has changed or rated in them stays. `log` is
+    called with what is being done.
     """
-    return [load_example(user, example, log) for example in EXAMPLES]
+    return [load_example(user, each, log) for each in EXAMPLES if not protocols or each.protocol in protocols]
 
 
 def load_example(user: User, example: Example, log: Log) -> Campaign:
@@ -117,15 +146,24 @@ def _import(campaign: Campaign, user: User, example: Example) -> None:
 def _launch(campaign: Campaign, user: User, example: Example, log: Log) -> None:
     if campaign.status == Status.DRAFT:
         log(f"{example.name}: building HITs")
-        changes: dict[str, Any] = {"seed": SEED, "workers_per_hit": example.workers_per_hit}
+        changes: dict[str, Any] = {"seed": SEED, "workers_per_hit": example.workers_per_hit, **example.design}
         if example.is_live:  # each HIT has all of them
             changes |= {"n_hits": example.n_built, "n_ordinary": campaign.systems.filter(is_degraded=False).count()}
         change_design(campaign=campaign, changes=changes)
+        if example.words:
+            change_campaign(campaign=campaign, changes={"instructions": _fill(campaign.instructions, example.words)})
         _finish(build_hits(campaign=campaign, user=user))
         campaign.refresh_from_db()
     if campaign.status == Status.READY:
         launch_campaign(campaign=campaign)
         campaign.refresh_from_db()
+
+
+def _fill(instructions: str, words: Mapping[str, str]) -> str:
+    """Return instructions in which each blank that begins so has its words."""
+    for beginning, text in words.items():
+        instructions = re.sub(rf"\[\[{re.escape(beginning)}[^\]]*\]\]", text, instructions)
+    return instructions
 
 
 def _rate(campaign: Campaign, example: Example, log: Log) -> None:

@@ -201,3 +201,31 @@ def _clauses(reasons: Sequence[tuple[int, str]]) -> str:
 
 def _plural(reason: str) -> str:
     return reason.replace("was ", "were ")
+
+
+# --- Of methods other than direct assessment
+
+
+def find_by_pairs(report: Report) -> list[str]:
+    """Return in at most two sentences which system is best, and how many pairs differ, by the report's `pairs`."""
+    scored = [row["system"] for row in report["summary"]["systems"] if row["score"] is not None]
+    if not scored:
+        return ["No system has a score."]
+    best = _name(scored[0])
+    if len(scored) == 1:
+        return [f"{best} is the only system with a score: nothing to compare."]
+    pairs = report["pairs"]
+    decided = [pair for pair in pairs if pair["p_holm"] is not None and pair["p_holm"] < ALPHA]
+    n_beaten = sum(pair["systems"][0] == scored[0] for pair in decided)
+    level = f"p < {ALPHA:g} after Holm’s correction"
+    if n_beaten == len(scored) - 1:
+        others = "the other system" if n_beaten == 1 else "every other system"
+        first = f"{best} is better than {others} ({level})."
+    else:
+        n_others = len(scored) - 1
+        beaten = f"better than {n_beaten} of the {n_others} others" if n_beaten else "not separated from any other one"
+        first = f"{best} has the best score; it is {beaten} ({level})."
+    if len(scored) == 2:
+        return [first]
+    verb = "differs" if len(decided) == 1 else "differ"
+    return [first, f"{len(decided)} of {counted(len(pairs), 'pair')} of systems {verb}."]

@@ -1,18 +1,19 @@
-"""What a campaign's finished assignments hold, from the database to arrays of ratings and to rows of chats.
+"""What a campaign's finished assignments hold, from the database to arrays of ratings, to tables and to rows of chats.
 
 Finished assignments never change, so the same ones give the same. What a worker wrote stays in the database.
 """
 
+import io
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import Avg, QuerySet
 from numpy.typing import NDArray
 
 from analysis.dialogues.rows import NO, YES, Chat, DeadChat, LoadedDialogues, Work, in_order, left_out, without_dead
@@ -23,10 +24,14 @@ from analysis.stats.scores import rescale
 from analysis.stats.weighting import draw_weights
 from annotation.chat.exports import measure_each, minutes_between
 from annotation.models import Assignment, Conversation, Response, TopicChange, Turn
+from annotation.tables import ResponseTable
+from annotation.worker_names import NameWorker
 from campaigns.chatbots import systems_sent_topic
-from campaigns.contracts.protocol import Screen
+from campaigns.contracts.protocol import Scope, Screen
 from campaigns.design.composition import KINDS
+from campaigns.methods import whole_before_replies
 from campaigns.models import Campaign, HitItem, Source
+from evalsite.lib.tables.writing import write_csv
 
 Ints = NDArray[np.int64]
 _Drawn = tuple[int, datetime, float | None, float | None]  # of an assignment: id, start, its and the even probability
@@ -65,7 +70,8 @@ def _finished(campaign: Campaign) -> QuerySet[Assignment]:
 def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> FinishedRatings:
     """Return the ratings of these workers' finished HITs; of everyone's if they are very many or None. Five queries.
 
-    Only answers with a score between two bounds are ratings: others, and what was not judged, are missing.
+    Only answers about a system with a score between two bounds are ratings: others, and what was not judged, are
+    missing. Where only single replies of chats are scored, a chat has the mean of them.
     Raises DomainError `bad_settings` if no criterion has such scores.
     """
     finished = _finished(campaign)
@@ -76,7 +82,9 @@ def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> 
     rated = Response.objects.filter(assignment__in=ids).order_by()
 
     criteria = list(campaign.criteria.all())
-    bounds = {criterion.pk: criterion.bounds for criterion in criteria if criterion.bounds}
+    of_systems = (criterion for criterion in criteria if criterion.scope in campaign.scopes_of_systems)
+    of_study = whole_before_replies(criterion for criterion in of_systems if criterion.bounds)
+    bounds = {criterion.pk: criterion.bounds for criterion in of_study}
     if not bounds:
         raise no_scores()
     criterion_ids = np.array(list(bounds), np.int64)
@@ -84,10 +92,15 @@ def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> 
     started = finished.order_by("worker", "pk").values_list("pk", "worker_id", "started_at").iterator()
     assignments = _columns(((pk, worker, _ms(at.timestamp())) for pk, worker, at in started), 3)
     items = _columns(in_hits.values_list("pk", "kind", "output__system_id", "output__source_id").iterator(), 4)
-    given: Any = scores.values_list("assignment_id", "item_id", "criterion_id", "score").iterator()
+    cell = ("assignment_id", "item_id", "criterion_id")
+    if any(criterion.scope == Scope.TURN for criterion in of_study):  # several scores of one chat
+        given: Any = scores.values_list(*cell).annotate(mean=Avg("score")).iterator()
+    else:
+        given = scores.values_list(*cell, "score").iterator()
     scored = _columns(given, 4, np.float64)  # ids up to 2⁵³ stay exact
     scored[:3] = [column.astype(np.int64) for column in scored[:3]]
-    always = next((criterion.pk for criterion in criteria if criterion.is_always_answered), None)
+    of_items = (criterion for criterion in criteria if criterion.scope != Scope.TURN)
+    always = next((criterion.pk for criterion in of_items if criterion.is_always_answered), None)
     saved = rated.filter(criterion=always) if always else rated.distinct()
     times = saved.values_list("assignment_id", "item_id", "rated_at").iterator()
     timed = _columns(((assignment, item, _ms(at.timestamp())) for assignment, item, at in times), 3)
@@ -127,6 +140,32 @@ def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> 
         ratings,
         took[np.searchsorted(timed_key, keys)],  # every item with a score has a time
     )
+
+
+def write_responses(
+    copy: IO[bytes],
+    campaign: Campaign,
+    table: ResponseTable,
+    *,
+    names: NameWorker,
+    workers: Collection[int] | None = None,
+) -> int:
+    """Write a table of finished assignments as CSV; return of how many assignments it has rows.
+
+    `workers`: those whose rows are wanted, by id; everybody's if they are very many or None.
+    """
+    assignments, place = set(), table.columns.index("assignment")
+    wanted = workers if workers is not None and len(workers) <= _MOST_NAMED else None
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for row in table.rows(campaign, names=names, workers=wanted):
+            assignments.add(row[place])
+            yield row
+
+    text = io.TextIOWrapper(copy, encoding="utf-8", newline="")
+    write_csv(text, table.columns, rows())
+    text.detach()  # flushes, and leaves the file open
+    return len(assignments)
 
 
 def _ms(seconds: float) -> int:

@@ -12,8 +12,10 @@ from django.http import QueryDict
 from analysis.live import ACTIVE, SUSPICIOUS
 from analysis.paper.questions import LONGEST_ANSWER, Question
 from analysis.ratings.columns import COLUMNS, REQUIRED
+from analysis.ratings.finding import read_chosen
 from analysis.ratings.scales import FULL, SHORT, Observed, Scale
 from analysis.ratings.scales import words as scale_words
+from analysis.response_methods import ResponseMethod
 from analysis.results import EXCLUDED
 from analysis.settings import LONGEST_NAME, LONGEST_STATEMENT, AnalysisSettings, RatedCriterion
 from analysis.stats.procedures import Procedure
@@ -41,6 +43,7 @@ _MEANINGS = {
     "criterion": "What was rated. If left out: the protocol's only criterion.",
     "score": "As the worker gave it; negative criteria not reversed.",
     "pool": "The pool that the worker belongs to, such as crowd or experts: pools are compared.",
+    "turn": "The reply in a chat that was rated; empty where the whole chat was.",
 }
 
 
@@ -51,10 +54,29 @@ class UploadForm(forms.Form):
     file = SizedFileField(
         label="Ratings file",
         help_text=f"{READABLE}: names of columns in the first row.",
-        advice="Save it as Parquet, which is many times smaller, or analyse it on the command line: “manage.py "
+        advice="Save it as Parquet, which is many times smaller, or analyse it on the command line: “evalsite "
         "analyse” has no limit.",
-        widget=forms.FileInput(attrs={"accept": SUFFIXES}),
+        widget=forms.FileInput(attrs={"accept": f"{SUFFIXES},.json"}),
     )
+    columns = forms.CharField(
+        label="Columns that have other names",
+        required=False,
+        widget=forms.Textarea({"rows": 2, "placeholder": "system=model\nsource=question"}),
+        help_text="One a line: what it is, and its name in the tasks’ data. score=… says which answers are meant.",
+    )
+    items = SizedFileField(
+        label="File of the items that were annotated",
+        required=False,
+        help_text="Potato writes only the ids and texts of its items.",
+        advice="Leave out the columns that say nothing about system and source.",
+    )
+
+    def clean_columns(self) -> dict[str, str]:
+        """Return the columns that were named, by what they are."""
+        try:
+            return read_chosen([line for line in self.cleaned_data["columns"].splitlines() if line.strip()])
+        except DomainError as error:
+            raise forms.ValidationError(error.message) from None
 
 
 class MappingForm(forms.Form):
@@ -161,13 +183,24 @@ def _alpha(help_text: str = "") -> forms.FloatField:
     return forms.FloatField(label="α", min_value=0.0001, max_value=0.9999, help_text=help_text, widget=widget)
 
 
+# Fields of AnalysisSettings.
+_SETTING = {"worker_test": "preset", "alpha": "alpha", "unit": "unit"}
+_OF_STUDIES = ("standardised_kinds",)
+
+
 class ChangeForm(forms.Form):
-    """What is often changed on a results page."""
+    """What is often changed on a results page, as far as its method takes it."""
 
     worker_test = forms.ChoiceField(choices=[(slug, test.name) for slug, test in WORKER_TESTS.items()])
     alpha = _alpha()
     unit = forms.ChoiceField(choices=[(slug, name) for slug, (name, _) in UNITS.items()])
     comparison = forms.ChoiceField(choices=[(slug, name) for slug, (name, _) in PROCEDURES.items()], required=False)
+
+    def __init__(self, method: ResponseMethod[Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offered = {*method.takes, *(_OF_STUDIES if method.is_study else ())}
+        for name in set(self.fields) - offered:
+            del self.fields[name]
 
     @staticmethod
     def initial_of(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,8 +213,10 @@ class ChangeForm(forms.Form):
     def changes(self) -> dict[str, Any]:
         """Return what was sent as fields of AnalysisSettings."""
         data = self.cleaned_data
-        chosen = {"preset": data["worker_test"], "alpha": data["alpha"], "unit": data["unit"]}
-        return chosen | {"comparison": data["comparison"] or Procedure.CLUSTERED.value}
+        chosen = {_SETTING[name]: data[name] for name in ("worker_test", "alpha", "unit") if name in data}
+        if "comparison" in data:
+            chosen["comparison"] = data["comparison"] or Procedure.CLUSTERED.value
+        return chosen
 
 
 class ProtocolForm(ChangeForm):
@@ -210,14 +245,35 @@ class ProtocolForm(ChangeForm):
         help_text="z is a score minus the worker's mean, divided by the worker's standard deviation.",
     )
 
+    def __init__(self, method: ResponseMethod[Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(method, *args, **kwargs)
+        if method.options:
+            help_text = f"As JSON, such as {{}}. There are: {', '.join(method.options)}."
+            self.fields["options"] = forms.JSONField(
+                label="Options of the method", required=False, help_text=help_text, widget=forms.Textarea({"rows": 2})
+            )
+
+    def clean_options(self) -> dict[str, Any]:
+        """Take an empty field for no options."""
+        options = {} if self.cleaned_data["options"] is None else self.cleaned_data["options"]
+        if not isinstance(options, dict):
+            raise forms.ValidationError("Write an object, such as {}.")
+        return options
+
     @staticmethod
     def initial_of(settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the form's values for settings as a run stores them."""
-        return ChangeForm.initial_of(settings) | {"standardised_kinds": settings["standardised_kinds"]}
+        more = {"standardised_kinds": settings["standardised_kinds"], "options": settings.get("options") or None}
+        return ChangeForm.initial_of(settings) | more
 
     def changes(self) -> dict[str, Any]:
         """Return what was sent as fields of AnalysisSettings."""
-        return super().changes() | {"standardised_kinds": tuple(self.cleaned_data["standardised_kinds"])}
+        data, more = self.cleaned_data, {}
+        if "standardised_kinds" in data:
+            more["standardised_kinds"] = tuple(data["standardised_kinds"])
+        if "options" in data:
+            more["options"] = data["options"]
+        return super().changes() | more
 
 
 class AnalysedCriterionForm(forms.Form):

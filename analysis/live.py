@@ -1,28 +1,38 @@
 """The workers of a campaign as they are now, computed from the database whenever a HIT has ended.
 
-What the ratings of workers say is kept in a file of each campaign, for all processes, without anybody's name.
+They are tested as the campaign's results test them: by the judgement of its method. Studies of direct assessment are
+read as arrays; of other methods the same table is read as for the results, of those workers alone who did something
+new. How workers rate (repeats, spread, seconds) is said wherever there are scores.
+
+What the responses of workers say is kept in a file of each campaign, for all processes, without anybody's name.
 """
 
 import hashlib
 import json
 import logging
+import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
+import numpy as np
 from django.conf import settings as django_settings
-from django.db.models import TextChoices
+from django.db.models import Count, Max, Q, TextChoices
 
 from analysis.anonymity import anonymise
-from analysis.finished_work import read_ratings
+from analysis.campaign_queries import has_scores, study_settings_of
+from analysis.finished_work import read_ratings, write_responses
+from analysis.response_methods import ResponsesFile, get_method
+from analysis.response_methods.workers import judge_workers
 from analysis.settings import AnalysisSettings
 from analysis.stats.conduct import compare_references, describe_conduct
 from analysis.stats.quality import Verdict, run_worker_test
-from analysis.stats.ratings import match_twins, or_none
+from analysis.stats.ratings import match_twins, or_nan, or_none
 from analysis.stats.scores import reverse_negative
-from annotation.models import Assignment
+from annotation.models import Assignment, Worker
+from annotation.tables import table_of
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.models import Campaign
 from evalsite.lib.drafts import draft_of
@@ -113,23 +123,45 @@ def find_workers(workers: Iterable[LiveWorker], *, state: str, search: str, with
 
 
 def list_live_workers(campaign: Campaign, settings: AnalysisSettings, now: datetime) -> list[LiveWorker]:
-    """Return everyone who began a HIT of the campaign, by name. Six queries; one if no HIT has ended since.
+    """Return everyone who began a HIT of the campaign, by name, judged as the campaign's results judge them.
 
-    What the ratings of a worker say is kept until the worker finishes another HIT: finished assignments never change.
+    What the responses of a worker say is kept until the worker finishes another HIT: finished assignments never change.
+    Seven queries of a study, a few more of other methods; two if no HIT has ended since.
+
+    Parameters
+    ----------
+    settings : those of the campaign's results (`campaign_queries.judging_settings_of`).
+
+    Raises
+    ------
+    DomainError
+        If the method cannot judge by these settings, or by what was answered: the results say the same.
     """
     workers = _workers_of(campaign, now)
     known = _read_kept(campaign, settings)
     stale = [pk for pk, worker in workers.items() if worker.finished and known.get(pk, ([],))[0] != worker.finished]
     if stale:
-        for pk, conduct in _conduct_of(campaign, settings, stale).items():
-            known[pk] = workers[pk].finished, conduct
+        is_study = get_method(settings.method).is_study
+        found = _conduct_of(campaign, settings, stale) if is_study else _judge(campaign, settings, stale)
+        known |= {pk: (workers[pk].finished, found.get(pk, UNTRIED)) for pk in stale}
         _keep(campaign, settings, known)
     for pk, worker in workers.items():
         if worker.finished:
             worker.conduct = known[pk][1]
         elif settings.preset == NO_TEST:
             worker.conduct = TRUSTED
+    if not get_method(settings.method).is_study:
+        _give_verdicts([worker for worker in workers.values() if worker.finished], settings)
     return sorted(workers.values(), key=lambda worker: worker.name)
+
+
+def list_unjudged_workers(campaign: Campaign, now: datetime) -> list[LiveWorker]:
+    """Return everyone who began a HIT of a campaign whose method cannot judge them, by name. Two queries."""
+    workers = _workers_of(campaign, now).values()
+    if campaign.worker_test == NO_TEST:
+        for worker in workers:
+            worker.conduct = TRUSTED
+    return sorted(workers, key=lambda worker: worker.name)
 
 
 def kept_file(public_id: UUID) -> Path:
@@ -163,24 +195,63 @@ def _keep(campaign: Campaign, settings: AnalysisSettings, known: _Known) -> None
 
 
 def _workers_of(campaign: Campaign, now: datetime) -> dict[int, LiveWorker]:
-    """Return each worker by id, without what their ratings say. One query."""
-    workers: dict[int, LiveWorker] = {}
-    found = Assignment.objects.filter(campaign=campaign).order_by("pk").select_related("worker")
-    for assignment in found.only("state", "seen_at", "leased_until", "worker__key").iterator():
-        worker = workers.setdefault(assignment.worker_id, LiveWorker(assignment.worker.name))
-        if assignment.state == State.FINISHED:
-            worker.finished.append(assignment.pk)
-        elif assignment.state == State.ACTIVE and assignment.leased_until > now:
-            worker.n_active += 1
-        elif assignment.state != State.REJECTED:
-            worker.n_left += 1
-        worker.seen_at = max(worker.seen_at or assignment.seen_at, assignment.seen_at)
+    """Return each worker by id, without what their ratings say. Two queries, which the database sums up."""
+    mine = Assignment.objects.filter(campaign=campaign).order_by()
+    is_active = Q(state=State.ACTIVE, leased_until__gt=now)
+    is_left = ~is_active & ~Q(state__in=(State.FINISHED, State.REJECTED))
+    counted = mine.values_list("worker", "worker__key").annotate(
+        n_left=Count("pk", filter=is_left), n_active=Count("pk", filter=is_active), seen=Max("seen_at")
+    )
+    workers = {
+        pk: LiveWorker(Worker(key=key).name, [], n_left, n_active, seen)
+        for pk, key, n_left, n_active, seen in counted.iterator()
+    }
+    finished = mine.filter(state=State.FINISHED).order_by("pk").values_list("worker", "pk")
+    for worker, pk in finished.iterator():
+        workers[worker].finished.append(pk)
     return workers
 
 
 def _is_fine(settings: AnalysisSettings) -> bool:
     """Tell whether scores have many values: on a few points, honest workers repeat them and differ little."""
     return all(high - low >= _MANY_POINTS for low, high in settings.scales)
+
+
+def _judge(campaign: Campaign, settings: AnalysisSettings, workers: list[int]) -> dict[int, Conducted]:
+    """Return what these workers' finished HITs say of each, by the campaign's method; verdicts are given later.
+
+    Who has nothing to compare is untested beside others who were tested, and trusted where nobody was.
+    """
+    scores = study_settings_of(campaign) if has_scores(campaign) else None
+    found = _conduct_of(campaign, scores, workers) if scores else {}
+    p_of = {} if settings.preset == NO_TEST else _tested(campaign, settings, workers)
+    return {
+        pk: replace(found.get(pk, UNTRIED), p=p, n_compared=n, verdict=UNTRIED.verdict)
+        for pk, (p, n) in ((pk, p_of.get(pk, (None, 0))) for pk in workers)
+    }
+
+
+def _tested(campaign: Campaign, settings: AnalysisSettings, workers: list[int]) -> dict[int, tuple[float | None, int]]:
+    """Return p of the worker test and what was compared, by worker, of those whose answers the method reads."""
+    method = get_method(settings.method)
+    with tempfile.NamedTemporaryFile(prefix="workers-") as copy:
+        table = table_of(campaign, method.table)
+        if not write_responses(copy, campaign, table, names=lambda worker: str(worker.pk), workers=workers):
+            return {}
+        judged = method.judge(method.read(ResponsesFile(Path(copy.name)), settings), settings)
+    if judged is None:
+        return {}
+    both = zip(judged.names, judged.p_value, judged.n_compared, strict=True)
+    return {int(name): (or_none(p), int(n)) for name, p, n in both}
+
+
+def _give_verdicts(workers: list[LiveWorker], settings: AnalysisSettings) -> None:
+    """Judge workers by their p, all of them together, as the results do."""
+    said = [worker.conduct for worker in workers]
+    n_compared = np.array([each.n_compared for each in said], np.int64)
+    judged = judge_workers([worker.name for worker in workers], or_nan(each.p for each in said), n_compared, settings)
+    for worker, verdict in zip(workers, judged.verdict, strict=True):
+        worker.conduct = replace(worker.conduct, verdict=Verdict(int(verdict)).name.lower())
 
 
 def _conduct_of(campaign: Campaign, settings: AnalysisSettings, workers: list[int]) -> dict[int, Conducted]:

@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 
 from campaigns.models import Campaign, Output
+from evalsite.lib.encryption import EncryptedField
 
 
 def ratings_path(ratings_file: "RatingsFile", name: str) -> str:
@@ -20,7 +21,8 @@ def ratings_path(ratings_file: "RatingsFile", name: str) -> str:
 class RatingsFile(models.Model):
     """A file of ratings, as uploaded, and what its columns mean; or a snapshot of a campaign's ratings.
 
-    A snapshot holds the ratings of `n_assignments` finished assignments, and all members see it.
+    A snapshot holds the ratings of `n_assignments` finished assignments, and all members see it. A file of another tool
+    is kept as a table of evalsite's own, so that all analyses of it read the same (`made_from`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -37,6 +39,11 @@ class RatingsFile(models.Model):
     )
     scale = models.JSONField(
         "least and greatest score that a worker could give", null=True, blank=True, help_text="Empty: 0 to 100."
+    )
+    made_from: Any = models.JSONField(
+        "file of another tool that it was made from: tool, responses, name, sha256, columns, warnings",
+        default=dict,
+        blank=True,
     )
     uploaded_at = models.DateTimeField(default=timezone.now)
     campaign = models.ForeignKey(Campaign, null=True, blank=True, on_delete=models.PROTECT, related_name="snapshots")
@@ -269,7 +276,7 @@ class Judge(models.Model):
     name = models.CharField(max_length=100, help_text="Its metrics have this name.")
     connector = models.CharField(max_length=50)
     settings: Any = models.JSONField("options of its connector", default=dict)
-    secrets = models.TextField("secret options, encrypted", blank=True)
+    secrets = EncryptedField("secret options, encrypted", blank=True)
     criteria: Any = models.JSONField("keys of the criteria that it judges, in order", default=list)
     timeout_s = models.PositiveSmallIntegerField("seconds to wait for an answer", default=60)
     max_parallel = models.PositiveSmallIntegerField("calls at once", default=4)

@@ -3,21 +3,25 @@
 The results of a campaign are pages of the campaign, those of an uploaded file are the file's.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django.http import QueryDict
 from django.urls import reverse
 
 from analysis.campaign_queries import RatingProgress, get_rating_progress
+from analysis.exports import file_name
 from analysis.methods import sections_of
 from analysis.models import AnalysisRun, RatingsFile, ShareLink
 from analysis.queries import Role, newest_run_of
+from analysis.response_methods import Report, method_of
 from analysis.results import get_totals, has_chats
+from analysis.sections import Section
 from campaigns.navigation import campaign_context
 from evalsite.lib.navigation import Link, LinkGroup, SideBar
 from evalsite.lib.words import counted
 
+_SECTION_KEY, _SECTION = "section", "section:"
 RESULT_PAGES = {
     "run": "Findings",
     "significance": "Significance",
@@ -44,18 +48,43 @@ _OF_CAMPAIGN = {
     "compare": ("compare", "campaign_compare"),
     "paper": ("paper", "campaign_paper"),
     "downloads": ("downloads", "campaign_downloads"),
+    "section": (_SECTION_KEY, "campaign_section"),
 }
 
 
 def result_url(run: AnalysisRun, page: str = "run", query: QueryDict | None = None) -> str:
-    """Return the address of a page of a run: in its campaign if it has one."""
+    """Return the address of a page of a run, or of a `section_page`: in its campaign if it has one."""
     campaign, more = run.ratings_file.campaign, query.urlencode() if query else ""
+    page, _, section = page.partition(":")
+    of_section = [section] if section else []
     if run.share_token:
-        return reverse(f"shared:{page}", args=[run.share_token]) + (f"?{more}" if more else "")
+        return reverse(f"shared:{page}", args=[run.share_token, *of_section]) + (f"?{more}" if more else "")
     if campaign is None:
-        return reverse(f"analysis:{page}", args=[run.pk]) + (f"?{more}" if more else "")
-    url = reverse(f"analysis:{_OF_CAMPAIGN[page][1]}", args=[campaign.public_id])
+        return reverse(f"analysis:{page}", args=[run.pk, *of_section]) + (f"?{more}" if more else "")
+    url = reverse(f"analysis:{_OF_CAMPAIGN[page][1]}", args=[campaign.public_id, *of_section])
     return f"{url}?run={run.pk}" + (f"&{more}" if more else "")
+
+
+def section_page(section: Section) -> str:
+    """Return what the page is called that a section has of its own."""
+    return _SECTION + file_name(section.slug)
+
+
+def _sections_shown(report: Report, page: str) -> list[Section]:
+    """Return the sections that a page of a result shows. A section has an address also where no side bar names it."""
+    if page.startswith(_SECTION):
+        return [section for section in sections_of(report) if section_page(section) == page]
+    return sections_of(report, page)
+
+
+def has_page(run: AnalysisRun, page: str) -> bool:
+    """Tell whether the result of a run, which has a report, has this page: its method may have no use for it."""
+    return bool(_sections_shown(run.report, page)) if page.startswith(_SECTION) else page in _pages_of(run)
+
+
+def _pages_of(run: AnalysisRun) -> Collection[str]:
+    """Return which pages a run has, those of its method until there is a report."""
+    return method_of(run.shown).pages_of(run.shown) if run.shown else method_of({"settings": run.settings}).pages
 
 
 def share_path(link: ShareLink) -> str:
@@ -103,17 +132,22 @@ def result_context(run: AnalysisRun, page: str, progress: RatingProgress | None 
         "progress": (progress or get_rating_progress(campaign)) if campaign else None,
         "can_change": run.my_role != Role.VIEWER,
         "is_owner": run.my_role == Role.OWNER,
-        "sections": sections_of(run.report, page) if run.report else [],
+        "sections": _sections_shown(run.report, page) if run.report else [],
     }
     if run.share_token:
         return context | {"base": "base.html", "side_bar": _shared_side_bar(run, page), "is_shared": True}
     if campaign is None:
         return context | {"base": "base.html", "crumbs": crumbs(run.ratings_file), "side_bar": _side_bar(run, page)}
     campaign.my_role = run.my_role
-    frame = campaign_context(campaign, _OF_CAMPAIGN[page][0])
+    own = _own_pages(run, page)
+    frame = campaign_context(campaign, _OF_CAMPAIGN[page.partition(":")[0]][0], results=(_pages_of(run), own))
     if is_older:
         frame["side_bar"] = frame["side_bar"].with_query(
-            {reverse(f"analysis:{name}", args=[campaign.public_id]) for _, name in _OF_CAMPAIGN.values()},
+            {
+                reverse(f"analysis:{name}", args=[campaign.public_id])
+                for key, name in _OF_CAMPAIGN.values()
+                if key != _SECTION_KEY
+            },
             f"run={run.pk}",
         )
     return frame | context | {"base": "campaigns/frame.html"}
@@ -135,11 +169,17 @@ def _shared_side_bar(run: AnalysisRun, page: str) -> SideBar:
 
 
 def _links(run: AnalysisRun, page: str, names: Iterable[str]) -> list[Link]:
-    report = run.shown or {"summary": {}}
     # A shared result has no page on which nothing can be seen or done.
+    report = run.shown or {"summary": {}}
     missing = {"chats": not has_chats(report), "metrics": bool(run.share_token) and not report.get("metrics")}
-    return [
-        Link(RESULT_PAGES[name], result_url(run, name), name == page)
-        for name in names
-        if name == page or not missing.get(name)
-    ]
+    offered = {name for name in _pages_of(run) if not missing.get(name)} | {page}
+    first, *rest = [Link(RESULT_PAGES[name], result_url(run, name), name == page) for name in names if name in offered]
+    return [first, *_own_pages(run, page), *rest]
+
+
+def _own_pages(run: AnalysisRun, page: str) -> list[Link]:
+    """Return the pages of single sections of a run."""
+    if not run.report:
+        return []
+    found = [(section.title, section_page(section)) for section in method_of(run.report).own_pages(run.report)]
+    return [Link(title, result_url(run, name), name == page) for title, name in found]

@@ -3,8 +3,8 @@
 from django.urls import reverse
 
 from analysis.campaign_queries import find_job, find_last_look, find_latest_result
-from analysis.findings import find
 from analysis.looks import describe_course
+from analysis.response_methods import method_of
 from campaigns.design.stopping import StoppingRule
 from campaigns.models import Campaign
 from campaigns.overview import NextStep, OverviewPart
@@ -16,7 +16,7 @@ def finding_part(campaign: Campaign, user: User) -> OverviewPart | None:
     url = reverse("analysis:campaign_results", args=[campaign.public_id])
     is_closed = campaign.status == Campaign.Status.CLOSED
     if latest := find_latest_result(user, campaign.pk):
-        findings = find(latest.report)
+        findings = method_of(latest.report).findings(latest.report)
         if is_closed:
             return OverviewPart(next_step=NextStep("Finding", " ".join(findings), "See the results", url))
         return OverviewPart("analysis/overview.html", {"findings": findings, "results_url": url})

@@ -15,6 +15,8 @@ from analysis.dialogues.rows import CHAT_COLUMNS, WEIGHT, WORK_COLUMNS, Chat, Wo
 from analysis.exports import dump_json, table_files
 from analysis.metrics.loading import SegmentScores
 from analysis.ratings.sources import SOURCE_COLUMNS
+from analysis.response_methods import method_of
+from analysis.stats.ratings import Codes, Floats
 from analysis.study import Study
 from campaigns.design.composition import KINDS
 from campaigns.design.worker_test import NO_TEST
@@ -30,21 +32,22 @@ ratings.csv     every rating as the worker gave it, one a row
 summary.json    the results
 tables/         the results as CSV and LaTeX
 {texts}
-With evalsite {version} this command, in this folder, prints summary.json and writes the tables again, both byte for
-byte (manage.py is that of evalsite: put the path to it there):
+With evalsite {version} (pipx install evalsite=={version}) this command, in this folder, prints summary.json and writes
+the tables again, both byte for byte:
 
-    python manage.py analyse ratings.csv --protocol protocol.json{options} --out again --no-figures --format json
+    evalsite analyse ratings.csv --protocol protocol.json{options} --out again --no-figures --format json
 
     diff -r tables again/tables
 
 {test}
 Workers are named by a number and a keyed hash.
 """
-_TEXTS = {
+TEXTS = {
     "datasheet.md": "the Human Evaluation Datasheet (HEDS), as far as it was answered",
     "datasheet.json": "the same as JSON",
     "paper.txt": "methods, results and data statement in sentences",
 }
+"""What the package of a campaign says in words, by file."""
 _CHATS, _TIMES, _SOURCES, _METRICS = "dialogues.csv", "assignments.csv", "sources.csv", "metrics.csv"
 _ABOUT = {
     _CHATS: ("--dialogues", "topic, opinion and length of every chat, one a row"),
@@ -56,31 +59,33 @@ _ABOUT = {
 
 def write_package(
     path: Path,
-    study: Study,
     document: dict[str, Any],
     names: Mapping[str, str],
     texts: Mapping[str, str] | None = None,
+    *,
+    study: Study,
 ) -> None:
     """Write the replication package of a study as a zip file; `document` is its anonymous report.
 
     `names` has a name for every worker of the ratings and of the chats, `texts` what the package of a
-    campaign says in words: a content for each name of `_TEXTS`.
+    campaign says in words: a content for each name of `TEXTS`.
     """
     more = _more_files(study, names)
     described = [name for name, _, _ in more] + [_METRICS] * (study.metrics is not None)
     readme = _README.format(
         version=__version__,
         more="".join(f"{name:15} {_ABOUT[name][1]}\n" for name in described),
-        texts="".join(f"{name:15} {_TEXTS[name]}\n" for name in texts or ()),
+        texts="".join(f"{name:15} {TEXTS[name]}\n" for name in texts or ()),
         options="".join(f" {_ABOUT[name][0]} {name}" for name in described),
-        test=_worker_test(document["summary"]["worker_test"]),
+        test=describe_test(document["summary"]["worker_test"]),
     )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
         package.writestr("README.txt", readme)
         for name, content in (texts or {}).items():
             package.writestr(name, content)
-        package.writestr("protocol.json", dump_json(document["settings"]))
-        package.writestr("summary.json", dump_json(document["summary"]))
+        criteria = [criterion.to_json() for criterion in study.asked]
+        package.writestr("protocol.json", dump_json(document["settings"] | {"criteria": criteria}))
+        package.writestr("summary.json", dump_json(method_of(document).printed(document)))
         with package.open("ratings.csv", "w", force_zip64=True) as stream:
             write_ratings(stream, study, names)
         for name, header, rows in more:
@@ -94,7 +99,7 @@ def write_package(
             package.writestr(f"tables/{name}", content)
 
 
-def _worker_test(test: Mapping[str, Any]) -> str:
+def describe_test(test: Mapping[str, Any]) -> str:
     """Return by which test workers count."""
     if test["preset"] == NO_TEST:
         return "No worker test was applied: every worker counts, apart from those excluded by hand."
@@ -107,18 +112,18 @@ def write_ratings(stream: IO[bytes], study: Study, names: Mapping[str, str]) -> 
     Assignments are numbered, since their names may hold a worker's; positions count the items of an assignment.
     """
     loaded, ratings = study.loaded, study.loaded.ratings
-    item, criterion = np.nonzero(~np.isnan(ratings.scores))
+    item, criterion, score, turn = _rated(study)
     starts = np.flatnonzero(np.diff(ratings.assignment, prepend=-1))
     position = np.arange(ratings.n_items) - np.repeat(starts, np.diff(starts, append=ratings.n_items)) + 1
-    assignments = _numbered(len(loaded.assignments))
+    assignments = numbered(len(loaded.assignments))
     columns = {
         "worker": _labels(ratings.worker[item], [names[worker] for worker in loaded.workers]),
         "assignment": _labels(ratings.assignment[item], assignments),
         "position": pa.array(position[item]),
         "system": _labels(ratings.system[item], loaded.systems),
         "kind": _labels(ratings.kind[item], list(KINDS)),
-        "criterion": _labels(criterion, study.settings.criterion_names),
-        "score": pa.array(ratings.scores[item, criterion]),
+        "criterion": _labels(criterion, [each.name for each in study.asked]),
+        "score": pa.array(score),
     }
     if loaded.pools:
         pools = sorted(set(loaded.pools) - {""})
@@ -126,7 +131,25 @@ def write_ratings(stream: IO[bytes], study: Study, names: Mapping[str, str]) -> 
         columns["pool"] = _labels(of_worker[ratings.worker[item]], pools)
     if loaded.sources:
         columns["source"] = _labels(ratings.source[item], loaded.sources)
+    if loaded.replies:
+        columns["turn"] = _labels(turn, loaded.replies.turns)
     pyarrow.csv.write_csv(pa.table(columns), stream)
+
+
+def _rated(study: Study) -> tuple[Codes, Codes, Floats, Codes]:
+    """Return item, criterion (a code of `Study.asked`), score and turn, −1 for none, of every rating."""
+    scores, replies = study.loaded.ratings.scores, study.loaded.replies
+    item, column = np.nonzero(~np.isnan(scores))
+    names = [each.name for each in study.asked]
+    criterion = np.array([names.index(name) for name in study.loaded.criteria], np.int64)[column]
+    whole = item, criterion, scores[item, column], np.full(item.size, -1)
+    if replies is None:
+        return whole
+    of_replies = replies.item, replies.criterion, replies.score, replies.turn
+    if replies.is_averaged:
+        return of_replies
+    item, criterion, score, turn = (np.concatenate(both) for both in zip(whole, of_replies, strict=True))
+    return item, criterion, score, turn
 
 
 def write_scores(stream: IO[bytes], scores: SegmentScores) -> None:
@@ -140,7 +163,8 @@ def write_scores(stream: IO[bytes], scores: SegmentScores) -> None:
     pyarrow.csv.write_csv(pa.table(columns), stream)
 
 
-def _numbered(n: int) -> list[str]:
+def numbered(n: int) -> list[str]:
+    """Return names of so many assignments, in the order of their numbers."""
     return [f"a{k:0{len(str(n))}d}" for k in range(1, n + 1)]
 
 
@@ -155,7 +179,7 @@ def _more_files(study: Study, names: Mapping[str, str]) -> list[tuple[str, Seque
     rated = [(loaded.workers[worker_of[code]], label) for code, label in enumerate(loaded.assignments)]
     others = {row[:2] for row in (*chats, *study.work)} - set(rated)
     order = [*rated, *sorted(others)]
-    numbers = dict(zip(order, _numbered(len(order)), strict=True))
+    numbers = dict(zip(order, numbered(len(order)), strict=True))
     has_chats = study.dialogues is not None
     times = (*WORK_COLUMNS, WEIGHT) if any(row.weight is not None for row in study.work) else WORK_COLUMNS
     files: list[tuple[str, Sequence[str], Sequence[Chat | Work], bool]] = [

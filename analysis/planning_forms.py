@@ -7,8 +7,18 @@ from typing import Any
 from django import forms
 
 from analysis.models import AnalysisRun
-from analysis.planning.plans import MOST_ITEMS, MOST_SYSTEMS, MOST_WORKERS, PlanSettings, make_design
-from analysis.planning_queries import PilotChoice, fee_if_doubled, plan_defaults
+from analysis.planning.planned_methods import PLANNED
+from analysis.planning.plans import (
+    LEVELS,
+    MOST_ITEMS,
+    MOST_LEVELS,
+    MOST_SYSTEMS,
+    MOST_WORKERS,
+    PlanSettings,
+    make_design,
+)
+from analysis.planning_queries import PilotChoice, fee_if_doubled, plan_defaults, why_unplanned
+from analysis.response_methods import DEFAULT, get_method
 from campaigns.design.composition import Layout
 from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.models import Campaign
@@ -32,6 +42,8 @@ DEFAULTS = {
     "difference": 5,
     "target": 80,
     "n_simulations": "200",
+    "method": DEFAULT,
+    "n_levels": LEVELS,
 }
 _LAYOUTS = [
     (Layout.POOLED.value, "any outputs"),
@@ -43,7 +55,7 @@ _DESIGN = (
     *("n_repeat", "n_criteria"),
 )
 _GROUPS = (
-    ("What is to be found", ("difference", "target", "variances"), True),
+    ("What is to be found", ("method", "difference", "n_levels", "target", "variances"), True),
     ("Who rates", ("n_workers", "hits_per_worker", "workers_per_hit"), True),
     ("What is rated", ("n_systems", "n_sources", "n_ordinary"), True),
     (
@@ -78,7 +90,18 @@ def _number(label: str, most: float, text: str, *, required: bool = False) -> fo
 class PlanningForm(forms.Form):
     """A design, what it is to find, where the variances come from, what work costs."""
 
-    difference = _number("Difference, in points of 100", 100, "Between neighbours in rank.", required=True)
+    method = forms.ChoiceField(
+        label="Response method", required=False, choices=lambda: [(slug, get_method(slug).title) for slug in PLANNED]
+    )
+    difference = _number(
+        "Difference",
+        100,
+        "Between neighbours in rank: in points of 100; in levels; of votes how many in 100 the better system wins.",
+        required=True,
+    )
+    n_levels = forms.IntegerField(
+        label="Levels", min_value=2, max_value=MOST_LEVELS, required=False, help_text="Of ordered levels."
+    )
     target = _whole("Power wanted, in %", 10, 99, "How often it is to be found.")
     variances = forms.ChoiceField(
         label="Variances", required=False, help_text="Assumed, or as in ratings that you have: a pilot."
@@ -119,6 +142,12 @@ class PlanningForm(forms.Form):
             (str(choice.run.pk), choice.title) for choice in pilots
         ]
 
+    def clean(self) -> dict[str, Any]:
+        """Refuse a campaign whose responses cannot be planned."""
+        if self._campaign and (reason := why_unplanned(self._campaign)):
+            raise forms.ValidationError(reason)
+        return super().clean() or {}
+
     def groups(self) -> list[tuple[str, list[forms.BoundField], bool]]:
         """Return the fields as the page groups them: title, fields, and whether they show at once."""
         return [
@@ -152,6 +181,8 @@ class PlanningForm(forms.Form):
                 currency=data["currency"],
                 minutes=data["minutes"],
                 hits_per_day=data["hits_per_day"],
+                method=data["method"] or DEFAULT,
+                n_levels=data["n_levels"] or LEVELS,
             )
         except DomainError as error:
             self.add_error(None, error.message)
@@ -182,4 +213,6 @@ def initial_of(settings: PlanSettings, pilot: AnalysisRun | None) -> dict[str, A
         "minutes": settings.minutes,
         "hits_per_day": settings.hits_per_day,
         "variances": str(pilot.pk) if pilot else ASSUMED,
+        "method": settings.method,
+        "n_levels": settings.n_levels,
     }

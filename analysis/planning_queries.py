@@ -15,14 +15,21 @@ from django.utils import timezone
 
 from analysis.campaign_queries import find_latest_result
 from analysis.models import AnalysisRun, PowerAnalysis
+from analysis.planning.planned_methods import PLANNED, PlannedLevels, PlannedVotes
 from analysis.queries import Role, list_comparable_results, parse_id
+from analysis.response_methods import get_method, method_of
 from annotation.progress import get_totals, minutes_per_hit
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign, Output
 from campaigns.queries import count_tested, fee_of_place
 from evalsite.accounts.models import User
-from evalsite.lib.words import counted
+from evalsite.lib.words import counted, listed
 
+FIRST_DIFFERENCES: dict[str, dict[str, Any]] = {
+    PlannedVotes.slug: {"difference": 60, "n_criteria": 1, "layout": Layout.POOLED.value},
+    PlannedLevels.slug: {"difference": 0.3},
+}
+"""What plans of these methods begin with: a difference in their units, and what is always so."""
 _MOST_PILOTS, _MOST_LISTED = 50, 20
 _DAY = timedelta(days=1)
 
@@ -81,7 +88,8 @@ def list_pilots(user: User, campaign: Campaign | None) -> list[PilotChoice]:
 
     Two queries at most.
     """
-    own = find_latest_result(user, campaign.pk) if campaign else None
+    latest = find_latest_result(user, campaign.pk) if campaign else None
+    own = latest if latest and method_of(latest.report).is_study else None
     found = (
         [PilotChoice(own, f"This campaign: {counted(own.ratings_file.n_assignments or 0, 'assignment')}")]
         if own
@@ -95,6 +103,17 @@ def list_pilots(user: User, campaign: Campaign | None) -> list[PilotChoice]:
             files.add(file.pk)
             found.append(PilotChoice(run, file.title))
     return found
+
+
+def why_unplanned(campaign: Campaign) -> str:
+    """Return why there is no plan for a campaign, by its response method; "" if there may be one."""
+    if campaign.method in PLANNED:
+        return ""
+    planned = listed([get_method(slug).title for slug in PLANNED])
+    return (
+        f"There is no plan for the response method of this campaign, {get_method(campaign.method).title}: how its "
+        f"responses vary is not known here. There are plans for {planned}."
+    )
 
 
 def plan_defaults(campaign: Campaign) -> dict[str, Any]:
@@ -115,10 +134,12 @@ def plan_defaults(campaign: Campaign) -> dict[str, Any]:
         "n_degraded": min(campaign.n_degraded, n_ordinary),
         "n_repeat": min(campaign.n_repeat, n_ordinary),
         "n_criteria": max(count_tested(campaign), 1),
+        "method": campaign.method,
         "layout": campaign.layout,
         "worker_test": campaign.worker_test,
         "minutes": campaign.minutes_per_hit,
     }
+    found |= _of_method(campaign)
     if n_systems > 1:
         found["n_systems"] = n_systems
     if n_sources:
@@ -130,6 +151,14 @@ def plan_defaults(campaign: Campaign) -> dict[str, Any]:
             "currency": campaign.currency,
         }
     return found | _pace(campaign)
+
+
+def _of_method(campaign: Campaign) -> dict[str, Any]:
+    """Return what a plan of comparisons, or of levels, begins with besides."""
+    found_levels = (each.response_kind.levels(each.settings) for each in campaign.criteria.all())
+    levels = [len(known) for known in found_levels if known]
+    found: dict[str, Any] = {"n_levels": levels[0]} if levels else {}
+    return found | FIRST_DIFFERENCES.get(campaign.method, {})
 
 
 def _hits_to_cover(campaign: Campaign, n_sources: int) -> int:

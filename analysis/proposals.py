@@ -9,6 +9,7 @@ from analysis import queries
 from analysis.campaign_queries import settings_of
 from analysis.models import RatingsFile
 from analysis.ratings.columns import criterion_of
+from analysis.response_methods import get_method
 from analysis.settings import (
     CUSTOM,
     LONGEST_STATEMENT,
@@ -19,7 +20,7 @@ from analysis.settings import (
 )
 from campaigns.contracts.protocol import Protocol
 from campaigns.design.worker_test import NO_TEST
-from campaigns.protocols import list_protocols
+from campaigns.protocols import find_protocol, list_protocols
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.errors import shorten
 
@@ -56,7 +57,7 @@ def propose_settings(file: RatingsFile, slug: str | None = None, parent: Analysi
     A file that no protocol claims is taken to have criteria of its own, never those of a protocol. Reads the file's
     first rows, and its column of kinds. Raises Http404 if there is no such protocol.
     """
-    if slug is not None and slug not in {protocol.slug for protocol in list_protocols()}:
+    if slug is not None and find_protocol(slug) is None:
         raise Http404("There is no such protocol.")
     found = queries.criteria_in(file)
     question: Question = ""
@@ -72,6 +73,12 @@ def propose_settings(file: RatingsFile, slug: str | None = None, parent: Analysi
     cannot_test = not parent and presets.preset != NO_TEST and not queries.has_degraded(file)
     settings = replace(presets, preset=NO_TEST) if cannot_test else presets
     return Proposal(presets, settings, found, refused, question, candidates)
+
+
+def find_file_protocol(file: RatingsFile) -> str:
+    """Return the protocol whose files have the columns of this one, where no column of scores is needed; else ""."""
+    fitting = (each for each in list_protocols() if get_method(each.method).fits(file.columns))
+    return next((protocol.slug for protocol in fitting), "")
 
 
 def _usable(found: list[str]) -> tuple[list[str], str]:

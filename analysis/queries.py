@@ -14,14 +14,16 @@ from django.db.models import Case, Count, Max, OuterRef, Q, QuerySet, Subquery, 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from analysis.anonymity import anonymise, anonymous_report, anonymous_settings
+from analysis.anonymity import anonymise, anonymous_report, anonymous_settings, workers_of
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.ratings.columns import ColumnMapping, criterion_of, score_columns
 from analysis.ratings.scales import FULL, Observed, Scale, check_scale_of_file
+from campaigns.contracts.protocol import DEFAULT_METHOD
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Membership
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
+from evalsite.lib.acts import note_act
 from evalsite.lib.tables import TableError, preview, read_columns
 
 Role = Membership.Role
@@ -31,6 +33,7 @@ LARGE = (*OWN_LARGE, *(f"parent__{name}" for name in OWN_LARGE))
 # Of a queryset with `_role_of`.
 _IS_SEEN: dict[str, bool] = {"my_role__isnull": False}
 _HAS_PART = Q(report__isnull=False) | Q(first_report__isnull=False)
+_IS_STUDY = Q(settings__method__isnull=True) | Q(settings__method=DEFAULT_METHOD)
 _ROWS_SAMPLED, _MOST_CRITERIA = 500, 40
 _LARGEST_READ = 20_000_000  # bytes; seconds in the slowest format
 _DEGRADED = Kind.DEGRADED.name.lower()
@@ -69,6 +72,7 @@ def get_ratings_file_for(
     files = RatingsFile.objects.select_related("campaign").annotate(**_role_of(user))
     file = get_object_or_404(files, pk=ratings_file_id, **_IS_SEEN)
     _check(file.my_role, to_change, to_own)
+    _note(file)
     return file
 
 
@@ -90,6 +94,7 @@ def get_run_for(user: User, run_id: UUID, *, to_change: bool = False, to_own: bo
     """
     run = get_object_or_404(runs_seen_by(user).select_related("job"), pk=run_id)
     _check(run.my_role, to_change, to_own)
+    _note(run.ratings_file)
     return as_seen(run)
 
 
@@ -97,7 +102,13 @@ def get_finished_run_for(user: User, run_id: UUID, *, to_change: bool = False) -
     """Return a run that has its report, as `get_run_for` does; raise Http404 for an unfinished one too. One query."""
     run = get_object_or_404(runs_seen_by(user), pk=run_id, report__isnull=False)
     _check(run.my_role, to_change)
+    _note(run.ratings_file)
     return as_seen(run)
+
+
+def _note(file: RatingsFile) -> None:
+    """Let the audit log say which campaign an act is about: no address of a file or a run does."""
+    note_act(about=file.title, campaign=file.campaign and file.campaign.public_id)
 
 
 def list_finished_runs_for(user: User, run_ids: Sequence[UUID]) -> list[AnalysisRun]:
@@ -123,7 +134,7 @@ def as_seen(run: AnalysisRun) -> AnalysisRun:
 
 
 def _without_names(report: Any) -> Any:
-    return report and anonymous_report(report, anonymise([row["worker"] for row in report["worker_table"]]))
+    return report and anonymous_report(report, anonymise(workers_of(report)))
 
 
 def hide_excluded(runs: Iterable[AnalysisRun]) -> list[AnalysisRun]:
@@ -158,8 +169,8 @@ def count_changed_from(run: AnalysisRun) -> int:
 
 
 def list_comparable(run: AnalysisRun) -> QuerySet[AnalysisRun]:
-    """Return the other finished runs of the same ratings, newest first, without their reports."""
-    return run.ratings_file.runs.filter(finished_at__isnull=False).exclude(pk=run.pk).defer(*OWN_LARGE)
+    """Return the other finished studies of the same ratings, newest first, without their reports."""
+    return run.ratings_file.runs.filter(_IS_STUDY, finished_at__isnull=False).exclude(pk=run.pk).defer(*OWN_LARGE)
 
 
 def newest_run_of(ratings_file: RatingsFile) -> AnalysisRun | None:
@@ -181,8 +192,8 @@ def get_job_of_run(user: User, run_id: UUID) -> Job | None:
 
 
 def list_comparable_results(user: User) -> QuerySet[AnalysisRun]:
-    """Return every finished run that the user may see, newest first, without the reports."""
-    return runs_seen_by(user).filter(finished_at__isnull=False).defer(*OWN_LARGE)
+    """Return every finished study of direct assessment that the user may see, newest first, without the reports."""
+    return runs_seen_by(user).filter(_IS_STUDY, finished_at__isnull=False).defer(*OWN_LARGE)
 
 
 def has_degraded(ratings_file: RatingsFile) -> bool:

@@ -105,8 +105,15 @@ class AnalysisRecords(Records):
 
     def erase(self, erasure: Erasure) -> None:
         """Delete the snapshots with the worker's name, and their analyses; analyse the ratings anew."""
-        if "results" not in erasure.wants or not (snapshots := self._snapshots(erasure)):
-            return
+        if "results" in erasure.wants and (snapshots := self._snapshots(erasure)):
+            self._make_anew(erasure.campaign_id, snapshots)
+
+    def renew(self, campaign_id: int) -> None:
+        """Delete all snapshots, and their analyses; analyse the ratings anew."""
+        if snapshots := list(RatingsFile.objects.filter(campaign=campaign_id)):
+            self._make_anew(campaign_id, snapshots)
+
+    def _make_anew(self, campaign_id: int, snapshots: list[RatingsFile]) -> None:
         runs = AnalysisRun.objects.filter(ratings_file__in=snapshots)
         folders = [AnalysisRun(pk=pk) for pk in runs.values_list("pk", flat=True)]
         jobs = list(runs.exclude(job=None).values_list("job", flat=True))
@@ -116,7 +123,7 @@ class AnalysisRecords(Records):
             transaction.on_commit(partial(default_storage.delete, each.file.name or ""))
             each.delete()
         transaction.on_commit(partial(delete_folders, folders))
-        enqueue(ANALYSE, args={"campaign": erasure.campaign_id})
+        enqueue(ANALYSE, args={"campaign": campaign_id})
 
 
 def _holds(snapshot: RatingsFile, name: bytes) -> bool:

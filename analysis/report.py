@@ -58,6 +58,8 @@ def explain(study: Study) -> list[str]:
     if own:
         said = ", ".join(f"{name} from {scale}" for name, scale in own.items())
         notes.append(f"Scores were given on scales of their own, and are mapped to 0–100 here: {said}.")
+    if study.loaded.replies and study.loaded.replies.is_averaged:
+        notes.append("Single replies were rated: the score of a chat on a criterion is the mean of its replies.")
     if study.settings.preset == NO_TEST:
         notes.append("No worker test was applied: every worker counts, apart from those excluded by hand.")
     if study.settings.workers_planned:

@@ -11,6 +11,7 @@ from typing import Any
 from analysis.dialogues.summary import ALL, FAILED, PASSED
 from analysis.ratings.scales import FULL
 from analysis.stats.procedures import Procedure
+from campaigns.contracts.protocol import DEFAULT_METHOD
 from campaigns.design.worker_test import NO_TEST
 
 Report = Mapping[str, Any]
@@ -23,7 +24,7 @@ _SAME = 0.0005  # below what three decimals show
 
 @dataclass(frozen=True)
 class RunTotals:
-    """How many systems, workers and ratings a report is of.
+    """How many systems, workers and ratings a report is of; `n_ratings` is None where its method counts otherwise.
 
     `n_counted` workers passed the worker test; without one, those not excluded by hand count.
     """
@@ -32,7 +33,7 @@ class RunTotals:
     n_workers: int
     n_counted: int
     n_excluded: int
-    n_ratings: int
+    n_ratings: int | None
     worker_test: str
     alpha: float
     unit: str
@@ -48,20 +49,33 @@ class RunTotals:
 def get_totals(report: Report) -> RunTotals:
     """Return what a report adds up to."""
     summary = report["summary"]
-    test, references = summary["worker_test"], summary.get("references") or {}
+    # A method that tests no worker says nothing of a test.
+    test = summary.get("worker_test") or {**report["settings"]["worker_test"], "preset": NO_TEST}
+    references = summary.get("references") or {}
     has_test = test["preset"] != NO_TEST
+    n_workers = summary["workers"]["total"] if "workers" in summary else _count_raters(summary)
+    n_counted = len(_counted(report)) if "worker_table" in report else n_workers
     return RunTotals(
         n_systems=len(summary["systems"]),
-        n_workers=summary["workers"]["total"],
-        n_counted=summary["workers"]["passed"] if has_test else len(_counted(report)),
+        n_workers=n_workers,
+        n_counted=summary["workers"]["passed"] if has_test else n_counted,
         n_excluded=len(report["settings"]["excluded"]),
-        n_ratings=sum(row.get("n_ratings", row["n"]) for row in summary["systems"]),
+        n_ratings=summary.get("n_ratings") if "method" in summary else count_ratings(summary),
         worker_test=test["preset"],
         alpha=test["alpha"],
-        unit=summary["unit"],
+        unit=summary.get("unit", report["settings"]["unit"]),
         reference_mean=references.get("mean"),
         reference_distance=references.get("distance"),
     )
+
+
+def count_ratings(summary: Mapping[str, Any]) -> int:
+    """Return how many ratings a study's systems have."""
+    return sum(row.get("n_ratings", row["n"]) for row in summary["systems"])
+
+
+def _count_raters(summary: Mapping[str, Any]) -> int:
+    return int(summary.get("n_workers", summary.get("n_raters", 0)))
 
 
 @dataclass(frozen=True)
@@ -367,6 +381,8 @@ def _by_name(settings: Mapping[str, Any]) -> dict[str, Any]:
     test = settings["worker_test"]
     return {
         "protocol": settings["protocol"],
+        "method": settings.get("method", DEFAULT_METHOD),
+        "options": settings.get("options", {}),
         # Another statement alone makes no other analysis.
         "criteria": [{**criterion, "statement": ""} for criterion in settings["criteria"]],
         "worker_test": test["preset"],

@@ -62,11 +62,12 @@ class RatedCriterion:
         return {name: value for name, value in asdict(self).items() if name != "scale" or value is not None}
 
 
-def rated_criterion(spec: CriterionSpec) -> RatedCriterion | None:
-    """Return the criterion of a protocol as it is analysed; None where answers have no score, or none with bounds."""
-    bounds = get_response_kind(spec.response).bounds(spec.settings)
-    if bounds is None:
+def rated_criterion(spec: CriterionSpec, method: str = DEFAULT) -> RatedCriterion | None:
+    """Return the criterion of a protocol as a method analyses it; None where the method cannot read the answers."""
+    kind = get_response_kind(spec.response)
+    if not get_method(method).reads(kind, spec.settings):
         return None
+    bounds = kind.bounds(spec.settings)
     return RatedCriterion(
         spec.name, spec.statement, spec.is_negative, spec.is_in_worker_test, None if bounds == FULL else bounds
     )
@@ -77,6 +78,14 @@ def no_scores() -> DomainError:
     return _bad(
         "No criterion has answers on a slider, on labelled points or as numbers between two bounds, so there is "
         "nothing to standardise. All answers are among the downloads."
+    )
+
+
+def nothing_read(method: str) -> DomainError:
+    """Return the error of a campaign whose answers its method cannot read."""
+    return _bad(
+        f"{method} cannot read the answers on any criterion. Choose another response method in the campaign's "
+        "settings. All answers are among the downloads."
     )
 
 
@@ -168,10 +177,15 @@ class AnalysisSettings:
             **({"personas": dict(self.personas)} if self.personas else {}),
             **({"corpus": dict(self.corpus)} if self.corpus else {}),
             **({"workers_planned": self.workers_planned} if self.workers_planned else {}),
-            **({"method": self.method} if self.method != DEFAULT else {}),
+            **({"method": self.method} if {self.method, _method_of(self.protocol)} != {DEFAULT} else {}),
             **({"options": dict(self.options)} if self.options else {}),
             **({"comparison": self.comparison} if self.comparison != Procedure.CLUSTERED else {}),
         }
+
+
+def _method_of(protocol: str) -> str:
+    """Return the method that settings of a protocol have if they name none."""
+    return (find_protocol(protocol) or Protocol).method
 
 
 def _check(settings: AnalysisSettings) -> None:
@@ -207,17 +221,23 @@ def _check(settings: AnalysisSettings) -> None:
             )
     if not settings.standardised_kinds or not set(settings.standardised_kinds) <= set(KINDS):
         raise _bad(f"standardised_kinds must be some of: {', '.join(KINDS)}.")
-    if settings.preset != NO_TEST and not any(criterion.is_in_worker_test for criterion in settings.criteria):
+    is_tested = any(criterion.is_in_worker_test for criterion in settings.criteria)
+    if settings.preset != NO_TEST and settings.criteria and not is_tested:
         raise _bad("No criterion is used by the worker test. Choose at least one, or no worker test.")
 
 
 def from_protocol(slug: str) -> AnalysisSettings:
-    """Return the presets of a protocol; raise DomainError `unknown_protocol`."""
+    """Return the presets of a protocol; raise DomainError `unknown_protocol`.
+
+    Where the method takes the criteria from the file, there are none.
+    """
     protocol = get_protocol(slug)
+    method = get_method(protocol.method)
+    criteria = protocol.criteria if method.has_criteria else ()
     return AnalysisSettings(
         slug,
-        tuple(criterion for spec in protocol.criteria if (criterion := rated_criterion(spec))),
-        protocol.worker_test,
+        tuple(criterion for spec in criteria if (criterion := rated_criterion(spec))),
+        protocol.worker_test if method.has_worker_test else NO_TEST,
         protocol.alpha,
         n_counts=protocol.n_counts,
         method=protocol.method,
@@ -282,6 +302,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     preset = find_protocol(protocol) or Protocol
     method = str(data.get("method", preset.method))
     has_criteria = get_method(method).has_criteria
+    own_test = preset.worker_test if method == preset.method and preset is not Protocol else NO_TEST
     criteria = data.get("criteria") if has_criteria else data.get("criteria", [])
     if not isinstance(criteria, list):
         raise _bad('“criteria” must be a list, for instance ["adequacy"].')
@@ -300,7 +321,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     return AnalysisSettings(
         protocol=protocol,
         criteria=tuple(_criterion(entry) for entry in criteria),
-        preset=str(test.get("preset", "paired-wilcoxon" if has_criteria else NO_TEST)),
+        preset=str(test.get("preset", "paired-wilcoxon" if has_criteria else own_test)),
         alpha=_number(test.get("alpha", 0.05), "“alpha”", "a number between 0 and 1"),
         unit=str(data.get("unit", Unit.RATING.value)),
         n_counts=str(data.get("n_counts", preset.n_counts)),

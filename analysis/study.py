@@ -10,7 +10,7 @@ from analysis.dialogues.rows import LoadedDialogues, Work
 from analysis.metrics.loading import SegmentScores
 from analysis.ratings.loading import LoadedRatings
 from analysis.ratings.sources import SourceWords
-from analysis.settings import AnalysisSettings
+from analysis.settings import AnalysisSettings, RatedCriterion
 from analysis.stats.pipeline import Analysis, Progress, analyse
 from analysis.stats.ratings import Floats, Ratings
 from analysis.stats.scores import rescale
@@ -21,7 +21,8 @@ class Study:
     """One set of ratings, how it was analysed and what came out; of chats, the chats as well.
 
     `loaded` has the scores as they were given, `ratings` on 0–100. `work` says how long assignments took,
-    `source_words` how long the texts of the sources are, `metrics` what metrics say of the outputs.
+    `source_words` how long the texts of the sources are, `metrics` what metrics say of the outputs. `asked` are all
+    criteria that the settings named, with those of single replies that `settings` has no more.
     """
 
     loaded: LoadedRatings
@@ -32,6 +33,7 @@ class Study:
     work: Sequence[Work] = ()
     source_words: Sequence[SourceWords] = ()
     metrics: SegmentScores | None = None
+    asked: tuple[RatedCriterion, ...] = ()
 
     @property
     def order(self) -> list[int]:
@@ -75,8 +77,11 @@ def run_study(
     `work` is how long assignments took; the dialogues, if given, have their own. `source_words` is how long the texts
     of the sources are.
     """
+    asked = settings.criteria
+    if len(loaded.criteria) < len(asked):
+        settings = replace(settings, criteria=tuple(each for each in asked if each.name in loaded.criteria))
     low, high = np.array(settings.scales).T
     ratings = replace(loaded.ratings, scores=rescale(loaded.ratings.scores, low, high))
     analysis = analyse(ratings, settings.design(loaded.workers), on_progress)
     times = dialogues.work if dialogues else work
-    return Study(loaded, ratings, settings, analysis, dialogues, times, source_words, metrics)
+    return Study(loaded, ratings, settings, analysis, dialogues, times, source_words, metrics, asked)

@@ -5,7 +5,7 @@ from itertools import count
 
 from django.utils import timezone
 
-from analysis.campaign_queries import ANALYSE, get_rating_progress, has_scores, settings_of
+from analysis.campaign_queries import ANALYSE, can_analyse, get_rating_progress, judging_settings_of
 from analysis.live import list_live_workers
 from analysis.models import AnalysisRun, Judge, MetricScores, PowerAnalysis
 from analysis.services.campaigns import analyse_campaign
@@ -51,18 +51,18 @@ def run_analysis(ctx: JobContext, run: str) -> None:
     )
     if campaign := found.ratings_file.campaign:
         with suppress(DomainError):  # settings that cannot be, set since: the page says so
-            list_live_workers(campaign, settings_of(campaign), timezone.now())
+            list_live_workers(campaign, judging_settings_of(campaign), timezone.now())
 
 
 @job_handler(ANALYSE, "Collect a campaign’s ratings")
 def analyse_campaign_ratings(ctx: JobContext, campaign: int, user: int | None = None) -> None:
     """Start the analysis of what a campaign's workers have rated, asked for by a user or by the campaign's end.
 
-    A campaign that ended without ratings or scores, with no user who asked for results, is not a failure.
+    A campaign that ended without responses that its method reads, with no user who asked for results, is not a failure.
     """
     ctx.progress(0, 0, "Collecting the ratings")
     found = Campaign.objects.get(pk=campaign)
-    if user is None and not (get_rating_progress(found).n_finished and has_scores(found)):
+    if user is None and not (get_rating_progress(found).n_finished and can_analyse(found)):
         return
     analyse_campaign(campaign=found, user=User.objects.filter(pk=user).first() if user else None, saving=ctx.saving)
 

@@ -34,6 +34,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/chats/corpus/", runs.corpus, name="corpus"),
     path("runs/<uuid:run_id>/compare/", comparisons.compare_run, name="compare"),
     path("runs/<uuid:run_id>/paper/", runs.paper, name="paper"),
+    path("runs/<uuid:run_id>/sections/<str:section>/", runs.section, name="section"),
     path("runs/<uuid:run_id>/downloads/", runs.downloads, name="downloads"),
     path("runs/<uuid:run_id>/workers.csv", runs.workers_csv, name="workers_csv"),
     path("runs/<uuid:run_id>/files/<path:name>", runs.run_file, name="run_file"),
@@ -46,6 +47,7 @@ urlpatterns = [
     path("campaigns/<uuid:public_id>/results/chats/", campaigns.result_chats, name="campaign_result_chats"),
     path("campaigns/<uuid:public_id>/results/compare/", campaigns.compare, name="campaign_compare"),
     path("campaigns/<uuid:public_id>/results/paper/", campaigns.paper, name="campaign_paper"),
+    path("campaigns/<uuid:public_id>/results/sections/<str:section>/", campaigns.section, name="campaign_section"),
     path("campaigns/<uuid:public_id>/results/downloads/", campaigns.downloads, name="campaign_downloads"),
     path("campaigns/<uuid:public_id>/datasheet/", datasheets.datasheet, name="campaign_datasheet"),
     path(
@@ -75,6 +77,7 @@ shared = (
         path("<str:token>/metrics/", sharing.metrics, name="metrics"),
         path("<str:token>/chats/", sharing.chats, name="chats"),
         path("<str:token>/paper/", sharing.paper, name="paper"),
+        path("<str:token>/sections/<str:section>/", sharing.section, name="section"),
         path("<str:token>/downloads/", sharing.downloads, name="downloads"),
         path("<str:token>/files/<path:name>", sharing.file, name="file"),
     ],

@@ -4,7 +4,8 @@ from analysis.stats.procedures import Procedure
 from analysis.stats.quality import Verdict
 from analysis.stats.scores import Unit
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
-from campaigns.protocols import list_protocols
+from campaigns.methods import methods
+from campaigns.protocols import find_protocol
 
 _TRUSTED = Verdict.TRUSTED.name.lower()
 VERDICTS = {
@@ -44,9 +45,16 @@ def worker_test_name(preset: str) -> str:
     return WORKER_TESTS[preset].name
 
 
+def method_title(slug: str) -> str:
+    """Return what people call a response method; its slug if this site does not have it."""
+    method = methods.all().get(slug)
+    return method.title if method else slug
+
+
 def protocol_title(slug: str) -> str:
     """Return the title of a protocol; a name that no plug-in has is a protocol of the researcher's own."""
-    return next((p.title for p in list_protocols() if p.slug == slug), f"{slug.capitalize()} protocol")
+    found = find_protocol(slug)
+    return found.title if found else f"{slug.capitalize()} protocol"
 
 
 def number(value: float | None, decimals: int = 3) -> str:

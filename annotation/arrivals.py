@@ -14,7 +14,6 @@ from campaigns.contracts.platform import Arrival, Place
 from campaigns.models import Campaign, Hit
 from evalsite.lib.errors import DomainError
 
-_newcomers = Signer(salt="annotation.newcomer", sep="/")
 State = Assignment.State
 
 
@@ -109,13 +108,17 @@ def _find_refusal(campaign: Campaign, mine: list[Assignment]) -> str:
 
 def sign_newcomer(campaign: Campaign) -> str:
     """Return a worker key for somebody new, signed, for the form that they will send."""
-    return _newcomers.sign(f"{campaign.public_id}:{secrets.token_hex(5)}")
+    return _newcomers().sign(f"{campaign.public_id}:{secrets.token_hex(5)}")
 
 
 def newcomer_key(campaign: Campaign, signed: str) -> str | None:
     """Return the key that `sign_newcomer` made; None if it is not one of this campaign's."""
     try:
-        key = _newcomers.unsign(signed)
+        key = _newcomers().unsign(signed)
     except BadSignature:
         return None
     return key if key.startswith(f"{campaign.public_id}:") else None
+
+
+def _newcomers() -> Signer:
+    return Signer(salt="annotation.newcomer", sep="/")

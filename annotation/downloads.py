@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
-from annotation.encoding import as_records, csv_pieces, json_pieces, parquet_pieces
+from annotation.encoding import as_records, csv_pieces, json_pieces, parquet_pieces, tsv_pieces
 from annotation.exports import (
     ASSIGNMENT_COLUMNS,
     CODE_COLUMN,
@@ -20,12 +20,16 @@ from annotation.exports import (
 )
 from annotation.models import Response
 from annotation.progress import get_totals
+from annotation.span_rows import SPAN_COLUMNS, iter_spans
+from annotation.tables import TABLES, list_tables
 from annotation.worker_names import NameWorker, hashed_name, real_name
+from campaigns.contracts.protocol import Scope
 from campaigns.models import Campaign
 
 _CSV, _JSON_LINES = "text/csv; charset=utf-8", "application/jsonl; charset=utf-8"
+_TSV = "text/tab-separated-values; charset=utf-8"
 _PARQUET, _MARKDOWN = "application/vnd.apache.parquet", "text/markdown; charset=utf-8"
-MEDIA_TYPES = tuple(each.partition(";")[0] for each in (_CSV, _JSON_LINES, _PARQUET, _MARKDOWN))
+MEDIA_TYPES = tuple(each.partition(";")[0] for each in (_CSV, _TSV, _JSON_LINES, _PARQUET, _MARKDOWN))
 """What the files of a campaign are."""
 
 
@@ -44,11 +48,15 @@ class ExportChoice:
 
 @dataclass(frozen=True)
 class Download:
-    """A kind of file: its media type, what yields its bytes, and whether only live campaigns have it."""
+    """A kind of file: its media type and what yields its bytes.
+
+    Campaigns have it whose criteria fill `table`, if there is one, and whose workers chat, if it `is_of_chats`.
+    """
 
     content_type: str
     pieces: Callable[[Campaign, ExportChoice], Iterator[bytes]]
-    is_live_only: bool = False
+    table: str = ""
+    is_of_chats: bool = False
 
 
 def _ratings(campaign: Campaign, choice: ExportChoice) -> Iterator[tuple]:
@@ -66,7 +74,9 @@ def _ratings_json(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
 def _ratings_parquet(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     import pyarrow as pa
 
-    numbers = {"assignment": pa.int64(), "hit": pa.int64(), "position": pa.int32(), "score": pa.float64()}
+    whole = {"assignment": pa.int64(), "hit": pa.int64(), "position": pa.int32()}
+    whole |= {"page": pa.int32(), "turn": pa.int32()}
+    numbers = {**whole, "score": pa.float64()}
     times = {"rated_at": pa.timestamp("ms", tz="UTC"), "seconds": pa.float64()}
     schema = pa.schema([(name, (numbers | times).get(name, pa.string())) for name in RATING_COLUMNS])
     return parquet_pieces(schema, _ratings(campaign, choice))
@@ -96,11 +106,22 @@ def _transcripts_json(campaign: Campaign, choice: ExportChoice) -> Iterator[byte
         yield from json_pieces([transcript])
 
 
+def _mqm_tsv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
+    return tsv_pieces(SPAN_COLUMNS, iter_spans(campaign, states=choice.states, names=choice.names))
+
+
+def _table(name: str) -> Download:
+    """Return the file of a table of responses in finished assignments, as analyses read it."""
+    columns, rows = TABLES[name]
+    return Download(_CSV, lambda campaign, choice: csv_pieces(columns, rows(campaign, names=choice.names)), name)
+
+
 def _consent_text(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     """The text byte for byte, so that `sha256sum` gives its version."""
     yield campaign.consent.encode()
 
 
+_IN_OTHER_FILES = ("scores", "spans")  # in ratings.csv and mqm.tsv, which have more
 _CONSENT = Download(_MARKDOWN, _consent_text)
 _DOWNLOADS = {
     "ratings.csv": Download(_CSV, _ratings_csv),
@@ -109,9 +130,11 @@ _DOWNLOADS = {
     "assignments.csv": Download(_CSV, _assignments_csv),
     "items.csv": Download(_CSV, _items_csv),
     "events.jsonl": Download(_JSON_LINES, _events_json),
-    "dialogues.csv": Download(_CSV, _dialogues_csv, is_live_only=True),
-    "transcripts.jsonl": Download(_JSON_LINES, _transcripts_json, is_live_only=True),
+    "dialogues.csv": Download(_CSV, _dialogues_csv, is_of_chats=True),
+    "transcripts.jsonl": Download(_JSON_LINES, _transcripts_json, is_of_chats=True),
+    "mqm.tsv": Download(_TSV, _mqm_tsv, "spans"),
 }
+_TABLES = {f"{name}.csv": _table(name) for name in TABLES if name not in _IN_OTHER_FILES}
 
 
 def consent_file(campaign: Campaign) -> str:
@@ -120,42 +143,53 @@ def consent_file(campaign: Campaign) -> str:
 
 
 def list_files(campaign: Campaign) -> list[str]:
-    """Return the names of the files that a campaign has."""
-    names = [name for name, file in _DOWNLOADS.items() if campaign.is_live or not file.is_live_only]
+    """Return the names of the files that a campaign has. One query."""
+    tables = list_tables(campaign)
+    names = [name for name, file in (_DOWNLOADS | _TABLES).items() if _has(campaign, file, tables)]
     return [*names, consent_file(campaign)] if campaign.consent_version else names
 
 
 def find_download(campaign: Campaign, name: str) -> Download | None:
-    """Return what a file of the campaign is made of; None if it has no such file."""
+    """Return what a file of the campaign is made of; None if it has no such file. One query."""
     if campaign.consent_version and name == consent_file(campaign):
         return _CONSENT
-    download = _DOWNLOADS.get(name)
-    return download if download and (campaign.is_live or not download.is_live_only) else None
+    download = (_DOWNLOADS | _TABLES).get(name)
+    return download if download and _has(campaign, download, list_tables(campaign)) else None
+
+
+def _has(campaign: Campaign, file: Download, tables: Collection[str]) -> bool:
+    return file.table in ("", *tables) and (campaign.is_live or not file.is_of_chats)
 
 
 class FileSizes(NamedTuple):
-    """How many rows the files of a campaign have, and the name of the file with its consent text."""
+    """How many rows the files of a campaign have, the name of its consent text’s file, whether errors are marked, and
+    the files of other responses: what each is called, by its name.
+    """
 
     n_ratings: int
     n_assignments: int
     n_items: int
     consent_file: str
+    has_spans: bool
+    tables: dict[str, str]
 
 
 def _count_ratings(campaign: Campaign, n_items: int) -> int:
-    """Return how many ratings finished HITs have; they are counted only where a criterion need not be answered."""
-    is_required = campaign.criteria.values_list("is_required", flat=True)
-    if all(is_required):
-        return n_items * len(is_required)
+    """Return how many ratings finished HITs have; they are counted only where not all are of every item."""
+    criteria = campaign.criteria.all()
+    if all(each.is_required and each.scope == Scope.OUTPUT and not each.shown_on_id for each in criteria):
+        return n_items * len(criteria)
     return Response.objects.filter(assignment__campaign=campaign, assignment__state__in=FINISHED).count()
 
 
 def count_rows(campaign: Campaign, now: datetime) -> FileSizes:
-    """Return how many rows the files of a campaign have. Six queries at most."""
-    totals = get_totals(campaign, now)
+    """Return how many rows the files of a campaign have. Seven queries at most."""
+    totals, files = get_totals(campaign, now), list_files(campaign)
     return FileSizes(
         n_ratings=_count_ratings(campaign, totals.n_items_finished),
         n_assignments=totals.n_assignments,
         n_items=totals.n_items_wanted // max(campaign.workers_per_hit, 1),
         consent_file=consent_file(campaign),
+        has_spans="mqm.tsv" in files,
+        tables={name: _TABLES[name].table.replace("_", " ").capitalize() for name in files if name in _TABLES},
     )

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from evalsite.lib.tables.writing import neutralise
@@ -28,6 +28,17 @@ def csv_pieces(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterato
         buffer.seek(0)
         buffer.truncate()
     yield buffer.getvalue().encode()
+
+
+def tsv_pieces(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    """Yield a table as tab-separated text without quoting, as MQM files are; tabs and line breaks become spaces."""
+    remaining = chain([columns], rows)
+    while chunk := list(islice(remaining, _ROWS_OF_TEXT)):
+        yield "".join("\t".join(map(_one_line, row)) + "\n" for row in chunk).encode()
+
+
+def _one_line(cell: Any) -> str:
+    return " ".join(str(cell).replace("\t", " ").splitlines())
 
 
 def json_pieces(records: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:

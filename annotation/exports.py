@@ -13,7 +13,9 @@ from typing import Any
 from annotation.models import Assignment, Event, Response
 from annotation.progress import shown_seconds
 from annotation.worker_names import NameWorker, hashed_name
+from campaigns.contracts.protocol import Scope
 from campaigns.design.composition import KINDS
+from campaigns.methods import methods, reads
 from campaigns.models import Campaign, HitItem
 
 State = Assignment.State
@@ -23,8 +25,10 @@ ALL_STATES: tuple[str, ...] = tuple(State.values)
 
 RATING_COLUMNS = (
     *("worker", "assignment", "hit", "position", "source", "system", "kind", "criterion", "score"),
-    *("state", "rated_at", "seconds", "response", "abstained"),
+    *("state", "rated_at", "seconds", "response", "abstained", "page", "turn"),
 )
+SCORE_COLUMNS = RATING_COLUMNS[: RATING_COLUMNS.index("score") + 1]
+REPLY_SCORE_COLUMNS = (*SCORE_COLUMNS, "turn")
 ASSIGNMENT_COLUMNS = (
     *("assignment", "worker", "hit", "state", "items_rated", "items", "accessible"),
     *("started", "last_rated", "ended", "seconds", "feedback", "consent_version", "consented_at"),
@@ -33,10 +37,13 @@ ASSIGNMENT_COLUMNS = (
 CODE_COLUMN = "completion_code"
 ITEM_COLUMNS = ("hit", "position", "kind", "twin_position", "source", "system", "text")
 
+Workers = Collection[int] | None
+"""Whose rows are wanted, by id; None: everybody's."""
 KIND_NAMES = list(KINDS)
 """What kinds of items are called in files."""
 _ASSIGNMENTS_AT_ONCE, _HITS_AT_ONCE = 100, 100
-_Rating = tuple[int, int, int, datetime, tuple[float | None, str, str]]
+_Item = tuple[int, str, str, str, int | None]
+_Rating = tuple[int, int, int, int, datetime, tuple[float | None, str, str]]
 
 
 # --- Ratings
@@ -50,48 +57,73 @@ def iter_ratings(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield every rating of assignments in these states as a row of RATING_COLUMNS.
 
-    Rows are ordered by assignment, position and criterion. `rated_at` and `seconds` are of the item, the same for all
-    criteria; `seconds`: how long it was shown, as the browser reported, else the time since the item before.
-    `response` is what was answered where that is no score: a text, or JSON.
+    Rows are ordered by assignment, position, turn and criterion. `rated_at` and `seconds` are of the page, the same for
+    all its outputs and criteria; `seconds`: how long it was shown, as the browser reported, else the time since the one
+    before. `response` is what was answered where that is no score: a text, or JSON. What is asked of a comparison
+    or of the whole HIT is about no system, and has no score; its position is that of the item that it is kept with.
+    `page` is empty where each item has a page of its own, `turn`, the number of a reply in its chat, where no single
+    reply was rated.
     """
-    criteria = dict(campaign.criteria.values_list("pk", "name"))
+    found_criteria = campaign.criteria.values_list("pk", "name", "scope")
+    criteria = {pk: (name, scope in campaign.scopes_of_systems) for pk, name, scope in found_criteria}
     order = {criterion: place for place, criterion in enumerate(criteria)}
     for assignments in assignment_chunks(campaign, states):
         items = _items_of([assignment.hit_id for assignment in assignments])
-        shown = _shown_seconds_of(assignments)
+        shown = shown_seconds_of(assignments)
         found: dict[int, list[_Rating]] = {each.pk: [] for each in assignments}
         responses = Response.objects.filter(assignment__in=assignments).order_by()
-        for assignment, item, criterion, score, at, value, abstained in responses.values_list(
-            "assignment", "item", "criterion", "score", "rated_at", "value", "abstained"
+        for assignment, item, criterion, turn, score, at, value, abstained in responses.values_list(
+            "assignment", "item", "criterion", "turn", "score", "rated_at", "value", "abstained"
         ).iterator():
+            score = score if criteria[criterion][1] else None
             answer = whole(score), _value_text(value) if score is None else "", abstained
-            found[assignment].append((items[item][0], order[criterion], item, at, answer))
+            found[assignment].append((items[item][0], turn, order[criterion], item, at, answer))
         for each in assignments:
-            rows = sorted(found[each.pk], key=itemgetter(0, 1))  # no two have the same position and criterion
+            rows = sorted(found[each.pk], key=itemgetter(0, 1, 2))  # no two have the same position, turn and criterion
             yield from _rating_rows(each, rows, items, list(criteria.values()), shown, names(each.worker))
 
 
-def iter_scores(campaign: Campaign, *, names: NameWorker = hashed_name) -> Iterator[tuple[Any, ...]]:
-    """Yield every rating of finished assignments that has a score, as `iter_ratings` does, up to the score.
+def iter_scores(
+    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+) -> Iterator[tuple[Any, ...]]:
+    """Yield every rating of finished assignments that has a score as a row of SCORE_COLUMNS, in `iter_ratings`' order.
 
     An analysis waits for these rows: they are read by one statement a chunk, and nothing is read that is not in them.
+    Criteria whose answers the campaign's method cannot read, and those of single replies, are left out.
     """
-    criteria = {criterion.pk: criterion.name for criterion in campaign.criteria.all() if criterion.bounds}
+    yield from _scores(campaign, [each for each in campaign.scopes_of_systems if each != Scope.TURN], names, workers)
+
+
+def iter_reply_scores(
+    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+) -> Iterator[tuple[Any, ...]]:
+    """Yield what `iter_scores` does and the scores of single replies, as rows of REPLY_SCORE_COLUMNS."""
+    yield from _scores(campaign, campaign.scopes_of_systems, names, workers, has_turn=True)
+
+
+def _scores(
+    campaign: Campaign, scopes: Collection[str], names: NameWorker, workers: Workers, *, has_turn: bool = False
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the scores on criteria of these scopes, with the number of the reply at the end if `has_turn`."""
+    method = methods[campaign.method]
+    scoring = (each for each in campaign.criteria.filter(scope__in=scopes) if each.bounds and reads(method, each))
+    criteria = {criterion.pk: criterion.name for criterion in scoring}
     order = {criterion: place for place, criterion in enumerate(criteria)}
     title = list(criteria.values())
-    columns = ("assignment", "item__position", "item", "criterion", "score")
+    columns = ("assignment", "item__position", "item", "turn", "criterion", "score")
     labels = ("item__kind", "item__output__source__name", "item__output__system__name")
-    for assignments in assignment_chunks(campaign, FINISHED):
+    for assignments in assignment_chunks(campaign, FINISHED, workers=workers):
         beginning = {each.pk: (names(each.worker), each.pk, each.hit.number) for each in assignments}
         scored = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, score__isnull=False)
         found = scored.order_by().values_list(*columns, *labels)
         rows = [
-            (assignment, position, order[criterion], item, score, kind, source, system)
-            for assignment, position, item, criterion, score, kind, source, system in found.iterator()
+            (assignment, position, turn, order[criterion], item, score, kind, source, system)
+            for assignment, position, item, turn, criterion, score, kind, source, system in found.iterator()
         ]
-        rows.sort()  # no two have the same assignment, criterion and item
-        for assignment, position, place, _, score, kind, source, system in rows:
-            yield *beginning[assignment], position, source, system, KIND_NAMES[kind], title[place], whole(score)
+        rows.sort()  # no two have the same assignment, turn, criterion and item
+        for assignment, position, turn, place, _, score, kind, source, system in rows:
+            row = *beginning[assignment], position, source, system, KIND_NAMES[kind], title[place], whole(score)
+            yield (*row, turn or None) if has_turn else row
 
 
 def whole(score: float | None) -> float | None:
@@ -107,42 +139,49 @@ def _value_text(value: Any) -> str:
 def _rating_rows(
     assignment: Assignment,
     rows: Iterable[_Rating],
-    items: dict[int, tuple[int, str, str, str]],
-    criteria: list[str],
+    items: dict[int, _Item],
+    criteria: list[tuple[str, bool]],
     shown: dict[tuple[int, int], float],
     worker: str,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the sorted ratings of one assignment; each is position, place of the criterion, item, time and answer."""
+    """Yield the sorted ratings of one assignment: position, turn, place of the criterion, item, time and answer."""
     beginning = (worker, assignment.pk, assignment.hit.number)
-    item_before, timing, rated_before = None, ("", 0.0), assignment.started_at
-    for position, place, item, at, (score, *answer) in rows:
-        if item != item_before:
+    page_before, timing, rated_before = None, ("", 0.0), assignment.started_at
+    for position, turn, place, item, at, (score, *answer) in rows:
+        if (here := items[item][4] or -position) != page_before:
             since = max((at - rated_before).total_seconds(), 0.0)
             timing = utc_text(at), round(shown.get((assignment.pk, item), since), 3)
-            item_before, rated_before = item, at
-        _, source, system, kind = items[item]
-        yield *beginning, position, source, system, kind, criteria[place], score, assignment.state, *timing, *answer
+            page_before, rated_before = here, at
+        _, source, system, kind, page = items[item]
+        criterion, is_of_system = criteria[place]
+        of = source, system if is_of_system else "", kind
+        yield *beginning, position, *of, criterion, score, assignment.state, *timing, *answer, page, turn or None
 
 
 def assignment_chunks(
-    campaign: Campaign, states: Collection[str], n_at_once: int | None = None
+    campaign: Campaign, states: Collection[str], n_at_once: int | None = None, workers: Workers = None
 ) -> Iterator[list[Assignment]]:
     """Yield the assignments in these states by id, some at a time, with workers and HITs. One query each time."""
     found = Assignment.objects.filter(campaign=campaign, state__in=states).select_related("worker", "hit")
+    if workers is not None:
+        found = found.filter(worker__in=workers)
     last = 0
     while chunk := list(found.filter(pk__gt=last).order_by("pk")[: n_at_once or _ASSIGNMENTS_AT_ONCE]):
         yield chunk
         last = chunk[-1].pk
 
 
-def _items_of(hits: Iterable[int]) -> dict[int, tuple[int, str, str, str]]:
-    """Return position, source, system and kind of each item of some HITs, by item."""
+def _items_of(hits: Iterable[int]) -> dict[int, _Item]:
+    """Return position, source, system, kind and page of each item of some HITs, by item."""
     items = HitItem.objects.filter(hit__in=set(hits)).order_by()
-    rows = items.values_list("pk", "position", "output__source__name", "output__system__name", "kind").iterator()
-    return {item: (position, source, system, KIND_NAMES[kind]) for item, position, source, system, kind in rows}
+    columns = ("pk", "position", "output__source__name", "output__system__name", "kind", "page")
+    return {
+        item: (position, source, system, KIND_NAMES[kind], page)
+        for item, position, source, system, kind, page in items.values_list(*columns).iterator()
+    }
 
 
-def _shown_seconds_of(assignments: Iterable[Assignment]) -> dict[tuple[int, int], float]:
+def shown_seconds_of(assignments: Iterable[Assignment]) -> dict[tuple[int, int], float]:
     """Return how long items were shown, by assignment and item, where the browser reported it."""
     events = Event.objects.filter(assignment__in=assignments, kind=Event.Kind.RATED, item__isnull=False).order_by()
     rows = events.values_list("assignment", "item", "data").iterator()

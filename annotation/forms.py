@@ -1,12 +1,13 @@
 """What browsers send: a worker's rated item, filters of lists."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
 from django.http import QueryDict
 
+from annotation.asked import AnswerKey
 from annotation.item_page import ABSTAINED, ANSWER
 from annotation.models import Assignment
 
@@ -25,36 +26,51 @@ TELEMETRY = {
 
 
 @dataclass(frozen=True)
-class SentItem:
-    """A position (0 if none was sent), what was answered and why not, by criterion id, and what the browser reports.
+class SentPage:
+    """A position (0 if none was sent), what was answered and why not, by place, and what the browser reports.
 
-    `wants_redirect`: the browser would send the form again if its answer were reloaded.
+    `is_draft`: it is saved to be gone on with. `wants_redirect`: the browser would send the form again if its answer
+    were reloaded.
     """
 
     position: int
-    answers: dict[int, list[str]] = field(default_factory=dict)
-    abstained: dict[int, str] = field(default_factory=dict)
+    answers: dict[AnswerKey, list[str]] = field(default_factory=dict)
+    abstained: dict[AnswerKey, str] = field(default_factory=dict)
     telemetry: dict[str, int] = field(default_factory=dict)
+    is_draft: bool = False
     wants_redirect: bool = False
 
 
-def read_item(sent: QueryDict) -> SentItem:
-    """Return what was sent; whether it is all that is needed is for `save_item` to say."""
-    return SentItem(
+def read_page(sent: QueryDict) -> SentPage:
+    """Return what was sent; whether it is all that is needed is for `save_page` to say."""
+    return SentPage(
         read_whole(sent.get("position")) or 0,
-        {key: values[:_MOST_VALUES] for name in (_OF_OLD_PAGES, ANSWER) for key, values in _by_criterion(sent, name)},
-        {criterion: values[-1] for criterion, values in _by_criterion(sent, ABSTAINED)},
+        {
+            key: values[:_MOST_VALUES]
+            for name in (_OF_OLD_PAGES, ANSWER)
+            for key, values in _by_place(sent, name).items()
+        },
+        {place: values[-1] for place, values in _by_place(sent, ABSTAINED).items()},
         read_telemetry(sent, TELEMETRY),
+        "draft" in sent,
         bool(sent.get("redirect")),
     )
 
 
-def _by_criterion(sent: QueryDict, start: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the values that were sent for each criterion, empty ones left out."""
-    for key in sent:
-        criterion = read_whole(key.removeprefix(start)) if key.startswith(start) else None
-        if criterion is not None and (values := [value for value in sent.getlist(key) if value]):
-            yield criterion, values
+def _by_place(sent: QueryDict, start: str) -> dict[AnswerKey, list[str]]:
+    """Return the values that were sent for each criterion at each place, empty ones left out.
+
+    Those of all inputs that are parts of one answer are together: `answer_7.best` and `answer_7.worst`.
+    """
+    found: dict[AnswerKey, list[str]] = {}
+    for name in sent:
+        key = name.partition(".")[0]
+        numbers = [read_whole(part) for part in key.removeprefix(start).split("_")] if key.startswith(start) else []
+        whole = [number for number in numbers if number is not None]
+        is_key = 1 <= len(whole) == len(numbers) <= len(AnswerKey._fields)
+        if is_key and (values := [value for value in sent.getlist(name) if value]):
+            found.setdefault(AnswerKey(*whole), []).extend(values)
+    return found
 
 
 def read_telemetry(sent: QueryDict, largest: Mapping[str, int]) -> dict[str, int]:

@@ -1,19 +1,23 @@
-"""What the page of an item shows, whatever its kind: no value here may depend on it."""
+"""What a page of one item or several shows, whatever their kinds: no value here may depend on them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, field
+from itertools import count, groupby
+from string import ascii_uppercase
 from typing import NamedTuple
 
-from annotation.queries import ShownItem
+from annotation.asked import OF_PAGE, AnswerKey, Asked, asked_on
+from annotation.queries import Reply, ShownItem, ShownPage
 from annotation.text_images import WIDTHS, Part, Stem, blocks_with_parts, size_of
 from campaigns.blocks import Block
-from campaigns.contracts.chat import Speaker
+from campaigns.contracts.chat import Speaker, Utterance
+from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Layout
+from campaigns.design.paging import PageKind
 from campaigns.models import Campaign, Criterion
 
 ANSWER, ABSTAINED = "answer_", "abstained_"
-"""What the names of inputs begin with: that of an answer, and of why there is none; the criterion's id follows."""
+"""What the names of inputs begin with, of an answer and of why there is none; the suffix of an `AnswerKey` follows."""
 
 
 class Run(NamedTuple):
@@ -35,7 +39,8 @@ class Picture(NamedTuple):
 class ShownText:
     """A block as a worker reads it: as images or, without any, as runs of text.
 
-    `is_output`: it is rated. `speaker` says it, if it is a turn of the dialogue with this heading.
+    `is_output`: it is rated. `speaker` says it, if it is a turn of the dialogue with this heading. `name`: what a page
+    calls it on which workers mark texts, else "".
     """
 
     label: str
@@ -44,6 +49,7 @@ class ShownText:
     runs: Sequence[Run]
     speaker: Speaker | None
     dialogue: str
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,60 +62,188 @@ class Section:
     turns: Sequence[ShownText] = ()
 
 
+class Question(NamedTuple):
+    """What is asked, and its number on the page."""
+
+    number: int
+    asked: Asked
+
+
+@dataclass(frozen=True)
+class ShownOutput:
+    """One of several outputs of a page: what it is called there, its texts, and what is asked of it."""
+
+    label: str
+    sections: Sequence[Section]
+    questions: Sequence[Question]
+
+
+class ShownTurn(NamedTuple):
+    """A turn of the chat that is rated, and what is asked of it if it is a reply, the `reply`th one."""
+
+    by: Speaker
+    text: str
+    reply: int
+    questions: Sequence[Question]
+
+
 @dataclass(frozen=True)
 class ItemPage:
-    """An item: its sections and its criteria.
+    """A page to rate: what is shown and asked of all of it, and its outputs if there are several.
 
-    `is_source_known`: the item before had the same source. `ahead` are the images of the item after it that it has not
-    itself, for the browser to load meanwhile.
+    `position` is that of its first item. `is_source_known`: the item before had the same source. `ahead` are the images
+    of the page after it that it has not itself, for the browser to load meanwhile. `saved` are answers to begin with,
+    as forms send them, by the names of their inputs. `is_marked`: workers mark texts, so none is an image. `turns` are
+    those of a chat.
     """
 
     position: int
-    n_items: int
+    number: int
+    n_pages: int
     sections: Sequence[Section]
-    criteria: Sequence[Criterion]
+    outputs: Sequence[ShownOutput]
+    questions: Sequence[Question]
     is_source_known: bool
+    is_revisable: bool
     ahead: Sequence[Picture]
+    saved: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    is_marked: bool = False
+    turns: Sequence[ShownTurn] = ()
+
+    @property
+    def all_questions(self) -> list[Question]:
+        """What is asked, of each output, of all of it, and of each reply."""
+        of_outputs = (each for output in self.outputs for each in output.questions)
+        return [*of_outputs, *self.questions, *(each for turn in self.turns for each in turn.questions)]
+
+    @property
+    def asks_of_replies(self) -> bool:
+        """Whether anything is asked of single replies of a chat."""
+        return any(turn.questions for turn in self.turns)
+
+    def find(self, key: AnswerKey) -> Question | None:
+        """Return what a key names on this page."""
+        return next((each for each in self.all_questions if each.asked.key == key), None)
+
+    @property
+    def kinds(self) -> list[type[ResponseKind]]:
+        """How what is asked is answered."""
+        return [each.asked.criterion.response_kind for each in self.all_questions]
+
+    @property
+    def n_questions(self) -> int:
+        """How much is asked."""
+        return len(self.all_questions)
 
     @property
     def has_only_sliders(self) -> bool:
         """Whether all that is asked is to move sliders: words on the page say so."""
-        return all(each.response_kind.needs_script and not each.may_abstain for each in self.criteria)
+        may_abstain = any(each.asked.criterion.may_abstain for each in self.all_questions)
+        return not may_abstain and all(kind.needs_script and not kind.script for kind in self.kinds)
+
+    @property
+    def styles(self) -> list[str]:
+        """The style sheets of the response kinds on the page, each once."""
+        return list(dict.fromkeys(kind.style for kind in self.kinds if kind.style))
 
     @property
     def needs_script(self) -> bool:
         """Whether a criterion cannot be answered without the page's script."""
-        return any(each.response_kind.needs_script for each in self.criteria)
+        return any(kind.needs_script for kind in self.kinds)
 
     @property
     def has_turns(self) -> bool:
         """Whether a dialogue is shown."""
-        return any(section.turns for section in self.sections)
+        of_outputs = (section for output in self.outputs for section in output.sections)
+        return any(section.turns for section in (*self.sections, *of_outputs))
 
 
 def make_item_page(
     campaign: Campaign,
-    shown: ShownItem,
-    following: ShownItem | None,
+    page: ShownPage,
+    following: ShownPage | None,
     criteria: Sequence[Criterion],
     *,
-    n_items: int,
     stem_of: Stem,
     is_text: bool,
+    saved: Mapping[str, Sequence[str]] | None = None,
+    chat: Sequence[Utterance] = (),
 ) -> ItemPage:
-    """Return the page of an item, its texts as images called by `stem_of` or, if `is_text`, as text. No query."""
-    blocks = blocks_with_parts(campaign, shown)
+    """Return a page, its texts as images called by `stem_of` or, if `is_text`, as text; `chat` is what it is about.
+
+    No query.
+    """
+    replies = [Reply(number, turn.text) for number, turn in enumerate(chat, start=1) if turn.by == "chatbot"]
+    asked = asked_on(page, criteria, replies)
+    is_marked = any(each.criterion.response_kind.marks_text for each in asked)
+    is_text = is_text or is_marked
+    questions = [Question(number, each) for number, each in enumerate(asked, start=1)]
+    blocks = [(item, blocks_with_parts(campaign, item)) for item in page.items]
+    how = _How(None if is_text else stem_of, is_marked)
+    own = _outputs(campaign, blocks, questions, how) if page.has_several else []
+    whole = _shared(campaign, page, blocks[0][1])
     return ItemPage(
-        position=shown.position,
-        n_items=n_items,
-        sections=_sections([_shown(block, parts, None if is_text else stem_of) for block, parts in blocks]),
-        criteria=criteria,
-        is_source_known=campaign.layout == Layout.BY_SOURCE and shown.position > 1,
-        ahead=_ahead(campaign, blocks, following, stem_of) if following and not is_text else (),
+        position=page.position,
+        number=page.number,
+        n_pages=page.n_pages,
+        sections=_sections([_shown(block, parts, how) for block, parts in whole]),
+        outputs=own,
+        questions=[each for each in questions if each.asked.place == OF_PAGE and not each.asked.turn],
+        is_source_known=campaign.layout == Layout.BY_SOURCE and page.number > 1,
+        is_revisable=campaign.is_revisable,
+        ahead=_ahead(campaign, [each for _, of_item in blocks for each in of_item], following, stem_of)
+        if following and not is_text
+        else (),
+        saved=saved or {},
+        is_marked=is_marked,
+        turns=_turns(chat, questions),
     )
 
 
-def _shown(block: Block, parts: list[Part], stem_of: Stem | None) -> ShownText:
+def _turns(chat: Sequence[Utterance], questions: Sequence[Question]) -> list[ShownTurn]:
+    """Return the turns of a chat, each reply with what is asked of it."""
+    of_turn: dict[int, list[Question]] = {}
+    for each in questions:
+        of_turn.setdefault(each.asked.turn, []).append(each)
+    reply = count(1)
+    return [
+        ShownTurn(said.by, said.text, next(reply) if said.by == "chatbot" else 0, of_turn.get(number, ()))
+        for number, said in enumerate(chat, start=1)
+    ]
+
+
+Blocks = list[tuple[Block, list[Part]]]
+
+
+class _How(NamedTuple):
+    """How texts are shown: what their images are called, None for text; whether workers mark them."""
+
+    stem_of: Stem | None
+    is_marked: bool
+
+
+def _shared(campaign: Campaign, page: ShownPage, first: Blocks) -> Blocks:
+    """Return the blocks that are shown once: all of a single item, the source of a comparison."""
+    if not page.has_several:
+        return first
+    return [each for each in first if not each[0].is_output] if campaign.page_kind == PageKind.COMPARISON else []
+
+
+def _outputs(
+    campaign: Campaign, blocks: list[tuple[ShownItem, Blocks]], questions: list[Question], how: _How
+) -> list[ShownOutput]:
+    """Return the outputs of a page: compared ones by letter without their source, segments by number with theirs."""
+    is_compared = campaign.page_kind == PageKind.COMPARISON
+    found = []
+    for place, (_, of_item) in enumerate(blocks, start=1):
+        shown = [_shown(block, parts, how) for block, parts in of_item if block.is_output or not is_compared]
+        mine = [each for each in questions if each.asked.place == place]
+        found.append(ShownOutput(ascii_uppercase[place - 1] if is_compared else str(place), _sections(shown), mine))
+    return found
+
+
+def _shown(block: Block, parts: list[Part], how: _How) -> ShownText:
+    stem_of = how.stem_of
     is_drawn = bool(stem_of and parts)
     return ShownText(
         label=block.label,
@@ -118,6 +252,7 @@ def _shown(block: Block, parts: list[Part], stem_of: Stem | None) -> ShownText:
         runs=() if is_drawn else _runs(block),
         speaker=block.speaker,
         dialogue=block.dialogue,
+        name=block.name if how.is_marked else "",
     )
 
 
@@ -132,11 +267,9 @@ def _sections(texts: Sequence[ShownText]) -> list[Section]:
     return sections
 
 
-def _ahead(
-    campaign: Campaign, blocks: list[tuple[Block, list[Part]]], following: ShownItem, stem_of: Stem
-) -> list[Picture]:
+def _ahead(campaign: Campaign, blocks: Blocks, following: ShownPage, stem_of: Stem) -> list[Picture]:
     here = {part.key for _, parts in blocks for part in parts}
-    ahead = (part for _, parts in blocks_with_parts(campaign, following) for part in parts)
+    ahead = (part for item in following.items for _, parts in blocks_with_parts(campaign, item) for part in parts)
     return [_picture(part, "", stem_of) for part in ahead if part.key not in here]
 
 

@@ -172,25 +172,42 @@ class Response(models.Model):
 
     `value` is as the criterion's response kind keeps it, `score` the number that it stands for, None where it is none.
     Who could not judge has neither, but `abstained`: the reason. An optional criterion without an answer has no row.
+    What is asked of a whole page is kept with its first item, what is asked of a HIT with its last. `turn` is the
+    number of the reply (`Turn`) in the item's chat that it is about, 0 if it is about no single one. `earlier` are the
+    answers that were saved before and changed, the first one first: {"value", "score", "abstained", "at"}.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="responses")
     item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="responses")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="responses")
+    turn = models.PositiveSmallIntegerField("the reply that it is about", default=0)
     value = models.JSONField(null=True)
     score = models.FloatField(null=True)
     abstained = models.CharField("why it could not be judged", max_length=LONGEST_REASON, blank=True)
     rated_at = models.DateTimeField(default=timezone.now)
+    earlier = models.JSONField("answers before this one", default=list, blank=True)
 
     class Meta:
         ordering = ["pk"]
         constraints = [
-            models.UniqueConstraint(fields=["assignment", "item", "criterion"], name="annotation_response_once"),
+            models.UniqueConstraint(
+                fields=["assignment", "item", "criterion", "turn"], name="annotation_response_once"
+            ),
             models.CheckConstraint(condition=Q(abstained="") | Q(score=None), name="annotation_response_abstained"),
         ]
 
     def __str__(self) -> str:
         return f"{self.criterion}: {self.answer}"
+
+    def replace_by(self, other: "Response") -> bool:
+        """Take the answer of another response, and keep this one with the earlier ones; return whether they differ."""
+        if (self.value, self.score, self.abstained) == (other.value, other.score, other.abstained):
+            return False
+        before = {"value": self.value, "score": self.score, "abstained": self.abstained}
+        self.earlier = [*self.earlier, before | {"at": self.rated_at.isoformat()}]
+        self.value, self.score, self.abstained = other.value, other.score, other.abstained
+        self.rated_at = other.rated_at
+        return True
 
     @property
     def answer(self) -> str:

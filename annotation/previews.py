@@ -3,14 +3,15 @@
 Of a live campaign, whose chats do not exist yet, an example is shown for each.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from django.http import Http404
 
-from annotation.queries import ShownItem, shown_items
+from annotation.queries import ShownItem, ShownPage, pages_of_items, shown_pages
 from annotation.text_images import blocks_with_parts, stems
 from campaigns.contracts.chat import Speaker, Utterance
+from campaigns.design.paging import PageKind
 from campaigns.models import Campaign, Chatbot, HitItem, Output
 
 # The HIT of a preview before there are HITs, and how many outputs it has at most.
@@ -31,27 +32,31 @@ stem_of = stems("preview")
 
 
 @dataclass(frozen=True)
-class PreviewItem:
-    """One item, its place, and how many items and HITs there are beside it."""
+class FoundPage:
+    """A page of a preview, and how many HITs there are."""
 
-    item: ShownItem
+    page: ShownPage
     hit: int
-    n_items: int
     n_hits: int
+
+    @property
+    def n_pages(self) -> int:
+        """How many pages its HIT has."""
+        return self.page.n_pages
 
 
 @dataclass(frozen=True)
 class PreviewBar:
-    """Where in a preview somebody is: `hit` is None if there is nothing to rate; `shown` is the item, if one shows."""
+    """Where in a preview somebody is: `hit` is None if there is nothing to rate; `shown` is the page, if one shows."""
 
     campaign: Campaign
     hit: int | None
-    shown: PreviewItem | None = None
+    shown: FoundPage | None = None
 
     @property
-    def position(self) -> int:
-        """Position of the item that shows, or of the first one."""
-        return self.shown.item.position if self.shown else 1
+    def number(self) -> int:
+        """Number of the page that shows, or of the first one."""
+        return self.shown.page.number if self.shown else 1
 
 
 def first_hit(campaign: Campaign) -> int | None:
@@ -62,27 +67,48 @@ def first_hit(campaign: Campaign) -> int | None:
     return SAMPLE_HIT if Output.objects.filter(source__campaign=campaign).exists() else None
 
 
-def get_preview_item(campaign: Campaign, hit: int, position: int) -> PreviewItem:
-    """Return an item of a HIT, or of the sample while there are no HITs; raise Http404. At most three queries."""
+def get_preview_page(campaign: Campaign, hit: int, number: int) -> FoundPage:
+    """Return a page of a HIT, or of the sample while there are no HITs; raise Http404. At most three queries."""
+    pages = _pages(campaign, hit)
+    if not 1 <= number <= len(pages):
+        raise Http404("There is no such item.")
+    return FoundPage(pages[number - 1], hit, campaign.hits.count() if hit != SAMPLE_HIT else 0)
+
+
+def get_preview_item(campaign: Campaign, hit: int, position: int) -> ShownItem:
+    """Return an item of a HIT, or of the sample while there are no HITs; raise Http404. One query."""
+    items = (item for page in _pages(campaign, hit) for item in page.items)
+    if found := next((item for item in items if item.position == position), None):
+        return found
+    raise Http404("There is no such item.")
+
+
+def _pages(campaign: Campaign, hit: int) -> list[ShownPage]:
     if hit == SAMPLE_HIT:
-        return _sample_item(campaign, position)
-    items = HitItem.objects.filter(hit__campaign=campaign, hit__number=hit)
-    shown = shown_items(items.filter(position=position))
-    if not shown:
-        raise Http404("There is no such item.")
-    return PreviewItem(shown[0], hit, items.count(), campaign.hits.count())
+        return pages_of_items(_sample_items(campaign))
+    return shown_pages(HitItem.objects.filter(hit__campaign=campaign, hit__number=hit))
 
 
-def _sample_item(campaign: Campaign, position: int) -> PreviewItem:
-    outputs = Output.objects.filter(source__campaign=campaign)
-    n_items = min(outputs.count(), SAMPLE_SIZE)
-    if not 1 <= position <= n_items:
-        raise Http404("There is no such item.")
-    return PreviewItem(_as_shown(position, outputs.select_related("source")[position - 1]), SAMPLE_HIT, n_items, 0)
-
-
-def _as_shown(position: int, output: Output) -> ShownItem:
-    return ShownItem(output.pk, position, output.text, output.source_id, output.source.fields)
+def _sample_items(campaign: Campaign) -> list[ShownItem]:
+    """Return the first outputs, on pages as the design has them."""
+    outputs = Output.objects.filter(source__campaign=campaign).select_related("source")
+    if campaign.page_kind == PageKind.OUTPUT:
+        pages = [[output] for output in outputs[:SAMPLE_SIZE]]
+    elif campaign.page_kind == PageKind.COMPARISON:
+        n = campaign.outputs_per_page
+        first = campaign.sources.values("pk")[:SAMPLE_SIZE]
+        in_order = outputs.filter(source__in=first).order_by("source", "pk")
+        pages = [list(group)[:n] for _, group in groupby(in_order, key=lambda output: output.source_id)]
+        pages = [page for page in pages if len(page) == n]
+    else:
+        of_first = outputs.filter(system=campaign.systems.order_by("pk").first()).exclude(source__document="")
+        in_order = of_first.order_by("source__document", "source__place", "pk")[: SAMPLE_SIZE * 5]
+        pages = [list(group) for _, group in groupby(in_order, key=lambda output: output.source.document)]
+    numbered = ((number, output) for number, page in enumerate(pages, start=1) for output in page)
+    return [
+        ShownItem(output.pk, position, output.text, output.source_id, output.source.fields, number)
+        for position, (number, output) in enumerate(numbered, start=1)
+    ]
 
 
 @dataclass(frozen=True)
@@ -111,11 +137,7 @@ class PreviewPage:
 
 def list_preview_pages(campaign: Campaign, hit: int) -> list[PreviewPage]:
     """Return the items of a HIT by position, or of the sample while there are no HITs; raise Http404. One query."""
-    if hit == SAMPLE_HIT:
-        outputs = Output.objects.filter(source__campaign=campaign).select_related("source")[:SAMPLE_SIZE]
-        shown: Sequence[ShownItem] = [_as_shown(position, output) for position, output in enumerate(outputs, 1)]
-    else:
-        shown = shown_items(HitItem.objects.filter(hit__campaign=campaign, hit__number=hit).order_by("position"))
+    shown = [item for page in _pages(campaign, hit) for item in page.items]
     if not shown:
         raise Http404("There is no such HIT.")
     return [PreviewPage(item.position, _texts_of(campaign, item)) for item in shown]

@@ -1,16 +1,20 @@
 """What a worker's page shows, by the token that is its access; and what a user may call a worker."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import QuerySet
 
-from annotation.models import Assignment, Worker
+from annotation.models import Assignment, Turn, Worker
 from annotation.tokens import is_arrival, read_token
 from annotation.worker_names import hashed_name
+from campaigns.contracts.protocol import Scope
+from campaigns.design.paging import PageKind
 from campaigns.models import Campaign, Criterion, HitItem
 from campaigns.queries import Role, has_role
 from evalsite.lib.caches import byte_cache
@@ -26,41 +30,79 @@ class ShownItem:
     text: str
     source_id: int
     fields: Mapping[str, str]
+    page: int | None = None
+
+
+class Reply(NamedTuple):
+    """What a chatbot said in a chat, and the number of that turn."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class ShownPage:
+    """What a worker sees at once: one item, or several that follow one another. `number` counts pages from 1."""
+
+    items: tuple[ShownItem, ...]
+    number: int
+    n_pages: int
+
+    @property
+    def position(self) -> int:
+        """Position of its first item."""
+        return self.items[0].position
+
+    @property
+    def end(self) -> int:
+        """Position of its last item."""
+        return self.items[-1].position
+
+    @property
+    def has_several(self) -> bool:
+        """Whether it shows more than one output."""
+        return len(self.items) > 1
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the HIT ends with it."""
+        return self.number == self.n_pages
 
 
 def shown_items(items: QuerySet[HitItem]) -> list[ShownItem]:
     """Return items as a worker is shown them. One query."""
-    rows = items.values_list("pk", "position", "text", "output__source", "output__source__fields")
+    rows = items.values_list("pk", "position", "text", "output__source", "output__source__fields", "page")
     sources: dict[int, Mapping[str, str]] = {}
     return [
-        ShownItem(pk, position, text, source, sources.setdefault(source, fields))
-        for pk, position, text, source, fields in rows
+        ShownItem(pk, position, text, source, sources.setdefault(source, fields), page)
+        for pk, position, text, source, fields, page in rows
     ]
 
 
+def shown_pages(items: QuerySet[HitItem]) -> list[ShownPage]:
+    """Return all items of a HIT, page by page. One query."""
+    return pages_of_items(sorted(shown_items(items), key=lambda item: item.position))
+
+
+def pages_of_items(items: Iterable[ShownItem]) -> list[ShownPage]:
+    """Return the pages of all items of a HIT, which are in order."""
+    pages = [tuple(group) for _, group in groupby(items, key=lambda item: item.page or -item.position)]
+    return [ShownPage(group, number, len(pages)) for number, group in enumerate(pages, start=1)]
+
+
 @dataclass(frozen=True)
-class CurrentItem:
-    """The item that is to be rated next, and the one after it. `item` is None once all are rated."""
+class CurrentPage:
+    """The page that is to be rated next, and the one after it. `page` is None once all are rated."""
 
     assignment: Assignment
-    item: ShownItem | None
-    next_item: ShownItem | None
+    page: ShownPage | None
+    next_page: ShownPage | None
     criteria: list[Criterion]
 
     @property
     def campaign(self) -> Campaign:
         """The assignment's campaign."""
         return self.assignment.campaign
-
-    @property
-    def position(self) -> int:
-        """Position of the item, from 1."""
-        return self.assignment.position
-
-    @property
-    def n_items(self) -> int:
-        """Size of the HIT."""
-        return self.assignment.n_items
 
 
 def get_assignment(token: str) -> Assignment:
@@ -94,30 +136,50 @@ def _check_arrival(arrival: str, platform_id: str) -> None:
         raise DomainError("old_token", "You have opened this again since. Continue in the page that you opened last.")
 
 
-def get_current_item(assignment: Assignment) -> CurrentItem:
+def get_current_page(assignment: Assignment) -> CurrentPage:
     """Return what the worker is to rate now: no query, except a HIT that this process has not shown yet."""
-    items = items_of(assignment)
-    position = assignment.position
-    return CurrentItem(assignment, items.get(position), items.get(position + 1), criteria_of(assignment.campaign))
+    pages = pages_of(assignment)
+    page = pages.get(assignment.position)
+    following = pages.get(page.end + 1) if page else None
+    return CurrentPage(assignment, page, following, criteria_of(assignment.campaign))
 
 
-def items_of(assignment: Assignment) -> Mapping[int, ShownItem]:
-    """Return the items of an assignment's HIT by position. They are frozen, and asked for once a process."""
-    return _frozen_items(assignment.campaign.public_id, assignment.hit_id)
+def pages_of(assignment: Assignment) -> Mapping[int, ShownPage]:
+    """Return the pages of an assignment's HIT by position of their first item.
+
+    They are frozen, and asked for once a process.
+    """
+    return _frozen_pages(assignment.campaign.public_id, assignment.hit_id)
 
 
-def _size_of_items(items: Mapping[int, ShownItem], *key: object) -> int:
-    """Return about how many bytes items take; those of one source share its fields."""
-    fields = {id(item.fields): item.fields for item in items.values()}
-    texts = [item.text for item in items.values()] + [text for each in fields.values() for text in each.values()]
-    return sum(map(sys.getsizeof, texts)) + 1000 * len(items)
+def count_pages(assignment: Assignment) -> tuple[int, int]:
+    """Return how many pages of an assignment are rated, and how many there are: what workers read on pages."""
+    if assignment.campaign.page_kind == PageKind.OUTPUT:
+        return assignment.n_rated, assignment.n_items
+    pages = pages_of(assignment).values()
+    return sum(page.end <= assignment.n_rated for page in pages), len(pages)
+
+
+def items_near(assignment: Assignment) -> list[ShownItem]:
+    """Return the items of the page that is to be rated next, of the one before and of the one after it."""
+    pages = list(pages_of(assignment).values())
+    at = next((place for place, page in enumerate(pages) if page.position >= assignment.position), len(pages))
+    return [item for page in pages[max(at - 1, 0) : at + 2] for item in page.items]
+
+
+def _size_of_pages(pages: Mapping[int, ShownPage], *key: object) -> int:
+    """Return about how many bytes pages take; items of one source share its fields."""
+    items = [item for page in pages.values() for item in page.items]
+    fields = {id(item.fields): item.fields for item in items}
+    texts = [item.text for item in items] + [text for each in fields.values() for text in each.values()]
+    return sum(map(sys.getsizeof, texts)) + 1200 * len(items)
 
 
 # Of the HITs that a process shows at once; one of 100 items takes some 100 kB, with long texts more.
-@byte_cache(64 * 2**20, _size_of_items)
-def _frozen_items(public_id: UUID, hit_id: int) -> Mapping[int, ShownItem]:
+@byte_cache(64 * 2**20, _size_of_pages)
+def _frozen_pages(public_id: UUID, hit_id: int) -> Mapping[int, ShownPage]:
     items = HitItem.objects.filter(hit__campaign__public_id=public_id, hit=hit_id)
-    return {item.position: item for item in shown_items(items)}
+    return {page.position: page for page in shown_pages(items)}
 
 
 def criteria_of(campaign: Campaign) -> list[Criterion]:
@@ -128,6 +190,18 @@ def criteria_of(campaign: Campaign) -> list[Criterion]:
 @lru_cache(maxsize=256)
 def _frozen_criteria(public_id: UUID) -> list[Criterion]:
     return list(Criterion.objects.filter(campaign__public_id=public_id))
+
+
+def replies_to_rate(assignment_id: int, page: ShownPage, criteria: Iterable[Criterion]) -> list[Reply]:
+    """Return the replies that were given in the chat of a page, in order; none where no criterion is asked of them.
+
+    One query if some are.
+    """
+    if all(each.scope != Scope.TURN for each in criteria):
+        return []
+    chat = {"conversation__assignment": assignment_id, "conversation__item": page.items[0].id}
+    found = Turn.objects.filter(**chat, speaker=Turn.Speaker.CHATBOT).order_by("number")
+    return [Reply(*row) for row in found.values_list("number", "text")]
 
 
 def worker_name(campaign: Campaign, worker: Worker) -> str:

@@ -1,8 +1,9 @@
 """What workers left of a campaign, to be counted and deleted with it."""
 
 from collections.abc import Iterable
+from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation.models import (
     Assignment,
@@ -15,7 +16,9 @@ from annotation.models import (
     Turn,
     Worker,
 )
+from annotation.personal_data import stored_on
 from campaigns.contracts.records import Counted, Erasure, Records, Rows
+from campaigns.contracts.response import ResponseKind
 from campaigns.models import Criterion
 from evalsite.jobs.models import Job
 from evalsite.lib.words import counted
@@ -68,6 +71,10 @@ class AnnotationRecords(Records):
             return ["The worker is at work. Wait until they have finished, or free their place under Assignments."]
         return []
 
+    def stored(self, erasure: Erasure) -> dict[str, Any]:
+        """Return the worker, their invitation, and what they did in each HIT."""
+        return stored_on(erasure.campaign_id, erasure.worker_id)
+
     def kept(self, erasure: Erasure) -> list[str]:
         """Return what results and proofs need."""
         return [
@@ -87,9 +94,8 @@ class AnnotationRecords(Records):
         if "feedback" in erasure.wants:
             found.update(feedback="")
             criteria = Criterion.objects.filter(campaign=erasure.campaign_id)
-            written = [criterion.pk for criterion in criteria if criterion.response_kind.is_written]
-            answered = Response.objects.filter(assignment__in=mine, criterion__in=written, value__isnull=False)
-            answered.update(value=_ERASED)
+            for criterion in (each for each in criteria if each.response_kind.is_written):
+                _erase_words(criterion.response_kind, Response.objects.filter(assignment__in=mine, criterion=criterion))
         events = Event.objects.filter(assignment__in=mine)
         events.filter(kind=Event.Kind.ARRIVED).update(data={})
         if "telemetry" in erasure.wants:
@@ -106,6 +112,18 @@ class AnnotationRecords(Records):
         failed.filter(error_message__contains=erasure.name).update(error_message=_MAILS_NOT_SENT)
         found.update(worker=erasure.erased_id)
         delete_unused_workers([erasure.worker_id])
+
+
+def _erase_words(kind: type[ResponseKind], answers: QuerySet[Response]) -> None:
+    """Take the worker's own words out of answers, and out of what they were before."""
+
+    def erased(value: Any) -> Any:
+        return None if value is None else kind.without_words(value)
+
+    for answer in answers.iterator():
+        answer.value = erased(answer.value)
+        answer.earlier = [{**each, "value": erased(each["value"])} for each in answer.earlier]
+        answer.save(update_fields=["value", "earlier"])
 
 
 def delete_unused_workers(workers: Iterable[int]) -> None:

@@ -12,8 +12,6 @@ from itertools import product
 from string import ascii_lowercase
 from typing import Literal, NamedTuple
 
-from django.utils.crypto import salted_hmac
-
 from annotation.images import DARK, LIGHT, N_SHADES, TextTooTallError, Theme, measure, render
 from annotation.models import Assignment
 from annotation.queries import ShownItem
@@ -21,13 +19,17 @@ from campaigns.blocks import Block, blocks_of
 from campaigns.contracts.chat import Speaker
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Layout
+from campaigns.design.paging import PageKind
 from campaigns.models import Campaign
 from evalsite.lib.caches import byte_cache, size_with_text
+from evalsite.lib.kept_keys import IMAGE_BYTES, IMAGE_NAMES, keyed_hash
 
 # Widths of texts in CSS pixels, the widest first, and the widest screen that each is for (None: any).
 WIDTHS: tuple[tuple[int, int | None], ...] = ((720, None), (328, 599))
 # By how much a turn of a dialogue is narrower: its bubble is on one side.
 _INSETS = {720: 120, 328: 48}
+# By how much an output that is compared is narrower, where outputs are side by side.
+_COMPARED_INSETS = {720: 240, 328: 0}
 _NARROWEST = WIDTHS[-1][0]
 _STEM_LENGTH = 24
 # A phone's pixels are so fine that shades between background and text are not seen.
@@ -66,7 +68,7 @@ class Part:
     """What one image shows: a block's text or, if that is too tall for an image, a part of it.
 
     `key` names its place in the HIT, the same for all variants, and `place` that of the whole text. `speaker` says it,
-    if it is a turn of a dialogue.
+    if it is a turn of a dialogue. `is_compared`: it is of an output that others are side by side with.
     """
 
     key: str
@@ -74,14 +76,12 @@ class Part:
     highlights: tuple[tuple[int, int], ...] = ()
     speaker: Speaker | None = None
     place: str = ""
+    is_compared: bool = False
 
     def width_on(self, width: int) -> int:
-        """Return the width of its image where texts that are not turns have this one."""
-        return _width_of(self.speaker, width)
-
-
-def _width_of(speaker: Speaker | None, width: int) -> int:
-    return width - _INSETS[width] if speaker else width
+        """Return the width of its image where texts that are neither turns nor compared have this one."""
+        own = width - _COMPARED_INSETS[width] if self.is_compared else width
+        return own - _INSETS[width] if self.speaker else own
 
 
 # What the names of the images of a part begin with; a letter for the variant ends them.
@@ -98,21 +98,23 @@ def blocks_with_parts(campaign: Campaign, item: ShownItem) -> list[tuple[Block, 
     if campaign.is_live:  # what is rated is what was said
         return []
     is_shared = campaign.layout == Layout.BY_SOURCE
+    has_compared = campaign.page_kind == PageKind.COMPARISON
     found = []
     for block in blocks_of(Screen.from_json(campaign.screen), item.fields, item.text):
         place = f"source {item.source_id}" if is_shared and not block.is_output else f"item {item.position}"
-        found.append((block, _split(block, f"{place} {block.name}") if len(block.text) <= LONGEST_DRAWN else []))
+        key, is_compared = f"{place} {block.name}", has_compared and block.is_output
+        found.append((block, _split(block, key, is_compared) if len(block.text) <= LONGEST_DRAWN else []))
     return found
 
 
-def _split(block: Block, key: str) -> list[Part]:
+def _split(block: Block, key: str, is_compared: bool = False) -> list[Part]:
     """Return the parts of a block that are not too tall."""
+    whole = Part(key, block.text, (), block.speaker, key, is_compared)
     parts = []
-    stretches = _stretches(block.text, _width_of(block.speaker, _NARROWEST), key)
-    for number, (start, end) in enumerate(stretches):
+    for number, (start, end) in enumerate(_stretches(block.text, whole.width_on(_NARROWEST), key)):
         marked = [(max(first - start, 0), min(last, end) - start) for first, last in block.highlights]
         inside = tuple((first, last) for first, last in marked if first < last)
-        parts.append(Part(f"{key} {number}", block.text[start:end], inside, block.speaker, key))
+        parts.append(replace(whole, key=f"{key} {number}", text=block.text[start:end], highlights=inside))
     return parts
 
 
@@ -149,7 +151,7 @@ def stems(scope: str) -> Stem:
     """Return how the images of a scope are called: names that say nothing to those without our secret key."""
 
     def stem_of(part: Part) -> str:
-        digest = salted_hmac("annotation.image", f"{scope} {part.key}", algorithm="sha256")
+        digest = keyed_hash(IMAGE_NAMES, f"{scope} {part.key}")
         return digest.hexdigest()[:_STEM_LENGTH]
 
     return stem_of
@@ -170,7 +172,7 @@ def find_image(items: Iterable[ShownItem], campaign: Campaign, stem_of: Stem, na
 
 def draw(part: Part, variant: Variant, *, secret: str = "") -> bytes:
     """Return the image as WebP; another `secret` gives other bytes of the same look."""
-    salt = salted_hmac("annotation.image.salt", f"{secret} {variant}", algorithm="sha256").digest() if secret else b""
+    salt = keyed_hash(IMAGE_BYTES, f"{secret} {variant}").digest() if secret else b""
     themes = _CHATBOTS_THEMES if part.speaker == "chatbot" else THEMES
     image = render(
         part.text,

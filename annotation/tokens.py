@@ -13,7 +13,6 @@ from django.utils.crypto import salted_hmac
 from annotation.models import Assignment
 from evalsite.lib.errors import DomainError
 
-_signer = Signer(salt="annotation.assignment", sep=".")
 _ARRIVAL_LENGTH = 10
 
 
@@ -27,7 +26,7 @@ class Token(NamedTuple):
 def token_of(assignment: Assignment) -> str:
     """Return the token of an assignment."""
     arrival = arrival_of(assignment.platform_id)
-    return _signer.sign(f"{assignment.pk}-{arrival}" if arrival else str(assignment.pk))
+    return _signer().sign(f"{assignment.pk}-{arrival}" if arrival else str(assignment.pk))
 
 
 def arrival_of(platform_id: str, key: str | None = None) -> str:
@@ -43,9 +42,13 @@ def is_arrival(mark: str, platform_id: str) -> bool:
 def read_token(token: str) -> Token:
     """Return what a token says, whose arrival may not be the last one; raise DomainError `bad_token`."""
     try:
-        assignment_id, _, arrival = _signer.unsign(token).partition("-")
+        assignment_id, _, arrival = _signer().unsign(token).partition("-")
         return Token(int(assignment_id), arrival)
     except (BadSignature, ValueError):
         raise DomainError(
             "bad_token", "This address is not complete. Open the link that you were sent once more."
         ) from None
+
+
+def _signer() -> Signer:
+    return Signer(salt="annotation.assignment", sep=".")

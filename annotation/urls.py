@@ -4,7 +4,7 @@ from django.urls import path
 
 from annotation.chat import monitoring_views as chats
 from annotation.chat import views as chat
-from annotation.views import erasing, monitoring, preview, raters, reminders, worker
+from annotation.views import erasing, monitoring, preview, protection, raters, reminders, worker
 
 rate = (
     [
@@ -34,7 +34,9 @@ monitoring_pages = (
         path("<uuid:public_id>/progress/", monitoring.progress, name="progress"),
         path("<uuid:public_id>/assignments/", monitoring.assignments, name="assignments"),
         path("<uuid:public_id>/assignments/<int:assignment_id>/release/", monitoring.release, name="release"),
+        path("<uuid:public_id>/personal-data/", protection.protection, name="protection"),
         path("<uuid:public_id>/workers/<int:worker_id>/erase/", erasing.erase, name="erase"),
+        path("<uuid:public_id>/workers/<int:worker_id>/data.json", erasing.data, name="worker_data"),
         path("<uuid:public_id>/feedback/", monitoring.feedback, name="feedback"),
         path("<uuid:public_id>/raters.csv", raters.raters_csv, name="raters_csv"),
         path(_RATERS, raters.raters, name="raters"),

@@ -2,20 +2,19 @@
 
 from collections.abc import Callable
 
-from django.utils.crypto import salted_hmac
-
 from annotation.models import Worker
+from evalsite.lib.kept_keys import WORKER_NAMES, keyed_hash
 
 NameWorker = Callable[[Worker], str]
 _HASH_LENGTH = 12
 
 
 def worker_digits(name: str) -> str:
-    """Return digits that do not identify a worker: the same for one name in every file and page of this server.
+    """Return digits that do not identify a worker: the same for one name in every file and page of this server, always.
 
     They are made of the name, not the platform's key, since a file of ratings knows no more.
     """
-    return salted_hmac("evalsite.worker", name, algorithm="sha256").hexdigest()[:_HASH_LENGTH]
+    return keyed_hash(WORKER_NAMES, name).hexdigest()[:_HASH_LENGTH]
 
 
 def hashed_name(worker: Worker) -> str:

@@ -10,6 +10,7 @@ An operation calls one query or one service, as a page does, and returns values:
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from operator import attrgetter
@@ -21,7 +22,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.utils.http import quote_etag
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import APIException, NotFound
 from rest_framework.pagination import CursorPagination
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -36,6 +37,7 @@ from api.shapes import shape_of
 from campaigns.models import Campaign
 from campaigns.queries import Role, being_deleted, get_campaign_for
 from evalsite.accounts.models import Scope
+from evalsite.lib.acts import note_act
 from evalsite.lib.errors import CONFLICT, UNPROCESSABLE, DomainError
 
 _PRECONDITION_FAILED = 412
@@ -217,6 +219,7 @@ def operation(
                 shows_names = shows_names and campaign.my_role == Role.OWNER
                 if has_names and not shows_names:
                     campaign.my_role = Role.VIEWER
+            note_act(is_act=is_read and shows_names)  # to take out workers' own ids is an act, too
             try:
                 if request.method == "POST" and HEADER in request.headers:
                     if not takes_key:
@@ -247,9 +250,18 @@ def operation(
     return decorate
 
 
+def _names_sent(request: ApiRequest) -> list[str]:
+    """Return the names of what was sent, for the audit log."""
+    with suppress(APIException):  # a file, or nothing, which the operation has not read as JSON
+        return list(request.data) if isinstance(request.data, dict) else []
+    return []
+
+
 def _respond(resource: Resource, request: ApiRequest, value: Any) -> Any:
     """Return a value as the operation's shape has it; a response as it is."""
     done = resource.operation
+    if request.method != "GET":
+        note_act(fields=_names_sent(request))
     if isinstance(value, HttpResponseBase):
         return value
     if isinstance(value, Listed):

@@ -2,7 +2,7 @@
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, re_path
 from django.views.decorators.http import require_GET
 
 from api import views
@@ -215,5 +215,6 @@ urlpatterns = [
     _at(f"{_CAMPAIGN}jobs/<uuid:job_id>/", jobs.CampaignJob, "campaign_job"),
     _at("jobs/<uuid:job_id>/", jobs.OneJob, "job"),
     _at("jobs/<uuid:job_id>/retry/", jobs.Retry, "retry"),
-    _at("<path:rest>", Nowhere, "nowhere"),
+    # A path of Django's ends at a line break, which an address may hold, too.
+    re_path(r"(?P<rest>[\s\S]+)\Z", login_not_required(Nowhere.as_view()), name="nowhere"),
 ]

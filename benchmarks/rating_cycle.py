@@ -4,8 +4,9 @@
 
 Ours: one POST keeps an item's scores and answers with the page of the next item. The floor: a view that reads one row,
 inserts one and renders a page of 5 KB. The same server (gunicorn, one process, four threads), the same middleware and
-database (SQLite, or that of DATABASE_URL) and the same four clients, in turn, in the same run. Two kinds of HIT: 100
-items with one slider, 20 items of one source with four. `ratio` is the floor's throughput over ours in the latter.
+database (SQLite, or that of DATABASE_URL) and the same four clients, in turn, in the same run. Four kinds of HIT: 100
+items with one slider, 20 items of one source with four, 50 comparisons of two outputs (preference), 20 documents of
+one segment with errors and a score (ESA). `ratio` is the floor's throughput over ours in the second, `ratios` in each.
 With SQLite a second server, in turn with the first, has `SQLITE_SYNCHRONOUS=NORMAL`; all numbers outside `synchronous`
 are of the product's default, FULL, and `cost_of_full` is our throughput at NORMAL over that at FULL.
 `errors` counts answers that are not pages, and ratings that are missing or too many in the end.
@@ -32,10 +33,14 @@ from urllib.parse import urlencode
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import numpy as np
+
 N_CLIENTS = 4
 ROUNDS, QUICK_ROUNDS = 7, 3
 N_PER_ROUND, QUICK_N_PER_ROUND = 60, 20
-SHAPES = {"mrc-adequacy": 100, "qg": 20}
+SHAPES = {"mrc-adequacy": 100, "qg": 20, "preference": 50, "esa": 20}
+"""Pages of a HIT."""
+OUTPUTS_OF_PAGE = {"preference": 2}
 PASSAGE = "The harbour was rebuilt in stone after the flood, and the market moved to its northern side. " * 6
 
 Request = tuple[str, str]
@@ -70,20 +75,22 @@ def prepare(protocol: str, n_hits: int) -> tuple[Any, list[list[Request]]]:
     from django.urls import reverse
     from django.utils import timezone
 
+    from annotation.asked import asked_on
+    from annotation.queries import criteria_of, pages_of
     from annotation.services.assignments import start_assignment
     from annotation.tokens import token_of
     from campaigns.models import Campaign, Hit, HitItem, Output, Source, System
     from campaigns.services.campaigns import create_campaign
     from evalsite.accounts.models import User
 
-    size = SHAPES[protocol]
+    n_pages, n_at_once = SHAPES[protocol], OUTPUTS_OF_PAGE.get(protocol, 1)
+    size, rng = n_pages * n_at_once, np.random.default_rng(1)
     user, _ = User.objects.get_or_create(email="owner@example.org")
     campaign = create_campaign(owner=user, protocol=protocol)
     Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.RUNNING, launched_at=timezone.now())
     campaign.refresh_from_db()
     names = [field["name"] for field in campaign.screen["fields"]]
     systems = System.objects.bulk_create(System(campaign=campaign, name=f"system-{k}") for k in range(size))
-    scores = {f"answer_{pk}": 50 for pk in campaign.criteria.values_list("pk", flat=True)}
     requests: list[list[Request]] = [[] for _ in range(N_CLIENTS)]
     for number in range(n_hits * N_CLIENTS):
         source = Source.objects.create(campaign=campaign, name=f"source-{number}", fields=dict.fromkeys(names, PASSAGE))
@@ -93,15 +100,21 @@ def prepare(protocol: str, n_hits: int) -> tuple[Any, list[list[Request]]]:
         )
         hit = Hit.objects.create(campaign=campaign, number=number + 1)
         HitItem.objects.bulk_create(
-            HitItem(hit=hit, position=k + 1, kind=0, output=output, text=output.text)
+            HitItem(hit=hit, position=k + 1, kind=0, output=output, text=output.text, page=k // n_at_once + 1)
             for k, output in enumerate(outputs)
         )
         assignment = start_assignment(campaign=campaign, worker_key=f"worker-{number}")
         path = reverse("rate:hit", args=[token_of(assignment)])
         telemetry = {"shown_ms": 9000, "first_touch_ms": 4000, "n_moves": 4, "n_focus_lost": 0, "n_pastes": 0}
-        requests[number % N_CLIENTS] += [
-            (path, urlencode({"position": k + 1, **scores, **telemetry})) for k in range(size)
-        ]
+        for page in pages_of(assignment).values():
+            answers = {
+                f"answer_{asked.key.suffix}": asked.criterion.response_kind.simulate(
+                    [50] * len(asked.subject.outputs), asked.criterion.settings, rng, asked.subject
+                )
+                for asked in asked_on(page, criteria_of(campaign))
+            }
+            sent = {"position": page.position, **answers, **telemetry}
+            requests[number % N_CLIENTS].append((path, urlencode(sent, doseq=True)))
     return campaign, requests
 
 

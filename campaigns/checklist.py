@@ -9,12 +9,15 @@ from django.conf import settings
 
 from campaigns.connectors import get_connector
 from campaigns.contracts.chat import ChatRules
-from campaigns.contracts.protocol import find_blanks
+from campaigns.contracts.protocol import Scope, find_blanks
+from campaigns.design.paging import PageKind
+from campaigns.design.stopping import StoppingRule
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
 from campaigns.hit_queries import compared_in_hit
+from campaigns.methods import methods, reads
 from campaigns.models import Campaign, Chatbot, Criterion
 from campaigns.protocols import get_protocol
-from campaigns.queries import Contents, contents_of, list_chatbots, proposed_settings
+from campaigns.queries import Contents, contents_of, find_tested, list_chatbots, proposed_settings
 from evalsite.lib.addresses import AllowList
 from evalsite.lib.env import ask_to_set
 from evalsite.lib.errors import DomainError
@@ -23,6 +26,7 @@ from evalsite.lib.words import counted
 _MOST_NAMES = 5
 
 _MOST_TRIED = 1000
+_MOST_OF_REPLIES = 300
 
 State = Literal["ok", "todo", "error", "optional"]
 
@@ -52,8 +56,9 @@ def checklist(campaign: Campaign, contents: Contents | None = None) -> list[Step
         _criteria(campaign, criteria),
         _instructions(campaign),
         _study(campaign),
-        _hits(campaign, contents, sum(each.is_tested for each in criteria)),
+        _hits(campaign, contents, len(find_tested(campaign, criteria))),
         _payment(campaign),
+        _stopping(campaign, criteria),
         _platform(campaign, contents),
     ]
     return [step for step in steps if step]
@@ -220,13 +225,16 @@ def _has_place_for_topic(chatbot: Chatbot) -> bool | None:
 
 
 def _criteria(campaign: Campaign, criteria: list[Criterion]) -> Step:
-    is_tested = [each.is_tested for each in criteria]
+    is_tested = [each in find_tested(campaign, criteria) for each in criteria]
     if not criteria:
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", "Add at least one statement to rate.")
-    if all(each.bounds is None for each in criteria) and campaign.worker_test == NO_TEST:
+    if problem := next(filter(None, (_unfit(campaign, each) for each in criteria)), "") or _long(campaign, criteria):
+        return Step("criteria", "Criteria", "campaigns:criteria", "todo", problem)
+    method = methods[campaign.method]
+    if campaign.worker_test == NO_TEST and not any(reads(method, each) for each in criteria):
         text = (
-            "No criterion is answered on a slider, on labelled points or as a number between two bounds: answers are "
-            "among the downloads, and there is nothing to standardise or rank."
+            f"{method.title}, the response method, cannot read the answers on any of them: they are among the "
+            "downloads, and there are no results. Choose another method in the settings if one fits."
         )
         return Step("criteria", "Criteria", "campaigns:criteria", "optional", text)
     if campaign.worker_test == NO_TEST:
@@ -235,13 +243,59 @@ def _criteria(campaign: Campaign, criteria: list[Criterion]) -> Step:
     if not any(is_tested):
         text = (
             "The worker test uses none. Choose at least one with scores that careful workers rate lower when degraded, "
-            "or no worker test in the settings."
+            "or with marked errors, or no worker test in the settings."
         )
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", text)
     n_used, n = sum(is_tested), len(is_tested)
     used = f"{n_used} of them" if n_used < n else "it" if n == 1 else "all of them"
     text = f"Workers rate {counted(n, 'statement')}. The worker test uses {used}."
     return Step("criteria", "Criteria", "campaigns:criteria", "ok", text)
+
+
+def _unfit(campaign: Campaign, criterion: Criterion) -> str:
+    """Return why a criterion cannot be asked on the campaign's pages, "" if it can."""
+    kind = criterion.response_kind
+    if criterion.scope == Scope.TURN and not campaign.is_live:
+        return f"“{criterion.name}” is asked of each reply in a live chat, and there are none. Have it asked otherwise."
+    if kind.is_of_text and campaign.is_live:
+        return f"“{criterion.name}” is about the text of an output, and chats have none. Have it answered otherwise."
+    if kind.is_of_text and criterion.scope != Scope.OUTPUT and campaign.page_kind != PageKind.OUTPUT:
+        return f"“{criterion.name}” is about the text of one output: have it asked of each output."
+    if not (compared := kind.compares):
+        return ""
+    fewest, most = compared
+    n = campaign.outputs_per_page if campaign.page_kind == PageKind.COMPARISON else 1
+    if criterion.scope != Scope.PAGE:
+        return f"“{criterion.name}” compares outputs: have it asked of all that is shown at once."
+    if not fewest <= n <= most:
+        wanted = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        return f"“{criterion.name}” compares {wanted} outputs, and a page shows {n}. Change that under HITs."
+    return ""
+
+
+def _long(campaign: Campaign, criteria: Sequence[Criterion]) -> str:
+    """Return that the longest chat has more questions about its replies than a form should, "" if it has not."""
+    n_asked = sum(each.scope == Scope.TURN for each in criteria)
+    most = campaign.chat_rules.max_inputs
+    if n_asked * most <= _MOST_OF_REPLIES:
+        return ""
+    return (
+        f"A chat may have {counted(most, 'message')}, and each reply {counted(n_asked, 'question')}: "
+        f"{n_asked * most:,} on one page. At most {_MOST_OF_REPLIES} can be: have the chat rules allow "
+        f"{_MOST_OF_REPLIES // n_asked} messages or fewer, or ask less of each reply."
+    )
+
+
+def _stopping(campaign: Campaign, criteria: list[Criterion]) -> Step | None:
+    """Return the step of a campaign that looks at its ratings while they come and has none that can be compared."""
+    is_watched = campaign.stopping_rule != StoppingRule.OFF or campaign.is_adaptive
+    if not is_watched or any(reads(methods[campaign.method], each) for each in criteria):
+        return None
+    text = (
+        "The campaign is to close by itself, or to give out HITs of undecided pairs first, and no criterion has scores "
+        "to compare. Turn that off in the settings, or add a criterion on a slider or on labelled points."
+    )
+    return Step("stopping", "When it closes", "campaigns:settings", "todo", text)
 
 
 def blanks_of(campaign: Campaign) -> list[str]:

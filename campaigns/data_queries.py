@@ -75,9 +75,11 @@ def read_existing(campaign: Campaign) -> Existing:
     """Return what the campaign holds, for a file that is added to it. Two queries."""
     outputs = Output.objects.filter(source__campaign=campaign).order_by()
     pairs = outputs.values_list("source__name", "system__name").iterator(_CHUNK)
+    sources = list(campaign.sources.order_by().values_list("name", "fields", "document").iterator(_CHUNK))
     return Existing(
-        fields=dict(campaign.sources.order_by().values_list("name", "fields").iterator(_CHUNK)),
+        fields={name: fields for name, fields, _ in sources},
         outputs=frozenset(pairs),
+        documents={name: document for name, _, document in sources if document},
     )
 
 

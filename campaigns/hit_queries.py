@@ -14,6 +14,7 @@ from campaigns.building.refusals import refusal
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Kind, Mix
 from campaigns.design.errors import DesignError
+from campaigns.design.paging import PageKind
 from campaigns.design.plan import plan_hits
 from campaigns.design.sampling import Leftover
 from campaigns.design.worker_test import Compared
@@ -38,7 +39,7 @@ def read_build_inputs(campaign: Campaign, *, with_texts: bool = True, mix: Mix |
     """
     mix, screen = mix or mix_of(campaign), Screen.from_json(campaign.screen)
     systems = sorted(campaign.systems.filter(is_degraded=False).values_list("name", "pk", "is_human", "family"))
-    columns = ("name", "pk", "fields") if with_texts else ("name", "pk")
+    columns = ("name", "pk", "document", "place", *(["fields"] if with_texts else []))
     sources: list[Any] = sorted(campaign.sources.values_list(*columns), key=lambda row: row[0])
     texts: list[str] = []
     keys = _read_outputs(campaign, texts if with_texts else None)
@@ -64,13 +65,27 @@ def read_build_inputs(campaign: Campaign, *, with_texts: bool = True, mix: Mix |
         source=source[order],
         system=system[order],
         output_ids=keys[order, 0],
-        texts=_texts(screen, [row[2] for row in sources], [texts[k] for k in order.tolist()] if texts else [])
+        texts=_texts(screen, [row[4] for row in sources], [texts[k] for k in order.tolist()] if texts else [])
         if with_texts
         else None,
         output_format=screen.output_format,
         family=None if family is None else np.asarray(family)[system[order]],
         degraded_id=degraded_id,
+        page_kind=PageKind(campaign.page_kind),
+        outputs_per_page=campaign.outputs_per_page,
+        **_places_of(sources, source[order]) if campaign.is_revisable else {},
     )
+
+
+def _places_of(sources: list[Any], source: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+    """Return the number of each output's document and the place of its source there; none where none has a document."""
+    if not any(row[2] for row in sources):
+        return {}
+    # A source that belongs to no document is one of its own.
+    codes = {key: code for code, key in enumerate(sorted({(row[2], row[2] or row[0]) for row in sources}), start=1)}
+    document = np.array([codes[row[2], row[2] or row[0]] for row in sources], dtype=np.int64)
+    place = np.array([row[3] for row in sources], dtype=np.int64)
+    return {"document": document[source], "place": place[source]}
 
 
 def _read_outputs(campaign: Campaign, texts: list[str] | None) -> NDArray[np.int64]:
@@ -144,11 +159,14 @@ def _given_estimate(campaign: Campaign) -> BuildEstimate:
 def compared_in_hit(campaign: Campaign) -> Compared:
     """Return what the worker test compares of one HIT and one criterion: of given HITs, of the fullest.
 
-    No query, one for given HITs. In a live campaign the degraded chatbot has no twin.
+    One query for given HITs, for documents, whose mean number of segments counts, and for comparisons. In a live
+    campaign the degraded chatbot has no twin.
     """
+    n_alike = count_alike(campaign)
     if not campaign.has_given_hits:
         n_pairs = 0 if campaign.is_live else campaign.n_degraded
-        return Compared(n_pairs, campaign.n_degraded, campaign.n_ordinary)
+        pages = Compared(n_pairs, campaign.n_degraded, campaign.n_ordinary, n_alike)
+        return pages.times(_segments_per_document(campaign)) if campaign.page_kind == PageKind.DOCUMENT else pages
     twin = HitItem.objects.filter(hit=OuterRef("hit"), output=OuterRef("output"), kind=Kind.ORDINARY)
     is_degraded = Q(kind=Kind.DEGRADED)
     of_hits = HitItem.objects.filter(hit__campaign=campaign).order_by().annotate(has_twin=Exists(twin)).values("hit")
@@ -159,7 +177,21 @@ def compared_in_hit(campaign: Campaign) -> Compared:
     )
     names = ("n_pairs", "n_degraded", "n_ordinary")
     most = counted.aggregate(**{f"most_{name}": Max(name) for name in names})
-    return Compared(*(most[f"most_{name}"] or 0 for name in names))
+    return Compared(**{name: most[f"most_{name}"] or 0 for name in names}, n_alike=n_alike)
+
+
+def count_alike(campaign: Campaign) -> int:
+    """Return among how many outputs a degraded one could be any, as `Compared` has it. A query for comparisons."""
+    if campaign.page_kind != PageKind.COMPARISON:
+        return 2
+    tested = [each for each in campaign.criteria.all() if each.is_tested]
+    return campaign.outputs_per_page if tested and all(each.response_kind.compares for each in tested) else 2
+
+
+def _segments_per_document(campaign: Campaign) -> int:
+    of_documents = campaign.sources.exclude(document="").order_by()
+    found = of_documents.aggregate(n_segments=Count("pk"), n_documents=Count("document", distinct=True))
+    return found["n_segments"] // max(found["n_documents"], 1) or 1
 
 
 def list_items(campaign: Campaign, number: int) -> list[HitItem]:

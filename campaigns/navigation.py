@@ -1,12 +1,14 @@
 """The pages of one campaign, in the order of the work. The pages of other apps are known by name only."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
+from campaigns.contracts.method import CampaignMethod
+from campaigns.methods import methods
 from campaigns.models import Campaign
 from campaigns.protocols import get_protocol
 from campaigns.queries import Role, has_role
@@ -18,13 +20,17 @@ from evalsite.lib.navigation import Link, LinkGroup, SideBar, Stage
 
 @dataclass(frozen=True)
 class _Page:
-    """A page: the key that its view names, title, name of its address, campaigns that have it, parts."""
+    """A page: the key that its view names, title, name of its address, campaigns that have it, parts.
+
+    `result`: which page of a result it is; methods have some of these (`CampaignMethod.pages`).
+    """
 
     key: str
     title: str
     name: str
     is_of: Callable[[Campaign], bool] = lambda campaign: True
     parts: tuple["_Page", ...] = ()
+    result: str = ""
 
 
 def _is_live(campaign: Campaign) -> bool:
@@ -128,22 +134,24 @@ _GROUPS = {
     ),
     "Results": (
         _Page("results", "Findings", "analysis:campaign_results"),
-        _Page("significance", "Significance", "analysis:campaign_significance", _is_launched),
-        _Page("result_workers", "Workers", "analysis:campaign_result_workers", _is_launched),
-        _Page("reliability", "Reliability", "analysis:campaign_reliability", _is_launched),
-        _Page("sensitivity", "Sensitivity", "analysis:campaign_sensitivity", _is_launched),
-        _Page("metrics", "Metrics", "analysis:campaign_metrics", _is_launched),
-        _Page("result_chats", "Chats", "analysis:campaign_result_chats", _is_launched_live),
-        _Page("compare", "Compare", "analysis:campaign_compare", _is_launched),
-        _Page("paper", "For the paper", "analysis:campaign_paper", _is_launched),
+        _Page("significance", "Significance", "analysis:campaign_significance", _is_launched, result="significance"),
+        _Page("result_workers", "Workers", "analysis:campaign_result_workers", _is_launched, result="workers"),
+        _Page("reliability", "Reliability", "analysis:campaign_reliability", _is_launched, result="reliability"),
+        _Page("sensitivity", "Sensitivity", "analysis:campaign_sensitivity", _is_launched, result="sensitivity"),
+        _Page("metrics", "Metrics", "analysis:campaign_metrics", _is_launched, result="metrics"),
+        _Page("result_chats", "Chats", "analysis:campaign_result_chats", _is_launched_live, result="chats"),
+        _Page("compare", "Compare", "analysis:campaign_compare", _is_launched, result="compare"),
+        _Page("paper", "For the paper", "analysis:campaign_paper", _is_launched, result="paper"),
         _Page("datasheet", "Datasheet", "analysis:campaign_datasheet"),
-        _Page("downloads", "Downloads", "analysis:campaign_downloads", _is_launched),
+        _Page("downloads", "Downloads", "analysis:campaign_downloads", _is_launched, result="downloads"),
         _Page("export", "Export", "monitoring:export"),
     ),
     "Settings": (
         _Page("settings", "General", "campaigns:settings"),
+        _Page("protection", "Personal data", "monitoring:protection"),
         _Page("webhooks", "Webhooks", "campaigns:webhooks", _may_edit),
         _Page("members", "Members", "campaigns:members"),
+        _Page("audit", "Audit log", "campaigns:audit", _is_owner),
         _Page("archive", "Archive, delete", "campaigns:archive", _is_owner),
     ),
 }
@@ -152,20 +160,31 @@ _Status = Campaign.Status
 _STAGES = (_Status.DRAFT, _Status.READY, _Status.RUNNING, _Status.CLOSED)
 
 
-def side_bar(campaign: Campaign, current: str, counts: Mapping[str, int] | None = None) -> SideBar:
-    """Return the pages of a campaign; `current` names the one that shows, `counts` what is written behind titles."""
+def side_bar(
+    campaign: Campaign,
+    current: str,
+    counts: Mapping[str, int] | None = None,
+    results: tuple[Collection[str], Sequence[Link]] | None = None,
+) -> SideBar:
+    """Return the pages of a campaign; `current` names the one that shows, `counts` what is written behind titles.
+
+    `results`: which pages the result has that shows, and further ones, which follow on its findings. Without it, they
+    are those of the campaign's method.
+    """
     counts = counts or {}
+    result_pages, further = results or (_pages_of_results(campaign), ())
 
     def links(pages: tuple[_Page, ...]) -> list[Link]:
         found = []
         for page in pages:
             url = url_of(campaign, page.name)
-            if url and page.is_of(campaign):
+            if url and page.is_of(campaign) and (not page.result or page.result in result_pages):
                 n = counts.get(page.key)
                 parts = links(page.parts)
                 is_current = page.key == current and len(parts) < 2
                 parts = parts if len(parts) > 1 else []
                 found.append(Link(f"{page.title} ({n:,})" if n else page.title, url, is_current, parts))
+                found += further if page.key == "results" else []
         return found
 
     return SideBar(
@@ -175,6 +194,11 @@ def side_bar(campaign: Campaign, current: str, counts: Mapping[str, int] | None 
         groups=[LinkGroup(title, found) for title, pages in _GROUPS.items() if (found := links(pages))],
         stages=_stages(campaign),
     )
+
+
+def _pages_of_results(campaign: Campaign) -> Collection[str]:
+    """Return which pages the results of a campaign have; those of any method where this site does not have its own."""
+    return methods.all().get(campaign.method, CampaignMethod).pages
 
 
 def _stages(campaign: Campaign) -> list[Stage]:
@@ -221,12 +245,20 @@ def job_progress(campaign: Campaign, job: Job, name: str = "campaigns:job") -> d
     return job_state(job) | {"url": reverse(name, args=[campaign.public_id, job.pk])}
 
 
-def campaign_context(campaign: Campaign, current: str, counts: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """Return what campaigns/frame.html needs, and whether the user may change things: at all, and still."""
+def campaign_context(
+    campaign: Campaign,
+    current: str,
+    counts: Mapping[str, int] | None = None,
+    results: tuple[Collection[str], Sequence[Link]] | None = None,
+) -> dict[str, Any]:
+    """Return what campaigns/frame.html needs, and whether the user may change things: at all, and still.
+
+    `counts` and `results` as `side_bar` takes them.
+    """
     can_edit = has_role(campaign, Role.EDITOR)
     return {
         "campaign": campaign,
-        "side_bar": side_bar(campaign, current, counts),
+        "side_bar": side_bar(campaign, current, counts, results),
         "is_owner": has_role(campaign, Role.OWNER),
         "can_edit": can_edit,
         "can_change": can_edit and not campaign.is_launched,

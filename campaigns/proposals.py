@@ -6,12 +6,12 @@ from statistics import median
 from campaigns.building.estimate import BuildEstimate
 from campaigns.building.pace import seconds_to_chat, seconds_to_rate
 from campaigns.building.proposals import Proposal, TestRules, certainty_of, propose_design
-from campaigns.contracts.protocol import Screen
+from campaigns.contracts.protocol import Scope, Screen
 from campaigns.design.certainty import Certainty
 from campaigns.design.composition import Layout
 from campaigns.design.raters import SITUATIONS, Raters, RaterTime
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
-from campaigns.hit_queries import read_build_inputs
+from campaigns.hit_queries import count_alike, read_build_inputs
 from campaigns.models import Campaign, Output
 from campaigns.protocols import get_protocol
 from campaigns.queries import count_tested
@@ -39,9 +39,12 @@ def pace_of(campaign: Campaign) -> Pace:
         rows = done.order_by("-ended_at").values_list("started_at", "ended_at", "n_items")[:_MOST_MEASURED]
         if seconds := [(ended - started).total_seconds() / n for started, ended, n in rows if ended and n]:
             return Pace(max(1, round(median(seconds))), len(seconds))
-    n_criteria = campaign.criteria.count()
+    scopes = list(campaign.criteria.values_list("scope", flat=True))
+    n_criteria = len(scopes)
     if campaign.is_live:
-        return Pace(seconds_to_chat(campaign.chat_rules.min_inputs, n_criteria))
+        n_inputs = campaign.chat_rules.min_inputs
+        n_asked = sum(n_inputs if scope == Scope.TURN else 1 for scope in scopes)
+        return Pace(seconds_to_chat(n_inputs, n_asked))
     # Of one source the fields are read once in a HIT.
     n_alike = get_protocol(campaign.protocol).mix.size if campaign.layout == Layout.BY_SOURCE else 1
     shown = [field.name for field in Screen.from_json(campaign.screen).fields if field.is_shown]
@@ -54,11 +57,11 @@ def pace_of(campaign: Campaign) -> Pace:
 
 
 def rules_of(campaign: Campaign) -> TestRules:
-    """Return the worker test of a campaign, or its protocol's where it has none that can be used. One query."""
+    """Return the worker test of a campaign, or its protocol's where it has none that can be used. Two queries."""
     preset, test = get_protocol(campaign.protocol), campaign.worker_test
     if test == NO_TEST or (campaign.is_live and WORKER_TESTS[test].is_paired):
         test = preset.worker_test
-    return TestRules(test, campaign.alpha, count_tested(campaign))
+    return TestRules(test, campaign.alpha, count_tested(campaign), count_alike(campaign))
 
 
 def get_proposal(campaign: Campaign, *, raters: Raters, time: RaterTime) -> Proposal:

@@ -12,6 +12,7 @@ from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, Greatest, Lower
 from django.shortcuts import get_object_or_404
 
+from campaigns.methods import methods, whole_before_replies
 from campaigns.models import Campaign, Chatbot, Criterion, Deletion, Delivery, Membership, Output, System, Webhook
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
@@ -233,7 +234,16 @@ def get_chatbot_of(campaign: Campaign, chatbot_id: int) -> Chatbot:
 
 def count_tested(campaign: Campaign) -> int:
     """Return how many criteria the worker test uses. One query."""
-    return sum(criterion.is_tested for criterion in campaign.criteria.all())
+    return len(find_tested(campaign, campaign.criteria.all()))
+
+
+def find_tested(campaign: Campaign, criteria: Iterable[Criterion]) -> list[Criterion]:
+    """Return which of a campaign's criteria the worker test uses."""
+    known, apart = list(criteria), set[int]()
+    if methods[campaign.method].is_of_whole_chats:
+        scored = [each for each in known if each.bounds and each.scope in campaign.scopes_of_systems]
+        apart = {each.pk for each in scored} - {each.pk for each in whole_before_replies(scored)}
+    return [each for each in known if each.is_tested and each.pk not in apart]
 
 
 def get_criterion_of(campaign: Campaign, criterion_id: int) -> Criterion:

@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from campaigns.views import (
     archive,
+    audit,
     campaigns,
     chatbots,
     criteria,
@@ -64,6 +65,8 @@ _OF_ONE = [
     path("settings/webhooks/<int:webhook_id>/secret/", webhooks.secret, name="webhook_secret"),
     path("settings/webhooks/<int:webhook_id>/remove/", webhooks.remove, name="webhook_remove"),
     path("settings/webhooks/<int:webhook_id>/deliveries/<int:delivery_id>/", webhooks.again, name="delivery_again"),
+    path("settings/audit/", audit.audit, name="audit"),
+    path("settings/audit/log.csv", audit.audit_file, name="audit_file"),
     path("members/", members.members, name="members"),
     path("members/<int:membership_id>/", members.member, name="member"),
     path("members/<int:membership_id>/remove/", members.remove, name="member_remove"),

@@ -1,7 +1,10 @@
 """What was published of a campaign and paid for it, to be counted and deleted with it."""
 
+from typing import Any
+
 from django.db.models import Count, Q, QuerySet, Sum
 
+from annotation.personal_data import values_of
 from annotation.records import delete_unused_workers
 from campaigns.contracts.records import Counted, Erasure, Records, Rows
 from crowd.models import Order, Posting, ReceivedNotification, Submission, Wave
@@ -10,6 +13,10 @@ from evalsite.lib.words import counted
 _OPEN_ORDERS = (Order.State.QUEUED, Order.State.SENDING)
 _OPEN_POSTINGS = (Posting.State.PLANNED, Posting.State.DRAFTED, Posting.State.OPEN, Posting.State.PAUSED)
 _PAID = (Order.Kind.APPROVE, Order.Kind.BONUS)
+
+_STATE = ("platform_id", "state", "code", "payload")
+_TIMES = ("accepted_at", "submitted_at", "first_seen_at", "last_seen_at")
+_ORDER = ("kind", "state", "amount", "currency", "message", "category", "ordered_at", "done_at", "last_error")
 
 
 class CrowdRecords(Records):
@@ -77,6 +84,13 @@ class CrowdRecords(Records):
         if self._submissions(erasure).filter(state__in=undecided).exists():
             found.append("Work of the worker is not decided. Approve or reject it first: afterwards it cannot be paid.")
         return found
+
+    def stored(self, erasure: Erasure) -> dict[str, Any]:
+        """Return what the platform said of the worker's submissions, and what was ordered about them."""
+        return {
+            "submissions": [values_of(each, (*_STATE, *_TIMES)) for each in self._submissions(erasure)],
+            "orders": [values_of(each, _ORDER) for each in self._orders(erasure).order_by("pk")],
+        }
 
     def kept(self, erasure: Erasure) -> list[str]:
         """Return what accounting needs, and what keeps work from being paid twice."""

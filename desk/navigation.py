@@ -8,7 +8,7 @@ from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.lib.navigation import Link, LinkGroup, SideBar
 
-_PAGES = {"people": "People", "jobs": "Jobs", "storage": "Storage", "system": "System"}
+_PAGES = {"people": "People", "jobs": "Jobs", "audit": "Audit log", "storage": "Storage", "system": "System"}
 
 
 def desk_context(page: str) -> dict[str, Any]:

@@ -1,41 +1,53 @@
-"""How the site is set up: each setting that matters, whether it is right, and the lines to set where it is not."""
+"""How the site is set up: each setting that matters, whether it is right, and the lines to set where it is not.
+
+The page *System* and `evalsite check` show the same.
+"""
 
 import os
 import platform
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from tempfile import TemporaryFile
 from urllib.parse import urlsplit
 
 import django
 from django.conf import settings
+from django.contrib.staticfiles.storage import ManifestFilesMixin
 from django.core.cache import caches
-from django.db import connection
+from django.core.files.storage import storages
+from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest
+from django.http.request import validate_host
 
 from campaigns.connectors import find_connector
-from campaigns.models import Campaign, Chatbot, Webhook
+from campaigns.models import Chatbot, Webhook
+from desk.secrets import iter_secrets
 from desk.storage import get_disk
 from evalsite import __version__
 from evalsite.accounts.attempts import is_mail_set_up
+from evalsite.accounts.mails import find_mail_fault
 from evalsite.jobs.queries import get_workers
 from evalsite.lib.addresses import AllowList
-from evalsite.lib.encryption import decrypt_secrets
 from evalsite.lib.env import setting_line
-from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
+from evalsite.serving import NEEDS_PROXY
 
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _PORTS = {"http": 80, "https": 443}
 _GIGA = 2**30
+_HSTS_S = "2592000"  # thirty days
 
 
 @dataclass(frozen=True)
 class Check:
-    """One part of the set-up: how it is now, what that means, and the lines that change it."""
+    """One part of the set-up: how it is now, what that means, and the lines that change it.
+
+    What is not OK needs attention; where `must_fix` says so, the site does not work, or is not safe, until it is fixed.
+    """
 
     key: str
     title: str
@@ -43,39 +55,72 @@ class Check:
     text: str
     is_ok: bool = True
     lines: tuple[str, ...] = ()
+    must_fix: bool = False
 
 
-def list_checks(request: HttpRequest, now: datetime) -> list[Check]:
-    """Return all checks, as the process that answers this request is set up."""
-    return [
-        _version(),
-        _public_address(request),
-        _encrypted_connection(request),
-        _hosts(request),
-        _mail(),
-        _secret_key(),
-        _database(),
-        _redis(),
-        _workers(now),
+@dataclass(frozen=True)
+class Visit:
+    """How the site is reached: its address as it sees it, and the scheme that a proxy says ("": none says any)."""
+
+    url: str
+    forwarded_scheme: str = ""
+
+    @classmethod
+    def by_request(cls, request: HttpRequest) -> "Visit":
+        """Return how this request came."""
+        return cls(request.build_absolute_uri("/").rstrip("/"), request.headers.get("X-Forwarded-Proto", ""))
+
+    @classmethod
+    def by_settings(cls) -> "Visit":
+        """Return how the settings say that the site is reached. HTTPS is always a proxy's: the site has none."""
+        url = settings.SITE_URL or "http://localhost:8000"
+        return cls(url, "https" if url.startswith("https://") else "")
+
+    @property
+    def host(self) -> str:
+        """The host without the port."""
+        return urlsplit(self.url).hostname or ""
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether the site knows that the connection is encrypted."""
+        return self.url.startswith("https://")
+
+
+def list_checks(visit: Visit, now: datetime, *, tries_mail: bool = False) -> list[Check]:
+    """Return all checks, as this process is set up. Those that read the database need one that is up to date."""
+    database = _database()
+    checks = [
+        _version(visit),
+        _public_address(visit),
+        _encrypted_connection(visit),
+        _proxy(visit),
+        _hosts(visit),
+        _mail(tries_mail),
+        _folders(),
         _disk(),
-        _chatbot_hosts(),
-        _webhook_hosts(),
-        _platform_keys(),
+        database,
+        _redis(),
     ]
+    if database.is_ok:
+        checks += [_secret_key(), _workers(now), _chatbot_hosts(), _webhook_hosts()]
+    return [*checks, _platform_keys()]
 
 
 def worker_commands() -> tuple[str, ...]:
     """Return how jobs are run: the commands to start, or the line to set."""
     if settings.REDIS_URL and not settings.JOBS_IN_PROCESS:
-        return ("celery -A evalsite worker", "celery -A evalsite beat")
+        return ("evalsite worker",)
     return () if settings.JOBS_IN_PROCESS else (setting_line("JOBS_IN_PROCESS", "1"),)
 
 
-def _version() -> Check:
+def _version(visit: Visit) -> Check:
     now = f"evalsite {__version__}, Django {django.get_version()}, Python {platform.python_version()}"
     if settings.DEBUG:
-        text = "Error pages show settings and code to everybody."
-        return Check("version", "Version", f"{now}; in debug mode", text, False, (setting_line("DEBUG", "0"),))
+        text, line = "Error pages show settings and code to everybody.", setting_line("DEBUG", "0")
+        return Check(
+            "version", "Version", f"{now}; in debug mode", text, False, (line,), must_fix=not _is_local(visit.host)
+        )
     return Check("version", "Version", now, f"On {platform.system()}, in {sys.prefix}.")
 
 
@@ -83,13 +128,8 @@ def _is_local(host: str) -> bool:
     return host.strip("[]") in _LOCAL or host.endswith(".localhost")
 
 
-def _host_of(request: HttpRequest) -> str:
-    """Return the host that a request names, without the port."""
-    return urlsplit(f"//{request.get_host()}").hostname or ""
-
-
-def _public_address(request: HttpRequest) -> Check:
-    title, host = "Public address", _host_of(request)
+def _public_address(visit: Visit) -> Check:
+    title, host, here = "Public address", visit.host, visit.url
     if settings.SITE_URL:
         is_ok = settings.SITE_URL.startswith("https://")
         text = (
@@ -99,30 +139,35 @@ def _public_address(request: HttpRequest) -> Check:
         )
         lines = () if is_ok else (setting_line("SITE_URL", f"https://{urlsplit(settings.SITE_URL).netloc}"),)
         return Check("address", title, settings.SITE_URL, text, is_ok, lines)
-    here = request.build_absolute_uri("/").rstrip("/")
     if _is_local(host):
         text = "Only this machine can open it. For workers on other machines, give the site a public address:"
         return Check("address", title, f"not set; {here}", text, True, (setting_line("SITE_URL", "https://…"),))
     text = "Links to workers begin with the address at which a researcher opens the site."
-    if request.is_secure():
+    if visit.is_secure:
         return Check("address", title, f"not set; {here}", text)
     text += " Crowd platforms want one with https://."
     return Check("address", title, f"not set; {here}", text, False, (setting_line("SITE_URL", f"https://{host}"),))
 
 
-def _encrypted_connection(request: HttpRequest) -> Check:
-    title, host = "HTTPS", _host_of(request)
+def _encrypted_connection(visit: Visit) -> Check:
+    title, host = "HTTPS", visit.host
     lines = []
-    if "X-Forwarded-Proto" in request.headers and not settings.BEHIND_PROXY:
+    if visit.forwarded_scheme and not settings.BEHIND_PROXY:
         lines.append(setting_line("BEHIND_PROXY", "1"))
-    is_https = request.is_secure() or request.headers.get("X-Forwarded-Proto") == "https"
+    is_https = visit.is_secure or visit.forwarded_scheme == "https"
     if is_https and not settings.SECURE_COOKIES:
         lines.append(setting_line("SECURE_COOKIES", "1"))
     if lines:
         text = "A proxy with HTTPS is in front, and the site does not know all of it."
         return Check("https", title, "on, not completely set up", text, False, tuple(lines))
+    if is_https and not settings.SECURE_HSTS_SECONDS and not _is_local(host):
+        text = "Browsers still try plain HTTP, where others can read along and answer. To have them use HTTPS only:"
+        return Check("https", title, "on, not required", text, False, (setting_line("HSTS_SECONDS", _HSTS_S),))
     if is_https:
-        return Check("https", title, "on", "Passwords and ratings are encrypted on their way.")
+        text = "Passwords and ratings are encrypted on their way."
+        if days := settings.SECURE_HSTS_SECONDS // 86_400:
+            text += f" A browser that was here uses HTTPS only, for {counted(days, 'day')} (HSTS_SECONDS)."
+        return Check("https", title, "on", text)
     if _is_local(host):
         return Check("https", title, "off", "Not needed on this machine.")
     text = "Passwords and ratings are sent in clear text. Put a proxy with HTTPS in front of the site, then set:"
@@ -130,16 +175,33 @@ def _encrypted_connection(request: HttpRequest) -> Check:
     return Check("https", title, "off", text, False, tuple(lines))
 
 
-def _hosts(request: HttpRequest) -> Check:
+def _proxy(visit: Visit) -> Check:
+    title = "Proxy in front"
+    if settings.BEHIND_PROXY:
+        text = (
+            "It has to read whole requests before it passes them on, as Caddy and nginx can: half a request would hold"
+        )
+        return Check("proxy", title, "BEHIND_PROXY is set", f"{text} one of the threads that answer.")
+    if _is_local(visit.host):
+        return Check("proxy", title, "none", "Not needed on this machine.")
+    return Check("proxy", title, "none", NEEDS_PROXY, False, (setting_line("BEHIND_PROXY", "1"),))
+
+
+def _hosts(visit: Visit) -> Check:
     title, now = "Host names of this site", ", ".join(settings.ALLOWED_HOSTS)
     if "*" in settings.ALLOWED_HOSTS:
-        line = setting_line("ALLOWED_HOSTS", [_host_of(request), "127.0.0.1"])
+        line = setting_line("ALLOWED_HOSTS", [visit.host, "127.0.0.1"])
         text = "Any name is taken, so a forged one may come into links that are mailed."
         return Check("hosts", title, now, text, False, (line,))
+    public = urlsplit(settings.SITE_URL).hostname
+    if public and not validate_host(public, settings.ALLOWED_HOSTS):
+        line = setting_line("ALLOWED_HOSTS", [public, *settings.ALLOWED_HOSTS])
+        text = f"Requests for {public}, the host of SITE_URL, are refused."
+        return Check("hosts", title, now, text, False, (line,), must_fix=True)
     return Check("hosts", title, now, "Requests for other names are refused (ALLOWED_HOSTS).")
 
 
-def _mail() -> Check:
+def _mail(is_tried: bool) -> Check:
     if not is_mail_set_up():
         text = "Links to choose a password have to be copied from these pages and sent by hand."
         lines = (
@@ -152,7 +214,25 @@ def _mail() -> Check:
         text = "Mails are written down on this server, and nobody gets them: for development only."
         line = setting_line("EMAIL_URL", "smtp://user:password@host:587")
         return Check("mail", "Mail", f"EMAIL_BACKEND: {backend}", text, False, (line,))
-    return Check("mail", "Mail", f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}", f"From {settings.DEFAULT_FROM_EMAIL}.")
+    now = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
+    if is_tried and (fault := find_mail_fault()):
+        return Check("mail", "Mail", now, f"No mail can be sent: {fault}", False, must_fix=True)
+    return Check("mail", "Mail", now, f"From {settings.DEFAULT_FROM_EMAIL}.")
+
+
+def _folders() -> Check:
+    title, now = "Folders", str(settings.DATA_DIR)
+    for folder in (settings.DATA_DIR, settings.MEDIA_ROOT):
+        try:
+            with TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            text = f"Nothing can be written to {folder} ({error.strerror}), so uploads and results cannot be kept."
+            return Check("folders", title, now, text, False, must_fix=True)
+    if isinstance(storages["staticfiles"], ManifestFilesMixin) and storages["staticfiles"].read_manifest() is None:
+        text = "Style sheets and scripts are missing. Run: evalsite collectstatic (evalsite serve does it, too)"
+        return Check("folders", title, now, text, False, must_fix=True)
+    return Check("folders", title, now, "The database, uploads and results can be written, and scripts are there.")
 
 
 def _secret_key() -> Check:
@@ -162,31 +242,26 @@ def _secret_key() -> Check:
     )
     if former := len(settings.SECRET_KEY_FALLBACKS):
         where += f"; {counted(former, 'former key')}"
-    n_stored = n_unreadable = 0
-    for text in _stored_secrets():
-        n_stored += 1
-        try:
-            decrypt_secrets(text)
-        except DomainError:
-            n_unreadable += 1
+    are_readable = [stored.is_readable for stored in iter_secrets()]
+    n_stored, n_unreadable = len(are_readable), are_readable.count(False)
     if n_unreadable:
         text = (
-            f"{n_unreadable} of {counted(n_stored, 'stored secret')} (keys of chatbots, platforms and webhooks) "
+            f"{n_unreadable} of {counted(n_stored, 'stored secret')} (of chatbots, judges, platforms and webhooks) "
             "cannot be read: they were encrypted with another key. Add the former key, or have them entered again."
         )
-        return Check("secrets", title, where, text, False, (setting_line("SECRET_KEY_FALLBACKS", "the former key"),))
+        line = setting_line("SECRET_KEY_FALLBACKS", "the former key")
+        return Check("secrets", title, where, text, False, (line,), must_fix=True)
     text = f"{counted(n_stored, 'stored secret')}, encrypted and readable. " if n_stored else "No secrets are stored. "
     return Check("secrets", title, where, f"{text}Keep the key with the backup of the database.")
 
 
-def _stored_secrets() -> Iterator[str]:
-    yield from Chatbot.objects.exclude(secrets="").values_list("secrets", flat=True)
-    yield from Campaign.objects.exclude(platform_secrets="").values_list("platform_secrets", flat=True)
-    yield from Webhook.objects.exclude(secret="").values_list("secret", flat=True)
-
-
 def _database() -> Check:
-    executor = MigrationExecutor(connection)
+    try:
+        executor = MigrationExecutor(connection)
+    except OperationalError as error:
+        where = connection.settings_dict["HOST"] or connection.settings_dict["NAME"]
+        text = f"It does not answer ({' '.join(str(error).split())}). Start it, or correct DATABASE_URL."
+        return Check("database", "Database", f"{connection.display_name} at {where}", text, False, must_fix=True)
     missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if connection.vendor == "sqlite":
         now = f"SQLite {sqlite3.sqlite_version}"
@@ -198,8 +273,8 @@ def _database() -> Check:
         now = f"PostgreSQL {version[:-4]}.{int(version[-4:])}" if len(version) > 4 else connection.vendor
         text = f"Database {connection.settings_dict['NAME']}."
     if missing:
-        text = f"{counted(len(missing), 'migration')} of this version not done yet. Run: python manage.py migrate"
-    return Check("database", "Database", now, text, not missing)
+        text = f"{counted(len(missing), 'migration')} of this version not done yet. Run: evalsite migrate"
+    return Check("database", "Database", now, text, not missing, must_fix=bool(missing))
 
 
 def _redis() -> Check:
@@ -219,7 +294,7 @@ def _redis() -> Check:
         caches["rate_limits"].set("desk", "1", 10)
     except Exception as error:  # of the client, of the socket, of TLS
         text = f"It does not answer ({type(error).__name__}), so jobs wait. Start it, or correct REDIS_URL."
-        return Check("redis", "Redis", now, text, False)
+        return Check("redis", "Redis", now, text, False, must_fix=True)
     return Check("redis", "Redis", now, "It answers.")
 
 
@@ -232,15 +307,17 @@ def _workers(now: datetime) -> Check:
         )
     commands = worker_commands()
     text = "None was seen lately, so imports, analyses and publishing wait. "
-    text += "Start one:" if settings.REDIS_URL else "Restart the site." if settings.JOBS_IN_PROCESS else "Set:"
-    return Check("workers", "Job workers", "none", text, False, commands)
+    text += (
+        "Start one:" if settings.REDIS_URL else "Start the site, or restart it." if settings.JOBS_IN_PROCESS else "Set:"
+    )
+    return Check("workers", "Job workers", "none", text, False, commands, must_fix=True)
 
 
 def _disk() -> Check:
     disk = get_disk()
     now = f"{disk.free / _GIGA:.1f} GB of {disk.total / _GIGA:.1f} GB free"
     text = "Nothing can be saved once it is full. Storage shows what takes most." if disk.is_low else "Enough for now."
-    return Check("disk", "Disk of the data folder", now, text, not disk.is_low)
+    return Check("disk", "Disk of the data folder", now, text, not disk.is_low, must_fix=disk.is_low)
 
 
 def _chatbot_hosts() -> Check:

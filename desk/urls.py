@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from desk.views import jobs, people, system
+from desk.views import audit, jobs, people, system
 
 app_name = "desk"
 urlpatterns = [
@@ -17,6 +17,8 @@ urlpatterns = [
     path("people/<int:user_id>/role/", people.role, name="person_role"),
     path("jobs/", jobs.jobs, name="jobs"),
     path("jobs/<uuid:job_id>/retry/", jobs.retry, name="job_retry"),
+    path("audit/", audit.audit, name="audit"),
+    path("audit/log.csv", audit.audit_file, name="audit_file"),
     path("storage/", system.storage, name="storage"),
     path("system/", system.system, name="system"),
     path("system/test-mail/", system.test_mail, name="test_mail"),

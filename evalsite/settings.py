@@ -7,24 +7,32 @@ from typing import Any
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
 from evalsite import __version__
 from evalsite.lib.env import (
     env_bool,
     env_choice,
+    env_contact,
     env_former_keys,
     env_int,
     env_list,
     env_mail_server,
     env_secret_key,
     env_sender,
+    env_token,
 )
+from evalsite.lib.folders import SITE_FILES, default_data_folder
 from evalsite.lib.private_files import PRIVATE_FILE, PRIVATE_FOLDER, PrivateConnection, make_private
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(os.environ.get("EVALSITE_DATA") or BASE_DIR / "var")
+BASE_DIR = SITE_FILES  # templates, static files, guides, examples
+DATA_DIR = Path(os.environ.get("EVALSITE_DATA") or default_data_folder()).absolute()
 # Others may pass through, to static files that a proxy serves, and see nothing else.
-DATA_DIR.mkdir(mode=0o711, parents=True, exist_ok=True)
+try:
+    DATA_DIR.mkdir(mode=0o711, parents=True, exist_ok=True)
+except OSError as _error:
+    _text = f"The data folder {DATA_DIR} cannot be made ({_error.strerror}). Set EVALSITE_DATA to one that can."
+    raise ImproperlyConfigured(_text) from None
 
 
 def _secret_key() -> str:
@@ -49,6 +57,8 @@ def _secret_key() -> str:
 SECRET_KEY = _secret_key()
 # Former keys: what they signed or encrypted stays valid.
 SECRET_KEY_FALLBACKS = env_former_keys("SECRET_KEY_FALLBACKS")
+# What reads the keys of names that stay the same under another SECRET_KEY; "": the present one makes them.
+EVALSITE_KEPT_KEYS = "evalsite.accounts.kept_keys.stored_keys"
 DEBUG = env_bool("DEBUG", False)
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS", [])
@@ -64,6 +74,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "evalsite.accounts",
     "evalsite.jobs",
+    "evalsite.audit",
     "campaigns",
     "annotation",
     "analysis",
@@ -75,6 +86,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "evalsite.lib.context.name_requests",
+    "evalsite.lib.measures.measure_requests",
+    "evalsite.web.guard_pages",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -83,6 +97,7 @@ MIDDLEWARE = [
     "evalsite.accounts.requests.SignInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "evalsite.audit.recording.AuditMiddleware",
 ]
 
 ROOT_URLCONF = "evalsite.urls"
@@ -101,6 +116,7 @@ TEMPLATES = [
                 "evalsite.web.version",
                 "evalsite.help.pages.page_guide",
             ],
+            "libraries": {"request_id": "evalsite.lib.context"},
         },
     },
 ]
@@ -227,18 +243,26 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.qg.QuestionGeneration",
     "campaigns.protocols.custom.Translation",
     "campaigns.protocols.custom.Summary",
-    "campaigns.protocols.custom.LikertScales",
+    "campaigns.protocols.custom.Likert",
+    "campaigns.protocols.preference.Preference",
+    "campaigns.protocols.ranking.Ranking",
+    "campaigns.protocols.ranking.BestWorst",
+    "campaigns.protocols.magnitude.RankMe",
+    "campaigns.protocols.magnitude.MagnitudeEstimation",
+    "campaigns.protocols.document.Mqm",
+    "campaigns.protocols.document.Esa",
+    "campaigns.protocols.document.Sqm",
+    "campaigns.protocols.document.DocumentAssessment",
     "campaigns.protocols.custom.Custom",
     "campaigns.protocols.dialogue.DialogueFree",
     "campaigns.protocols.dialogue.DialogueIcebreaker",
     "campaigns.protocols.dialogue.StaticDialogue",
     "campaigns.protocols.dialogue.DialogueTurn",
-    "campaigns.protocols.files_only.Mqm",
-    "campaigns.protocols.files_only.Esa",
-    "campaigns.protocols.files_only.Likert",
-    "campaigns.protocols.files_only.Preference",
-    "campaigns.protocols.files_only.Ranking",
-    "campaigns.protocols.files_only.BestWorst",
+    "campaigns.protocols.ssa.SensibleSpecific",
+    "campaigns.protocols.ssa.SensibleSpecificChats",
+    "campaigns.protocols.fact_count.FactCount",
+    "campaigns.protocols.option_selection.OptionSelection",
+    "campaigns.protocols.post_edit.PostEdit",
 ]
 
 EVALSITE_RESPONSES = [
@@ -247,6 +271,11 @@ EVALSITE_RESPONSES = [
     "campaigns.responses.number.Number",
     "campaigns.responses.choice.Choice",
     "campaigns.responses.text.FreeText",
+    "campaigns.responses.spans.Spans",
+    "campaigns.responses.edit.Edit",
+    "campaigns.responses.preference.Preference",
+    "campaigns.responses.best_worst.BestWorst",
+    "campaigns.responses.ranking.Ranking",
 ]
 
 EVALSITE_PLATFORMS = [
@@ -289,6 +318,11 @@ EVALSITE_RESPONSE_METHODS = [
     "analysis.response_methods.preference.Preference",
     "analysis.response_methods.ranking.Ranking",
     "analysis.response_methods.best_worst.BestWorst",
+    "analysis.response_methods.choice.Choice",
+    "analysis.response_methods.edits.PostEdits",
+    "analysis.response_methods.fact_count.FactCount",
+    "analysis.response_methods.magnitude.Magnitude",
+    "analysis.response_methods.ssa.Ssa",
 ]
 
 # The parts of direct assessment.
@@ -297,6 +331,7 @@ EVALSITE_METHODS = [
     "analysis.methods.recommended_comparison.RecommendedComparison",
     "analysis.methods.core_statistics.CoreStatistics",
     "analysis.methods.dialogue.Dialogue",
+    "analysis.methods.replies.Replies",
     "analysis.methods.contrasts.Contrasts",
     "analysis.methods.corpus.CorpusComparison",
     "analysis.methods.reliability.Reliability",
@@ -357,10 +392,21 @@ EXTERNAL_SITES = env_list("EXTERNAL_SITES", [])
 # --- Security
 SECURE_COOKIES = env_bool("SECURE_COOKIES", False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
+SESSION_COOKIE_HTTPONLY = True
+CSRF_COOKIE_HTTPONLY = False  # autosave.js reads the present one: a page may be older than it
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+# For how long browsers that came by HTTPS refuse plain HTTP to this host, at all its ports. Sign-ins need HTTPS where
+# cookies do, so there it is on; thirty days, since no browser can be told to forget a mistake.
+SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 30 * 24 * 3600 if SECURE_COOKIES else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env_bool("HSTS_SUBDOMAINS", False)
 BEHIND_PROXY = env_bool("BEHIND_PROXY", False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+# What no page uses, not even one that it frames, or that is put into it.
+DENIED_DEVICES = ("camera", "geolocation", "microphone")
+SECURE_CROSS_ORIGIN_OPENER_POLICY = None  # of pages alone: evalsite.web.guard_pages
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -374,6 +420,11 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     }
 }
+
+# Whom to tell of a weakness of the site, in /.well-known/security.txt; "": there is none.
+SECURITY_CONTACT = env_contact("SECURITY_CONTACT")
+# Days for which the audit log is kept; 0: for good.
+AUDIT_LOG_DAYS = env_int("AUDIT_LOG_DAYS", 730)
 
 # --- The API
 REST_FRAMEWORK = {
@@ -392,23 +443,28 @@ SPECTACULAR_SETTINGS = {
 # Requests of one token, or of one browser, in a minute.
 API_REQUESTS_PER_MINUTE = env_int("API_REQUESTS_PER_MINUTE", 600)
 
+# --- What a program that watches the site reads at /metrics/, with this token; without one there is no such page.
+METRICS_TOKEN = env_token("METRICS_TOKEN")
+
 # --- The rest
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
+LOG_FORMAT = env_choice("LOG_FORMAT", ("TEXT", "JSON"))
 # Django's own default loses tracebacks when DEBUG is off.
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     # No token of a worker or of a mailed link is written: with it, a reader of the log could continue as that person.
     "formatters": {
-        "line": {
-            "()": "evalsite.lib.masking.MaskingFormatter",
+        "text": {
+            "()": "evalsite.lib.logs.TextFormatter",
             "fmt": "{asctime} {levelname} {name}: {message}",
             "style": "{",
-        }
+        },
+        "json": {"()": "evalsite.lib.logs.JsonFormatter"},
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT.lower()}},
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL") or "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},

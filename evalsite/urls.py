@@ -8,6 +8,7 @@ import analysis.urls
 import annotation.urls
 from evalsite.accounts.views import admin_sign_in
 
+handler500 = "evalsite.web.server_error"
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="campaigns:list"), name="home"),
     path("accounts/", include("evalsite.accounts.urls")),
@@ -25,4 +26,5 @@ urlpatterns = [
     path("admin/database/password_change/", RedirectView.as_view(pattern_name="accounts:password")),
     path("admin/database/", admin.site.urls),
     path("admin/", include("desk.urls")),
+    path("", include("desk.probe_urls")),
 ]

@@ -1,8 +1,8 @@
-"""What all pages of the site share: their version, static files, the limit of uploads."""
+"""What all pages of the site share: their version, static files, the limit of uploads, devices that they never use."""
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from math import ceil
@@ -14,16 +14,41 @@ from django.conf import settings
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadhandler import FileUploadHandler
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.template.loader import render_to_string
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 from evalsite import __version__
+from evalsite.lib.context import current_work
 from evalsite.lib.env import ask_to_set
 
 
 def version(request: HttpRequest) -> dict[str, str]:
     """Return the version of evalsite."""
     return {"evalsite_version": __version__}
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Return the page of a failure, with the id of the request, which is beside the traceback in the log."""
+    page = render_to_string("500.html", {"request_id": current_work().request_id})
+    return HttpResponse(page, status=500)
+
+
+def guard_pages(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Say with each page that it uses none of DENIED_DEVICES and no window that others opened. Middleware.
+
+    Other responses can do neither, and each byte costs time on a slow line.
+    """
+    policy = ", ".join(f"{name}=()" for name in settings.DENIED_DEVICES)
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            response.headers["Permissions-Policy"] = policy
+            response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+        return response
+
+    return respond
 
 
 _COMMENTS = {
@@ -126,7 +151,7 @@ class SizedFileField(forms.FileField):
     def clean(self, data: Any, initial: Any = None) -> Any:
         """Refuse a file over the limit, saying both sizes."""
         file = super().clean(data, initial)
-        size_mb, limit = (file.size or 0) / 2**20, settings.MAX_UPLOAD_MB
+        size_mb, limit = ((file.size or 0) if file else 0) / 2**20, settings.MAX_UPLOAD_MB
         if size_mb > limit:
             missing = ask_to_set("MAX_UPLOAD_MB", str(ceil(size_mb)))
             message = f"The file has {size_mb:.0f} MB and the limit is {limit} MB. {self.advice} Or: {missing}"

@@ -3,6 +3,7 @@
 import gc
 import ipaddress
 import os
+import random
 import socket
 import sqlite3
 import threading
@@ -32,6 +33,7 @@ from hypothesis import settings as hypothesis_settings
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 from pytest_django import Settings
 
+from annotation.services import drawing
 from evalsite.accounts.models import User
 from tests import databases, services
 from tests.campaigns.receiver import Receiver
@@ -50,9 +52,9 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 # Files are given to processes in this order, whole, so that what a module's tests share is made once: those that take
 # longest first, so that no process is left alone with one at the end.
 _LONG = (
+    "test_browser_protocols",
     "test_all_pages",
-    "test_crowd_chats",
-    "test_browser_campaigns",
+    "test_wheel",
     "test_browser_platforms",
     "test_browser_engines",
     "test_resilience_chat",
@@ -303,6 +305,12 @@ def signed_in(user: User) -> Client:
     client = Client()
     client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
     return client
+
+
+@pytest.fixture
+def same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workers draw the same HITs whenever the test runs."""
+    monkeypatch.setattr(drawing, "_random", random.Random(1))
 
 
 # --- Programs of researchers

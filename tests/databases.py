@@ -16,6 +16,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, connections
+from django.db.migrations.executor import MigrationExecutor
 from django.test import override_settings
 
 from tests.services import new_database
@@ -110,6 +111,23 @@ def _make_tables() -> None:
     with override_settings(MIGRATION_MODULES={app.label: None for app in apps.get_app_configs()}):
         call_command("migrate", verbosity=0, interactive=False, run_syncdb=True)
     call_command("migrate", verbosity=0, interactive=False, fake=True)
+
+
+def migrate_to(*targets: tuple[str, str]) -> Any:
+    """Migrate to these migrations, back or on; return their models, and those that they depend on, as they are then."""
+    executor = MigrationExecutor(connection)
+    executor.migrate(list(targets))
+    return executor.loader.project_state(list(targets)).apps
+
+
+@contextmanager
+def migrated_back(*targets: tuple[str, str]) -> Iterator[Any]:
+    """Migrate back to these migrations, give the models as they were then, and migrate to the newest at the end."""
+    latest = MigrationExecutor(connection).loader.graph.leaf_nodes()
+    try:
+        yield migrate_to(*targets)
+    finally:
+        MigrationExecutor(connection).migrate(latest)
 
 
 def at_once(n: int, act: Callable[[int], object]) -> None:

@@ -136,6 +136,7 @@ def _of_run(run: AnalysisRun) -> dict[str, Any]:
         "ratings_file_id": run.ratings_file_id,
         "job_id": run.job_id,
         "name": "report.json",
+        "section": "boxes",
     }
 
 

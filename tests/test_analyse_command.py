@@ -10,6 +10,8 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command, execute_from_command_line
 
+from analysis.methods import direct_assessment
+
 EXAMPLE = Path(settings.BASE_DIR) / "examples" / "ratings.csv"
 TRUE_ORDER = ["human", "cedar", "birch", "maple", "aspen", "willow"]
 
@@ -56,12 +58,31 @@ def test_json_is_one_object_with_the_documented_keys():
         "systems",
         "significance",
         "clusters",
+        "method",
+        "higher_is_better",
     ]
-    assert list(found["systems"][0]) == ["system", "n", "n_outputs", "n_ratings", "z", "raw", "criteria"]
+    assert (found["method"], found["higher_is_better"]) == ("direct_assessment", True)
+    keys = ["system", "n", "n_outputs", "n_ratings", "z", "raw", "criteria", "score", "interval", "rank"]
+    assert list(found["systems"][0]) == keys
+    assert [row["rank"] for row in found["systems"]] == list(range(1, len(found["systems"]) + 1))
+    for row in found["systems"]:
+        low, high = row["interval"]
+        assert low < row["score"] == row["z"] < high
     assert found["systems"][0]["criteria"]["adequacy"] == {
         "z": found["systems"][0]["z"],
         "raw": found["systems"][0]["raw"],
     }
+
+
+def test_intervals_of_many_items_are_not_resampled_and_the_same_for_a_reader(monkeypatch):
+    def intervals():
+        found = json.loads(analyse(EXAMPLE, protocol="mrc-adequacy", format="json")[0])
+        return [end for row in found["systems"] for end in row["interval"]]
+
+    resampled = intervals()
+    monkeypatch.setattr(direct_assessment, "_MOST_RESAMPLED", 0)
+    assert intervals() == pytest.approx(resampled, abs=0.01)
+    assert intervals() != resampled
 
 
 def test_table_and_latex_show_every_system_and_the_rules():
@@ -277,6 +298,9 @@ def test_with_only_one_system_or_worker_the_result_is_explained(tmp_path):
             "z": None,
             "raw": None,
             "criteria": {"adequacy": {"z": None, "raw": None}},
+            "score": None,
+            "interval": None,
+            "rank": None,
         }
     ]
     assert found["significance"] == {"order": ["s1"], "p": [[None]]}

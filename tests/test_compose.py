@@ -32,6 +32,7 @@ SCHEMA = json.loads((ROOT / "tests/data/compose-spec.json").read_text())
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
+CADDYFILE = (ROOT / "deploy/Caddyfile").read_text()
 OURS = ["migrate", "web", "worker", "scheduler"]
 
 
@@ -182,16 +183,21 @@ def test_what_is_written_into_env_reaches_the_containers() -> None:
         assert name in by_itself or re.search(rf"\$\{{{name}:[-?]", value), name
 
 
+def interpolated(value: str, given: dict[str, str]) -> str:
+    """Return a value of the file as Compose passes it: defaults may hold variables with defaults of their own."""
+    innermost = re.compile(r"\$\{(\w+):[-?]([^${}]*)\}")
+    while innermost.search(value):
+        value = innermost.sub(lambda match: given.get(match[1]) or match[2], value)
+    return value
+
+
 def test_settings_that_are_not_in_env_have_their_defaults(tmp_path: Path) -> None:
     """Compose passes a variable that .env does not hold as an empty text, or with the file's own default."""
     given = {"SECRET_KEY": secrets.token_urlsafe(), "POSTGRES_PASSWORD": "secret", "EVALSITE_DATA": str(tmp_path)}
-    environment = {
-        name: re.sub(r"\$\{(\w+):[-?]([^}]*)\}", lambda match: given.get(match[1], match[2]), value)
-        for name, value in SERVICES["web"]["environment"].items()
-    }
-    show = (
-        "from evalsite import settings as s; print(s.EMAIL_BACKEND, s.MAX_UPLOAD_MB, s.CHATS_AT_ONCE, s.BEHIND_PROXY)"
-    )
+    given |= {"DOMAIN": "eval.example.org"}
+    environment = {name: interpolated(value, given) for name, value in SERVICES["web"]["environment"].items()}
+    shown = ["EMAIL_BACKEND", "MAX_UPLOAD_MB", "CHATS_AT_ONCE", "BEHIND_PROXY", "SITE_URL", "ALLOWED_HOSTS"]
+    show = f"from evalsite import settings as s; print(*(getattr(s, name) for name in {shown}), sep='\\n')"
     path = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     done = subprocess.run(
         [sys.executable, "-c", show],
@@ -201,7 +207,10 @@ def test_settings_that_are_not_in_env_have_their_defaults(tmp_path: Path) -> Non
         text=True,
         check=True,
     )
-    assert done.stdout.split() == ["django.core.mail.backends.dummy.EmailBackend", "100", "80", "False"]
+    assert done.stdout.splitlines() == [
+        "django.core.mail.backends.dummy.EmailBackend",
+        *("100", "80", "True", "https://eval.example.org", "['eval.example.org', '127.0.0.1']"),
+    ]
 
 
 def test_waiting_chats_leave_threads_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +224,43 @@ def test_waiting_chats_leave_threads_for_others(monkeypatch: pytest.MonkeyPatch)
 
 def test_named_volumes_are_declared() -> None:
     used = {volume.partition(":")[0] for service in SERVICES.values() for volume in service.get("volumes", [])}
-    assert used == set(COMPOSE["volumes"])
+    assert {name for name in used if not name.startswith("./")} == set(COMPOSE["volumes"])
+    assert all((ROOT / name).is_file() for name in used if name.startswith("./"))
+
+
+# --- The proxy in front
+
+
+def test_the_public_ports_are_those_of_the_proxy_alone() -> None:
+    published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
+    assert set(published) == {"proxy", "web"}
+    assert [interpolated(port, {}) for port in published["web"]] == ["127.0.0.1:8000:8000"]
+    assert "443:443" in [interpolated(port, {}) for port in published["proxy"]]
+
+
+def test_the_proxy_reads_requests_before_it_passes_them_on_and_takes_the_largest_upload() -> None:
+    [upstream] = re.findall(r"reverse_proxy (\S+) \{", CADDYFILE)
+    assert upstream == "web:8000" and gunicorn_conf.bind.endswith(":8000")
+    assert "request_buffers" in CADDYFILE and "response_buffers" in CADDYFILE
+    largest = interpolated(SERVICES["proxy"]["environment"]["MAX_REQUEST"], {})
+    assert int(largest.removesuffix("MB")) > settings.MAX_UPLOAD_MB
+    assert CADDYFILE.count("{") == CADDYFILE.count("}")
+
+
+def test_the_proxy_is_given_what_its_file_asks_for_and_logs_no_address() -> None:
+    asked = set(re.findall(r"\{\$(\w+):", CADDYFILE))
+    assert asked == set(SERVICES["proxy"]["environment"])
+    assert "request>uri delete" in CADDYFILE
+
+
+def test_the_example_of_env_names_what_must_be_set() -> None:
+    lines = (ROOT / ".env.example").read_text().splitlines()
+    given = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+    required = set(re.findall(r"\$\{(\w+):\?", (ROOT / "docker-compose.yml").read_text()))
+    assert required <= set(given)
+    assert not any(given[name] for name in required)  # to be filled in: a key that is public is none
+    used = set(re.findall(r"\$\{(\w+):", (ROOT / "docker-compose.yml").read_text()))
+    assert set(given) <= used
 
 
 def test_the_image_does_not_run_as_root() -> None:

@@ -217,7 +217,7 @@ def _sentences(path: Path) -> Iterator[str]:
 SOURCES = [
     *(ROOT / "templates/rate").rglob("*.html"),
     *(ROOT / "static/css").glob("rate*.css"),
-    *(ROOT / f"static/js/{name}.js" for name in ("rate", "rate_head", "answers", "copy")),
+    *(ROOT / f"static/js/{name}.js" for name in ("rate", "rate_head", "answers", "corrections", "edits", "copy")),
     *(ROOT / "static/js").glob("chat*.js"),
     *(ROOT / "annotation/services").glob("*.py"),
     *(ROOT / f"annotation/{name}.py" for name in ("arrivals", "item_page", "queries", "models")),

@@ -13,7 +13,7 @@
 * `scope`: what a token needs. Where there is none, a token is no sign-in.
 
 Nothing that is sent is valid: who may is decided before it is read. A request that is refused writes nothing; each is
-undone.
+undone. Each answer has the headers that `tests/headers.py` asks for.
 """
 
 import csv
@@ -25,22 +25,26 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import pytest
 from django.db import connection, transaction
 from django.test import Client, override_settings
-from django.urls import URLPattern, URLResolver, get_resolver, path, reverse
+from django.urls import URLPattern, URLResolver, get_resolver, path, resolve, reverse
 
 from campaigns.queries import Role, get_campaign_for
 from campaigns.views import access
 from evalsite import urls
+from evalsite.audit.acts import SAYS_SUCCESS_BY_REDIRECT, find_title, is_left_out, names_in_words
+from tests.headers import header_faults
 from tests.permission_world import PEOPLE, World, make_world
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 ALLOWED, SIGN_IN, HIDDEN, FORBIDDEN, NO_METHOD = "allowed", "sign-in", "hidden", "forbidden", "no such method"
 _ADMIN = "/admin/database/login/?next="
 _USE_OF_TOKEN = "accounts_apitoken"  # is noted before anything is decided
+_AUDIT_LOG, _NO_ACTS = "audit_auditentry", ("audit_auditentry", "django_session", "api_", "SAVEPOINT")
 # What becomes of anonymous, stranger, viewer, editor, owner, admin.
 _MEMBERS = (SIGN_IN, HIDDEN, *[ALLOWED] * 3, HIDDEN)
 EXPECTED: dict[str, tuple[str, ...]] = {
@@ -152,7 +156,8 @@ def _id(value: Any) -> str:
 @pytest.fixture(scope="module")
 def world(module_db: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     logging.getLogger("django").setLevel(logging.ERROR)  # each refusal is a warning
-    with override_settings(MEDIA_ROOT=tmp_path_factory.mktemp("media")):
+    secure = dict.fromkeys(("SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE"), True)
+    with override_settings(MEDIA_ROOT=tmp_path_factory.mktemp("media"), **secure):
         yield make_world()
     logging.getLogger("django").setLevel(logging.INFO)
 
@@ -167,26 +172,39 @@ def url_of(world: World, address: Address, kind: str, **others: Any) -> str:
     return url + known.get("?", {}).get(address.name, "")
 
 
+def unrecorded(url: str, method: str, status: int, written: list[str]) -> list[str]:
+    """Return what a researcher's request has written that the audit log does not know of."""
+    changes = [sql for sql in written if not any(table in sql for table in _NO_ACTS)]
+    is_in_log = any(_AUDIT_LOG in sql for sql in written)
+    is_meant = method != "GET" and status < 400 and not is_left_out(resolve(urlsplit(url).path).view_name)
+    return changes if is_meant and not is_in_log else []
+
+
 def send(client: Client, url: str, method: str, **headers: str) -> str:
     """Return what becomes of a request with nothing valid in it, and undo it."""
     sent = {"data": "{", "content_type": "application/json"} if url.startswith("/api/") and method != "GET" else {}
     written: list[str] = []
 
-    def note(execute: Any, sql: str, *arguments: Any) -> Any:
-        if sql.startswith(("INSERT", "UPDATE", "DELETE")) and _USE_OF_TOKEN not in sql:
+    def note(execute: Any, sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        done = execute(sql, params, many, context)
+        # Of an INSERT that returns the key, SQLite counts no row yet.
+        is_change = sql.startswith("INSERT") or (sql.startswith(("UPDATE", "DELETE")) and context["cursor"].rowcount)
+        if is_change and _USE_OF_TOKEN not in sql:
             written.append(sql)
-        return execute(sql, *arguments)
+        return done
 
     with transaction.atomic(), connection.execute_wrapper(note):
         response = getattr(client, method.lower())(url, **sent, headers=headers)
         if response.streaming:
             response.getvalue()  # which closes its file
         transaction.set_rollback(True)
+    assert not (faults := header_faults(response, is_for_workers=url.startswith("/rate/"))), faults
     if response.status_code == 302 and response["Location"].startswith(
         (f"{reverse('accounts:sign_in')}?next=", _ADMIN)
     ):
         return SIGN_IN
     assert response.status_code < 500, response.status_code
+    assert not (missing := unrecorded(url, method, response.status_code, written)), missing
     outcome = {401: SIGN_IN, 403: FORBIDDEN, 404: HIDDEN, 405: NO_METHOD}.get(response.status_code, ALLOWED)
     assert outcome == ALLOWED or not written, written
     return outcome
@@ -276,6 +294,26 @@ def test_parts_of_another_campaign_are_hidden(world: World, address: Address, ro
     assert send(world.clients["stranger"], url, method) == HIDDEN
 
 
+ACTS = [
+    (address, method)
+    for address, row, method in CASES
+    if method not in ("GET", "HEAD") and row.who not in ("no-admin", "nobody-there", "nobody", "worker", "platform")
+]
+
+
+def without_words(acts: list[tuple[Address, str]]) -> list[str]:
+    """Return acts that the audit log could not say in words, and that nobody has said why it leaves out."""
+    named = ((address.name, method) for address, method in acts)
+    return [f"{name} {method}" for name, method in named if not is_left_out(name) and not find_title(name, method)]
+
+
+def test_the_audit_log_has_words_for_every_act() -> None:
+    assert not without_words(ACTS)
+    known = {address.name for address in ADDRESSES}
+    assert not {*SAYS_SUCCESS_BY_REDIRECT} - known
+    assert not {name for name in names_in_words() if name not in known}, "words for what is no address"
+
+
 # --- It can fail
 
 
@@ -284,6 +322,14 @@ def test_a_new_address_and_a_row_of_nothing_are_found() -> None:
     more.urlpatterns = [*urls.urlpatterns, path("new/", lambda request: None, name="new")]  # type: ignore[attr-defined]
     nothing = Row("campaigns:no-such", "GET", "", "viewer", "")
     assert gaps([*TABLE, nothing], addresses(more)) == ["new has no row", "campaigns:no-such GET is no address"]
+
+
+def test_a_new_act_without_words_and_one_that_is_not_recorded_are_found(world: World) -> None:
+    assert without_words([(Address("campaigns:new-act", "new/"), "POST")]) == ["campaigns:new-act POST"]
+    deletes = ['DELETE FROM "campaigns_criterion"']
+    url = reverse("campaigns:launch", args=[world.arguments["rated"]["public_id"]])
+    assert unrecorded(url, "POST", 302, deletes) == deletes
+    assert not unrecorded(url, "POST", 302, [*deletes, f'INSERT INTO "{_AUDIT_LOG}"'])
 
 
 def test_a_role_that_is_not_checked_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

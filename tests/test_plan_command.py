@@ -162,3 +162,42 @@ def test_as_many_workers_count_as_in_the_pilot(shared_data):
     assert found["planned"]["workers_counted"] == pytest.approx(173, rel=0.1)
     assert (found["pilot"]["workers"], found["pilot"]["workers_counted"]) == (248, 173)
     assert found["pilot"]["variances"]["source x system"] is None
+
+
+# --- Comparisons and levels
+
+
+def test_comparisons_are_planned_by_the_share_of_votes_that_the_better_one_wins():
+    found = json_plan("--method", "preference", *DESIGN[:8], "--difference", 75, "--simulations", 2)
+    assert found["settings"]["design"]["worker_test"] == "sign"
+    assert found["findings"][0].startswith(
+        "With 12 workers × 1 HIT of 20 comparisons, a system that wins 75 % of the decided votes"
+    )
+    assert found["planned"]["sources"] is None
+    assert {change["name"] for change in found["changes"]} <= {"workers", "hits"}
+    assert found["variance_parts"] == {}
+
+
+def test_levels_are_planned_in_levels():
+    found = json_plan("--method", "ordinal", "--levels", 7, *DESIGN[:8], "--difference", 0.5, "--simulations", 2)
+    assert "a difference of 0.5 of 7 levels between two systems" in found["findings"][0]
+    assert "levels" in found["findings"][1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--method", "preference", "--difference", 40), "more than 50 and less than 100"),
+        (("--method", "preference", "--difference", 60, "--worker-test", "paired-t"), "tested by the sign test"),
+        (("--method", "preference", "--difference", 60, "--criteria", 2), "Strengths are of one criterion"),
+        (("--method", "ordinal", "--difference", 9), "of 5 levels it must be above 0 and at most 4"),
+        (("--method", "ordinal", "--difference", 1, "--levels", 40), "a plan is for 2 to 11"),
+        (
+            ("--method", "ordinal", "--difference", 1, "--layout", "by-system", "--items", 4),
+            "no plan for levels of live chats",
+        ),
+    ],
+)
+def test_differences_that_a_method_cannot_have_are_refused(arguments, text):
+    with pytest.raises(CommandError, match=text):
+        plan(*DESIGN[:6], *arguments)

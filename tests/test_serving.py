@@ -180,6 +180,21 @@ def test_a_new_installation_is_private_and_an_old_one_becomes_so(tmp_path: Path,
     assert {name: mode(folder / name) for name in private} == private
 
 
+def test_several_web_processes_tell_together_what_they_measured(tmp_path: Path) -> None:
+    token, port = "a-token-of-the-tests", free_port()
+    environment = {"EVALSITE_DATA": str(tmp_path / "data"), "JOBS_IN_PROCESS": "0", "METRICS_TOKEN": token}
+    with Site(tmp_path, DJANGO_SETTINGS_MODULE="evalsite.settings", WEB_CONCURRENCY="2", **environment) as site:
+        server = ["-m", "gunicorn", "--config", "python:evalsite.gunicorn_conf", "--bind", f"127.0.0.1:{port}"]
+        site.start(*server)
+        wait_until(lambda: site.log().count("Booting worker") == 2, 60, "both processes start")
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, headers={"Connection": "close"}) as client:
+            for _ in range(30):
+                assert client.get(reverse("probes:health")).status_code == 200
+            told = client.get(reverse("probes:metrics"), headers={"Authorization": f"Bearer {token}"}).text
+    assert 'evalsite_request_seconds_count{method="GET",status="2xx",view="probes:health"} 30.0' in told
+    assert 'evalsite_ready{part="migrations"} 0.0' in told  # there is no table yet
+
+
 @pytest.mark.parametrize("code", [errno.EPERM, errno.EROFS, errno.ENOTSUP])
 def test_where_no_rights_can_be_set_the_site_starts(tmp_path: Path, usual_umask: None, code: int) -> None:
     (tmp_path / "media").mkdir()

@@ -2,12 +2,14 @@
 
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.ratings.finding import read_chosen
 from analysis.ratings.scales import SCALE_CODES
 from analysis.report import explain
 from analysis.response_methods import ResponsesFile, get_method
@@ -47,6 +49,10 @@ class RatingsCommand(BaseCommand, ABC):
         parser.add_argument(
             "--score-columns", nargs="+", default=(), metavar="COLUMN", help="one for each criterion, with its name"
         )
+        parser.add_argument(
+            "--columns", nargs="+", default=(), metavar="NAME=COLUMN", help="which column is meant: system=model"
+        )
+        parser.add_argument("--items", type=Path, metavar="FILE", help="what was annotated, where RATINGS has ids only")
         parser.add_argument("--encoding", choices=[WINDOWS_1252], help="of CSV files that are not UTF-8")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -60,6 +66,11 @@ class RatingsCommand(BaseCommand, ABC):
             raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"{error.filename or 'Writing'}: {error.strerror}") from None
+
+    def file_of(self, path: Path, options: dict[str, Any], extras: Mapping[str, Any]) -> ResponsesFile:
+        """Return a file of responses as the options describe it."""
+        columns = read_chosen(options.get("columns") or ())
+        return ResponsesFile(path, options["encoding"], extras, columns, options.get("items"))
 
     @abstractmethod
     def run(self, options: dict[str, Any]) -> None:
@@ -88,12 +99,12 @@ class RatingsCommand(BaseCommand, ABC):
         if not isinstance(method, DirectAssessmentMethod):
             raise DomainError(
                 "no_scores",
-                f"{path.name}: responses of the protocol {settings.protocol} are only analysed by manage.py analyse. "
+                f"{path.name}: responses of the protocol {settings.protocol} are only analysed by evalsite analyse. "
                 "Choose a protocol whose outputs are scored one by one, such as custom.",
             )
         named = ("score_columns",) if alone else ("score_columns", *_OTHER_FILES)
         extras = {name: options[name] for name in named if options.get(name)}
-        data = method.read(ResponsesFile(path, options["encoding"], extras), settings)
+        data = method.read(self.file_of(path, options, extras), settings)
         for warning in data.loaded.warnings:
             self.stderr.write(f"{path.name}: {warning.message}")
         study = method.study(data, settings, self.say)

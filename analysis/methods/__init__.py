@@ -51,7 +51,8 @@ def list_methods() -> list[Method]:
 
 def sections_of(report: Report, page: str | None = None) -> list[Section]:
     """Return every section of a report, whatever version made it; of one page of a run, if one is named."""
-    return [section for section in method_of(report).sections(report) if page in (None, section.page)]
+    method = method_of(report)
+    return method.sections(report) if page is None else method.sections_on(report, page)
 
 
 def tables_of(report: Report, output: Output) -> list[Table]:

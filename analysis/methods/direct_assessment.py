@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 CLUSTER_ALPHA = 0.05
 N_BOOTSTRAP = 1000
+_MOST_RESAMPLED = 100_000  # items, while somebody waits
+_NORMAL_975 = 1.959964
 HISTOGRAM_BINS = 10
 # What the comparison over all criteria is called, where no criterion has the name itself.
 _OVERALL = ("overall", "all criteria", "mean of all criteria")
@@ -80,16 +82,8 @@ class DirectAssessment(Method):
         tests = [(overall, analysis.tests)]
         if len(study.settings.criteria) > 1:
             tests += zip(study.settings.criterion_names, analysis.criterion_tests, strict=True)
-        observations = analysis.observations
-        intervals = bootstrap_means(
-            observations.overall_z,
-            observations.system,
-            study.ratings.n_systems,
-            n_samples=N_BOOTSTRAP,
-            rng=np.random.default_rng(20160501),
-        )
         return {
-            "intervals": _intervals(study, intervals),
+            "intervals": bootstrap_intervals(study),
             "comparisons": [_comparison(study, name, pairwise, order) for name, pairwise in tests],
             "boxes": [_box(study, code) for code in order],
             "worker_table": _worker_table(study),
@@ -149,6 +143,36 @@ def _comparison(study: Study, name: str, tests: PairwiseTests, order: list[int])
         "bh": _matrix(adjust(own, "fdr_bh")),
         "superiority": _square(tests.superiority, order),
     }
+
+
+def bootstrap_intervals(study: Study) -> dict[str, list[float | None]]:
+    """Return the 95 % interval of each system's mean z, by resampling items."""
+    observations = study.analysis.observations
+    intervals = bootstrap_means(
+        observations.overall_z,
+        observations.system,
+        study.ratings.n_systems,
+        n_samples=N_BOOTSTRAP,
+        rng=np.random.default_rng(20160501),
+    )
+    return _intervals(study, intervals)
+
+
+def quick_intervals(study: Study) -> dict[str, list[float | None]]:
+    """Return the same where it takes a moment; of more than 100,000 items mean ± 1.96 s/√n, which differs from it by
+    less than the resampling does.
+    """
+    observations = study.analysis.observations
+    if observations.system.size <= _MOST_RESAMPLED:
+        return bootstrap_intervals(study)
+    is_rated = ~np.isnan(observations.overall_z)
+    z, system = observations.overall_z[is_rated], observations.system[is_rated]
+    n = np.bincount(system, minlength=study.ratings.n_systems)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.bincount(system, z, n.size) / n
+        variance = np.bincount(system, (z - mean[system]) ** 2, n.size) / (n - 1)
+        half = _NORMAL_975 * np.sqrt(variance / n)
+    return _intervals(study, Intervals(mean - half, mean + half))
 
 
 def _intervals(study: Study, intervals: Intervals) -> dict[str, list[float | None]]:

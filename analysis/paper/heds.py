@@ -4,13 +4,15 @@ Numbers and questions are those of the form at https://nlp-heds.github.io; in an
 the options are those of the form. Hints are shorter than the form's notes.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from analysis.paper.facts import CampaignFacts, StatementFacts
 from analysis.paper.questions import Question, completed, known
-from analysis.paper.texts import comparison, exclusion, hits, listed, recruitment, standardisation
+from analysis.paper.texts import exclusion, hits, listed, recruitment
+from analysis.response_methods import method_of
 from analysis.results import get_totals
 from campaigns.design.worker_test import NO_TEST
 from evalsite import __version__
@@ -228,10 +230,10 @@ def _criterion(each: StatementFacts, facts: CampaignFacts, report: Report | None
     def q(number: str, text: str, answer: str = "", hint: str = "") -> Question:
         return _q(number, text, answer, hint, of=each.key)
 
-    scores = " ".join(standardisation(report["settings"])) if report else ""
+    said = method_of(report).paper(report) if report else None
+    scores = " ".join(said.scored) if said else ""
     reversal = " Agreement is bad: scores are reversed to 100 − x first." if each.is_negative else ""
-    effects = "The effect size is P(row > column), the probability of superiority, ties counted half."
-    tests = f"{' '.join(comparison(report))} {effects}" if report else ""
+    tests = " ".join([*said.compared, *said.effects]) if said else ""
     prompt = f"{each.statement} (answered by {each.answered_by})"
     return [
         q("4.1.1", "What type of quality is assessed by the quality criterion?",
@@ -353,9 +355,12 @@ def to_document(name: str, sections: Sequence[Section]) -> dict[str, Any]:
     }
 
 
+_MARKDOWN = re.compile(r"([\\`*_\[\]{}<>$&@~^|!]|^\s*[#=]+)", re.MULTILINE)
+
+
 def to_markdown(name: str, sections: Sequence[Section]) -> str:
     """Return the sheet as Markdown, ready for Pandoc and to print."""
-    lines = [f"# Human Evaluation Datasheet (HEDS {VERSION}): {name}", "", f"<{REFERENCE}>", ""]
+    lines = [f"# Human Evaluation Datasheet (HEDS {VERSION}): {_as_text(name)}", "", f"<{REFERENCE}>", ""]
     for section in sections:
         lines += [f"## {section.number} {section.title}", ""]
         for question in section.questions:
@@ -363,5 +368,10 @@ def to_markdown(name: str, sections: Sequence[Section]) -> str:
             if question.is_open:
                 lines += [f"*To be completed:* {question.hint}", ""]
             else:
-                lines += [question.answer, "", f"*({_MARKS[question.origin]})*", ""]
+                lines += [_as_text(question.answer), "", f"*({_MARKS[question.origin]})*", ""]
     return "\n".join(lines)
+
+
+def _as_text(text: str) -> str:
+    """Return text that Markdown shows as it is: no HTML, link, image or code, and no TeX, which Pandoc passes on."""
+    return _MARKDOWN.sub(r"\\\1", text.replace("\r", "\n"))

@@ -8,22 +8,18 @@ from datetime import date
 from typing import Any
 
 from analysis.exports import escape_latex
-from analysis.findings import find
-from analysis.methods import sections_of
-from analysis.methods.direct_assessment import N_BOOTSTRAP
-from analysis.methods.recommended_comparison import procedure_of, winner
 from analysis.paper.facts import CampaignFacts
-from analysis.results import ALPHA, get_ranking, get_totals
-from analysis.stats.procedures import Procedure
-from analysis.stats.scores import Unit
-from analysis.words import number, protocol_title
-from campaigns.design.composition import KINDS
+from analysis.response_methods import method_of
+from analysis.results import get_totals
+from analysis.words import protocol_title
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from evalsite import __version__
 from evalsite.lib.words import counted
 
 Report = Mapping[str, Any]
-_MOST_NAMED, _MOST_QUOTED = 12, 8
+MOST_NAMED = 12
+"""So many names stand in a sentence at most."""
+_MOST_QUOTED = 8
 _ISOLATES = str.maketrans("", "", "\u2066\u2067\u2068\u2069")
 _SIGNS = {
     "−": "$-$",
@@ -40,23 +36,9 @@ _TESTS = {
     "paired-wilcoxon": "Wilcoxon signed-rank test",
     "unpaired-ranksum": "rank-sum test",
     "paired-t": "paired t-test",
+    "sign": "sign test",
 }
 assert set(_TESTS) == set(WORKER_TESTS) - {NO_TEST}
-_COMPARED = {
-    Procedure.CLUSTERED: "Because ratings share workers and sources, we also compared systems by least squares of z "
-    "with random effects of sources and with errors clustered by worker and by source, p corrected by Holm's method.",
-    Procedure.CROSSED: "Because ratings share workers and sources, we also compared systems by a mixed model of z "
-    "(REML) with random effects of workers, workers by systems, sources and outputs, t tests with Satterthwaite's "
-    "degrees of freedom, p corrected by Holm's method.",
-    Procedure.PERMUTED: "Because ratings share workers and sources, we also compared systems by permutation tests that "
-    "exchange the labels of two systems within sources, or within workers where sources are not known, of differences "
-    "over standard errors clustered by worker and by source, p corrected by Holm's method.",
-}
-_CONCLUDED = {
-    Procedure.CLUSTERED: "With errors clustered by worker and by source",
-    Procedure.CROSSED: "By the mixed model",
-    Procedure.PERMUTED: "By the permutation tests",
-}
 
 
 @dataclass(frozen=True)
@@ -90,11 +72,11 @@ def paper_texts(report: Report, facts: CampaignFacts | None = None) -> list[Text
     """Return the paragraphs of methods and results; without facts of a campaign, only what the ratings say."""
     return [
         Text("methods", "Methods", [*_design(report, facts), *_analysis(report)]),
-        Text("results", "Results", _results(report)),
+        Text("results", "Results", method_of(report).paper(report).found),
     ]
 
 
-def listed(parts: Sequence[str], most: int = _MOST_NAMED) -> str:
+def listed(parts: Sequence[str], most: int = MOST_NAMED) -> str:
     """Return words as a list in a sentence; of many the first ones and how many more there are."""
     if len(parts) > most:
         return f"{', '.join(parts[:most])} and {len(parts) - most:,} more"
@@ -197,62 +179,21 @@ def _analysis(report: Report) -> list[str]:
     """Return whose ratings count, how scores were standardised, and how systems were compared."""
     said = exclusion(report)
     if report["summary"]["systems"]:
-        said = [*said, *standardisation(report["settings"]), *comparison(report)]
+        sentences = method_of(report).paper(report)
+        said = [*said, *sentences.scored, *sentences.compared]
     return [*said, f"The analysis was done with evalsite {__version__}."]
-
-
-def standardisation(settings: Mapping[str, Any]) -> list[str]:
-    """Return how scores become those of systems, from a run's settings."""
-    kinds = settings["standardised_kinds"]
-    of = "all their scores" if len(kinds) == len(KINDS) else f"their scores of {listed(kinds)} items"
-    criteria = "" if len(settings["criteria"]) == 1 else "; criteria count alike"
-    said = [
-        f"Each worker's scores were standardised by the mean and the standard deviation of {of} (z scores).",
-        f"A system's score is the mean z of its items{criteria}.",
-    ]
-    return [*said, *(["All ratings of one output were averaged first."] if settings["unit"] == Unit.OUTPUT else [])]
-
-
-def comparison(report: Report) -> list[str]:
-    """Return by which tests systems were compared."""
-    said = [
-        (
-            f"Every two systems were compared by one-sided rank-sum tests of z at p < {ALPHA:g}, not corrected for the "
-            "number of pairs."
-        ),
-    ]
-    if _tested(report):
-        said.append(_COMPARED[procedure_of(report["recommended"])])
-        said += _looks(report["recommended"])
-    return [*said, f"Intervals of 95 % are percentile bootstrap intervals over items ({N_BOOTSTRAP:,} resamples)."]
-
-
-def _looks(found: Report) -> list[str]:
-    """Return what of the recommended comparison follows from looking at ratings while they came."""
-    said = []
-    if found.get("workers_planned"):
-        said.append(
-            "Because ratings were looked at while they came, its intervals and p are those of confidence "
-            "sequences, which hold at all looks together."
-        )
-    if found.get("is_weighted"):
-        said.append(
-            "HITs of undecided pairs were given out more often, and its ratings are weighted by the inverse of the "
-            "probabilities."
-        )
-    return said
 
 
 def exclusion(report: Report) -> list[str]:
     """Return which workers count, and how many."""
-    totals, workers = get_totals(report), report["summary"]["workers"]
+    totals = get_totals(report)
     n_excluded = totals.n_excluded
     by_hand = f" {counted(n_excluded, 'worker')} {'was' if n_excluded == 1 else 'were'} excluded by hand."
     if not totals.has_test:
         who = "all ratings count" if not n_excluded else "all other ratings count"
         said = f"No worker test was applied: {who}, by {counted(totals.n_counted, 'worker')}."
         return [said + (by_hand if n_excluded else "")]
-    test = WORKER_TESTS[totals.worker_test]
+    test, workers = WORKER_TESTS[totals.worker_test], report["summary"]["workers"]
     rule = (
         f"A worker's ratings count only if degraded items were rated lower than {test.others} "
         f"({_TESTS[totals.worker_test]}, one-sided, p < {totals.alpha:g})."
@@ -260,44 +201,3 @@ def exclusion(report: Report) -> list[str]:
     ends = [f"{workers['passed']:,} passed", f"{workers['failed']:,} failed"]
     ends += [f"{workers['untested']:,} could not be tested"] if workers["untested"] else []
     return [rule, f"Of {counted(workers['total'], 'worker')}, {listed(ends)}." + (by_hand if n_excluded else "")]
-
-
-# --- Results
-
-
-def _results(report: Report) -> list[str]:
-    """Return who beats whom at which level, clusters, what is undecided, and how reliable it is."""
-    *systems, workers = find(report) if len(find(report)) > 1 else ["", *find(report)]
-    scored = [row for row in get_ranking(report).rows if row.z is not None]
-    said = [workers]
-    if len(scored) > 1:
-        first, last = scored[0], scored[-1]
-        said.append(f"Mean z lies between {number(last.z)} ({last.system}) and {number(first.z)} ({first.system}).")
-    said += [sentence for sentence in systems if sentence]
-    clusters = report["summary"]["clusters"]
-    if 1 < len(clusters) < len(scored) <= _MOST_NAMED:
-        said.append(f"Systems form {len(clusters)} clusters, best first: {'; '.join(map(', '.join, clusters))}.")
-    return [*said, *_recommended(report), *_reliability(report)]
-
-
-def _tested(report: Report) -> list[Mapping[str, Any]]:
-    """Return the pairs that the recommended comparison could compare."""
-    return [pair for pair in report.get("recommended", {}).get("pairs", []) if pair["p_holm"] is not None]
-
-
-def _recommended(report: Report) -> list[str]:
-    pairs = _tested(report)
-    if not pairs:
-        return []
-    undecided = [" and ".join(pair["systems"]) for pair in pairs if winner(pair) is None]
-    said = (
-        f"{_CONCLUDED[procedure_of(report['recommended'])]}, {len(pairs) - len(undecided):,} of "
-        f"{counted(len(pairs), 'pair')} {'differs' if len(pairs) == 1 else 'differ'} at a corrected p < {ALPHA:g}"
-    )
-    named = f"; undecided: {'; '.join(undecided)}" if 0 < len(undecided) <= _MOST_NAMED else ""
-    return [f"{said}{named}."]
-
-
-def _reliability(report: Report) -> list[str]:
-    """Return what the page of reliability says, where there is anything to measure."""
-    return [section.finding for section in sections_of(report, "reliability") if section.tables_shown]

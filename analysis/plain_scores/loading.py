@@ -2,26 +2,37 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from analysis.ratings.coding import sorted_codes
-from analysis.ratings.columns import guess_mapping
+from analysis.other_tools import Wanted
+from analysis.ratings.coding import combined, dense, sorted_codes
+from analysis.ratings.columns import NAMES as RATING_NAMES
+from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT
 from analysis.ratings.loading import refuse_many_systems
 from analysis.ratings.notices import RatingsWarning
+from analysis.ratings.opening import read_found
 from analysis.stats.ratings import Codes, Floats, Mask
-from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, if_windows, preview, read_columns
+from campaigns.design.composition import Kind
+from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn
 from evalsite.lib.tables.errors import shorten
-from evalsite.lib.tables.table import missing_column, refuse_empty
+from evalsite.lib.tables.table import refuse_empty
 
 _REQUIRED = ("worker", "system", "score")
-_WANTED = (*_REQUIRED, "source", "criterion", "kind")
-_COUNTED = ("ordinary", "repeat")
-_SEGMENTS = ("seg_id", "segment", "segment_id")
-_DOCUMENTS = ("doc", "document", "doc_id", "document_id")
+_COUNTED = {"": Kind.ORDINARY, "ordinary": Kind.ORDINARY, "repeat": Kind.REPEAT}
+_WITH_DEGRADED = _COUNTED | {"degraded": Kind.DEGRADED}
+_OF_CHATS = ("hit", "position", "turn")
+_MAY_BE_EMPTY = ("kind", "assignment", *_OF_CHATS)
+NAMES = {
+    **{name: RATING_NAMES[name] for name in (*_REQUIRED, "criterion", "kind", "assignment")},
+    **dict.fromkeys(_OF_CHATS, ()),
+    "source": ("source_id", *SEGMENT, *ITEM),
+    "document": DOCUMENT,
+}
+"""What files call the columns of plain scores. Where no column is of segments, that of documents is of sources."""
 ReadScore = Callable[[str], float]
 """The number of a cell; NaN where it has none."""
 
@@ -31,7 +42,9 @@ class PlainScores:
     """Scores, one worker's of one output on one criterion, in the order of the file.
 
     `worker`, `system`, `source`, `document`, `criterion`: int, (n,), codes of sorted labels; sources and documents that
-    are not known are one. `score`: float64, (n,), no NaN.
+    are not known are one. `score`: float64, (n,), no NaN. `kind`: `Kind` codes, (n,). `assignment`: int, (n,), codes of
+    what a worker did at one go; without such a column, a worker did all at one. `has_chats`: documents are chats, and
+    sources their replies.
     """
 
     workers: list[str]
@@ -45,8 +58,16 @@ class PlainScores:
     document: Codes
     criterion: Codes
     score: Floats
+    kind: Codes
+    assignment: Codes
     warnings: list[RatingsWarning] = field(default_factory=list)
     fingerprint: str = ""
+    has_chats: bool = False
+
+    @property
+    def groups(self) -> dict[str, Codes]:
+        """By what scores may depend on each other, by name: int, (n,), codes of workers, and of chats or segments."""
+        return {"worker": self.worker} | ({"chat": self.document} if self.has_chats else {"source": self.segment})
 
     @property
     def segment(self) -> Codes:
@@ -55,7 +76,15 @@ class PlainScores:
 
 
 def load_plain_scores(
-    path: Path, read_score: ReadScore, allowed: str, *, criterion: str, encoding: str | None = None
+    path: Path,
+    read_score: ReadScore,
+    allowed: str,
+    *,
+    criterion: str,
+    encoding: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    items: Path | None = None,
+    with_degraded: bool = False,
 ) -> PlainScores:
     """Return the scores of a file in any format that `evalsite.lib.tables` reads, one score a row.
 
@@ -66,29 +95,37 @@ def load_plain_scores(
     allowed : what a cell may hold, for the message.
     criterion : name of the criterion where the file names none.
     encoding : that of a CSV file that is not UTF-8.
+    columns : the columns that somebody named, by what they are.
+    items : the file of what was annotated, where the tool does not write it.
+    with_degraded : whether degraded items are among the scores, for a worker test.
 
     Notes
     -----
-    Columns are `worker`, `system`, `score` and, if there are any, `source` (or `seg_id`), `doc`, `criterion` and
-    `kind`, or have usual other names of these. Degraded and reference items are left out, and counted in a warning.
+    Columns are `worker`, `system`, `score` and, if there are any, `source` (or `seg_id`), `doc`, `criterion`, `kind`
+    and `assignment`, or have usual other names of these; files of other tools are read as they are. Reference items,
+    and degraded ones that are not wanted, are left out and counted in a warning. In a file with a column `turn` that is
+    not empty, a row is about a reply of a chat, which `worker`, `assignment`, `hit`, `position` and `system` name.
 
     Raises
     ------
     TableError
         Up to 50 problems: a column that is missing, an empty label, a score that is not allowed.
     """
-    encoding = if_windows(path, encoding)
-    there = preview(path, n_rows=0, encoding=encoding).columns
-    called = _find(there)
-    if missing := [name for name in _REQUIRED if name not in called]:
-        raise TableError(path.name, [missing_column(name, there) for name in missing])
     problems = CellProblems()
-    table = read_columns(path, list(dict.fromkeys(called.values())), encoding=encoding, problems=problems)
-    columns = {name: table.text[own] for name, own in called.items()}
+    called, table = read_found(
+        path, NAMES, _REQUIRED, problems, wanted=Wanted.SCORES, encoding=encoding, columns=columns, items=items
+    )
+    called = {name: own for name, own in called.items() if name in NAMES}
+    if "source" not in called and "document" in called:
+        called["source"] = called.pop("document")
+    cells = {name: table.text[own] for name, own in called.items()}
+    has_chats = "turn" in cells and any(cells["turn"].labels)
+    if has_chats:
+        cells = _of_chats(cells)
     for name in called:
-        if name != "kind":
-            refuse_empty(columns[name], called[name], problems)
-    given = columns["score"]
+        if name not in _MAY_BE_EMPTY and not (has_chats and name in ("source", "document")):
+            refuse_empty(cells[name], called[name], problems)
+    given = cells["score"]
     values = np.array([read_score(label) for label in given.labels])
     is_bad = np.isnan(values) & np.array([bool(label) for label in given.labels])
     problems.add(
@@ -98,11 +135,12 @@ def load_plain_scores(
         lambda row, other: f"“{shorten(given.labels[given.codes[row]])}” is no score here. It must be {allowed}.",
     )
     problems.raise_for(table)
-    used = _used(columns)
-    if not used.any():
+    kind = _kinds(cells, _WITH_DEGRADED if with_degraded else _COUNTED)
+    used = kind >= 0
+    if not (used & (kind != Kind.DEGRADED)).any():
         message = "every score is of a degraded or reference item: there is nothing to analyse."
         raise TableError(table.file, [Problem(None, called["kind"], message, "no_ordinary")])
-    coded = {name: _coded(columns, name, used, criterion if name == "criterion" else "") for name in _LABELS}
+    coded = {name: coded_rows(cells, name, used, criterion if name == "criterion" else "") for name in _LABELS}
     refuse_many_systems(table.file, called["system"], len(coded["system"][1]))
     score = values[given.codes][used]
     labels = {name: each for name, (_, each) in coded.items()}
@@ -115,42 +153,45 @@ def load_plain_scores(
         criteria=labels["criterion"],
         **codes,
         score=score,
-        warnings=_warnings(table, used),
+        kind=kind[used],
+        assignment=_assignments(cells, used, codes["worker"], len(labels["worker"])),
+        warnings=_warnings(table, used, with_degraded=with_degraded),
         fingerprint=_fingerprint(coded, score),
+        has_chats=has_chats,
     )
 
 
 _LABELS = ("worker", "system", "source", "document", "criterion")
 
 
-def _find(there: Sequence[str]) -> dict[str, str]:
-    """Return the file's column of each that is known. A segment is the source, a document beside it is one."""
-    plain = {name: name.strip().casefold() for name in there}
-    own = {
-        column: next((name for name in there if plain[name] in names), None)
-        for column, names in (("source", ("source", "source_id", *_SEGMENTS)), ("document", _DOCUMENTS))
-    }
-    if own["source"] is None:
-        own["source"], own["document"] = own["document"], None
-    taken = {name for name in own.values() if name}
-    guessed = guess_mapping([name for name in there if name not in taken])
-    found = {name: guessed[name] for name in _WANTED if name in guessed and name not in own}
-    return found | {column: name for column, name in own.items() if name}
+def _of_chats(columns: Mapping[str, TextColumn]) -> dict[str, TextColumn]:
+    """Return the columns with chats as documents, and their replies as sources."""
+    telling = ("worker", "assignment", "hit", "position", "document", "source", "system")
+    parts = [(columns[name].codes, len(columns[name].labels)) for name in telling if name in columns]
+    chat, n_chats = dense(*combined(parts))
+    labels = [f"chat {number}" for number in range(1, n_chats + 1)]
+    return {**columns, "document": TextColumn(chat.astype(np.int32), labels), "source": columns["turn"]}
 
 
-def _used(columns: Mapping[str, TextColumn]) -> Mask:
-    """Return which rows are of ordinary items or repeats."""
-    n = columns["score"].codes.size
+def _kinds(columns: Mapping[str, TextColumn], known: Mapping[str, Kind]) -> Codes:
+    """Return the kind of each row's item, −1 for those that are not used; items of no kind are ordinary."""
     if "kind" not in columns:
-        return np.ones(n, bool)
+        return np.full(columns["score"].codes.size, Kind.ORDINARY, np.int64)
     kind = columns["kind"]
-    counts = np.array([not label or label.casefold() in _COUNTED for label in kind.labels])
-    used: Mask = counts[kind.codes]
-    return used
+    of_label = np.array([known.get(label.casefold(), -1) for label in kind.labels], np.int64)
+    return np.asarray(of_label[kind.codes])
 
 
-def _coded(columns: Mapping[str, TextColumn], name: str, used: Mask, default: str) -> tuple[Codes, list[str]]:
-    """Return codes and labels of the rows that are used."""
+def _assignments(columns: Mapping[str, TextColumn], used: Mask, worker: Codes, n_workers: int) -> Codes:
+    """Return the assignment of each row that is used: names of assignments are a worker's own."""
+    if "assignment" not in columns:
+        return worker
+    own, labels = sorted_codes(columns["assignment"])
+    return dense(*combined([(worker, n_workers), (own[used], len(labels))]))[0]
+
+
+def coded_rows(columns: Mapping[str, TextColumn], name: str, used: Mask, default: str) -> tuple[Codes, list[str]]:
+    """Return codes and labels of the rows that are used; one code, `default`, where there is no such column."""
     if name not in columns:
         return np.zeros(int(used.sum()), np.int64), [default]
     codes, labels = sorted_codes(columns[name])
@@ -158,10 +199,11 @@ def _coded(columns: Mapping[str, TextColumn], name: str, used: Mask, default: st
     return dense.astype(np.int64), [labels[code] for code in there]
 
 
-def _warnings(table: Table, used: Mask) -> list[RatingsWarning]:
+def _warnings(table: Table, used: Mask, *, with_degraded: bool) -> list[RatingsWarning]:
     found = [RatingsWarning(warning.code, 1, warning.message) for warning in table.warnings]
     if n_left_out := int(np.count_nonzero(~used)):
-        message = f"Scores of degraded and reference items, which are left out: {n_left_out:,}."
+        what = "reference" if with_degraded else "degraded and reference"
+        message = f"Scores of {what} items, which are left out: {n_left_out:,}."
         found.append(RatingsWarning("quality_control", n_left_out, message))
     return found
 

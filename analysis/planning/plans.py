@@ -1,36 +1,24 @@
 """From a design to what it will find, cost and take, as one JSON document."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from decimal import Decimal
 from functools import partial
 from math import ceil, isnan
 from typing import Any
 
 from analysis.planning.pilot import Pilot
-from analysis.stats.designs import (
-    CHATS,
-    TEXTS,
-    PlannedDesign,
-    RatingModel,
-    change_designs,
-    with_workers,
-)
-from analysis.stats.power import (
-    P_BELOW,
-    TARGET,
-    DesignPower,
-    Power,
-    power_curve,
-    simulate_power,
-    variance_parts,
-)
+from analysis.planning.planned_methods import PlannedMethod, planned_method
+from analysis.response_methods import DEFAULT
+from analysis.stats.designs import PlannedDesign, change_designs, with_workers
+from analysis.stats.power import P_BELOW, TARGET, DesignPower, Power, search_workers
 from analysis.stats.prediction_powered import predict_saving
 from campaigns.design.composition import Layout
-from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
+from campaigns.design.worker_test import WORKER_TESTS, Compared, smallest_p_value
 from evalsite.lib.errors import DomainError
 
 SIMULATIONS, SEED = 200, 1
+LEVELS, MOST_LEVELS = 5, 11
 MOST_SIMULATIONS, MOST_WORKERS, MOST_ITEMS, MOST_SYSTEMS, MOST_RATINGS = 2000, 2000, 500, 100, 200_000
 _MIN_PER_HOUR = 60
 Say = Callable[[int, int, str], None]
@@ -42,8 +30,9 @@ class PlanSettings:
 
     `reward` and `fee` are for one worker's HIT; `fee_if_doubled` is the fee if twice as many workers rate each HIT,
     None if it is the same. `minutes` is how long a HIT takes, `hits_per_day` how many are finished in a day.
-    `difference` is in points of 100, between neighbours in rank. `careless` is the share of careless workers; None: as
-    assumed, or as in the pilot.
+    `difference` is between neighbours in rank, in the unit of the response method `method`: points of 100; levels, of
+    which there are `n_levels`; or per cent of the decided votes that the better one wins. `careless` is the share of
+    careless workers; None: as assumed, or as in the pilot.
     """
 
     design: PlannedDesign
@@ -58,6 +47,13 @@ class PlanSettings:
     currency: str = ""
     minutes: float | None = None
     hits_per_day: float | None = None
+    method: str = DEFAULT
+    n_levels: int = LEVELS
+
+    @property
+    def planned_method(self) -> PlannedMethod:
+        """How campaigns are simulated; raises DomainError `bad_plan` for a method without a plan."""
+        return planned_method(self.method, self.difference, self.n_levels)
 
     def __post_init__(self) -> None:
         _check(self)
@@ -86,8 +82,9 @@ def make_design(**numbers: Any) -> PlannedDesign:
 
 def _check(settings: PlanSettings) -> None:
     design = settings.design
-    if not 0 < settings.difference <= 100:
-        raise _bad(f"The difference is {settings.difference:g} points; it must be above 0 and at most 100.")
+    if not 2 <= settings.n_levels <= MOST_LEVELS:
+        raise _bad(f"There are {settings.n_levels} levels; a plan is for 2 to {MOST_LEVELS}.")
+    settings.planned_method.check(design)
     if not P_BELOW < settings.target < 1:
         raise _bad(f"The power that is wanted is {settings.target:g}; it must lie between {P_BELOW:g} and 1.")
     limits = (
@@ -142,34 +139,29 @@ def make_plan(
     on_progress : callable
         Called with designs done, designs in all, and what is simulated now.
     """
-    design, model = settings.design, pilot.model if pilot else _assumed(settings.design)
-    if settings.careless is not None:
-        model = replace(model, careless=settings.careless)
-    n, seed, target = settings.n_simulations, settings.seed, settings.target
+    design, method, target = settings.design, settings.planned_method, settings.target
+    model = method.model_for(design, pilot.model if pilot else None, settings.careless)
     changes = change_designs(design)
+    if not method.has_sources:
+        changes = {name: changes[name] for name in ("workers", "hits") if name in changes}
     steps = _Steps(on_progress, 8 + len(changes))
-    search = partial(
-        power_curve,
-        design,
-        model,
-        settings.difference,
-        target=target,
-        n_simulations=n,
-        seed=seed,
-        on_design=steps,
-    )
+    simulate = partial(method.power, model=model, n_simulations=settings.n_simulations, seed=settings.seed)
+
+    def search(*, sources_grow: bool = False) -> tuple[list[DesignPower], DesignPower | None]:
+        start = method.first_guess(design, model, target, sources_grow=sources_grow)
+        return search_workers(design, simulate, start, target=target, sources_grow=sources_grow, on_design=steps)
+
     curve, required = search()
     planned = next(each for each in curve if each.design == with_workers(design, design.n_workers))
     grown: list[DesignPower] = []
     with_sources = None
-    if required is None and design.layout != Layout.BY_SYSTEM:
+    if required is None and method.has_sources and design.layout != Layout.BY_SYSTEM:
         steps.total += 7
         grown, with_sources = search(sources_grow=True)
     changed = []
     for name, other in changes.items():
         steps(other)
-        power = simulate_power(other, model, settings.difference, n_simulations=n, seed=seed)
-        changed.append({"name": name} | _row(settings, DesignPower(other, power)))
+        changed.append({"name": name} | _row(settings, DesignPower(other, simulate(other))))
     enough = required or with_sources
     return {
         "settings": settings.to_json(),
@@ -182,28 +174,23 @@ def make_plan(
         "required_with_sources": _row(settings, with_sources) if with_sources else None,
         "still_needed": _still_needed(settings, pilot, enough) if pilot and enough else None,
         "metric_savings": _metric_savings(design, pilot) if pilot else [],
-        "variance_parts": variance_parts(design, model, planned.found),
+        "variance_parts": method.variance_parts(design, model, planned.found),
         "changes": changed,
         "notes": pilot.notes if pilot else [],
     }
 
 
-def _assumed(design: PlannedDesign) -> RatingModel:
-    """Return the assumed model; without a worker test raters are taken to be known and careful."""
-    model = CHATS if design.layout == Layout.BY_SYSTEM else TEXTS
-    return replace(model, careless=0.0) if design.worker_test == NO_TEST else model
-
-
 def _row(settings: PlanSettings, point: DesignPower) -> dict[str, Any]:
     """Return a design with what it finds, costs and takes; undefined numbers are None."""
     design, found = point.design, point.found
+    is_chat = design.layout == Layout.BY_SYSTEM
     return {
         "workers": design.n_workers,
         "hits_per_worker": design.hits_per_worker,
         "workers_per_hit": design.workers_per_hit,
         "hits": design.n_hits,
         "assignments": design.n_assignments,
-        "sources": None if design.layout == Layout.BY_SYSTEM else design.n_sources,
+        "sources": None if not settings.planned_method.has_sources or is_chat else design.n_sources,
         "items": design.n_ordinary,
         "ratings_per_system": design.ratings_per_system,
         "workers_counted": found.workers_counted,

@@ -5,8 +5,11 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from analysis.sections import COLUMN_IN, Column, Figure, Section, Table, Theme
+from analysis.planning.planned_methods import PlannedMethod, planned_method
+from analysis.response_methods import DEFAULT
+from analysis.sections import COLUMN_IN, Cell, Column, Figure, Section, Table, Theme
 from analysis.stats.variance import COMPONENTS
+from campaigns.design.composition import Layout
 from evalsite.lib.words import counted
 
 if TYPE_CHECKING:
@@ -58,6 +61,19 @@ def sections_of_plan(plan: Plan) -> list[Section]:
     ]
 
 
+def planned_words(settings: Mapping[str, Any]) -> str:
+    """Return the difference of a plan's settings in words; those of older plans name no method."""
+    return _method(settings).words()
+
+
+def _method(settings: Mapping[str, Any]) -> PlannedMethod:
+    return planned_method(settings.get("method", DEFAULT), settings["difference"], settings.get("n_levels", 0))
+
+
+def _width(plan: Plan, number: float) -> str:
+    return f"{number:.{_method(plan['settings']).decimals}f}"
+
+
 # --- Sentences
 
 
@@ -75,11 +91,11 @@ def _join(parts: list[str]) -> str:
 
 
 def _of_power(plan: Plan) -> str:
-    row, difference = plan["planned"], plan["settings"]["difference"]
-    item = "chat" if row["sources"] is None else "item"
+    row, method = plan["planned"], _method(plan["settings"])
+    item = "ordinary chat" if plan["settings"]["design"]["layout"] == Layout.BY_SYSTEM.value else method.item
     return (
         f"With {counted(row['workers'], 'worker')} × {counted(row['hits_per_worker'], 'HIT')} of "
-        f"{counted(row['items'], f'ordinary {item}')}, a difference of {difference:g} points between two systems is "
+        f"{counted(row['items'], item)}, {method.words()} is "
         f"found {_times(row['power'])} ({_error(row['power_error'])})."
     )
 
@@ -92,7 +108,8 @@ def _of_certainty(plan: Plan) -> str:
         text = f"After Holm’s correction over all {n_pairs:,} pairs it is found {_times(row['power_corrected'])}. "
     if row["half_width"] is None:
         return f"{text}Too few workers count for an interval."
-    return f"{text}The 95 % interval of a difference is ± {row['half_width']:.1f} points."
+    unit = _method(plan["settings"]).unit
+    return f"{text}The 95 % interval of a difference is ± {_width(plan, row['half_width'])} {unit}."
 
 
 def _of_required(plan: Plan) -> str:
@@ -105,15 +122,19 @@ def _of_required(plan: Plan) -> str:
             f"No number of workers finds it {_times(target)} with {plan['planned']['sources']:,} sources. "
             f"{_enough(grown)} with {grown['sources']:,} sources do."
         )
-    return f"{_enough(required)} are enough to find it {_times(target)}{_by_system(required)}."
+    return f"{_enough(required)} are enough to find it {_times(target)}{_by_system(plan, required)}."
 
 
 def _enough(row: Plan) -> str:
     return f"{counted(row['workers'], 'worker').capitalize()} ({counted(row['assignments'], 'assignment')})"
 
 
-def _by_system(row: Plan) -> str:
-    return f": {row['ratings_per_system_counted']:,.0f} ratings per system that count"
+def _by_system(plan: Plan, row: Plan) -> str:
+    return f": {row['ratings_per_system_counted']:,.0f} {_responses(plan)} per system that count"
+
+
+def _responses(plan: Plan) -> str:
+    return "votes" if _method(plan["settings"]).item == "comparison" else "ratings"
 
 
 def _of_pilot(plan: Plan) -> str:
@@ -175,11 +196,11 @@ def _of_changes(plan: Plan) -> str:
     least = min(row["half_width"] for row in doubled.values())
     best = next(name for name in doubled if doubled[name]["half_width"] <= _AS_NARROW * least)
     text = (
-        f"Of the ways to double the ratings, this narrows the interval most: {CHANGES[best]} (± {own:.1f} to "
-        f"± {doubled[best]['half_width']:.1f} points)."
+        f"Of the ways to double the ratings, this narrows the interval most: {CHANGES[best]} (± {_width(plan, own)} to "
+        f"± {_width(plan, doubled[best]['half_width'])} {_method(plan['settings']).unit})."
     )
     if "sources" in rows:
-        text += f" {CHANGES['sources'].capitalize()}, would give ± {rows['sources']['half_width']:.1f}."
+        text += f" {CHANGES['sources'].capitalize()}, would give ± {_width(plan, rows['sources']['half_width'])}."
     return text
 
 
@@ -195,15 +216,17 @@ def _of_parts(plan: Plan) -> str:
 # --- Tables
 
 
-_NUMBERS = [
-    Column("assignments"),
-    Column("sources"),
-    Column("ratings per system", 0, hint="of workers who count"),
-    Column("power", 2),
-    Column("± power", 3, hint="standard error of the simulation"),
-    Column("after Holm", 2, hint="power after Holm’s correction over all pairs"),
-    Column("± points", 1, hint="half the width of the 95 % interval of a difference"),
-]
+def _number_columns(plan: Plan) -> list[Column]:
+    method = _method(plan["settings"])
+    return [
+        Column("assignments"),
+        Column("sources"),
+        Column(f"{_responses(plan)} per system", 0, hint="of workers who count"),
+        Column("power", 2),
+        Column("± power", 3, hint="standard error of the simulation"),
+        Column("after Holm", 2, hint="power after Holm’s correction over all pairs"),
+        Column(f"± {method.unit}", method.decimals, hint="half the width of the 95 % interval of a difference"),
+    ]
 
 
 def _numbers(row: Plan) -> list[Any]:
@@ -222,17 +245,18 @@ def _columns(plan: Plan) -> tuple[list[Column], list[str]]:
 
 def _caption(plan: Plan) -> str:
     settings = plan["settings"]
+    method = _method(settings)
+    words = method.words()
     return (
-        f"Differences of {settings['difference']:g} points between {settings['design']['n_systems']} systems, "
-        "neighbours in rank, found at one-sided p < .05 by the recommended comparison; "
-        f"{settings['n_simulations']:,} simulated campaigns each."
+        f"{words[0].upper()}{words[1:]}, of {settings['design']['n_systems']} systems: found at one-sided p < .05 by "
+        f"{method.compared_by}; {settings['n_simulations']:,} simulated campaigns each."
     )
 
 
 def _curve_table(plan: Plan) -> Table:
     more, keys = _columns(plan)
     rows = [[row["workers"], *_numbers(row), *(row[key] for key in keys)] for row in _points(plan)]
-    columns = [Column("workers"), *_NUMBERS, *more]
+    columns = [Column("workers"), *_number_columns(plan), *more]
     return Table("power", "Power by number of workers", _caption(plan), columns, rows)
 
 
@@ -246,12 +270,14 @@ def _changes_table(plan: Plan) -> Table:
     more, keys = _columns(plan)
     rows = [["as planned", *_numbers(plan["planned"]), *(plan["planned"][key] for key in keys)]]
     rows += [[CHANGES[row["name"]], *_numbers(row), *(row[key] for key in keys)] for row in plan["changes"]]
-    columns = [Column("design"), *_NUMBERS, *more]
+    columns = [Column("design"), *_number_columns(plan), *more]
     return Table("changes", "What a change buys", _caption(plan), columns, rows)
 
 
 def _model_table(plan: Plan) -> Table:
     sd, is_pilot = plan["model"]["sd"], plan["model"]["source"] == "pilot"
+    if "taste" in sd:
+        return _vote_model_table(sd)
     names = {
         "worker": "worker",
         "liking": "worker × system",
@@ -267,6 +293,20 @@ def _model_table(plan: Plan) -> Table:
         f"careless; degraded items are rated {sd['degradation']:.0f} points lower."
     )
     return Table("model", "How ratings are taken to vary", caption, [Column("effect"), Column("SD", 1)], rows)
+
+
+def _vote_model_table(model: Mapping[str, float]) -> Table:
+    names = {
+        "taste": "strength of a system, between workers (SD)",
+        "log_tie": "ties (δ)",
+        "degradation": "degraded outputs, weaker by",
+    }
+    rows: list[list[Cell]] = [[words, model[name]] for name, words in names.items()]
+    caption = (
+        "Natural logs of odds, assumed. A difference of 1.1 are odds of 3 to 1. "
+        f"{100 * model['careless']:.0f} % of the workers are taken to vote at random."
+    )
+    return Table("model", "How votes are taken to vary", caption, [Column("effect"), Column("log odds", 2)], rows)
 
 
 def _pilot_table(plan: Plan) -> Table:

@@ -3,19 +3,37 @@
 import hashlib
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from analysis.ratings.coding import combined, dense, first_rows, sorted_codes
-from analysis.stats.ratings import Codes, Floats
+from analysis.ratings.columns import NAMES as RATING_NAMES
+from analysis.ratings.copies import read_kinds, read_words
+from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT, SYSTEM, WORKER
+from analysis.ratings.loading import refuse_many_systems
+from analysis.ratings.opening import read_found
+from analysis.stats.ratings import Codes, Floats, Mask
+from campaigns.design.composition import Kind
 from evalsite.lib.tables import CellProblems, Table, TableError, TextColumn, if_windows, preview, read_columns
 from evalsite.lib.tables.errors import listing, shorten
 from evalsite.lib.tables.table import missing_column, refuse_empty
 
+NAMES = {
+    "worker": WORKER,
+    "source": ("source_id", *SEGMENT, *DOCUMENT, *ITEM),
+    "system": SYSTEM,
+    "rank": ("position", "place"),
+    "best": ("most", "winner"),
+    "worst": ("least", "loser"),
+    "criterion": RATING_NAMES["criterion"],
+    **dict.fromkeys(("assignment", "page", "kind", "degraded"), ()),
+}
+"""What files call the columns of rankings and choices."""
+_OF_JUDGEMENTS = ("worker", "source", "assignment", "page", "criterion")
 _RANK = re.compile(r"[1-9]\d{0,3}(\.0+)?")
 _OPTION = re.compile(r"(system|option|output)[ _]?([a-z]|\d+)", re.IGNORECASE)
 BEST, MIDDLE, WORST = 1.0, 2.0, 3.0
@@ -26,32 +44,53 @@ class RankingData:
     """Rankings of some systems each, one system of one ranking a row.
 
     `judgement`, `system`: int, (n_rows,); codes of rankings, and of `systems`, whose labels are sorted. `rank`:
-    float64, (n_rows,), the lower, the better; equal ones are ties. `worker`, `source`: int, (n_judgements,).
+    float64, (n_rows,), the lower, the better; equal ones are ties. `is_degraded`: bool, (n_rows,). Of rankings, int,
+    (n_judgements,): codes of `worker`, `source` and `criterion` (one without a name where files have none), `kind`,
+    as `Kind`, and `assignment`, of what a worker did at one go.
     """
 
     systems: list[str]
     workers: list[str]
     sources: list[str]
+    criteria: list[str]
     judgement: Codes
     system: Codes
     rank: Floats
+    is_degraded: Mask
     worker: Codes
     source: Codes
+    criterion: Codes
+    kind: Codes
+    assignment: Codes
     fingerprint: str = ""
 
+    def take(self, judgements: Mask) -> "RankingData":
+        """Return some of the rankings, `judgements`: bool, (n_judgements,); labels stay as they are."""
+        rows = judgements[self.judgement]
+        of_rows = {name: getattr(self, name)[rows] for name in ("system", "rank", "is_degraded")}
+        names = ("worker", "source", "criterion", "kind", "assignment")
+        return replace(
+            self,
+            judgement=(np.cumsum(judgements) - 1)[self.judgement[rows]],
+            **of_rows,
+            **{name: getattr(self, name)[judgements] for name in names},
+        )
 
-def load_rankings(path: Path, encoding: str | None = None) -> RankingData:
+
+def load_rankings(path: Path, encoding: str | None = None, *, named: Mapping[str, str] | None = None) -> RankingData:
     """Return the rankings of a file: `worker`, `source`, `system` and `rank`, one system of one ranking a row.
 
-    A ranking is what a worker says of a source. Ranks are whole numbers from 1, the best; equal ranks are ties.
+    A ranking is what a worker says of a source, on one page of one assignment and on one criterion where the file has
+    `assignment`, `page` and `criterion`, as a campaign's own file has. `kind` is that of an output: a ranking with a
+    degraded one or a repeat is of a copy. Ranks are whole numbers from 1, the best; equal ranks are ties.
 
     Raises TableError with up to 50 problems: a column that is missing, an empty cell, a rank that is none, a system
     twice in a ranking, a ranking of one system.
     """
-    names = ("worker", "source", "system", "rank")
-    called, table, problems = _read(path, names, encoding)
-    columns = {name: table.text[called[name]] for name in names}
-    rank_column = columns["rank"]
+    called, table, problems = _read(
+        path, ("worker", "source", "system", "rank"), (*_OF_JUDGEMENTS, "kind"), encoding, named
+    )
+    rank_column = table.text[called["rank"]]
     is_rank = np.array([bool(_RANK.fullmatch(label)) or not label for label in rank_column.labels])
     problems.add(
         np.flatnonzero(~is_rank[rank_column.codes]),
@@ -59,37 +98,48 @@ def load_rankings(path: Path, encoding: str | None = None) -> RankingData:
         "not_a_rank",
         lambda row, other: f"“{shorten(_label(rank_column, row))}” is no rank. Write a whole number from 1, the best.",
     )
-    worker, workers = sorted_codes(columns["worker"])
-    source, sources = sorted_codes(columns["source"])
-    system, systems = sorted_codes(columns["system"])
-    judgement, n = dense(*combined([(worker, len(workers)), (source, len(sources))]))
-    key, n_keys = dense(*combined([(judgement, n), (system, len(systems))]))
+    coded = {name: sorted_codes(table.text[called[name]]) for name in _OF_JUDGEMENTS if name in called}
+    system, systems = sorted_codes(table.text[called["system"]])
+    judgement, n = dense(*combined([(codes, len(labels)) for codes, labels in coded.values()]))
+    _refuse_rows(judgement, n, system, len(systems), called["system"], problems)
+    kind = read_kinds(table, called, problems)
+    problems.raise_for(table)
+    refuse_many_systems(table.file, called["system"], len(systems))
+    rank = np.array([float(label) for label in rank_column.labels])[rank_column.codes]
+    first, is_degraded = first_rows(judgement, n), kind == Kind.DEGRADED
+    of_judgements = {name: (codes[first], labels) for name, (codes, labels) in coded.items()}
+    of_page = np.zeros(n, np.int8)
+    for each in (Kind.REPEAT, Kind.DEGRADED):  # beside a degraded output others are repeats
+        of_page[judgement[kind == each]] = each
+    return _data(systems, of_judgements, judgement, system, rank, is_degraded, of_page)
+
+
+def _refuse_rows(judgement: Codes, n: int, system: Codes, n_systems: int, column: str, problems: CellProblems) -> None:
+    """Add a problem for each system that is twice in a ranking, and each ranking of one system."""
+    key, n_keys = dense(*combined([(judgement, n), (system, n_systems)]))
     earlier = first_rows(key, n_keys)[key]
     again = np.flatnonzero(earlier != np.arange(earlier.size))
     problems.add(
         again,
-        called["system"],
+        column,
         "system_twice",
         lambda row, other: f"row {other} ranks the same system for this worker and source. Delete one of the two.",
         earlier[again],
     )
-    first = first_rows(judgement, n)
     problems.add(
-        np.sort(first[np.bincount(judgement) < 2]),
-        called["system"],
+        np.sort(first_rows(judgement, n)[np.bincount(judgement) < 2]),
+        column,
         "alone",
         lambda row, other: "this is the only system that the worker ranks for this source. Add others, or delete it.",
     )
-    problems.raise_for(table)
-    rank = np.array([float(label) for label in rank_column.labels])[rank_column.codes]
-    return _data(systems, workers, sources, judgement, system, rank, worker[first], source[first])
 
 
-def load_best_worst(path: Path, encoding: str | None = None) -> RankingData:
+def load_best_worst(path: Path, encoding: str | None = None, *, named: Mapping[str, str] | None = None) -> RankingData:
     """Return the choices of a file, one a row: `worker`, `source`, the systems shown (`system_1`, `system_2`, …), and
     which of them is `best` and which `worst`.
 
-    A cell of a system may be empty where fewer were shown.
+    A cell of a system may be empty where fewer were shown. A campaign's own file also has `assignment`, `criterion`,
+    `kind`, that of the page, and `degraded`: the number of the degraded output among those shown, from 1.
 
     Raises TableError with up to 50 problems: a column that is missing, an empty cell, a best or worst system that was
     not shown, one that is both, a system that is shown twice, fewer than three systems.
@@ -98,12 +148,36 @@ def load_best_worst(path: Path, encoding: str | None = None) -> RankingData:
     options = [name for name in there if _OPTION.fullmatch(name.strip())]
     if not options:
         raise TableError(path.name, [missing_column("system_1", there)])
-    names = ("worker", "source", "best", "worst")
-    called, table, problems = _read(path, names, encoding, options)
+    others = (*_OF_JUDGEMENTS, "kind", "degraded")
+    called, table, problems = _read(path, ("worker", "source", "best", "worst"), others, encoding, named, options)
     labels = sorted({label for name in options for label in table.text[name].labels} - {""})
     place = {label: k for k, label in enumerate(labels)} | {"": -1}
     shown = np.stack([_codes(table.text[name], place) for name in options], axis=1)
     best, worst = (_codes(table.text[called[name]], place) for name in ("best", "worst"))
+    _refuse_choices(table, called, options[0], shown, labels, best, worst, problems)
+    kind = read_kinds(table, called, problems)
+    places = {"": 0} | {str(place): place for place in range(1, len(options) + 1)}
+    degraded = read_words(table, called, "degraded", places, problems)
+    problems.raise_for(table)
+    refuse_many_systems(table.file, options[0], len(labels))
+    coded = {name: sorted_codes(table.text[called[name]]) for name in _OF_JUDGEMENTS if name in called}
+    judgement, place_shown = np.nonzero(shown >= 0)
+    system = shown[judgement, place_shown]
+    rank = np.where(system == best[judgement], BEST, np.where(system == worst[judgement], WORST, MIDDLE))
+    return _data(labels, coded, judgement, system, rank, place_shown + 1 == degraded[judgement], kind)
+
+
+def _refuse_choices(
+    table: Table,
+    called: Mapping[str, str],
+    first_option: str,
+    shown: Codes,
+    labels: Sequence[str],
+    best: Codes,
+    worst: Codes,
+    problems: CellProblems,
+) -> None:
+    """Add a problem for each choice that cannot be; `shown`: codes of the systems of each row, −1 for none."""
     for name, chosen in (("best", best), ("worst", worst)):
         column = table.text[called[name]]
         is_shown = ((shown == chosen[:, None]) & (chosen >= 0)[:, None]).any(axis=1)
@@ -123,39 +197,39 @@ def load_best_worst(path: Path, encoding: str | None = None) -> RankingData:
     ordered = np.sort(shown, axis=1)
     problems.add(
         np.flatnonzero(((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1)),
-        options[0],
+        first_option,
         "system_twice",
         lambda row, other: "a system is shown twice in this row. Correct it, or delete the row.",
     )
     problems.add(
         np.flatnonzero((shown >= 0).sum(axis=1) < 3),
-        options[0],
+        first_option,
         "too_few",
         lambda row, other: "fewer than three systems are shown in this row: a best and a worst need another one.",
     )
-    problems.raise_for(table)
-    worker, workers = sorted_codes(table.text[called["worker"]])
-    source, sources = sorted_codes(table.text[called["source"]])
-    judgement, place_shown = np.nonzero(shown >= 0)
-    system = shown[judgement, place_shown]
-    rank = np.where(system == best[judgement], BEST, np.where(system == worst[judgement], WORST, MIDDLE))
-    return _data(labels, workers, sources, judgement, system, rank, worker, source)
 
 
 def _read(
-    path: Path, names: tuple[str, ...], encoding: str | None, others: list[str] | None = None
+    path: Path,
+    needed: tuple[str, ...],
+    others: tuple[str, ...],
+    encoding: str | None,
+    named: Mapping[str, str] | None,
+    own: Sequence[str] = (),
 ) -> tuple[dict[str, str], Table, CellProblems]:
-    """Return the file's name of each column, the table, and the problems that its empty cells are."""
-    encoding = if_windows(path, encoding)
-    there = preview(path, n_rows=0, encoding=encoding).columns
-    known = {name.strip().casefold(): name for name in reversed(there)}
-    if missing := [name for name in names if name not in known]:
-        raise TableError(path.name, [missing_column(name, there) for name in missing])
-    called = {name: known[name] for name in names}
+    """Return the file's name of each column, the table with these and the columns `own`, and problems of empty cells.
+
+    `others` may be missing.
+    """
     problems = CellProblems()
-    table = read_columns(path, [*called.values(), *(others or [])], encoding=encoding, problems=problems)
-    for name in called.values():
-        refuse_empty(table.text[name], name, problems)
+    wanted = {name: NAMES[name] for name in dict.fromkeys((*needed, *others))}
+
+    def read(path: Path, columns: Sequence[str], encoding: str | None, problems: CellProblems) -> Table:
+        return read_columns(path, list(dict.fromkeys([*columns, *own])), encoding=encoding, problems=problems)
+
+    called, table = read_found(path, wanted, needed, problems, wanted=None, encoding=encoding, columns=named, read=read)
+    for name in needed:
+        refuse_empty(table.text[called[name]], called[name], problems)
     return called, table, problems
 
 
@@ -173,18 +247,27 @@ def _codes(column: TextColumn, place: dict[str, int]) -> Codes:
 
 def _data(
     systems: list[str],
-    workers: list[str],
-    sources: list[str],
+    coded: Mapping[str, tuple[Codes, list[str]]],
     judgement: Codes,
     system: Codes,
     rank: Floats,
-    worker: Codes,
-    source: Codes,
+    is_degraded: Mask,
+    kind: Codes,
 ) -> RankingData:
-    digest = hashlib.sha256(b"evalsite rankings 1\n")
-    for labels in (systems, workers, sources):
+    """Return the data; `coded`: codes of each ranking and their labels, those of `_OF_JUDGEMENTS` that files have."""
+    worker, workers = coded["worker"]
+    source, sources = coded["source"]
+    criterion, criteria = coded.get("criterion", (np.zeros(worker.size, np.int32), [""]))
+    assignment = coded.get("assignment", (worker, workers))[0]
+    digest = hashlib.sha256(b"evalsite rankings 2\n")
+    for labels in (systems, workers, sources, criteria):
         digest.update(json.dumps(labels).encode() + b"\n")
-    for codes in (judgement, system, worker, source):
+    for codes in (judgement, system, is_degraded, worker, source, criterion, kind, assignment):
         digest.update(codes.astype("<i8").tobytes())
     digest.update(rank.astype("<f8").tobytes())
-    return RankingData(systems, workers, sources, judgement, system, rank, worker, source, digest.hexdigest())
+    return RankingData(
+        *(systems, workers, sources, criteria),
+        *(judgement, system, rank, is_degraded),
+        *(worker, source, criterion, kind, assignment),
+        digest.hexdigest(),
+    )

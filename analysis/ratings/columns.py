@@ -4,10 +4,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT, SYSTEM, WORKER, find_columns, plain_name, without_prefix
 from evalsite.lib.tables import Preview
 
-COLUMNS = ("worker", "assignment", "hit", "position", "source", "system", "kind", "criterion", "score", "pool")
-"""The columns of a ratings file (DESIGN §10), one row a rating."""
+COLUMNS = (
+    *("worker", "assignment", "hit", "position", "source", "system", "kind", "criterion", "score"),
+    *("pool", "turn"),
+)
+"""The columns of a ratings file, one row a rating."""
 
 REQUIRED = ("worker", "system", "score")
 """`criterion` is required as well where a protocol has several.
@@ -19,18 +23,20 @@ of a criterion each and have its name.
 ColumnMapping = Mapping[str, Any]
 """The file's column for each canonical one; for `scores` a list of columns."""
 
-_SYNONYMS = {
-    "worker": ("worker_id", "annotator", "annotator_id", "rater", "rater_id", "user", "user_id", "username"),
+NAMES = {
+    "worker": WORKER,
     "assignment": ("assignment_id", "session", "session_id", "submission_id"),
     "hit": ("hit_id", "task_id", "batch_id"),
     "position": ("pos", "item_position", "item_number", "order"),
-    "source": ("source_id", "segment", "segment_id", "seg_id", "doc", "doc_id", "document", "item_id", "item"),
-    "system": ("system_id", "model", "model_id", "model_name", "system_name"),
+    "source": ("source_id", *SEGMENT, *DOCUMENT, *ITEM),
+    "system": SYSTEM,
     "kind": ("item_kind", "item_type", "type"),
     "criterion": ("criteria", "criterion_name", "dimension", "aspect"),
     "score": ("rating", "raw_score", "value", "slider"),
     "pool": ("worker_pool", "rater_pool", "worker_group", "rater_group", "annotator_group", "annotator_pool"),
+    "turn": (),
 }
+"""What files call each of COLUMNS."""
 
 # Numbers beside the scores of other tools' files.
 _NO_SCORES = {
@@ -39,33 +45,21 @@ _NO_SCORES = {
     "length", "words",
 }  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
-# MTurk's batch results put these before a column that the requester named.
-_PREFIX = re.compile(r"^(input|answer)\.", re.IGNORECASE)
 
 
-def guess_mapping(column_names: Sequence[str], criteria: Collection[str] = ()) -> ColumnMapping:
+def guess_mapping(
+    column_names: Sequence[str], criteria: Collection[str] = (), *, named: Mapping[str, str] | None = None
+) -> ColumnMapping:
     """Return which column of a file holds each canonical column, {canonical name: the file's name}.
 
     Capitals, spaces and punctuation do not matter; a column's own name wins over a synonym, an earlier
     synonym over a later one, an earlier column over a later one. No column is used twice; what cannot be
     guessed is left out. Without a column of criteria, those named like one of `criteria` are `scores`: even a
-    single one without a column of scores, and beside one if they are several.
+    single one without a column of scores, and beside one if they are several. `named` are columns that somebody named.
     """
-    plain = {name: _plain(name) for name in column_names}
-    mapping: dict[str, Any] = {}
-    names = {column: (column, *_SYNONYMS[column]) for column in COLUMNS}
-    for exact in (True, False):
-        for column in COLUMNS:
-            if column in mapping:
-                continue
-            for wanted in names[column][:1] if exact else names[column]:
-                found = [name for name in column_names if plain[name] == _plain(wanted)]
-                free = [name for name in found if name not in mapping.values()]
-                if free:
-                    mapping[column] = wanted if wanted in free else free[0]
-                    break
-    known = {_plain(name) for name in criteria if _plain(name)}
-    wide = [name for name in column_names if plain[name] in known and name not in mapping.values()]
+    mapping: dict[str, Any] = {**find_columns(column_names, NAMES, named)}
+    known = {plain_name(name) for name in criteria if plain_name(name)}
+    wide = [name for name in column_names if plain_name(name) in known and name not in mapping.values()]
     if wide and "criterion" not in mapping and ("score" not in mapping or len(wide) > 1):
         mapping["scores"] = wide
         mapping.pop("score", None)
@@ -94,7 +88,7 @@ def _unused_numbers(sample: Preview, mapping: ColumnMapping) -> list[str]:
     found = []
     for place, name in enumerate(sample.columns):
         cells = [row[place].strip() for row in sample.rows if place < len(row)]
-        is_free = name and name not in used and _plain(name) not in _NO_SCORES
+        is_free = name and name not in used and plain_name(name) not in _NO_SCORES
         if is_free and any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells if cell):
             found.append(name)
     return found
@@ -112,12 +106,12 @@ def columns_of(mapping: ColumnMapping) -> list[str]:
 
 def criterion_of(column: str) -> str:
     """Return the criterion whose scores a column holds, by its name."""
-    return _PREFIX.sub("", column.strip())
+    return without_prefix(column.strip())
 
 
 def is_called(column: str, name: str) -> bool:
     """Return whether a column's name is this one; capitals, spaces and punctuation do not matter."""
-    return bool(_plain(name)) and _plain(column) == _plain(name)
+    return bool(plain_name(name)) and plain_name(column) == plain_name(name)
 
 
 def chosen_mapping(mapping: ColumnMapping) -> ColumnMapping:
@@ -139,7 +133,3 @@ def chosen_mapping(mapping: ColumnMapping) -> ColumnMapping:
 
 def _in_order(mapping: ColumnMapping) -> dict[str, Any]:
     return {column: mapping[column] for column in (*COLUMNS, "scores") if column in mapping}
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]", "", _PREFIX.sub("", name.strip())).casefold()

@@ -59,7 +59,10 @@ def check_items(
         for column, values in (("system", rows.system), ("source", rows.source), ("kind", rows.kind)):
             if values is not None and column in mapping:
                 _disagree(rows, values != values[earlier], earlier, mapping[column], "contradiction", _ITEM, problems)
-    key, size = combined([(items.item, items.n_items), (rows.criterion, len(criteria.names))])
+    parts: list[tuple[NDArray[np.integer], int]] = [(items.item, items.n_items), (rows.criterion, len(criteria.names))]
+    if rows.turn is not None:
+        parts.append((rows.turn + 1, len(rows.turns) + 1))
+    key, size = combined(parts)
     if np.bincount(key, minlength=1).max(initial=0) > 1:
         cell, n_cells = dense(key, size)
         earlier = first_rows(cell, n_cells)[cell]

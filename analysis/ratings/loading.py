@@ -2,21 +2,33 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ratings.columns import REQUIRED, ColumnMapping, chosen_mapping, columns_of, guess_mapping, score_columns
+from analysis.other_tools import Wanted, only_criteria, read_made
+from analysis.ratings.columns import (
+    NAMES,
+    REQUIRED,
+    ColumnMapping,
+    chosen_mapping,
+    columns_of,
+    guess_mapping,
+    score_columns,
+)
+from analysis.ratings.finding import check_chosen
 from analysis.ratings.items import Items, check_items, find_items
 from analysis.ratings.notices import N_EXAMPLES, Names, RatingsWarning, column_warnings, rating_warnings
+from analysis.ratings.replies import ReplyScores, take_replies
 from analysis.ratings.rows import Criteria, RatingRows, code_rows
 from analysis.ratings.scales import FULL, Scale
 from analysis.stats.ratings import Ratings, from_long
-from evalsite.lib.tables import CellProblems, Problem, Table, TableError, preview, read_columns
+from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, preview, read_columns
 from evalsite.lib.tables.errors import listing
+from evalsite.lib.tables.table import numbers_of
 
 # Every system is compared with every other one.
 MAX_SYSTEMS = 500
@@ -42,6 +54,8 @@ class LoadedRatings:
         The file's names of the columns that hold the scores.
     pools : tuple of str
         The pool that each worker belongs to, "" for none; empty if nobody belongs to one.
+    replies : ReplyScores, optional
+        Scores of single replies of chats. Criteria that only they have are none of `criteria` if chats have scores too.
     """
 
     ratings: Ratings
@@ -54,6 +68,7 @@ class LoadedRatings:
     fingerprint: str
     score_columns: tuple[str, ...] = ()
     pools: tuple[str, ...] = ()
+    replies: ReplyScores | None = None
 
 
 def load_ratings(
@@ -68,6 +83,9 @@ def load_ratings(
     encoding: str | None = None,
     scale: Scale | Sequence[Scale] = FULL,
     on_progress: Callable[[float], None] | None = None,
+    columns: Mapping[str, str] | None = None,
+    items_file: Path | None = None,
+    is_made: bool = False,
 ) -> LoadedRatings:
     """Return the ratings of a file in any format that `evalsite.lib.tables` reads, one row a rating or an item.
 
@@ -84,6 +102,10 @@ def load_ratings(
     scale : least and greatest score that a worker could give, or those of each criterion. Scores are returned as they
         were given.
     on_progress : called now and then with the share done, 0–1.
+    columns : {canonical column: the file's column}, where the others are guessed.
+    items_file : the file of what was annotated, where a tool's file does not say it.
+    is_made : the file is a table that was made from a file of another tool, and is read as that file would be: where
+        some of its criteria are wanted, the others are left out.
 
     Raises
     ------
@@ -98,15 +120,37 @@ def load_ratings(
     Without a column `kind` every item is ordinary. Without `assignment` a worker's go at one HIT is one;
     without `hit` too, all that a worker did. Without `position` an item is one source, system and kind of an
     assignment. In a wide file, with a column of scores for each criterion, an empty cell is not a rating. A
-    worker belongs to one `pool`, or to none.
+    worker belongs to one `pool`, or to none. Rows with a `turn` are scores of single replies of a chat. If there are no
+    others, the score of a chat is the mean of its replies; else they are kept apart, as `replies`.
     """
     known = {criterion.strip().casefold() for criterion in criteria}
     if not criteria or len(known) < len(criteria):
         raise ValueError("there must be one criterion at least, and none twice")
     problems = CellProblems()
     called = Criteria(criteria, statements)
-    is_guessed = mapping is None and not wide
-    table, mapping = _read(path, called, mapping, wide, name, max_bytes, encoding, on_progress, problems)
+    is_guessed, made = False, None
+    if is_made and mapping is not None and "score" in mapping:
+        made, mapping = _made_table(path, mapping, called, name, problems)
+    elif mapping is None and not wide:
+        found = read_made(
+            path,
+            Wanted.SCORES,
+            name=name,
+            encoding=encoding,
+            max_bytes=max_bytes,
+            columns=columns,
+            items=items_file,
+            criteria=[*called.names, *called.statements],
+        )
+        is_guessed = found is None
+        if found is not None:
+            made, mapping = found, _as_made(found, {each: each for each in NAMES}, called, problems)
+    if made is not None and mapping is not None:
+        table = made
+    else:
+        table, mapping = _read(
+            path, called, mapping, wide, columns or {}, name, max_bytes, encoding, on_progress, problems
+        )
     scales = [scale] * len(criteria) if isinstance(scale, tuple) else scale
     rows = code_rows(table, mapping, called, scales, problems)
     unscored = _leave_out_unscored(rows, table, mapping, problems)
@@ -119,8 +163,10 @@ def load_ratings(
     items = find_items(rows)
     check_items(rows, items, called, mapping, problems)
     problems.raise_for(table)
-    ratings = _ratings(rows, items, len(criteria))
-    names = Names(rows.workers, rows.systems, rows.sources, rows.assignments, criteria)
+    replies, items = take_replies(rows, items, len(criteria))
+    kept = _criteria_of_items(rows, len(criteria), replies)
+    ratings = _ratings(rows, items, len(kept))
+    names = Names(rows.workers, rows.systems, rows.sources, rows.assignments, [criteria[code] for code in kept])
     warnings = [RatingsWarning(warning.code, 1, warning.message) for warning in table.warnings]
     if is_guessed and "scores" in mapping:
         message = f"Each of these columns was used for the scores of a criterion: {', '.join(mapping['scores'])}."
@@ -132,18 +178,32 @@ def load_ratings(
     warnings += rating_warnings(ratings, names, _hit_of_assignment(rows))
     pools, mixed = _pools(rows)
     warnings += mixed
+    if replies and replies.n_left_out:
+        message = f"Scores of replies in chats without a score as a whole, left out: {replies.n_left_out:,}."
+        warnings.append(RatingsWarning("replies_alone", replies.n_left_out, message))
     return LoadedRatings(
         ratings=ratings,
         workers=rows.workers,
         systems=rows.systems,
-        criteria=list(criteria),
+        criteria=list(names.criteria),
         sources=rows.sources,
         assignments=rows.assignments,
         warnings=warnings,
-        fingerprint=_fingerprint(ratings, names, pools),
+        fingerprint=_fingerprint(ratings, names, pools, replies),
         score_columns=tuple(score_columns(mapping)),
         pools=pools,
+        replies=replies,
     )
+
+
+def _criteria_of_items(rows: RatingRows, n_criteria: int, replies: ReplyScores | None) -> list[int]:
+    """Return the criteria but for those that only single replies have, and code those of the rows by their place."""
+    if replies is None or replies.is_averaged:
+        return list(range(n_criteria))
+    of_replies = set(replies.criterion.tolist()) - set(rows.criterion.tolist())
+    kept = [code for code in range(n_criteria) if code not in of_replies]
+    rows.criterion = np.searchsorted(kept, rows.criterion)
+    return kept
 
 
 def refuse_many_systems(file: str, column: str, n_systems: int, advice: str = "") -> None:
@@ -174,6 +234,7 @@ def _read(
     criteria: Criteria,
     mapping: ColumnMapping | None,
     wide: Sequence[str],
+    named: Mapping[str, str],
     name: str | None,
     max_bytes: int | None,
     encoding: str | None,
@@ -185,17 +246,18 @@ def _read(
 
     def guess(columns: Sequence[str]) -> ColumnMapping:
         if wide:
-            found = guess_mapping([column for column in columns if column not in wide])
+            found = guess_mapping([column for column in columns if column not in wide], named=named)
             return {column: found[column] for column in found if column not in ("score", "criterion")} | {
                 "scores": [*wide]
             }
-        return guess_mapping(columns, [*criteria.names, *criteria.statements])
+        return guess_mapping(columns, [*criteria.names, *criteria.statements], named=named)
 
     if mapping is not None:
         chosen = chosen_mapping(mapping)
         _require(file, chosen, criteria, columns_of(chosen))
     else:
         beginning = preview(path, name, 0, max_bytes=max_bytes, encoding=encoding)
+        check_chosen(named, NAMES, beginning.columns)
         chosen = guess(beginning.columns)
         _require(file, chosen, criteria, beginning.columns)
 
@@ -220,6 +282,31 @@ def _read(
         problems.clear()
         table = read()
     return table, chosen
+
+
+def _made_table(
+    path: str | Path, mapping: ColumnMapping, criteria: Criteria, name: str | None, problems: CellProblems
+) -> tuple[Table, ColumnMapping]:
+    """Return a table that was made from a file of another tool, and which of its columns is which."""
+    chosen = chosen_mapping(mapping)
+    wanted = [*criteria.names, *criteria.statements]
+    table = only_criteria(read_columns(path, columns_of(chosen), name), wanted, chosen.get("criterion", ""))
+    return table, _as_made(table, chosen, criteria, problems)
+
+
+def _as_made(made: Table, called: ColumnMapping, criteria: Criteria, problems: CellProblems) -> ColumnMapping:
+    """Return the columns of a table made of another tool's file, and turn its scores into numbers."""
+    mapping = {name: column for name, column in called.items() if column in made.columns}
+    rated = made.text.get(mapping.get("criterion", ""), _NOTHING)
+    if len(criteria.names) == 1 and len(rated.labels) == 1:
+        del mapping["criterion"]  # one criterion is rated, whatever its name
+    _require(made.file, mapping, criteria, made.columns)
+    column = mapping["score"]
+    made.numbers[column] = numbers_of(made.text.pop(column), column, problems)
+    return mapping
+
+
+_NOTHING = TextColumn(np.empty(0, np.int32), [])
 
 
 def _require(file: str, mapping: ColumnMapping, criteria: Criteria, columns: Sequence[str]) -> None:
@@ -293,7 +380,7 @@ def _pools(rows: RatingRows) -> tuple[tuple[str, ...], list[RatingsWarning]]:
     return labels, [RatingsWarning("several_pools", int(mixed.size), message, names)]
 
 
-def _fingerprint(ratings: Ratings, names: Names, pools: Sequence[str]) -> str:
+def _fingerprint(ratings: Ratings, names: Names, pools: Sequence[str], replies: ReplyScores | None) -> str:
     digest = hashlib.sha256(b"evalsite ratings 1\n")
     for labels in (names.workers, names.systems, names.sources, names.assignments, names.criteria):
         digest.update(json.dumps(list(labels)).encode() + b"\n")
@@ -302,4 +389,10 @@ def _fingerprint(ratings: Ratings, names: Names, pools: Sequence[str]) -> str:
     digest.update(ratings.scores.astype("<f8").tobytes())
     if pools:
         digest.update(json.dumps(list(pools)).encode())
+    if replies:
+        order = np.lexsort((replies.turn, replies.criterion, replies.item))
+        digest.update(json.dumps(replies.turns).encode() + b"\n")
+        for codes in (replies.item, replies.turn, replies.criterion):
+            digest.update(codes[order].astype("<i8").tobytes())
+        digest.update(replies.score[order].astype("<f8").tobytes())
     return digest.hexdigest()

@@ -22,8 +22,8 @@ _KINDS = {kind.name.lower(): int(kind) for kind in Kind}
 class RatingRows:
     """Codes of every rating, (n_rows,); `row` is its data row in the file.
 
-    `hit`, `position`, `source` and `pool` are None where the file has no such column; a source or pool of −1 is not
-    known.
+    `hit`, `position`, `source`, `pool` and `turn` are None where the file has no such column; a source or pool of −1 is
+    not known, a turn of −1 none: the whole item was rated.
     Assignments are numbered by worker, then by label.
     """
 
@@ -38,17 +38,19 @@ class RatingRows:
     position: Codes | None = None
     source: Codes | None = None
     pool: Codes | None = None
+    turn: Codes | None = None
     workers: list[str] = field(default_factory=list)
     systems: list[str] = field(default_factory=list)
     assignments: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     pools: list[str] = field(default_factory=list)
+    turns: list[str] = field(default_factory=list)
     n_hits: int = 0
     n_positions: int = 0
 
     def drop(self, bad: NDArray[np.int64]) -> None:
         """Leave out some data rows."""
-        self._take(np.flatnonzero(~np.isin(self.row, bad)))
+        self.take(np.flatnonzero(~np.isin(self.row, bad)))
 
     def leave_out(self, bad: NDArray[np.int64]) -> None:
         """Leave out some data rows, with the labels that only they have."""
@@ -58,7 +60,7 @@ class RatingRows:
     def spread(self, scores: NDArray[np.float64], criteria: Sequence[int], is_rated: NDArray[np.bool_]) -> None:
         """Make a rating of each cell, from one row an item: `scores` and `is_rated` are (n_rows, n_columns)."""
         item, column = np.nonzero(is_rated)
-        self._take(item)
+        self.take(item)
         self.criterion = np.array(criteria, np.int32)[column]
         self.score = scores[item, column]
         if not is_rated.any(axis=1).all():
@@ -71,7 +73,8 @@ class RatingRows:
         if self.source is not None:
             self.source, self.sources = _used(self.source, self.sources)
 
-    def _take(self, rows: NDArray[np.int64]) -> None:
+    def take(self, rows: NDArray[np.int64]) -> None:
+        """Keep these ratings only, in this order; labels stay as they are."""
         for name, values in vars(self).items():
             if isinstance(values, np.ndarray):
                 setattr(self, name, values[rows])
@@ -134,6 +137,8 @@ def code_rows(
         rows.source, rows.sources = _code_known(text["source"])
     if "pool" in text:
         rows.pool, rows.pools = _code_known(text["pool"])
+    if "turn" in text:
+        rows.turn, rows.turns = _code_known(text["turn"])
     if "position" in text:
         rows.position, rows.n_positions = _code_positions(text["position"], mapping["position"], problems)
     if "kind" in text:

@@ -5,24 +5,27 @@ A protocol names its method. The parts of which a *study* of direct assessment i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
-from django.conf import settings as site
-
-from analysis.sections import Section
+from analysis.findings import find_by_pairs
+from analysis.sections import Section, Table
+from campaigns.contracts.method import FIRST_PAGE, CampaignMethod
+from campaigns.contracts.protocol import DEFAULT_METHOD
+from campaigns.methods import methods
 from evalsite.lib.errors import DomainError
 from evalsite.lib.plugins import Registry
 
 if TYPE_CHECKING:
+    from analysis.response_methods.workers import JudgedWorkers
     from analysis.settings import AnalysisSettings
 
 Data = TypeVar("Data")
 Report = Mapping[str, Any]
 Progress = Callable[[str], None]
-DEFAULT = "direct_assessment"
+DEFAULT = DEFAULT_METHOD
 """The method of reports and settings that name none."""
 OPTIONS = (
     *("alpha", "worker_test", "scale", "score_columns", "unit", "comparison"),
@@ -33,30 +36,51 @@ OPTIONS = (
 
 @dataclass(frozen=True)
 class ResponsesFile:
-    """A file of responses. `extras` are what else the method `takes`, by name; those not given are left out."""
+    """A file of responses. `extras` are what else the method `takes`, by name; those not given are left out.
+
+    `columns`: the columns that somebody named, by what they are; `items`: what was annotated, where a tool's file does
+    not say it.
+    """
 
     path: Path
     encoding: str | None = None
     extras: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    items: Path | None = None
 
 
-class ResponseMethod(ABC, Generic[Data]):
+class PaperSentences(NamedTuple):
+    """What a paper says of an analysis: how systems got their scores, how they were compared, and what was found.
+
+    `effects`: what the size of an effect is, for datasheets.
+    """
+
+    scored: list[str]
+    compared: list[str]
+    found: list[str]
+    effects: Sequence[str] = ()
+
+
+class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
     """A way to analyse one kind of response: it reads its own `Data`, and turns that into a report.
 
-    A report is JSON: `summary` (what `manage.py analyse --format json` prints), `warnings` ({"code", "count",
-    "message", "examples"}), `notes` (sentences), `settings`, and whatever the sections are made from; undefined numbers
-    are None. `summary` has `method`, `higher_is_better`, `criteria` and `systems`, as `system_scores.summarise_systems`
-    makes them; that of direct assessment is older and has its own keys.
+    A report is JSON: `summary`, `warnings` ({"code", "count", "message", "examples"}), `notes` (sentences), `settings`,
+    and whatever the sections are made from; undefined numbers are None. `summary` has `method`, `higher_is_better`,
+    `criteria` and `systems`, as `system_scores.summarise_systems` makes them; that of direct assessment is older and
+    has its own keys. What a report says of each worker is in `worker_table`, as `workers.worker_table` makes it.
 
     `takes`: those of `OPTIONS` that the method knows.
     `options`: those of the settings (`AnalysisSettings.options`) that the method knows.
     `has_criteria`: its settings need criteria.
+    `is_study`: its reports are studies of direct assessment, which pages show in their own way (`analysis.results`).
+    `file_columns`: columns by which its files are recognised; none where other methods' files may have the same.
     """
 
-    slug: ClassVar[str]
     takes: ClassVar[frozenset[str]] = frozenset()
     options: ClassVar[tuple[str, ...]] = ()
     has_criteria: ClassVar[bool] = False
+    is_study: ClassVar[bool] = False
+    file_columns: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def read(self, file: ResponsesFile, settings: "AnalysisSettings") -> Data:
@@ -68,9 +92,22 @@ class ResponseMethod(ABC, Generic[Data]):
     ) -> dict[str, Any]:
         """Return the report; if `brief`, `summary`, `warnings` and `notes` are enough."""
 
+    def judge(self, data: Data, settings: "AnalysisSettings") -> "JudgedWorkers | None":
+        """Return the verdicts on workers by which `analyse` counts them; None where nobody is tested.
+
+        The list of a running campaign's workers shows them, so what it says of a worker follows from the responses of
+        that worker alone. Studies have a list of their own (`analysis.live`).
+        """
+        return None
+
     @abstractmethod
     def sections(self, report: Report) -> list[Section]:
-        """Return the sections of a report of this method, made from the report alone."""
+        """Return the sections of a report of this method, the ranking first, made from the report alone."""
+
+    @property
+    def has_worker_test(self) -> bool:
+        """Whether workers may be tested."""
+        return "worker_test" in self.takes
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise DomainError `bad_settings` unless these are options of the method.
@@ -81,6 +118,11 @@ class ResponseMethod(ABC, Generic[Data]):
             known = f" The options are: {', '.join(self.options)}." if self.options else ""
             raise DomainError("bad_settings", f"The method “{self.slug}” has no option “{unknown[0]}”.{known}")
 
+    def fits(self, columns: Sequence[str]) -> bool:
+        """Tell whether a file with these columns is clearly one of this method: if it has all of `file_columns`."""
+        there = {name.strip().casefold() for name in columns}
+        return bool(self.file_columns) and there.issuperset(self.file_columns)
+
     def headline(self, report: Report) -> str:
         """Return what a person reads first on the command line; by default nothing."""
         return ""
@@ -88,6 +130,40 @@ class ResponseMethod(ABC, Generic[Data]):
     def files(self, data: Data) -> Mapping[str, str]:
         """Return files that are written beside tables and figures, by name; by default none."""
         return {}
+
+    # --- What pages, files and papers say of a report
+
+    def printed(self, report: Report) -> dict[str, Any]:
+        """Return what `manage.py analyse --format json` prints of a report."""
+        return dict(report["summary"])
+
+    def findings(self, report: Report) -> list[str]:
+        """Return what a report finds, in at most three sentences."""
+        return [*find_by_pairs(report), *filter(None, [self.headline(report)])]
+
+    def tables_to_copy(self, report: Report) -> list[Table]:
+        """Return the tables whose LaTeX the first page shows."""
+        return [table for section in self.sections_on(report, FIRST_PAGE) for table in section.tables]
+
+    def paper(self, report: Report) -> PaperSentences:
+        """Return what a paper says of the analysis; by default the captions and the findings of the page."""
+        captions = [[table.caption for table in section.tables] for section in self.sections(report)[:2]]
+        scored, compared = [*captions, [], []][:2]
+        return PaperSentences(scored, compared, self.findings(report))
+
+    def pages_of(self, report: Report) -> tuple[str, ...]:
+        """Return the pages that a result with this report has, keys of `navigation.RESULT_PAGES`."""
+        missing = set() if "worker_table" in report else {"workers"}
+        return tuple(page for page in self.pages if page not in missing)
+
+    def sections_on(self, report: Report, page: str) -> list[Section]:
+        """Return the sections that a page shows: the first page the ranking, each other page what names it."""
+        found = self.sections(report)
+        return found[:1] if page == FIRST_PAGE else [section for section in found[1:] if section.page == page]
+
+    def own_pages(self, report: Report) -> list[Section]:
+        """Return the sections that have a page of their own each: those after the ranking that name no other page."""
+        return [section for section in self.sections(report)[1:] if section.page == FIRST_PAGE]
 
 
 class ReplicableMethod(ResponseMethod[Data]):
@@ -98,7 +174,8 @@ class ReplicableMethod(ResponseMethod[Data]):
         """Return how far a report agrees with the one it replicates, as JSON."""
 
 
-_methods: Registry[type[ResponseMethod]] = Registry("method", site.EVALSITE_RESPONSE_METHODS)
+# Campaigns have the same registry, and know less of what is in it.
+_methods = cast("Registry[type[ResponseMethod[Any]]]", methods)
 
 
 def get_method(slug: str) -> ResponseMethod:
@@ -114,3 +191,11 @@ def list_response_methods() -> list[ResponseMethod]:
 def method_of(report: Report) -> ResponseMethod:
     """Return the method that made a report, whatever version did."""
     return get_method(report.get("settings", {}).get("method", DEFAULT))
+
+
+def compare_by_method(original: Report, report: Report) -> dict[str, Any] | None:
+    """Return how far a report agrees with the one it replicates; None unless one method made, and compares, both."""
+    method = method_of(report)
+    if type(method_of(original)) is not type(method) or not isinstance(method, ReplicableMethod):
+        return None
+    return method.compare(original, report)

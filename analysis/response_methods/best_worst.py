@@ -16,13 +16,17 @@ class BestWorst(Ranking):
     """
 
     slug = "best_worst"
+    title = "Best–worst"
+    summary = "How often a system was the best, and the worst."
+    table = "choices"
+    file_columns = ("worker", "source", "best", "worst")
     what = "how often a system is the best, less how often it is the worst, of the times that it was shown"
     noun = "choice"
     keeps_ties = False
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> RankingData:
         """Return the choices of a file."""
-        return load_best_worst(file.path, file.encoding)
+        return load_best_worst(file.path, file.encoding, named=file.columns)
 
     def value(self, data: RankingData) -> Floats:
         """Return 1 for the best, −1 for the worst, 0 for others."""

@@ -6,17 +6,29 @@ from typing import Any
 
 from analysis.dialogues.loading import load_dialogues, load_work
 from analysis.dialogues.rows import LoadedDialogues, Work
+from analysis.findings import find
 from analysis.methods import list_methods
+from analysis.methods.direct_assessment import compact_table, quick_intervals, systems_table
 from analysis.methods.replication import compare_runs
 from analysis.metrics.loading import SegmentScores, load_segment_scores
+from analysis.paper.study import comparison, results, standardisation
 from analysis.ratings.loading import LoadedRatings, load_ratings
 from analysis.ratings.scales import check_scale, unclear_scale
 from analysis.ratings.sources import SourceWords, load_sources
 from analysis.report import explain, report, summarise, warnings_of
-from analysis.response_methods import OPTIONS, Progress, ReplicableMethod, Report, ResponsesFile
-from analysis.sections import Section
+from analysis.response_methods import (
+    DEFAULT,
+    OPTIONS,
+    PaperSentences,
+    Progress,
+    ReplicableMethod,
+    Report,
+    ResponsesFile,
+)
+from analysis.sections import Section, Table
 from analysis.settings import AnalysisSettings
 from analysis.study import Study, run_study
+from campaigns.contracts.response import ResponseKind
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.tables import if_windows
 
@@ -35,9 +47,23 @@ class StudyData:
 class DirectAssessmentMethod(ReplicableMethod[StudyData]):
     """The analysis of studies, whose parts are the methods of `settings.EVALSITE_METHODS`."""
 
-    slug = "direct_assessment"
+    slug = DEFAULT
+    title = "Direct assessment"
+    summary = "Scores standardised by worker (z), averaged by system."
     takes = frozenset(OPTIONS)
     has_criteria = True
+    has_looks = True
+    is_of_whole_chats = True
+    is_study = True
+    pages = (
+        *("run", "significance", "workers", "reliability", "sensitivity", "metrics", "chats", "compare"),
+        *("paper", "downloads"),
+    )
+
+    @classmethod
+    def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:
+        """Tell whether answers have scores between two bounds."""
+        return kind.bounds(settings) is not None
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> StudyData:
         """Return ratings with the chats, working times, sources and scores of metrics that `extras` name."""
@@ -49,6 +75,8 @@ class DirectAssessmentMethod(ReplicableMethod[StudyData]):
             encoding=if_windows(path, encoding),
             wide=extras.get("score_columns", ()),
             scale=settings.scales,
+            columns=file.columns,
+            items_file=file.items,
         )
         if not settings.is_scale_said and (observed := check_scale(loaded.ratings.scores)):
             raise unclear_scale(path.name, loaded.score_columns, observed)
@@ -86,7 +114,8 @@ class DirectAssessmentMethod(ReplicableMethod[StudyData]):
         study = self.study(data, settings, on_progress)
         if not brief:
             return report(study)
-        return {"summary": summarise(study), "warnings": warnings_of(study), "notes": explain(study)}
+        brief_report = {"summary": summarise(study), "warnings": warnings_of(study), "notes": explain(study)}
+        return brief_report | {"intervals": quick_intervals(study)}
 
     def sections(self, report: Report) -> list[Section]:
         """Return the sections of all parts."""
@@ -102,6 +131,42 @@ class DirectAssessmentMethod(ReplicableMethod[StudyData]):
             f"{workers['passed']} of {workers['total']} workers passed {test['preset']} at "
             f"α = {test['alpha']:g} ({workers['failed']} failed, {workers['untested']} untested)."
         )
+
+    def printed(self, report: Report) -> dict[str, Any]:
+        """Return the summary, and what the summaries of all methods have: of each system `score`, `interval`, `rank`.
+
+        The score is the mean z.
+        """
+        summary, intervals = report["summary"], report["intervals"]
+        scored = [row["z"] for row in summary["systems"] if row["z"] is not None]
+        rows = []
+        for row in summary["systems"]:
+            z, interval = row["z"], intervals[row["system"]]
+            rank = None if z is None else 1 + sum(other > z for other in scored)
+            rows.append(row | {"score": z, "interval": None if None in interval else list(interval), "rank": rank})
+        return {**summary, "method": self.slug, "higher_is_better": True, "systems": rows}
+
+    def findings(self, report: Report) -> list[str]:
+        """Return who beats whom by z, what is undecided, and whose ratings count."""
+        return find(report)
+
+    def tables_to_copy(self, report: Report) -> list[Table]:
+        """Return the table for a column of a paper, and that of all that is known of each system."""
+        return [compact_table(report), systems_table(report)]
+
+    def paper(self, report: Report) -> PaperSentences:
+        """Return how scores were standardised, by which tests systems were compared, and what these found."""
+        effect = "The effect size is P(row > column), the probability of superiority, ties counted half."
+        scored = standardisation(report["settings"])
+        return PaperSentences(scored, comparison(report), results(report), [effect])
+
+    def sections_on(self, report: Report, page: str) -> list[Section]:
+        """Return the sections that say that they are of the page."""
+        return [section for section in self.sections(report) if section.page == page]
+
+    def own_pages(self, report: Report) -> list[Section]:
+        """Return none: each section names its page."""
+        return []
 
     def compare(self, original: Report, report: Report) -> dict[str, Any]:
         """Return how far the two runs agree."""

@@ -1,9 +1,13 @@
 """ESA: scores of segments by expert raters (Kocmi et al. 2024), averaged over raters, then over segments."""
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from math import nan
 from typing import Any
 
+import numpy as np
+
+from analysis.plain_scores.copies import average_repeats, match_twins, take
 from analysis.plain_scores.loading import PlainScores, load_plain_scores
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import choose_document_or_segment, in_words
@@ -14,39 +18,84 @@ from analysis.response_methods.system_scores import (
     summarise_systems,
     systems_section,
 )
-from analysis.sections import Section
+from analysis.response_methods.workers import (
+    JudgedWorkers,
+    explain_workers,
+    judge_by_scores,
+    worker_summary,
+    worker_table,
+    workers_in_words,
+    workers_section,
+)
+from analysis.sections import Cell, Column, Section, Table
 from analysis.settings import AnalysisSettings
+from analysis.spans.marked import MarkedErrors, load_marked
 from analysis.stats.segment_means import segment_means
+from campaigns.contracts.response import ResponseKind
+from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
 
 CRITERION = "score"
 _LOWEST, _HIGHEST = 0.0, 100.0
 
 
-class Esa(ResponseMethod[PlainScores]):
+@dataclass(frozen=True)
+class EsaData:
+    """Scores, and the errors that were marked before, where the file has them."""
+
+    scores: PlainScores
+    marked: MarkedErrors | None = None
+
+
+class Esa(ResponseMethod[EsaData]):
     """The mean score of a segment, from 0 to 100."""
 
     slug = "esa"
+    title = "ESA"
+    summary = "Scores of segments, averaged over raters, then over segments."
+    table = "rated_spans"
+    file_columns = ("worker", "source", "system", "score", "errors")
+    takes = frozenset({"alpha", "worker_test"})
 
-    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> PlainScores:
-        """Return the scores of a file: rater, system, segment, document and score."""
+    @classmethod
+    def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:
+        """Tell whether answers are scores from 0 to 100."""
+        return kind.bounds(settings) == (_LOWEST, _HIGHEST)
+
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> EsaData:
+        """Return the scores of a file: rater, system, segment, document and score; and the errors of a tool's file."""
         allowed = "a number from 0 to 100"
-        return load_plain_scores(file.path, _read_score, allowed, criterion=CRITERION, encoding=file.encoding)
+        scores = load_plain_scores(
+            file.path,
+            _read_score,
+            allowed,
+            criterion=CRITERION,
+            encoding=file.encoding,
+            columns=file.columns,
+            items=file.items,
+            with_degraded=True,
+        )
+        return EsaData(scores, load_marked(file.path, file.encoding))
 
     def analyse(
         self,
-        data: PlainScores,
+        data: EsaData,
         settings: AnalysisSettings,
         on_progress: Progress = lambda _: None,
         *,
         brief: bool = False,
     ) -> dict[str, Any]:
-        """Return mean scores, and the differences of systems."""
-        by = choose_document_or_segment(len(data.documents))
-        groups = {by: data.document if by == "document" else data.segment}
-        found = segment_means(data.score, data.system, data.segment, len(data.systems), groups)
+        """Return verdicts on raters, mean scores, and the differences of systems."""
+        everything, twin = data.scores, match_twins(data.scores)
+        judged = self.judge(data, settings)
+        is_counted = judged.is_counted[everything.worker]
+        averaged, is_left = average_repeats(everything, everything.score, twin)
+        given = take(replace(everything, score=averaged), is_counted & is_left)
+        by = choose_document_or_segment(len(given.documents))
+        groups = {by: given.document if by == "document" else given.segment}
+        found = segment_means(given.score, given.system, given.segment, len(given.systems), groups)
         scores = SystemScores(
-            data.systems,
+            given.systems,
             found.mean,
             found.low,
             found.high,
@@ -56,20 +105,31 @@ class Esa(ResponseMethod[PlainScores]):
             criteria={CRITERION: found.mean},
         )
         summary = summarise_systems(self.slug, settings.protocol, scores) | {
-            "n_raters": len(data.workers),
-            "n_scores": int(data.score.size),
+            "n_raters": int(np.unique(given.worker).size),
+            "n_scores": int(given.score.size),
+            "n_left_out": int(np.count_nonzero(~is_counted & (everything.kind != Kind.DEGRADED))),
             "clusters": dict(found.n_clusters),
+            **worker_summary(judged),
         }
+        notes = explain_workers(judged, settings)
+        if given.score.size:
+            notes.append(
+                "Intervals and tests take the raters as they are, and say nothing of how others would have scored."
+            )
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
-            "warnings": [asdict(warning) for warning in data.warnings],
-            "notes": [
-                "Intervals and tests take the raters as they are, and say nothing of how others would have scored."
-            ],
+            **({"errors": _errors(data.marked, scores.order, given.systems, judged)} if data.marked else {}),
+            "worker_table": worker_table(judged, everything.worker, everything.assignment),
+            "warnings": [asdict(warning) for warning in given.warnings],
+            "notes": notes,
             "settings": settings.to_json(),
-            "fingerprint": data.fingerprint,
+            "fingerprint": given.fingerprint,
         }
+
+    def judge(self, data: EsaData, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on raters: whether they give degraded items lower scores."""
+        return judge_by_scores(data.scores, data.scores.score, match_twins(data.scores), settings)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking and the pairs."""
@@ -80,12 +140,41 @@ class Esa(ResponseMethod[PlainScores]):
         return [
             systems_section(report, score="score", n="segments", caption=caption),
             pairs_section(report, caption="Differences of mean scores, the better system first."),
+            *([_errors_section(report["errors"])] if "errors" in report else []),
+            *workers_section(report),
         ]
 
     def headline(self, report: Report) -> str:
         """Return how many scores there are."""
         summary = report["summary"]
-        return f"{counted(summary['n_raters'], 'rater')} gave {counted(summary['n_scores'], 'score')}."
+        by = workers_in_words(report)
+        given = f"{counted(summary['n_raters'], 'rater')} gave {counted(summary['n_scores'], 'score')}."
+        return f"{by} {given}" if by else given
+
+
+def _errors(marked: MarkedErrors, order: list[int], systems: list[str], judged: JudgedWorkers) -> list[dict[str, Any]]:
+    """Return how many outputs of each system were marked, and how many errors of each severity one has in the mean.
+
+    Those of raters who do not count are left out.
+    """
+    counting = {name for name, counts in zip(judged.names, judged.is_counted, strict=True) if counts}
+    is_counted = np.array([rater in counting for rater in marked.rater], bool)
+    found = []
+    for name in (systems[code] for code in order):
+        is_of = is_counted & np.array([system == name for system in marked.system], bool)
+        if n := int(np.count_nonzero(is_of)):
+            mean = marked.counts[is_of].mean(axis=0).tolist()
+            found.append({"system": name, "n": n, "counts": dict(zip(marked.severities, mean, strict=True))})
+    return found
+
+
+def _errors_section(errors: list[dict[str, Any]]) -> Section:
+    severities = list(errors[0]["counts"]) if errors else []
+    columns = [Column("system"), Column("outputs"), *(Column(name, 2) for name in severities)]
+    rows: list[list[Cell]] = [[row["system"], row["n"], *row["counts"].values()] for row in errors]
+    caption = "Errors that were marked in an output, by severity, in the mean of a system’s annotations."
+    table = Table("marked-errors", "Marked errors", caption, columns, rows)
+    return Section("marked-errors", "Marked errors", tables=[table] if severities else [])
 
 
 def _read_score(label: str) -> float:

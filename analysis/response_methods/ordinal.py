@@ -1,16 +1,18 @@
 """Scores of a few ordered levels, such as Likert scales: distributions, means, medians and rank tests."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from math import nan
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from analysis.plain_scores.copies import average_repeats, match_twins, take
 from analysis.plain_scores.loading import PlainScores, load_plain_scores
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import in_words, with_several
+from analysis.response_methods.proportional_odds import MODEL, odds_of_criterion, odds_section
 from analysis.response_methods.system_scores import (
     ALPHA,
     SystemScores,
@@ -20,11 +22,24 @@ from analysis.response_methods.system_scores import (
     summarise_systems,
     systems_section,
 )
+from analysis.response_methods.worker_agreement import agreement_section, describe_agreement
+from analysis.response_methods.workers import (
+    JudgedWorkers,
+    explain_workers,
+    judge_by_scores,
+    worker_summary,
+    worker_table,
+    workers_in_words,
+    workers_section,
+)
 from analysis.sections import Cell, Column, Figure, Output, Section, Table
 from analysis.settings import AnalysisSettings
 from analysis.stats.ratings import Codes, Floats, or_none
-from analysis.stats.segment_means import clustered_means
+from analysis.stats.segment_means import means_over_criteria
 from analysis.stats.significance import adjust, compare_systems
+from campaigns.contracts.response import ResponseKind
+from campaigns.design.composition import Kind
+from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
@@ -32,15 +47,33 @@ CRITERION = "score"
 _MOST_LEVELS = 11
 
 
+_AGREEMENT = (
+    "Levels of the same output, from workers who count, on ordinary items and on repeats. Same: of two levels of an "
+    "output, in the mean over outputs. κ takes levels as categories, α as ordered; 0 is chance."
+)
+
+
 class Ordinal(ResponseMethod[PlainScores]):
     """Mean level of a system over its ratings, of several criteria the mean of their means."""
 
     slug = "ordinal"
-    options = ("levels", "negative")
+    title = "Ordered levels"
+    summary = "Means, medians and distributions of levels, such as Likert scales."
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
+    options: ClassVar[tuple[str, ...]] = ("levels", "negative", "model")
+    campaign_options: ClassVar[tuple[str, ...]] = ("model",)
+
+    @classmethod
+    def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:
+        """Tell whether workers choose among a few levels."""
+        return kind.levels(settings) is not None
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """Options are `levels`: how many from 1, or their names, lowest first; `negative`: criteria to be reversed."""
+        """Options are `levels`: how many from 1, or their names, lowest first; `negative`: criteria to be reversed;
+        `model`: one that is fitted beside the rank tests."""
         super().check_options(options)
+        if options.get("model", MODEL) != MODEL:
+            raise _bad(f"“model” must be {MODEL}.")
         levels = options.get("levels", _MOST_LEVELS)
         names = levels if isinstance(levels, list) else []
         n = len(set(names)) if names else levels
@@ -56,7 +89,16 @@ class Ordinal(ResponseMethod[PlainScores]):
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> PlainScores:
         """Return the scores of a file, as levels from 1, or as they are where the settings do not say the levels."""
         read_score, allowed = _reader(settings.options.get("levels"))
-        return load_plain_scores(file.path, read_score, allowed, criterion=CRITERION, encoding=file.encoding)
+        return load_plain_scores(
+            file.path,
+            read_score,
+            allowed,
+            criterion=CRITERION,
+            encoding=file.encoding,
+            columns=file.columns,
+            items=file.items,
+            with_degraded=True,
+        )
 
     def analyse(
         self,
@@ -66,62 +108,62 @@ class Ordinal(ResponseMethod[PlainScores]):
         *,
         brief: bool = False,
     ) -> dict[str, Any]:
-        """Return means, medians, how often each level was given, and rank tests."""
-        levels, names = _levels(data, settings.options.get("levels"))
-        score = _reversed(data, settings.options, levels)
-        groups = with_several({"worker": data.worker, "source": data.segment})
-        of = {name: data.criterion == code for code, name in enumerate(data.criteria)}
-        means = {
-            name: clustered_means(score[rows], data.system[rows], len(data.systems), None, _only(groups, rows))
-            for name, rows in of.items()
-        }
-        n_criteria = len(data.criteria)
-        cell = data.system * n_criteria + data.criterion
-        n_of = np.bincount(cell, minlength=len(data.systems) * n_criteria)
-        with np.errstate(invalid="ignore"):
-            centre = (np.bincount(cell, weights=score, minlength=n_of.size) / n_of)[cell]
-        weight = 1 / (n_of[cell] * n_criteria)
-        found = clustered_means(score, data.system, len(data.systems), weight, groups, centre)
-        has_all = (n_of.reshape(-1, n_criteria) > 0).all(axis=1)
-        overall = np.where(has_all, found.mean, np.nan)
-        scores = SystemScores(
-            data.systems,
-            overall,
-            np.where(has_all, found.low, np.nan),
-            np.where(has_all, found.high, np.nan),
-            np.bincount(data.system, minlength=len(data.systems)),
-            found.pairs,
-            higher_is_better=True,
-            criteria={name: each.mean for name, each in means.items()},
-        )
-        order = scores.order
-        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+        """Return verdicts on workers; means, medians, how often each level was given, and rank tests."""
+        levels, names = _levels(data, settings)
+        score = _reversed(data, settings, levels)
+        twin = match_twins(data)
+        judged = self.judge(data, settings)
+        is_counted = judged.is_counted[data.worker]
+        averaged, is_left = average_repeats(data, score, twin)
+        system, systems = _with_outputs(data)
+        rows = is_counted & is_left
+        found = _Counted(take(data, rows), system[rows], systems, averaged[rows])
+        scores = _system_scores(found)
+        is_given = is_counted & (data.kind != Kind.DEGRADED)
+        given = _Counted(take(data, is_given), system[is_given], systems, score[is_given])
+        n_left_out = int(np.count_nonzero(~is_counted & (data.kind != Kind.DEGRADED)))
+        summary = summarise_systems(self.slug, settings.protocol, scores.systems) | {
             "n_workers": len(data.workers),
-            "n_ratings": int(score.size),
+            "n_ratings": int(np.count_nonzero(rows)),
+            "n_left_out": n_left_out,
             "levels": names,
-            "clusters": dict(found.n_clusters),
+            "clusters": dict(scores.n_clusters),
+            **worker_summary(judged),
         }
         criteria = [
-            _criterion(name, score[rows], data.system[rows], data.systems, levels, order) for name, rows in of.items()
+            _criterion(name, found.of(code), given.of(code), levels, scores.systems.order)
+            for code, name in enumerate(data.criteria)
         ]
-        missing = [data.systems[code] for code in np.flatnonzero(~has_all)]
-        notes = []
-        if missing:
+        missing = [row["system"] for row in summary["systems"] if row["score"] is None]
+        notes = explain_workers(judged, settings)
+        n_degraded = int(np.count_nonzero(data.kind == Kind.DEGRADED))
+        if n_degraded and judged.preset == NO_TEST:
+            notes.append(f"Scores of degraded items, which are left out: {n_degraded:,}.")
+        if settings.options.get("model") and not brief:
+            notes += _add_odds(criteria, given, levels, scores.systems.order)
+        if missing and is_counted.any():
             notes.append(f"Without a rating on some criterion, and so without a score: {', '.join(missing)}.")
-        if max(found.n_clusters.values()) < 2:
+        if rows.any() and max(scores.n_clusters.values()) < 2:
             notes.append("There is one worker and one source: no interval or test is possible.")
         return {
             "summary": summary,
-            "pairs": list_pairs(scores),
+            "pairs": list_pairs(scores.systems),
             "criteria": criteria,
+            "agreement": {} if brief else _agreement(given),
+            "worker_table": worker_table(judged, data.worker, data.assignment),
             "warnings": [asdict(warning) for warning in data.warnings],
             "notes": notes,
             "settings": settings.to_json(),
             "fingerprint": data.fingerprint,
         }
 
+    def judge(self, data: PlainScores, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on workers: whether they give degraded items lower levels."""
+        score = _reversed(data, settings, _levels(data, settings)[0])
+        return judge_by_scores(data, score, match_twins(data), settings)
+
     def sections(self, report: Report) -> list[Section]:
-        """Return the ranking, the pairs, and of each criterion distribution, median and rank tests."""
+        """Return the ranking, the pairs, of each criterion distribution, median and rank tests, and the workers."""
         summary = report["summary"]
         by = in_words(summary["clusters"])
         what = "Mean level" if len(report["criteria"]) == 1 else "Mean over criteria of the mean level"
@@ -129,13 +171,18 @@ class Ordinal(ResponseMethod[PlainScores]):
         return [
             systems_section(report, score="mean", n="ratings", caption=caption),
             pairs_section(report, caption="Differences of means, the better system first."),
-            *(_criterion_section(found, summary["levels"]) for found in report["criteria"]),
+            *(_criterion_section(found, summary["levels"]) for found in report["criteria"] if found["systems"]),
+            *(odds_section(found["name"], found["odds"], by) for found in report["criteria"] if found.get("odds")),
+            agreement_section(report.get("agreement", {}), noun="output", caption=_AGREEMENT),
+            *workers_section(report),
         ]
 
     def headline(self, report: Report) -> str:
         """Return how many ratings there are."""
         summary = report["summary"]
-        return f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_ratings'], 'rating')}."
+        by = workers_in_words(report)
+        n_workers, n_ratings = counted(summary["n_workers"], "worker"), counted(summary["n_ratings"], "rating")
+        return f"{by} {n_ratings} count." if by else f"{n_workers} gave {n_ratings}."
 
 
 def _bad(message: str) -> DomainError:
@@ -164,42 +211,100 @@ def _reader(levels: int | list[str] | None) -> tuple[Callable[[str], float], str
     return read, f"{', '.join(names)}, or {numbers}" if names else numbers
 
 
-def _levels(data: PlainScores, asked: int | list[str] | None) -> tuple[Floats, list[str]]:
-    """Return the levels, rising, and what they are called; raise DomainError if there are too many."""
+def _levels(data: PlainScores, settings: AnalysisSettings) -> tuple[Floats, list[str]]:
+    """Return the levels, rising, and what they are called: those of the options, of the criteria, or those observed.
+
+    Raises DomainError if there are too many, or if criteria have different ones.
+    """
+    asked = settings.options.get("levels")
     if isinstance(asked, list):
         return np.arange(1.0, len(asked) + 1), asked
-    observed = np.unique(data.score)
-    levels = np.arange(1.0, asked + 1) if asked else observed
-    if levels.size > _MOST_LEVELS:
+    scales = {each.scale for each in settings.criteria if each.scale}
+    if len(scales) > 1:
+        said = ", ".join(
+            f"{each.name} {each.scale[0]:g} to {each.scale[1]:g}" for each in settings.criteria if each.scale
+        )
+        raise DomainError(
+            "different_levels",
+            f"The criteria have different levels ({said}), whose means cannot be averaged. Give them the same "
+            "points, or choose direct assessment as the response method.",
+        )
+    observed = np.unique(data.score[data.kind != Kind.DEGRADED])
+    low, high = next(iter(scales)) if scales else (1, asked or 0)
+    levels = np.arange(low, high + 1.0) if scales or asked else observed
+    if levels.size > _MOST_LEVELS or not np.isin(observed, levels).all():
         raise DomainError(
             "too_many_levels",
-            f"There are {levels.size} different scores, and at most {_MOST_LEVELS} levels. Scores on a long scale are "
-            "analysed by another protocol, such as custom.",
+            f"There are {observed.size} different scores, and at most {_MOST_LEVELS} levels. Scores on a long scale "
+            "are analysed by another protocol, such as custom.",
         )
     return levels, [f"{level:g}" for level in levels]
 
 
-def _reversed(data: PlainScores, options: Mapping[str, Any], levels: Floats) -> Floats:
+def _reversed(data: PlainScores, settings: AnalysisSettings, levels: Floats) -> Floats:
     """Return the scores, those of negative criteria counted from the other end."""
-    negative = [name.casefold() for name in options.get("negative", [])]
+    negative = [name.casefold() for name in settings.options.get("negative", [])]
     known = [name.casefold() for name in data.criteria]
     if unknown := sorted(set(negative) - set(known)):
         raise _bad(f"“negative” names “{unknown[0]}”. The criteria are: {', '.join(data.criteria)}.")
+    negative += [each.name.casefold() for each in settings.criteria if each.is_negative]
     is_negative = np.array([name in negative for name in known])[data.criterion]
     return np.where(is_negative, levels[0] + levels[-1] - data.score, data.score)
 
 
-def _only(groups: Mapping[str, Codes], rows: Any) -> dict[str, Codes]:
-    return {name: codes[rows] for name, codes in groups.items()}
+def _with_outputs(data: PlainScores) -> tuple[Codes, list[str]]:
+    """Return the code of each score's system among those with an item that is not degraded, and these systems."""
+    has_output = np.bincount(data.system[data.kind != Kind.DEGRADED], minlength=len(data.systems)) > 0
+    code = np.cumsum(has_output) - 1
+    return code[data.system], [name for name, has in zip(data.systems, has_output, strict=True) if has]
 
 
-def _criterion(
-    name: str, score: Floats, system: Codes, systems: list[str], levels: Floats, order: list[int]
-) -> dict[str, Any]:
-    """Return how often each level was given, mean and median of each system, and rank tests of all pairs."""
-    level = np.searchsorted(levels, score)
+@dataclass(frozen=True)
+class _Counted:
+    """The scores that count: their workers and sources, system, (n,), among `systems`, and score, (n,)."""
+
+    data: PlainScores
+    system: Codes
+    systems: list[str]
+    score: Floats
+
+    def of(self, criterion: int) -> "_Counted":
+        """Return those on one criterion."""
+        rows = self.data.criterion == criterion
+        return _Counted(take(self.data, rows), self.system[rows], self.systems, self.score[rows])
+
+
+class _Means(NamedTuple):
+    systems: SystemScores
+    n_clusters: Mapping[str, int]
+
+
+def _system_scores(found: _Counted) -> _Means:
+    """Return the mean level of each system: of several criteria the mean of their means."""
+    data, shape = found.data, (len(found.systems), len(found.data.criteria))
+    groups = with_several(data.groups)
+    means = means_over_criteria(found.score, found.system, data.criterion, shape, groups)
+    scores = SystemScores(
+        found.systems,
+        means.overall.mean,
+        means.overall.low,
+        means.overall.high,
+        np.bincount(found.system, minlength=len(found.systems)),
+        means.overall.pairs,
+        higher_is_better=True,
+        criteria={name: each.mean for name, each in zip(data.criteria, means.of, strict=True)},
+    )
+    return _Means(scores, means.overall.n_clusters)
+
+
+def _criterion(name: str, found: _Counted, given: _Counted, levels: Floats, order: list[int]) -> dict[str, Any]:
+    """Return how often each level was given, mean and median of each system, and rank tests of all pairs.
+
+    `found` has repeats averaged with their twins, `given` every score by itself.
+    """
+    score, system, systems = found.score, found.system, found.systems
     counts = np.zeros((len(systems), levels.size), np.int64)
-    np.add.at(counts, (system, level), 1)
+    np.add.at(counts, (given.system, np.searchsorted(levels, given.score)), 1)
     tests = compare_systems(score, system, len(systems))
     two_sided = np.minimum(1, 2 * np.minimum(tests.p_value, tests.p_value.T))
     upper = np.triu(np.ones_like(two_sided, dtype=bool), 1)
@@ -228,6 +333,32 @@ def _criterion(
             for b in rated[place + 1 :]
         ],
     }
+
+
+def _agreement(given: _Counted) -> dict[str, Any]:
+    """Return how far workers agree on each criterion about the same outputs; nothing without sources."""
+    if np.unique(given.data.segment).size < 2:
+        return {}
+    found = {}
+    for code, name in enumerate(given.data.criteria):
+        on = given.of(code)
+        _, item = np.unique(on.data.segment * len(on.systems) + on.system, return_inverse=True)
+        found[name] = describe_agreement(on.score, item, on.data.worker)
+    return found
+
+
+def _add_odds(criteria: list[dict[str, Any]], given: _Counted, levels: Floats, order: list[int]) -> list[str]:
+    """Add the proportional odds of each criterion, and return of which there are none."""
+    groups = with_several(given.data.groups)
+    for code, found in enumerate(criteria):
+        on, rows = given.of(code), given.data.criterion == code
+        clusters = {name: codes[rows] for name, codes in groups.items()}
+        level = np.searchsorted(levels, on.score)
+        is_known = bool(on.score.size)
+        found["odds"] = odds_of_criterion(level, on.system, on.systems, clusters, order) if is_known else None
+    without = [found["name"] for found in criteria if found["odds"] is None]
+    why = "there is one level or system, or the ratings of some systems all lie above those of others"
+    return [f"No finite odds of levels fit best on {', '.join(without)}: {why}."] if without else []
 
 
 def _levels_in_words(names: list[str]) -> str:

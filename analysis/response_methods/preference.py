@@ -1,14 +1,24 @@
 """Votes between two systems: Bradley–Terry strengths with Davidson's ties, and what they rest on."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
+from typing import Any, ClassVar
 
 import numpy as np
 
+from analysis.ratings.coding import combined
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.preference_sections import sections_of_votes
 from analysis.response_methods.strengths import Strengths, Votes, estimate_strengths
 from analysis.response_methods.system_scores import list_pairs, summarise_systems
+from analysis.response_methods.worker_agreement import agreement_section, describe_agreement
+from analysis.response_methods.workers import (
+    JudgedWorkers,
+    judge_comparisons,
+    worker_parts,
+    workers_in_words,
+    workers_section,
+)
 from analysis.sections import Section
 from analysis.settings import AnalysisSettings
 from analysis.stats.arena import elo, glicko2
@@ -16,6 +26,7 @@ from analysis.stats.bradley_terry import sign_test, win_matrix
 from analysis.stats.fewest_votes import fewest_votes
 from analysis.stats.ratings import or_none
 from analysis.votes.loading import VoteData, load_votes
+from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
@@ -23,13 +34,27 @@ LEAVE_OUT = "leave out"
 _BOTH_BAD = ("tie", LEAVE_OUT)
 _GAMES_IN_PERIOD = 15  # of each system in the mean, as Glickman recommends
 _SCORE = np.array([1.0, 0.0, 0.5])
+_RANKS = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]])  # of the left and the right output, by `Outcome`
+_VALUE = np.array([1.0, -1.0, 0.0])
+
+
+_AGREEMENT = (
+    "Votes on the same two outputs, which workers who count gave on ordinary pages and on repeats. Same and opposite: "
+    "of two votes on a comparison, in the mean over comparisons; the rest are a tie and a win. κ and α take votes in "
+    "both directions, and a tie to lie between them for α; 0 is chance."
+)
 
 
 class Preference(ResponseMethod[VoteData]):
     """Strengths of systems, natural log and centred at 0, with errors clustered by worker."""
 
     slug = "preference"
+    title = "Preference"
+    summary = "Strengths of systems by their votes (Bradley–Terry)."
+    table = "votes"
+    file_columns = ("system_a", "system_b", "winner")
     options = ("both_bad",)
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """The option is `both_bad`: whether a vote that both are bad is a tie, or left out."""
@@ -39,18 +64,18 @@ class Preference(ResponseMethod[VoteData]):
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> VoteData:
         """Return the votes of a file."""
-        return load_votes(file.path, file.encoding)
+        return load_votes(file.path, file.encoding, columns=file.columns, items=file.items)
 
     def analyse(
         self, data: VoteData, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
     ) -> dict[str, Any]:
-        """Return strengths, wins, the advantage of the left side, and how few votes decide the first place."""
-        arrays = data.left, data.right, data.outcome, data.worker
-        if settings.options.get("both_bad") == LEAVE_OUT:
-            left, right, outcome, worker = (each[~data.is_both_bad] for each in arrays)
-            arrays = left, right, outcome, worker
-        votes = Votes.of(data.systems, *arrays)
-        strengths = estimate_strengths(votes)
+        """Return strengths, wins, the advantage of the left side, and how few votes decide the first place.
+
+        Of ordinary pages alone, and of the workers by whom degraded outputs lose.
+        """
+        everyone = data
+        judged, data, votes, strengths = compare_by_votes(everyone, settings)
+        of_summary, of_workers = worker_parts(everyone, judged, settings)
         found = strengths.scores
         wins, ties = win_matrix(votes.counts)
         n_left, n_right, n_ties = votes.counts.sum(axis=(0, 1)).tolist()
@@ -59,7 +84,8 @@ class Preference(ResponseMethod[VoteData]):
         fewest = fewest_votes(strengths.counts, fit) if fit is not None and can_lose else None
         summary = summarise_systems(self.slug, settings.protocol, found) | {
             "n_votes": votes.n,
-            "n_workers": len(data.workers),
+            "n_workers": int(np.unique(data.worker).size),
+            **of_summary,
             "n_ties": n_ties,
             "n_both_bad": int(data.is_both_bad.sum()),
             "log_tie": None if fit is None else or_none(fit.log_tie),
@@ -84,24 +110,71 @@ class Preference(ResponseMethod[VoteData]):
                     for name, code in zip(names, order, strict=True)
                 },
             },
-            "warnings": [],
-            "notes": strengths.notes,
+            "warnings": [asdict(warning) for warning in data.warnings],
+            "notes": [*strengths.notes, *of_workers["notes"]],
+            "worker_table": of_workers["worker_table"],
             "settings": settings.to_json(),
             "fingerprint": data.fingerprint,
         }
-        return report if brief else report | {"arena": _arena(votes, data.systems)}
+        if brief:
+            return report
+        return report | {"arena": _arena(votes, data.systems), "agreement": _agreement(everyone, judged, settings)}
+
+    def judge(self, data: VoteData, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on workers: whether degraded outputs lose their comparisons more often than by chance."""
+        return judge_votes(data, settings)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, pairs, wins, the left side and ratings as in a running arena."""
-        return sections_of_votes(report)
+        agreement = agreement_section(
+            {"": report.get("agreement")}, noun="comparison", caption=_AGREEMENT, is_vote=True
+        )
+        return [*sections_of_votes(report), agreement, *workers_section(report)]
 
     def headline(self, report: Report) -> str:
         """Return how many votes there are."""
         summary = report["summary"]
-        return (
+        votes = (
             f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_votes'], 'vote')}, "
             f"{summary['n_ties']:,} of them ties."
         )
+        return f"{workers_in_words(report)} {votes}".strip()
+
+
+def compare_by_votes(data: VoteData, settings: AnalysisSettings) -> tuple[JudgedWorkers, VoteData, Votes, Strengths]:
+    """Return the verdicts on workers, the votes that count, and the strengths that these show."""
+    judged = judge_votes(data, settings)
+    data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
+    arrays = data.left, data.right, data.outcome, data.worker
+    if settings.options.get("both_bad") == LEAVE_OUT:
+        left, right, outcome, worker = (each[~data.is_both_bad] for each in arrays)
+        arrays = left, right, outcome, worker
+    votes = Votes.of(data.systems, *arrays)
+    return judged, data, votes, estimate_strengths(votes)
+
+
+def judge_votes(data: VoteData, settings: AnalysisSettings) -> JudgedWorkers:
+    """Return the verdicts on workers: whether degraded outputs lose their comparisons more often than by chance."""
+    votes = np.flatnonzero(data.degraded > 0)
+    rank = _RANKS[data.outcome[votes]].ravel()
+    is_degraded = (data.degraded[votes][:, None] == [1, 2]).ravel()
+    judgement = np.repeat(np.arange(votes.size), 2)
+    return judge_comparisons(data.workers, judgement, rank, is_degraded, data.worker[votes], settings, what="Votes")
+
+
+def _agreement(data: VoteData, judged: JudgedWorkers, settings: AnalysisSettings) -> dict[str, Any] | None:
+    """Return how far workers who count agree on ordinary comparisons and repeats; None without sources."""
+    is_left_out = data.is_both_bad & (settings.options.get("both_bad") == LEAVE_OUT)
+    data = data.take(judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED) & ~is_left_out)
+    if not data.question.size or data.question[0] < 0:
+        return None
+    is_turned = data.left > data.right  # so that the first of two systems is the same in all votes
+    first, second = np.minimum(data.left, data.right), np.maximum(data.left, data.right)
+    n = len(data.systems)
+    item, _ = combined([(data.question, int(data.question.max()) + 1), (first, n), (second, n)])
+    item = np.unique(item, return_inverse=True)[1]
+    value = _VALUE[data.outcome] * np.where(is_turned, -1, 1)
+    return describe_agreement(value, item, data.worker, is_vote=True)
 
 
 def _order_effect(strengths: Strengths, n_left: int, n_right: int) -> dict[str, Any]:

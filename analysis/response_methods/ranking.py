@@ -1,6 +1,6 @@
 """Rankings of some systems at a time: counting scores, Bradley–Terry of the implied pairs, Friedman's test."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar
 
@@ -17,12 +17,20 @@ from analysis.response_methods.system_scores import (
     summarise_systems,
     systems_section,
 )
+from analysis.response_methods.workers import (
+    JudgedWorkers,
+    judge_comparisons,
+    worker_parts,
+    workers_in_words,
+    workers_section,
+)
 from analysis.sections import Cell, Column, Section, Table
 from analysis.settings import AnalysisSettings
 from analysis.stats.bradley_terry import Outcome
 from analysis.stats.rankings import friedman_test, implied_pairs, share_beaten
 from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.segment_means import clustered_means
+from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
 
 
@@ -30,13 +38,18 @@ class Ranking(ResponseMethod[RankingData]):
     """The share of other systems that a system beats, in the mean of its rankings."""
 
     slug = "ranking"
+    title = "Ranking"
+    summary = "Strengths of systems by the pairs that rankings imply."
+    table = "rankings"
+    file_columns = ("worker", "source", "system", "rank")
     what: ClassVar[str] = "share of the other systems of a ranking that a system beats, a tie counted half"
     noun: ClassVar[str] = "ranking"
     keeps_ties: ClassVar[bool] = True
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> RankingData:
         """Return the rankings of a file."""
-        return load_rankings(file.path, file.encoding)
+        return load_rankings(file.path, file.encoding, named=file.columns)
 
     def value(self, data: RankingData) -> Floats:
         """Return what each row counts, (n_rows,)."""
@@ -50,10 +63,17 @@ class Ranking(ResponseMethod[RankingData]):
         *,
         brief: bool = False,
     ) -> dict[str, Any]:
-        """Return counting scores, strengths of the implied pairs and Friedman's test."""
+        """Return counting scores, strengths of the implied pairs and Friedman's test.
+
+        Of ordinary pages alone, and of the workers who rank degraded outputs low.
+        """
+        judged = self.judge(data, settings)
+        of_summary, of_workers = worker_parts(data, judged, settings)
+        data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
         n = len(data.systems)
         groups = with_several({"worker": data.worker[data.judgement], "source": data.source[data.judgement]})
-        found = clustered_means(self.value(data), data.system, n, None, groups)
+        value = self.value(data)
+        found = clustered_means(value, data.system, n, None, groups)
         strengths = estimate_strengths(_votes(data, keeps_ties=self.keeps_ties))
         scores = SystemScores(
             data.systems,
@@ -63,12 +83,13 @@ class Ranking(ResponseMethod[RankingData]):
             np.bincount(data.system, minlength=n),
             found.pairs,
             higher_is_better=True,
-            criteria={self.noun: found.mean},
+            criteria={name or self.noun: each for name, each in _by_criterion(value, data)},
         )
         friedman = asdict(friedman_test(_complete(data)))
         summary = summarise_systems(self.slug, settings.protocol, scores) | {
-            "n_workers": len(data.workers),
+            "n_workers": int(np.unique(data.worker).size),
             "n_judgements": int(data.worker.size),
+            **of_summary,
             "clusters": dict(found.n_clusters),
             "friedman": {key: None if value != value else value for key, value in friedman.items()},  # NaN
         }
@@ -81,10 +102,19 @@ class Ranking(ResponseMethod[RankingData]):
                 for code in scores.order
             },
             "warnings": [],
-            "notes": strengths.notes,
+            "notes": [*strengths.notes, *of_workers["notes"]],
+            "worker_table": of_workers["worker_table"],
             "settings": settings.to_json(),
             "fingerprint": data.fingerprint,
         }
+
+    def judge(self, data: RankingData, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on workers, by the criteria that the worker test uses."""
+        not_tested = {each.name.casefold() for each in settings.criteria if not each.is_in_worker_test}
+        is_tested = np.array([name.casefold() not in not_tested for name in data.criteria])
+        low = data.is_degraded & is_tested[data.criterion][data.judgement]
+        what = f"{self.noun.capitalize()}s"
+        return judge_comparisons(data.workers, data.judgement, data.rank, low, data.worker, settings, what=what)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking by counts, the pairs, strengths and Friedman's test."""
@@ -95,12 +125,23 @@ class Ranking(ResponseMethod[RankingData]):
             pairs_section(report, caption="Differences of scores, the better system first.", decimals=3),
             _strengths_section(report["strengths"]),
             _friedman_section(report["summary"]["friedman"], self.noun),
+            *workers_section(report),
         ]
 
     def headline(self, report: Report) -> str:
         """Return how much was judged."""
         summary = report["summary"]
-        return f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_judgements'], self.noun)}."
+        given = f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_judgements'], self.noun)}."
+        return f"{workers_in_words(report)} {given}".strip()
+
+
+def _by_criterion(value: Floats, data: RankingData) -> Iterator[tuple[str, Floats]]:
+    """Yield each criterion with the mean value of each system, (n_systems,), NaN where it was not shown."""
+    n = len(data.systems)
+    for code, name in enumerate(data.criteria):
+        rows = data.criterion[data.judgement] == code
+        total, n_shown = (np.bincount(data.system[rows], each, n) for each in (value[rows], None))
+        yield name, np.where(n_shown > 0, total / np.maximum(n_shown, 1), np.nan)
 
 
 def _votes(data: RankingData, *, keeps_ties: bool) -> Votes:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.ratings.coding import combined, dense
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import choose_document_or_segment, in_words
 from analysis.response_methods.system_scores import (
@@ -17,27 +18,45 @@ from analysis.response_methods.system_scores import (
     summarise_systems,
     systems_section,
 )
+from analysis.response_methods.workers import (
+    JudgedWorkers,
+    explain_workers,
+    judge_workers,
+    worker_summary,
+    worker_table,
+    workers_in_words,
+    workers_section,
+)
 from analysis.sections import Cell, Column, Figure, Section, Table
 from analysis.settings import AnalysisSettings
+from analysis.spans.copies import run_test
 from analysis.spans.loading import load_spans
-from analysis.spans.rows import Side, SpanData
+from analysis.spans.rows import Side, SpanData, take
 from analysis.spans.weights import DEFAULTS, read_weights, weigh
 from analysis.spans.writing import to_mqm_tsv
 from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.segment_means import SegmentMeans, segment_means
 from analysis.stats.spans import span_agreement
+from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
 CRITERION = "errors"
 CLUSTERS = ("rater", "document", "segment")
+_OF_OUTPUTS = (Kind.ORDINARY, Kind.REPEAT)
 
 
 class Spans(ResponseMethod[SpanData]):
     """What marked errors weigh, averaged over the raters of a segment, then over segments; fewer are better."""
 
     slug = "spans"
+    title = "Error spans (MQM)"
+    summary = "Errors weighted by severity and category, averaged by segment."
+    table = "spans"
+    file_columns = ("system", "seg_id", "rater", "category", "severity")
+    takes = frozenset({"alpha", "worker_test"})
     options = ("weights", "clusters")
+    campaign_options = options
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Options are `weights`, and `clusters`: one or two of rater, document and segment."""
@@ -51,15 +70,23 @@ class Spans(ResponseMethod[SpanData]):
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> SpanData:
         """Return the annotations of an MQM file."""
-        return load_spans(file.path, read_weights(settings.options.get("weights", {})), file.encoding)
+        weights = read_weights(settings.options.get("weights", {}))
+        return load_spans(file.path, weights, file.encoding, columns=file.columns, items=file.items)
 
     def analyse(
         self, data: SpanData, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
     ) -> dict[str, Any]:
-        """Return scores, what they consist of, and how far raters mark the same."""
+        """Return verdicts on raters, scores, what they consist of, and how far raters mark the same.
+
+        Repeats are further annotations of their outputs.
+        """
         weights = read_weights(settings.options.get("weights", {}))
-        of_error = weigh(weights, data.severities, data.categories)[data.severity, data.category]
-        penalty = np.bincount(data.annotation, of_error, data.n_annotations).astype(np.float64)
+        weight = weigh(weights, data.severities, data.categories)
+        everything, judged = data, self.judge(data, settings)
+        is_of_output = np.isin(data.kind, _OF_OUTPUTS)
+        is_counted = judged.is_counted[data.rater]
+        data = take(data, is_of_output & is_counted)
+        of_error, penalty = weight[data.severity, data.category], _penalties(data, weight)
         groups = _clusters(data, settings.options.get("clusters"))
         found = segment_means(penalty, data.system, data.segment, len(data.systems), groups)
         scores = SystemScores(
@@ -73,23 +100,32 @@ class Spans(ResponseMethod[SpanData]):
             criteria={CRITERION: found.mean},
         )
         summary = summarise_systems(self.slug, settings.protocol, scores) | {
-            "n_segments": len(data.segments),
-            "n_raters": len(data.raters),
+            "n_segments": int(np.unique(data.segment).size),
+            "n_raters": int(np.unique(data.rater).size),
             "n_annotations": data.n_annotations,
             "n_errors": int(data.annotation.size),
             "clusters": dict(found.n_clusters),
             "weights": weights,
+            "n_left_out": int(np.count_nonzero(is_of_output & ~is_counted)),
+            **worker_summary(judged),
         }
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
             "errors": _errors(data, of_error, scores.order),
-            "agreement": _agreement(data),
+            "agreement": _agreement(take(data, data.kind == Kind.ORDINARY)),
+            "worker_table": worker_table(judged, everything.rater, everything.assignment),
             "warnings": [asdict(warning) for warning in data.warnings],
-            "notes": _notes(data, found),
+            "notes": [*explain_workers(judged, settings), *(_notes(data, found) if is_counted.any() else [])],
             "settings": settings.to_json(),
             "fingerprint": data.fingerprint,
         }
+
+    def judge(self, data: SpanData, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on raters: whether they find more, or graver, errors in degraded items."""
+        weight = weigh(read_weights(settings.options.get("weights", {})), data.severities, data.categories)
+        found = run_test(data, _penalties(data, weight), preset=settings.preset, alpha=settings.alpha)
+        return judge_workers(data.raters, found.p_value, found.n_compared, settings)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, counts of errors and the agreement of raters."""
@@ -103,19 +139,30 @@ class Spans(ResponseMethod[SpanData]):
             pairs_section(report, caption="Differences of mean penalties, the better system first."),
             _errors_section(report),
             _agreement_section(report),
+            *workers_section(report),
         ]
 
     def headline(self, report: Report) -> str:
         """Return how much was annotated."""
         summary = report["summary"]
+        by = workers_in_words(report)
         return (
-            f"{counted(summary['n_raters'], 'rater')} marked {counted(summary['n_errors'], 'error')} in "
+            f"{by + ' ' if by else ''}{counted(summary['n_raters'], 'rater')} marked "
+            f"{counted(summary['n_errors'], 'error')} in "
             f"{counted(summary['n_annotations'], 'annotation')} of {counted(summary['n_segments'], 'segment')}."
         )
 
     def files(self, data: SpanData) -> Mapping[str, str]:
-        """Return the annotations as an MQM file."""
-        return {"mqm.tsv": to_mqm_tsv(data)}
+        """Return the annotations as an MQM file; nothing where a tool's file has no texts to mark."""
+        if not any(data.target_texts):
+            return {}
+        return {"mqm.tsv": to_mqm_tsv(take(data, np.isin(data.kind, _OF_OUTPUTS)))}
+
+
+def _penalties(data: SpanData, weight: Floats) -> Floats:
+    """Return what the errors of each annotation weigh, (n_annotations,)."""
+    of_error = weight[data.severity, data.category]
+    return np.bincount(data.annotation, of_error, data.n_annotations).astype(np.float64)
 
 
 def _bad(message: str) -> DomainError:
@@ -176,11 +223,14 @@ def _share_of_annotation(data: SpanData) -> Floats:
 
 def _agreement(data: SpanData) -> dict[str, Any]:
     """Return how far raters of the same output mark the same characters of its target."""
-    _, text = np.unique(
-        [f"{code}\0{target}" for code, target in zip(data.output, data.targets, strict=True)], return_inverse=True
-    )
-    length = np.array([len(target) for target in data.targets], np.int64)
+    n_outputs = len(data.segments) * len(data.systems)
+    text, n_texts = dense(*combined([(data.output, n_outputs), (data.target, len(data.target_texts))]))
     on_target = data.side == Side.TARGET
+    reach = np.array([len(target) for target in data.target_texts], np.int64)[data.target]
+    np.maximum.at(reach, data.annotation[on_target], data.end[on_target])  # files without texts have marks only
+    longest = np.zeros(n_texts, np.int64)
+    np.maximum.at(longest, text, reach)
+    length = longest[text]
     found = span_agreement(
         text,
         data.rater,
@@ -202,14 +252,16 @@ def _notes(data: SpanData, found: SegmentMeans) -> list[str]:
             f"Errors are clustered by {in_words(found.n_clusters)}: no interval or test is possible. Choose others "
             "with the option “clusters”."
         )
-    if (found.n_segments != len(data.segments)).any():
-        lacking = [name for name, n in zip(data.systems, found.n_segments, strict=True) if n < len(data.segments)]
-        notes.append(f"Not annotated on all {len(data.segments):,} segments: {', '.join(lacking)}.")
+    n_segments = int(np.unique(data.segment).size)
+    if lacking := [name for name, n in zip(data.systems, found.n_segments, strict=True) if n < n_segments]:
+        notes.append(f"Not annotated on all {n_segments:,} segments: {', '.join(lacking)}.")
     return notes
 
 
 def _finding(report: Report) -> str:
     rows = report["summary"]["systems"]
+    if any(row["score"] is None for row in rows):
+        return ""
     if len(rows) < 2:
         return f"{rows[0]['system']} has a mean penalty of {rows[0]['score']:.2f} a segment."
     best, last = rows[0], rows[-1]

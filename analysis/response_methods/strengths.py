@@ -162,6 +162,12 @@ def _notes(votes: Votes, connection: Connection, members: Codes) -> list[str]:
         )
     if not votes.counts[:, :, :2].any():
         notes.append("Every vote is a tie, so no system has a strength.")
+    elif connection.is_stepped:
+        notes.append(
+            "Every win is over a system that is weaker by a step, and every tie between two that are at most a step "
+            "apart: no finite strength fits such votes best. One win and one loss against an imagined system of middle "
+            "strength were added for each system, so strengths are smaller than the votes say."
+        )
     elif connection.is_separated:
         wins, ties = win_matrix(votes.counts)
         losses, won = wins.sum(axis=0) + ties.sum(axis=0), wins.sum(axis=1) + ties.sum(axis=1)

@@ -20,6 +20,7 @@ ALPHA = 0.05
 _WIDTH, _ROW_HEIGHT = 7.0, 0.32  # inches
 _MOST_PAIRS_SHOWN = 60
 _IN_ONE_ROW = 5
+_ROUNDING = 1e-9  # of equal means, summed in another order
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ def summarise_systems(method: str, protocol: str, found: SystemScores) -> dict[s
     rows = []
     for code in found.order:
         score = found.score[code]
-        better = found.score > score if found.higher_is_better else found.score < score
+        ahead = found.score - score if found.higher_is_better else score - found.score
+        better = ahead > _ROUNDING
         interval = [or_none(found.low[code]), or_none(found.high[code])]
         rows.append(
             {

@@ -1,36 +1,31 @@
 """Analysing what a campaign's workers have rated so far."""
 
 import hashlib
-import io
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import IO, Any
+from typing import IO
 
 from django.db import transaction
 from django.utils.text import slugify
 
 from analysis.campaign_queries import ANALYSE, find_waiting_job, get_rating_progress, newest_snapshot_of, settings_at
+from analysis.finished_work import write_responses
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.queries import OWN_LARGE
-from analysis.ratings.columns import COLUMNS as ALL_COLUMNS
 from analysis.services.ratings_files import keep_file
 from analysis.services.runs import start_run
-from annotation.exports import RATING_COLUMNS, iter_scores
 from annotation.models import Worker
+from annotation.tables import ResponseTable, table_of
 from annotation.worker_names import real_name
+from campaigns.methods import methods
 from campaigns.models import Campaign, Membership
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables.writing import write_csv
 
 _CHUNK = 1 << 20
-COLUMNS = tuple(column for column in ALL_COLUMNS if column != "pool")
-"""The columns of a snapshot, in which nobody belongs to a pool."""
-_ASSIGNMENT = COLUMNS.index("assignment")
-assert RATING_COLUMNS[: len(COLUMNS)] == COLUMNS
 _ENDED_WELL = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.SUCCEEDED)
 
 
@@ -68,13 +63,14 @@ def analyse_campaign(
     Raises DomainError `no_ratings` or `bad_settings`.
     """
     with tempfile.NamedTemporaryFile(prefix="snapshot-") as copy:
-        n_assignments = _write_snapshot(copy, campaign)
+        table = table_of(campaign, methods[campaign.method].table)
+        n_assignments = write_responses(copy, campaign, table, names=real_name)
         if not n_assignments:
             raise _no_ratings()
         settings = settings_at(campaign, n_assignments)
         with saving():
             Campaign.objects.select_for_update().get(pk=campaign.pk)  # of two jobs at once, one makes the snapshot
-            snapshot = _keep_snapshot(campaign, copy, n_assignments)
+            snapshot = _keep_snapshot(campaign, copy, table, n_assignments)
             same = _same_run(snapshot, settings.to_json())
             return same or start_run(ratings_file=snapshot, user=user or snapshot.owner, settings=settings)
 
@@ -95,22 +91,7 @@ def _same_run(snapshot: RatingsFile, settings: dict[str, object]) -> AnalysisRun
     return runs.defer(*OWN_LARGE).first()
 
 
-def _write_snapshot(copy: IO[bytes], campaign: Campaign) -> int:
-    """Write the ratings as CSV, workers by the platform's names; return of how many assignments they are."""
-    assignments = set()
-
-    def rows() -> Iterator[tuple[Any, ...]]:
-        for row in iter_scores(campaign, names=real_name):
-            assignments.add(row[_ASSIGNMENT])
-            yield row
-
-    text = io.TextIOWrapper(copy, encoding="utf-8", newline="")
-    write_csv(text, COLUMNS, rows())
-    text.detach()  # flushes, and leaves the file open
-    return len(assignments)
-
-
-def _keep_snapshot(campaign: Campaign, copy: IO[bytes], n_assignments: int) -> RatingsFile:
+def _keep_snapshot(campaign: Campaign, copy: IO[bytes], table: ResponseTable, n_assignments: int) -> RatingsFile:
     """Return the last snapshot if its bytes are these, else a new one."""
     copy.seek(0)
     digest = hashlib.sha256()
@@ -136,8 +117,8 @@ def _keep_snapshot(campaign: Campaign, copy: IO[bytes], n_assignments: int) -> R
         name=f"{slugify(campaign.name)[:50] or 'campaign'}-{n_assignments}-assignments.csv",
         size=size,
         sha256=sha256,
-        columns=list(COLUMNS),
-        mapping={column: column for column in COLUMNS},
+        columns=list(table.columns),
+        mapping={column: column for column in table.columns},
         n_assignments=n_assignments,
     )
     return keep_file(snapshot, copy)

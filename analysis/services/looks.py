@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils import timezone
 
-from analysis.campaign_queries import has_scores, planned_workers, settings_of
+from analysis.campaign_queries import can_analyse, planned_workers, settings_of
 from analysis.finished_work import read_ratings, read_weights
 from analysis.methods.recommended_comparison import ALPHA, winner
 from analysis.models import Look
@@ -21,6 +21,7 @@ from analysis.stats.pipeline import analyse, compare_recommended
 from analysis.stats.sequences import at_every_look
 from annotation.models import Assignment
 from campaigns.design.stopping import StoppingRule, describe_pairs, pairs_to_decide
+from campaigns.methods import slugs_with_looks
 from campaigns.models import Campaign
 from campaigns.services.drawing import weigh_campaign
 from campaigns.services.lifecycle import close_campaign
@@ -45,7 +46,7 @@ def enqueue_looks(now: datetime | None = None) -> None:
     """
     now = now or timezone.now()
     last = Look.objects.filter(campaign=OuterRef("pk")).order_by("-n_assignments")
-    watched = Campaign.objects.filter(_WATCHED, status=Campaign.Status.RUNNING)
+    watched = Campaign.objects.filter(_WATCHED, status=Campaign.Status.RUNNING, method__in=slugs_with_looks())
     found = watched.annotate(
         n_finished=Count("assignments", filter=Q(assignments__state=Assignment.State.FINISHED)),
         n_seen=Subquery(last.values("n_assignments")[:1]),
@@ -75,9 +76,12 @@ def take_look(
 
     It is closed as by hand: who has a HIT may finish it, and is paid. Where HITs of undecided pairs are to come first,
     they are weighed by what is undecided now. `saving` opens the transaction that stores the look. None where nothing
-    is finished, or the campaign does not run or uses no looks. Raises DomainError `bad_settings`.
+    is finished, or the campaign does not run or uses no looks, or its method has none.
+
+    Raises DomainError `bad_settings`.
     """
-    found = read_ratings(campaign) if has_scores(campaign) else None
+    has_looks = campaign.method in slugs_with_looks()
+    found = read_ratings(campaign) if has_looks and can_analyse(campaign) else None
     if found is None or not found.ratings.n_items:
         return None
     design = settings_of(campaign).design([])

@@ -1,18 +1,19 @@
 """Analysing ratings files."""
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from django.conf import settings as django_settings
 from django.db import transaction
 from django.utils import timezone
 
-from analysis.anonymity import anonymise, anonymous_report
+from analysis.anonymity import anonymise, anonymous_report, workers_of
 from analysis.campaign_facts import get_facts
 from analysis.campaign_queries import get_answers
 from analysis.exports import dump_json, write_report
@@ -24,8 +25,10 @@ from analysis.paper.statement import data_statement
 from analysis.paper.texts import paper_texts
 from analysis.queries import OWN_LARGE, scale_of
 from analysis.ratings.loading import LoadedRatings, load_ratings
+from analysis.ratings.notices import RatingsWarning
 from analysis.ratings.scales import check_scale, unclear_scale
 from analysis.report import first_report, report
+from analysis.response_methods import DEFAULT, ResponsesFile, get_method
 from analysis.settings import AnalysisSettings, from_json
 from analysis.study import run_study
 from campaigns.contracts.events import ResultsReady
@@ -35,6 +38,7 @@ from evalsite.accounts.models import User
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables import if_windows
 from evalsite.lib.tables.errors import TableError
 
 # How many stages `execute_run` announces, for its progress bar.
@@ -54,7 +58,8 @@ def start_run(
 
     `mapping` and the settings' scale are the file's own by default. Scores of metrics are those that there are now.
     """
-    settings = replace(settings, scale=settings.scale or scale_of(ratings_file))
+    if get_method(settings.method).is_study:
+        settings = replace(settings, scale=settings.scale or scale_of(ratings_file))
     RatingsFile.objects.select_for_update().get(pk=ratings_file.pk)  # two clicks at once: one waits for the other
     wanted = {
         "parent": parent,
@@ -122,32 +127,50 @@ def load_run(run: AnalysisRun, settings: AnalysisSettings) -> LoadedRatings:
         name=run.ratings_file.name,
         encoding=run.ratings_file.encoding,
         scale=settings.scales,
+        is_made=bool(run.ratings_file.made_from),
     )
+    loaded = replace(loaded, warnings=[*_said_before(run), *loaded.warnings])
     is_said = settings.is_scale_said or run.ratings_file.campaign_id is not None
     if not is_said and (observed := check_scale(loaded.ratings.scores)):
         raise unclear_scale(run.ratings_file.name, loaded.score_columns, observed)
     return loaded
 
 
-def execute_run(
-    *, run: AnalysisRun, on_stage: Callable[[str], None], saving: Callable[[], AbstractContextManager[None]]
-) -> None:
-    """Read, check and analyse a run's ratings and chats; keep the report, tables and replication package.
+def _said_before(run: AnalysisRun) -> list[RatingsWarning]:
+    """Return what was surprising about the file of another tool that the run's file was made from."""
+    found = run.ratings_file.made_from.get("warnings", [])
+    return [RatingsWarning(each["code"], 1, each["message"]) for each in found]
 
-    The ranking is kept as soon as it is computed (`first_report`): pages show it while the rest is made. Figures are
-    drawn when somebody asks for them (`analysis.exports.draw_figure`). `saving` opens the transactions that store the
-    results. A run that has its report and its files is left as it is.
+
+Stage = Callable[[str], None]
+Saving = Callable[[], AbstractContextManager[None]]
+
+
+class _Analysed(NamedTuple):
+    """What an analysis gave: its report, the workers that it is about, and what writes its package."""
+
+    report: dict[str, Any]
+    fingerprint: str
+    workers: Collection[str]
+    write_package: Callable[[Path, dict[str, Any], Mapping[str, str], Mapping[str, str]], None]
+
+
+def execute_run(*, run: AnalysisRun, on_stage: Stage, saving: Saving) -> None:
+    """Read, check and analyse a run's responses and chats; keep the report, tables and replication package.
+
+    The ranking of a study is kept as soon as it is computed (`first_report`): pages show it while the rest is made.
+    Figures are drawn when somebody asks for them (`analysis.exports.draw_figure`). `saving` opens the transactions that
+    store the results. A run that has its report and its files is left as it is.
     Raises TableError, after keeping its problems with the run, if the file cannot be used.
     """
-    from analysis.package import write_package  # it imports PyArrow
-
     folder = Path(django_settings.MEDIA_ROOT) / run.folder
     if run.report is not None and folder.is_dir():
         return
-    settings = from_json(run.settings)
+    settings, campaign = from_json(run.settings), run.ratings_file.campaign
     on_stage("Reading the ratings")
+    analyse = _ANALYSE.get(settings.method, _analyse_responses)
     try:
-        loaded = load_run(run, settings)
+        found = analyse(run, settings, on_stage, saving)
     except TableError as error:
         run.problems = {
             "rows": [[p.row, p.column, p.message] for p in error.problems],
@@ -156,6 +179,36 @@ def execute_run(
         with saving():
             run.save(update_fields=["problems"])
         raise
+    # A worker that lost its lease may still be writing: each has a folder of its own, and only one becomes the run's.
+    draft = folder.with_name(f"{folder.name}.{uuid4().hex}")
+    try:
+        names = anonymise(found.workers)
+        anonymous = anonymous_report(found.report, names)
+        on_stage("Writing tables")
+        write_report(draft, anonymous)
+        on_stage("Writing the replication package")
+        found.write_package(draft / "package.zip", anonymous, names, _texts(campaign, anonymous))
+        run.report, run.first_report = found.report, None
+        run.fingerprint, run.problems = found.fingerprint, None
+        run.finished_at = timezone.now()
+        with saving():
+            run.save(update_fields=["report", "first_report", "fingerprint", "problems", "finished_at"])
+            if campaign:
+                data = ResultsReady(
+                    run=run.pk, n_assignments=run.ratings_file.n_assignments or 0, finished_at=run.finished_at
+                )
+                announce(campaign_id=campaign.pk, data=data)
+            shutil.rmtree(folder, ignore_errors=True)
+            draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _analyse_study(run: AnalysisRun, settings: AnalysisSettings, on_stage: Stage, saving: Saving) -> _Analysed:
+    """Analyse a study of direct assessment, with what the database knows of a campaign besides."""
+    from analysis.package import write_package  # it imports PyArrow
+
+    loaded = load_run(run, settings)
     campaign, dialogues = run.ratings_file.campaign, None
     if campaign and campaign.is_live:
         on_stage("Reading the chats")
@@ -172,30 +225,29 @@ def execute_run(
     with saving():
         run.save(update_fields=["first_report"])
     on_stage("Bootstrap intervals")
-    document = report(study, first)
-    # A worker that lost its lease may still be writing: each has a folder of its own, and only one becomes the run's.
-    draft = folder.with_name(f"{folder.name}.{uuid4().hex}")
-    try:
-        names = anonymise({*loaded.workers, *(dialogues.workers if dialogues else ())})
-        anonymous = anonymous_report(document, names)
-        on_stage("Writing tables")
-        write_report(draft, anonymous)
-        on_stage("Writing the replication package")
-        write_package(draft / "package.zip", study, anonymous, names, _texts(campaign, anonymous))
-        run.report, run.first_report = document, None
-        run.fingerprint, run.problems = loaded.fingerprint, None
-        run.finished_at = timezone.now()
-        with saving():
-            run.save(update_fields=["report", "first_report", "fingerprint", "problems", "finished_at"])
-            if campaign:
-                data = ResultsReady(
-                    run=run.pk, n_assignments=run.ratings_file.n_assignments or 0, finished_at=run.finished_at
-                )
-                announce(campaign_id=campaign.pk, data=data)
-            shutil.rmtree(folder, ignore_errors=True)
-            draft.rename(folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    workers = {*loaded.workers, *(dialogues.workers if dialogues else ())}
+    return _Analysed(report(study, first), loaded.fingerprint, workers, partial(write_package, study=study))
+
+
+def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: Stage, saving: Saving) -> _Analysed:
+    """Analyse responses by the method of the settings, from the file alone."""
+    from analysis.response_package import called, read_responses, workers_in, write_responses_package
+
+    method, file = get_method(settings.method), run.ratings_file
+    encoding = if_windows(Path(file.file.path), file.encoding)
+    with called(Path(file.file.path), file.name) as path:
+        data = method.read(ResponsesFile(path, encoding), settings)
+        table = read_responses(path, encoding)
+    on_stage("Analysing the responses")
+    document = method.analyse(data, settings, on_stage)
+    document["warnings"] = [*(asdict(each) for each in _said_before(run)), *document["warnings"]]
+    workers = {*workers_in(table), *workers_of(document)}
+    write = partial(write_responses_package, table=table, method=method)
+    return _Analysed(document, document.get("fingerprint", ""), workers, write)
+
+
+# How a method's runs are analysed that need more than their file.
+_ANALYSE: dict[str, Callable[[AnalysisRun, AnalysisSettings, Stage, Saving], _Analysed]] = {DEFAULT: _analyse_study}
 
 
 def _texts(campaign: Campaign | None, report: Mapping[str, Any]) -> dict[str, str]:

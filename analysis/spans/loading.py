@@ -2,73 +2,176 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from analysis.other_tools import Wanted, read_made
 from analysis.ratings.coding import combined, dense, first_rows, sorted_codes
+from analysis.ratings.finding import SYSTEM, WORKER
+from analysis.ratings.loading import refuse_many_systems
 from analysis.ratings.notices import N_EXAMPLES, RatingsWarning
+from analysis.ratings.opening import read_found
 from analysis.spans.plain_tsv import read_plain
-from analysis.spans.rows import Marked, Side, SpanData, read_mark
+from analysis.spans.rows import Side, SpanData, plain_texts, read_marks
 from analysis.spans.weights import NO_ERROR, knows, plain
 from analysis.stats.ratings import Codes
-from evalsite.lib.tables import CellProblems, TableError, TextColumn, preview
+from campaigns.design.composition import KINDS, Kind
+from evalsite.lib.tables import CellProblems, TableError, TableWarning, TextColumn
 from evalsite.lib.tables.errors import listing, shorten
-from evalsite.lib.tables.table import missing_column, refuse_empty
+from evalsite.lib.tables.table import refuse_empty
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 """The columns of an MQM file, one error a row; `doc` and `doc_id` may be missing."""
+NAMES = {
+    "system": SYSTEM,
+    "doc": ("document",),
+    "doc_id": ("document_id",),
+    "seg_id": ("segment_id", "segment"),
+    "rater": ("rater_id", "worker", *(name for name in WORKER if not name.startswith("rater"))),
+    "source": ("source_text", "src"),
+    "target": ("target_text", "output", "translation", "hypothesis"),
+    "category": ("error_category", "error_type"),
+    "severity": ("error_severity",),
+    "kind": (),
+    "assignment": (),
+    "position": (),
+    "criterion": (),
+    "side": (),
+    "start": (),
+    "end": (),
+}
+"""What files call the columns of marked errors; `side`, `start` and `end`, if there are all three, are their places."""
+Places = tuple[NDArray[np.int64], NDArray[np.int64]]
 _OPTIONAL = {"doc", "doc_id"}
+_PLACE = ("assignment", "position", "criterion")
+_PLACES = ("side", "start", "end")
+_EMPTY = -1
+_SIDES = ("target", "source", "")
+_KINDS = {"": Kind.ORDINARY} | KINDS
 _LABELS = ("system", "seg_id", "rater", "category", "severity")
 
 
-def load_spans(path: Path, weights: Mapping[str, float], encoding: str | None = None) -> SpanData:
+def load_spans_beside(path: Path, encoding: str | None = None) -> SpanData | None:
+    """Return the errors that another tool's file has beside scores, whatever their severity; None if it has none."""
+    try:
+        has_any = read_made(path, Wanted.SPANS, encoding=encoding) is not None
+    except TableError:
+        return None
+    return load_spans(path, None, encoding) if has_any else None
+
+
+def load_spans(
+    path: Path,
+    weights: Mapping[str, float] | None,
+    encoding: str | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    items: Path | None = None,
+) -> SpanData:
     """Return the annotations of an MQM file (`COLUMNS`; TSV, or any format that `evalsite.lib.tables` reads).
 
-    The error stands between `<v>` and `</v>`, in `target` or in `source`. An output without an error has one row with
-    the severity `No-error`. An error without a mark is of the output as a whole.
+    The error stands between `<v>` and `</v>`, in `target` or in `source`; or columns say where it is: `side`, which of
+    the two, "" for neither, and the characters from `start` to before `end`. An output without an error has one row
+    with the severity `No-error`. An error without a mark is of the output as a whole. Files of Appraise, Label Studio
+    and Potato are read as they are. `columns` are those that somebody named, `items` is the file of what was annotated.
 
     Raises TableError with up to 50 problems: a column that is missing, an empty label, a mark that cannot be read, an
-    error whose severity and category have no weight.
+    error whose severity and category have no weight, unless `weights` is None.
     """
-    there = preview(path, n_rows=0, encoding=encoding).columns
-    names = {name.casefold(): name for name in reversed(there)}
-    if missing := [name for name in COLUMNS if name not in names and name not in _OPTIONAL]:
-        raise TableError(path.name, [missing_column(name, there) for name in missing])
-    called = {name: names[name] for name in COLUMNS if name in names}
     problems = CellProblems()
-    table = read_plain(path, list(called.values()), encoding, problems)
-    columns = {name: table.text[own] for name, own in called.items()}
+    called, table = read_found(
+        path,
+        NAMES,
+        [name for name in COLUMNS if name not in _OPTIONAL],
+        problems,
+        wanted=Wanted.SPANS,
+        encoding=encoding,
+        columns=columns,
+        items=items,
+        read=read_plain,
+    )
+    if not called.keys() >= set(_PLACES):
+        called = {name: own for name, own in called.items() if name not in _PLACES}
+    cells = {name: table.text[own] for name, own in called.items()}
     for name in _LABELS:
-        refuse_empty(columns[name], called[name], problems)
-    _refuse_unweighted(columns["severity"], columns["category"], called, weights, problems)
-    marks = {side: _Marks(columns[side]) for side in ("target", "source")}
-    is_error = ~_is_no_error(columns["severity"])
+        refuse_empty(cells[name], called[name], problems)
+    if weights is not None:
+        _refuse_unweighted(cells["severity"], cells["category"], called, weights, problems)
+    if "side" in cells:
+        _refuse_places(cells, called, problems)
+        problems.raise_for(table)  # or they cannot be read as numbers
+    marks = {side: _Marks(cells[side], _places(cells, side)) for side in ("target", "source")}
+    is_error = ~_is_no_error(cells["severity"])
     _refuse_marks(marks, called, is_error, problems)
+    if "kind" in cells:
+        _refuse_kinds(cells["kind"], called["kind"], problems)
     problems.raise_for(table)
-    return _span_data(columns, marks, is_error)
+    refuse_many_systems(table.file, called["system"], len(cells["system"].labels))
+    return _span_data(cells, marks, is_error, table.warnings)
 
 
 class _Marks:
     """The marks of a column of texts: where each row has one, and its text without it, as codes."""
 
-    def __init__(self, column: TextColumn) -> None:
-        self.labels = [read_mark(label) for label in column.labels]
+    def __init__(self, column: TextColumn, places: Places | None = None) -> None:
+        found = plain_texts(column.labels) if places else read_marks(column.labels)
         self.codes = column.codes
         code_of: dict[str, int] = {}
-        plain_code = np.array([code_of.setdefault(label.text, len(code_of)) for label in self.labels], np.int64)
+        plain_code = np.array([code_of.setdefault(text, len(code_of)) for text in found.text], np.int64)
         self.text, self.texts = plain_code[column.codes], list(code_of)
-        self.start, self.end, closed = (
-            np.array(values, np.int64)[column.codes]
-            for values in zip(*((label.start, label.end, label.is_closed) for label in self.labels), strict=True)
-        )
-        self.is_open = closed == 0
+        self.is_open = ~found.is_closed[column.codes]
+        self.faults = found.faults
+        self.start, self.end = places or (found.start[column.codes], found.end[column.codes])
 
-    def of(self, row: int) -> Marked:
-        """Return the mark of a row."""
-        return self.labels[self.codes[row]]
+    def faulty(self) -> NDArray[np.intp]:
+        """Return the rows whose mark cannot be read."""
+        return np.flatnonzero(np.isin(self.codes, list(self.faults))) if self.faults else np.empty(0, np.intp)
+
+    def fault_of(self, row: int) -> str:
+        """Return why the mark of a row cannot be read."""
+        return self.faults[int(self.codes[row])]
+
+
+def _places(cells: Mapping[str, TextColumn], side: str) -> Places | None:
+    """Return where each row marks this side, −1 for nowhere; None where texts have their marks in them."""
+    if "side" not in cells:
+        return None
+    is_here = np.array([label == side for label in cells["side"].labels])[cells["side"].codes]
+    start, end = (
+        np.array([int(label or -1) for label in cells[name].labels], np.int64)[cells[name].codes]
+        for name in ("start", "end")
+    )
+    return np.where(is_here, start, -1), np.where(is_here, end, -1)
+
+
+def _refuse_places(cells: Mapping[str, TextColumn], called: Mapping[str, str], problems: CellProblems) -> None:
+    """Add a problem for each row whose side, start and end are not those of an error."""
+    side, start, end = (cells[name] for name in _PLACES)
+    is_side = np.array([label in _SIDES for label in side.labels])[side.codes]
+    is_none = np.array([not label for label in side.labels])[side.codes]
+    first, last = (np.array([_character(each) for each in column.labels])[column.codes] for column in (start, end))
+    is_bad = ~is_side | (is_none & ((first != _EMPTY) | (last != _EMPTY)))
+    is_bad |= is_side & ~is_none & ((first < 0) | (last <= first))
+    problems.add(
+        np.flatnonzero(is_bad),
+        called["side"],
+        "bad_place",
+        lambda row, other: (
+            f"“{shorten(side.labels[side.codes[row]])}”, from “{shorten(start.labels[start.codes[row]])}” to "
+            f"“{shorten(end.labels[end.codes[row]])}”, is no place of an error. Write target or source, the number of "
+            "its first character, counted from 0, and of the one after its last; or leave all three empty."
+        ),
+    )
+
+
+def _character(label: str) -> int:
+    if not label:
+        return _EMPTY
+    return int(label) if label.isascii() and label.isdigit() and len(label) < len("1000000000") else _EMPTY - 1
 
 
 def _is_no_error(severity: TextColumn) -> Any:
@@ -102,13 +205,12 @@ def _refuse_marks(
     marks: Mapping[str, _Marks], called: Mapping[str, str], is_error: Any, problems: CellProblems
 ) -> None:
     for side, found in marks.items():
-        faulty = np.array([bool(label.fault) for label in found.labels])[found.codes]
         problems.add(
-            np.flatnonzero(faulty),
+            found.faulty(),
             called[side],
             "malformed_mark",
             lambda row, other, found=found: (  # type: ignore[misc]
-                f"the mark cannot be read: {found.of(row).fault}. Put one <v> before the error and one </v> after it."
+                f"the mark cannot be read: {found.fault_of(row)}. Put one <v> before the error and one </v> after it."
             ),
         )
         problems.add(
@@ -125,7 +227,21 @@ def _refuse_marks(
     )
 
 
-def _span_data(columns: Mapping[str, TextColumn], marks: Mapping[str, _Marks], is_error: Any) -> SpanData:
+def _refuse_kinds(kind: TextColumn, column: str, problems: CellProblems) -> None:
+    is_known = np.array([label.casefold() in _KINDS for label in kind.labels])
+    problems.add(
+        np.flatnonzero(~is_known[kind.codes]),
+        column,
+        "unknown_kind",
+        lambda row, other: (
+            f"“{shorten(kind.labels[kind.codes[row]])}” is no kind of item. It may be {listing(KINDS)}, or empty."
+        ),
+    )
+
+
+def _span_data(
+    columns: Mapping[str, TextColumn], marks: Mapping[str, _Marks], is_error: Any, notices: Sequence[TableWarning]
+) -> SpanData:
     system, systems = sorted_codes(columns["system"])
     rater, raters = sorted_codes(columns["rater"])
     category, categories = sorted_codes(columns["category"])
@@ -134,7 +250,15 @@ def _span_data(columns: Mapping[str, TextColumn], marks: Mapping[str, _Marks], i
     name, names = sorted_codes(columns["seg_id"])
     segment, n_segments = dense(*combined([(document, len(documents)), (name, len(names))]))
     first_of_segment = first_rows(segment, n_segments)
-    key, n = dense(*combined([(segment, n_segments), (system, len(systems)), (rater, len(raters))]))
+    kind = _kinds(columns, system)
+    place_of = [_coded(columns, name, system) for name in _PLACE]
+    own: list[tuple[Codes, int]] = [
+        (segment, n_segments),
+        (system, len(systems)),
+        (rater, len(raters)),
+        (kind, len(Kind)),
+    ]
+    key, n = dense(*combined([*own, *((codes, len(labels)) for codes, labels in place_of)]))
     first = first_rows(key, n)
     in_order = np.argsort(first, kind="stable")
     place = np.empty(n, np.int64)
@@ -157,17 +281,37 @@ def _span_data(columns: Mapping[str, TextColumn], marks: Mapping[str, _Marks], i
         segment=segment[first],
         rater=rater[first],
         document_of=document[first_of_segment] if "doc" in columns else np.full(n_segments, -1),
-        sources=[source.texts[code] for code in source.text[first]],
-        targets=[target.texts[code] for code in target.text[first]],
+        source_texts=source.texts,
+        target_texts=target.texts,
+        source=source.text[first],
+        target=target.text[first],
         annotation=annotation[errors],
         side=side[errors],
         start=np.where(on_source, source.start, target.start)[errors],
         end=np.where(on_source, source.end, target.end)[errors],
         category=category[errors],
         severity=severity[errors],
-        warnings=_warnings(marks, annotation, is_error, side),
+        kind=kind[first],
+        assignment=_assignments(place_of[0], rater, len(raters))[first],
+        warnings=[
+            *(RatingsWarning(each.code, 1, each.message) for each in notices),
+            *_warnings(marks, annotation, is_error, side),
+        ],
         fingerprint=_fingerprint(columns),
     )
+
+
+def _kinds(columns: Mapping[str, TextColumn], like: Codes) -> Codes:
+    if "kind" not in columns:
+        return np.zeros(like.size, np.int64)
+    kind = columns["kind"]
+    return np.array([_KINDS[label.casefold()] for label in kind.labels], np.int64)[kind.codes]
+
+
+def _assignments(given: tuple[Codes, list[str]], rater: Codes, n_raters: int) -> Codes:
+    """Return a code of each row's assignment: one of its rater's."""
+    found, _ = dense(*combined([(rater, n_raters), (given[0], len(given[1]))]))
+    return found
 
 
 def _coded(columns: Mapping[str, TextColumn], name: str, like: Codes) -> tuple[Codes, list[str]]:
@@ -204,7 +348,8 @@ def _warnings(marks: Mapping[str, _Marks], annotation: Codes, is_error: Any, sid
 
 
 def _shown(marks: Mapping[str, _Marks], rows: Codes) -> tuple[str, ...]:
-    return tuple(shorten(marks["target"].of(int(row)).text) for row in rows[:N_EXAMPLES])
+    target = marks["target"]
+    return tuple(shorten(target.texts[target.text[row]]) for row in rows[:N_EXAMPLES])
 
 
 def _fingerprint(columns: Mapping[str, TextColumn]) -> str:

@@ -26,7 +26,7 @@ def _rows(data: SpanData) -> Iterator[list[str]]:
         segment = int(data.segment[k])
         document, name = data.segments[segment]
         about = [data.systems[data.system[k]], document, data.document_ids[segment], name, data.raters[data.rater[k]]]
-        source, target = data.sources[k], data.targets[k]
+        source, target = data.source_texts[data.source[k]], data.target_texts[data.target[k]]
         errors = by_annotation[ends[k] : ends[k + 1]].tolist()
         if not errors:
             yield [*about, source, target, _NOTHING, _NOTHING]

@@ -71,14 +71,18 @@ class Connection:
     group : int, (n_systems,)
         Systems of one group are connected by votes; group 0 has the most votes.
     is_separated : bool
-        Whether some systems of group 0 never lost (or never won) against the others of it, so that no finite strengths
-        fit best.
+        Whether no finite strengths fit best: some systems of group 0 never lost (or never won) against the others of
+        it, or its ties and wins fit steps of strengths without exception (`is_stepped`).
+    is_stepped : bool
+        Whether the systems of group 0 have levels such that every win is over one at least a step below, and every tie
+        between two at most a step apart: then steps, and with them the odds of a tie, can grow for ever.
     block : int, (n_systems,)
         Within a block of group 0 everyone lost to, or tied with, everyone by some chain.
     """
 
     group: Codes
     is_separated: bool
+    is_stepped: bool
     block: Codes
 
 
@@ -107,7 +111,8 @@ def find_connection(counts: NDArray[np.integer]) -> Connection:
     References
     ----------
     Ford 1957, Solution of a ranking problem from binary comparisons: finite strengths exist if and only if in every
-    partition of the systems some system of the second set won against one of the first. A tie counts both ways.
+    partition of the systems some system of the second set won against one of the first. A tie counts both ways. With
+    Davidson's ties there is one more direction without an end, that of `is_stepped`.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -120,7 +125,30 @@ def find_connection(counts: NDArray[np.integer]) -> Connection:
     rank[np.argsort(-n_votes, kind="stable")] = np.arange(n_groups)
     group = rank[group]
     _, block = connected_components(csr_array(wins + ties > 0), directed=True, connection="strong")
-    return Connection(group, bool(np.unique(block[group == 0]).size > 1), block)
+    members = group == 0
+    is_stepped = _is_stepped(wins[np.ix_(members, members)], ties[np.ix_(members, members)])
+    return Connection(group, is_stepped or bool(np.unique(block[members]).size > 1), is_stepped, block)
+
+
+def _is_stepped(wins: Floats, ties: Floats) -> bool:
+    """Return whether levels u exist with u_i ≥ u_j + 1 for every win of i, and |u_i − u_j| ≤ 1 for every tie.
+
+    They exist unless some cycle of these bounds on differences is negative, as every cycle of wins is.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
+
+    n = wins.shape[0]
+    if not ties.any() or connected_components(csr_array(wins > 0), directed=True, connection="strong")[0] < n:
+        return False
+    bounds = np.zeros((n + 1, n + 1))
+    bounds[:n, :n] = np.where(wins > 0, -1.0, np.where(ties > 0, 1.0, 0.0))
+    bounds[n, :n] = 1.0  # from where all are reached
+    try:
+        bellman_ford(csr_array(bounds), indices=n)
+    except NegativeCycleError:
+        return False
+    return True
 
 
 def fit_bradley_terry(

@@ -107,6 +107,15 @@ def simulate_power(
         width[number] = _half_width(
             comparison.high[above] - comparison.low[above], result.standardisation.sd, result.is_kept
         )
+    return power_of_campaigns(found, corrected, width, n_workers, n_ratings)
+
+
+def power_of_campaigns(found: Floats, corrected: Floats, width: Floats, n_workers: Floats, n_ratings: Floats) -> Power:
+    """Return the power of simulated campaigns, of which each array, float64, (n_campaigns,), has one number.
+
+    `found`, `corrected`: share of the differences between neighbours that were found, alone and after Holm's
+    correction; `width`: half width of an interval, NaN where not defined; `n_workers`, `n_ratings`: who and what count.
+    """
     is_known = np.isfinite(width)
     return Power(
         float(found.mean()),
@@ -208,6 +217,30 @@ def power_curve(
     required : DesignPower or None
         None if no number of workers up to 20,000 is enough.
 
+    """
+    return search_workers(
+        design,
+        lambda tried: simulate_power(tried, model, difference, n_simulations=n_simulations, seed=seed),
+        approximate_workers(design, model, difference, target=target, sources_grow=sources_grow),
+        target=target,
+        sources_grow=sources_grow,
+        on_design=on_design,
+    )
+
+
+def search_workers(
+    design: PlannedDesign,
+    simulate: Callable[[PlannedDesign], Power],
+    start: float,
+    *,
+    target: float,
+    sources_grow: bool = False,
+    on_design: Callable[[PlannedDesign], None] = lambda design: None,
+) -> tuple[list[DesignPower], DesignPower | None]:
+    """Return what `power_curve` does, of designs whose power `simulate` returns.
+
+    `start`: about how many workers are enough; infinite where none are.
+
     Notes
     -----
     As t = δ/√(A + B/w) less the quantile of the level is normal in large campaigns, (Φ⁻¹(power) + 1.645)⁻² is a line
@@ -218,9 +251,8 @@ def power_curve(
     def run(n_workers: int) -> DesignPower:
         tried = with_workers(design, n_workers, sources_grow=sources_grow)
         on_design(tried)
-        return DesignPower(tried, simulate_power(tried, model, difference, n_simulations=n_simulations, seed=seed))
+        return DesignPower(tried, simulate(tried))
 
-    start = approximate_workers(design, model, difference, target=target, sources_grow=sources_grow)
     around = min(start if isfinite(start) else 4.0 * design.n_workers, _MOST_TRIED)
     wanted = {design.n_workers} | {max(_LEAST_WORKERS, round(around * factor)) for factor in _CURVE}
     curve = {n: run(n) for n in sorted({max(n, design.workers_per_hit) for n in wanted})}

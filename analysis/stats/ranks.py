@@ -134,6 +134,38 @@ def wilcoxon_less(difference: Floats, group: Codes, n_groups: int) -> Floats:
     return p
 
 
+def sign_less(difference: Floats, group: Codes, n_groups: int) -> Floats:
+    """Test in each group whether the differences lie below zero: the sign test, one-sided and exact.
+
+    Parameters
+    ----------
+    difference, group, n_groups
+        As of `wilcoxon_less`; only the signs count.
+
+    Returns
+    -------
+    float64, (n_groups,)
+        P(B ≥ number below zero), B binomial with ½ and the number of differences that are not zero; 1 where all
+        differences of the group are zero, NaN where it has none.
+
+    References
+    ----------
+    `scipy.stats.binomtest(n_below, n_below + n_above, alternative="greater")`.
+
+    Examples
+    --------
+    >>> sign_less(np.array([-1.0, -2.0, -3.0, 4.0, 0.0]), np.zeros(5, int), 2)
+    array([0.3125,    nan])
+    """
+    from scipy.special import bdtr
+
+    n_above = np.bincount(group, weights=difference > 0, minlength=n_groups)
+    n_below = np.bincount(group, weights=difference < 0, minlength=n_groups)
+    p: Floats = bdtr(n_above, (n_above + n_below).astype(np.int64), 0.5)
+    p[np.bincount(group, minlength=n_groups) == 0] = np.nan
+    return p
+
+
 @lru_cache(maxsize=64)
 def _signed_rank_cdf(n: int) -> Floats:
     """Return P(R⁺ ≤ k), k = 0 … n(n+1)/2, for n untied differences; the counts are exact up to n = 52."""

@@ -1,13 +1,13 @@
 """Means of systems over segments, each the mean of its raters, with errors clustered by raters and documents."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from analysis.stats.pairs import Pairs, compare_pairs, variance_of_differences
-from analysis.stats.ratings import Codes, Floats
+from analysis.stats.ratings import Codes, Floats, Mask
 
 
 @dataclass(frozen=True)
@@ -130,6 +130,88 @@ def clustered_means(
         pairs=compare_pairs(mean, _largest(covariances, variance_of_differences), df),
         n_clusters=n_clusters,
     )
+
+
+@dataclass(frozen=True)
+class CriteriaMeans:
+    """Means of systems over criteria: `overall`, and `of` each criterion, in the order of their codes.
+
+    `has_all`: bool, (n_systems,); the others have no overall mean.
+    """
+
+    overall: ClusteredMeans
+    of: Sequence[ClusteredMeans]
+    has_all: Mask
+
+
+def means_over_criteria(
+    values: Floats, system: Codes, criterion: Codes, shape: tuple[int, int], clusters: Mapping[str, Codes]
+) -> CriteriaMeans:
+    """Return the means of each system's means on each criterion.
+
+    Parameters
+    ----------
+    values, system, clusters
+        As of `segment_means`.
+    criterion : int, (n,)
+        Codes 0 … n_criteria − 1.
+    shape : (int, int)
+        n_systems, n_criteria.
+
+    Notes
+    -----
+    A value has the influence w (y − m), m being the system's mean on its criterion and w its share of the overall one.
+    """
+    n_systems, n_criteria = shape
+    of = [
+        clustered_means(
+            values[rows], system[rows], n_systems, None, {name: codes[rows] for name, codes in clusters.items()}
+        )
+        for rows in (criterion == code for code in range(n_criteria))
+    ]
+    cell = system * n_criteria + criterion
+    n_of = np.bincount(cell, minlength=n_systems * n_criteria)
+    with np.errstate(invalid="ignore"):
+        centre = (np.bincount(cell, weights=values, minlength=n_of.size) / n_of)[cell]
+    found = clustered_means(values, system, n_systems, 1 / (n_of[cell] * n_criteria), clusters, centre)
+    has_all = np.all(n_of.reshape(-1, n_criteria) > 0, axis=1)
+    mean, low, high = (np.where(has_all, each, np.nan) for each in (found.mean, found.low, found.high))
+    return CriteriaMeans(replace(found, mean=mean, low=low, high=high), of, has_all)
+
+
+def clustered_ratios(
+    numerator: Floats, denominator: Floats, system: Codes, n_systems: int, clusters: Mapping[str, Codes]
+) -> ClusteredMeans:
+    """Return the sum of numerators over the sum of denominators of each system.
+
+    Parameters
+    ----------
+    numerator, denominator : float64, (n,)
+        No NaN; denominators of 0 or more, and a numerator of 0 where it is 0.
+    system, n_systems, clusters
+        As of `segment_means`.
+
+    Returns
+    -------
+    ClusteredMeans
+        NaN for a system whose denominators are all 0.
+
+    Notes
+    -----
+    A ratio R is the mean of a/b with the weights b/Σb, so a row has the influence (a − Rb)/Σb, as in the linearisation
+    of a ratio of totals (Cochran 1977, Sampling Techniques, §6.3).
+
+    Examples
+    --------
+    >>> codes = np.array([0, 0])
+    >>> float(clustered_ratios(np.array([1.0, 2]), np.array([4.0, 8]), codes, 1, {"worker": np.arange(2)}).mean[0])
+    0.25
+    """
+    has = denominator > 0
+    a, b, system = numerator[has], denominator[has], system[has]
+    total = np.bincount(system, weights=b, minlength=n_systems)
+    groups = {name: codes[has] for name, codes in clusters.items()}
+    return clustered_means(a / b, system, n_systems, b / total[system], groups)
 
 
 def _largest(covariances: Sequence[Floats], of: Callable[[Floats], Any]) -> Floats:

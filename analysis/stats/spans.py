@@ -1,11 +1,12 @@
 """How far two raters mark the same characters of a text."""
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analysis.stats.ratings import Codes, Floats, Mask
+from analysis.stats.ratings import Codes, Mask
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,11 @@ def span_agreement(
     Parameters
     ----------
     text, rater, length : int, (n_annotations,)
-        What was annotated, by whom, and how many characters it has; no rater annotates a text twice.
+        What was annotated, by whom, and how many characters it has; no rater annotates a text twice, and all
+        annotations of a text say the same length.
     annotation, start, end, severity : int, (n_spans,)
-        Marks: of which annotation, from which character to before which, of which severity (the higher code counts
-        where marks of one rater overlap). Empty marks are left out.
+        Marks: of which annotation, from which character to before which, of which severity (0 or more; the higher code
+        counts where marks of one rater overlap). Empty marks are left out.
 
     Returns
     -------
@@ -54,7 +56,9 @@ def span_agreement(
 
     Notes
     -----
-    Counts are summed over all pairs, so that long texts weigh more. Half a point for another severity is the partial
+    Marks are intervals of characters, which are sorted, so that time grows with n log n of the marks, whatever their
+    length; only whether a mark is touched is looked up for each other rater. Counts are summed over all pairs, so that
+    long texts weigh more. Half a point for another severity is the partial
     credit of the WMT shared task on quality estimation.
 
     References
@@ -68,58 +72,97 @@ def span_agreement(
     >>> found.f1, found.overlap
     (0.5, 1.0)
     """
-    is_real = end > start
-    annotation, start, end, severity = annotation[is_real], start[is_real], end[is_real], severity[is_real]
-    by_annotation = np.argsort(annotation, kind="stable")
-    ends = np.searchsorted(annotation[by_annotation], np.arange(text.size + 1))
-    both = one = weighted = overlapping = n_spans = n_pairs = 0.0
-    characters = 0.0
-    for members in _groups(text):
-        marks = []
-        for each in members:
-            spans = by_annotation[ends[each] : ends[each + 1]]
-            marks.append(
-                (_paint(int(length[each]), start[spans], end[spans], severity[spans]), start[spans], end[spans])
-            )
-        for k, (mine, my_start, my_end) in enumerate(marks):
-            for other, other_start, other_end in marks[k + 1 :]:
-                marked, theirs = mine > 0, other > 0
-                common = marked & theirs
-                n_pairs += 1
-                characters += mine.size
-                one += marked.sum() + theirs.sum()
-                both += common.sum()
-                weighted += common.sum() - 0.5 * (common & (mine != other)).sum()
-                overlapping += _touched(my_start, my_end, theirs) + _touched(other_start, other_end, marked)
-                n_spans += my_start.size + other_start.size
+    members = _Members.of(text)
+    row = members.row[annotation]
+    is_used = (end > start) & (members.n_others[row] > 0)
+    width = int(max(length.max(initial=0), end.max(initial=0))) + 1  # the first character of each row: its multiple
+    start, end, severity, row = start[is_used], end[is_used], severity[is_used], row[is_used]
+    in_order = np.argsort(row * width + start, kind="stable")
+    start, end, severity, row = start[in_order], end[in_order], severity[in_order], row[in_order]
+    marked = [_union(row, start, end, severity >= level, width) for level in np.unique(severity)]
+    marked.append(_union(row, start, end, severity < 0, width))
+    all_marked, nothing = marked[0], marked[-1]
+    both = _common(all_marked, nothing, members, width)
+    same = sum(_common(*levels, members, width) for levels in pairwise(marked))
+    one = int(((all_marked.end - all_marked.start) * members.n_others[all_marked.row]).sum())
+    characters = int((members.n_others[members.row] * length).sum()) // 2
+    n_spans = int(members.n_others[row].sum())
     share = one / (2 * characters) if characters else np.nan
     agreed = 1 - (one - 2 * both) / characters if characters else np.nan
     chance = share**2 + (1 - share) ** 2
     return SpanAgreement(
-        n_pairs=int(n_pairs),
+        n_pairs=int(members.n_others.sum()) // 2,
         f1=float(2 * both / one) if one else float("nan"),
-        f1_severity=float(2 * weighted / one) if one else float("nan"),
+        f1_severity=float((both + same) / one) if one else float("nan"),
         kappa=float((agreed - chance) / (1 - chance)) if chance < 1 else float("nan"),
-        overlap=float(overlapping / n_spans) if n_spans else float("nan"),
+        overlap=float(_n_touched(row, start, end, all_marked, members, width) / n_spans) if n_spans else float("nan"),
     )
 
 
-def _groups(text: Codes) -> list[NDArray[np.intp]]:
-    """Return the annotations of each text that has more than one."""
-    order = np.argsort(text, kind="stable")
-    borders = np.flatnonzero(np.diff(text[order])) + 1
-    return [group for group in np.split(order, borders) if group.size > 1]
+class _Members(NamedTuple):
+    """Annotations in rows, those of a text one after the other.
+
+    `row`: int, (n_annotations,), the row of each. `text`, `first`, `n_others`: int, (n_annotations,), by row: a code of
+    its text, the first row of it, and how many other annotations it has.
+    """
+
+    row: Codes
+    text: Codes
+    first: Codes
+    n_others: Codes
+
+    @classmethod
+    def of(cls, text: Codes) -> "_Members":
+        order = np.argsort(text, kind="stable")
+        row = np.empty(text.size, np.int64)
+        row[order] = np.arange(text.size)
+        _, first, code, n = np.unique(text[order], return_index=True, return_inverse=True, return_counts=True)
+        return cls(row, code, first[code], n[code] - 1)
 
 
-def _paint(length: int, start: Codes, end: Codes, severity: Codes) -> NDArray[np.int64]:
-    """Return the severity + 1 of each character, 0 where it is not marked."""
-    painted = np.zeros(length, np.int64)
-    for a, b, code in zip(start.tolist(), end.tolist(), severity.tolist(), strict=True):
-        np.maximum(painted[a:b], code + 1, out=painted[a:b])
-    return painted
+class _Intervals(NamedTuple):
+    """Intervals that do not overlap, in ascending order: `start` and `end` are `row`·width + character."""
+
+    row: Codes
+    start: Codes
+    end: Codes
 
 
-def _touched(start: Codes, end: Codes, marked: Mask) -> int:
-    """Return how many spans have a character that the other rater marks."""
-    total: Floats = np.concatenate([[0], np.cumsum(marked)])
-    return int(np.count_nonzero(total[end] > total[start]))
+def _union(row: Codes, start: Codes, end: Codes, is_taken: Mask, width: int) -> _Intervals:
+    """Return the characters of each row that some of its spans mark, of spans in the order of row and start."""
+    row, start, end = row[is_taken], start[is_taken], end[is_taken]
+    start, reach = row * width + start, np.maximum.accumulate(row * width + end)
+    begins = np.ones(row.size, bool)
+    begins[1:] = start[1:] > reach[:-1]
+    ends = np.ones(row.size, bool)
+    ends[:-1] = begins[1:]
+    return _Intervals(row[begins], start[begins], reach[ends])
+
+
+def _common(marked: _Intervals, higher: _Intervals, members: _Members, width: int) -> int:
+    """Return how many characters both rows of a pair mark, of all pairs; those of `higher`, part of `marked`, apart.
+
+    A character that k rows mark is one of k(k − 1)/2 pairs.
+    """
+    changes = []
+    for found, begin, end in ((marked, 1, 0), (higher, 0, 1)):
+        shift = (members.text[found.row] - found.row) * width
+        changes += [2 * (found.start + shift) + begin, 2 * (found.end + shift) + end]
+    change = np.concatenate(changes)  # the last bit: whether one row more marks what follows, or one fewer
+    change = np.sort(change.astype(np.int32) if change.max(initial=0) < 2**31 else change)
+    k = np.cumsum(2 * (change & 1) - 1, dtype=np.int64)[:-1]
+    return int((k * (k - 1) // 2 * np.diff(change >> 1)).sum())
+
+
+def _n_touched(row: Codes, start: Codes, end: Codes, marked: _Intervals, members: _Members, width: int) -> int:
+    """Return how many spans have a character that another row of their text marks, counted for each such row."""
+    n_touched = 0
+    place = row - members.first[row]
+    left = np.arange(row.size)
+    for step in range(1, int(members.n_others.max(initial=0)) + 1):
+        left = left[members.n_others[row[left]] >= step]
+        own = row[left]
+        other = members.first[own] + (place[left] + step) % (members.n_others[own] + 1)
+        before = np.searchsorted(marked.start, other * width + end[left]) - 1
+        n_touched += int(np.count_nonzero((before >= 0) & (marked.end[before] > other * width + start[left])))
+    return n_touched

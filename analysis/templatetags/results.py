@@ -14,11 +14,23 @@ from analysis.exports import file_name
 from analysis.models import AnalysisRun
 from analysis.navigation import file_url as address_of_file
 from analysis.navigation import result_url as address_of
+from analysis.planning.sections import planned_words
 from analysis.ratings.scales import FULL
 from analysis.ratings.scales import words as scale_words
+from analysis.response_methods import method_of
 from analysis.results import Comparison, SettingChange, SystemChange, compare_settings
 from analysis.sections import Cell, Column, Range
-from analysis.words import DASH, N_COUNTS, PROCEDURES, number, p_value, protocol_title, with_minus, worker_test_name
+from analysis.words import (
+    DASH,
+    N_COUNTS,
+    PROCEDURES,
+    method_title,
+    number,
+    p_value,
+    protocol_title,
+    with_minus,
+    worker_test_name,
+)
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.histograms import Histogram
 from evalsite.lib.words import counted
@@ -164,8 +176,11 @@ def analysed_by(run: AnalysisRun) -> str:
     """Return in a few words how a run was analysed, its protocol apart."""
     settings = run.settings
     test, excluded = settings["worker_test"], len(settings["excluded"])
-    name = worker_test_name(test["preset"])
-    words = [name if test["preset"] == NO_TEST else f"{name}, α = {test['alpha']:g}", f"unit: {settings['unit']}"]
+    name, method = worker_test_name(test["preset"]), method_of({"settings": settings})
+    words = [] if "unit" in method.takes else [method.title]
+    if method.has_worker_test:
+        words.append(name if test["preset"] == NO_TEST else f"{name}, α = {test['alpha']:g}")
+    words += [f"unit: {settings['unit']}"] if "unit" in method.takes else []
     scale = settings.get("scale") or FULL
     words += [f"scores from {scale_words(scale)}"] if list(scale) != list(FULL) else []
     comparison = settings.get("comparison")
@@ -194,12 +209,18 @@ def _columns(mapping: Mapping[str, Any]) -> str:
     return ", ".join(f"{role} = {column}" for role, column in sorted(columns.items()))
 
 
+def _options(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in sorted(options.items())) or "none"
+
+
 def _looks(workers_planned: int | None) -> str:
     return f"valid whenever you look ({workers_planned} workers planned)" if workers_planned else "for one look"
 
 
 _SETTINGS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "protocol": ("Protocol", protocol_title),
+    "method": ("Response method", method_title),
+    "options": ("Options of the method", _options),
     "criteria": ("Criteria", _criteria),
     "worker_test": ("Worker test", worker_test_name),
     "alpha": ("α", "{:g}".format),
@@ -273,3 +294,9 @@ def heat_of_p(p: float) -> int:
 def heat_of_superiority(share: float) -> int:
     """Return the colour step of an effect size: 0 up to one half."""
     return sum(share > step for step in _SUPERIORITY_STEPS)
+
+
+@register.filter
+def planned(settings: Mapping[str, Any]) -> str:
+    """Return what a plan with these settings is to find."""
+    return planned_words(settings)

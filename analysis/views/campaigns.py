@@ -14,10 +14,11 @@ from django.views.decorators.cache import never_cache
 from analysis import campaign_queries as queries
 from analysis.exports import to_csv
 from analysis.forms import LiveWorkerFilter
-from analysis.live import find_workers, list_live_workers
+from analysis.live import find_workers, list_live_workers, list_unjudged_workers
 from analysis.looks import course_of, looks_table
-from analysis.methods.replication import agreement_table, compare_runs
+from analysis.methods.replication import agreement_table
 from analysis.queries import has_part, hide_excluded
+from analysis.response_methods import compare_by_method, get_method
 from analysis.services.campaigns import request_analysis
 from analysis.views.comparisons import show_comparison
 from analysis.views.metrics import show_metrics
@@ -27,6 +28,7 @@ from analysis.views.runs import (
     show_downloads,
     show_findings,
     show_paper,
+    show_section,
     show_sections,
     show_significance,
     show_when_done,
@@ -65,7 +67,7 @@ def _results_page(request: SignedInRequest, campaign: Campaign, error: DomainErr
         more["new_job"] = None  # the page shows how far its own run is
     more["n_new"] = max(progress.n_finished - (shown.ratings_file.n_assignments or 0), 0)
     original = queries.find_latest_result(request.user, campaign.replicates_id) if shown.report else None
-    agreement = compare_runs(original.report["summary"], shown.report["summary"]) if original else None
+    agreement = compare_by_method(original.report, shown.report) if original else None
     more |= {
         "original": original,
         "replication": agreement,
@@ -107,6 +109,15 @@ paper = _page("paper", show_paper)
 downloads = _page("downloads", show_downloads)
 
 
+@campaign_view("GET", "HEAD")
+def section(request: SignedInRequest, campaign: Campaign, section: str) -> HttpResponse:
+    """Show the page that one section of a result has of its own."""
+    found = queries.find_shown(request.user, campaign, request.GET.get("run", ""))
+    if found is None:
+        return redirect("analysis:campaign_results", campaign.public_id)
+    return show_section(request, found, section)
+
+
 def _progress_of(campaign: Campaign, job: Job) -> dict[str, Any]:
     return job_progress(campaign, job, "analysis:campaign_job") | {"partial": has_part(job)}
 
@@ -133,10 +144,17 @@ def workers(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     if not form.is_valid():
         raise Http404
     context = campaign_context(campaign, "workers") | {"form": form, "test": WORKER_TESTS[campaign.worker_test]}
+    now = timezone.now()
     try:
-        everyone = list_live_workers(campaign, queries.settings_of(campaign), timezone.now())
+        settings = queries.judging_settings_of(campaign)
+        everyone = list_live_workers(campaign, settings, now)
     except DomainError as error:
-        return render(request, "analysis/campaign_workers.html", context | {"refused": error})
+        everyone = list_unjudged_workers(campaign, now)
+        context["refused"] = error if queries.can_analyse(campaign) else None
+    else:
+        has_scores = get_method(settings.method).is_study or queries.has_scores(campaign)
+        context |= {"has_verdicts": True, "has_scores": has_scores}
+        context["test"] = WORKER_TESTS[settings.preset]  # none of a method that tests nobody
     data = form.cleaned_data
     found = find_workers(everyone, state=data["show"], search=data["search"], with_names=context["can_edit"])
     context |= {

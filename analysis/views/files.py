@@ -9,15 +9,17 @@ from django.conf import settings as django_settings
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis import queries
 from analysis.forms import CriteriaFormSet, MappingForm, ProtocolForm, ScaleForm, UploadForm, criteria_initial
 from analysis.navigation import crumbs, result_url
-from analysis.proposals import propose_settings
+from analysis.proposals import find_file_protocol, propose_settings
 from analysis.ratings.columns import further_scores
 from analysis.ratings.scales import FULL
 from analysis.ratings.scales import words as scale_words
+from analysis.response_methods import get_method
 from analysis.services.ratings_files import map_columns, read_as, upload_ratings
 from analysis.services.runs import start_run
 from analysis.settings import (
@@ -52,10 +54,14 @@ def upload(request: SignedInRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
-            file = upload_ratings(owner=request.user, upload=data["file"], title=data["title"])
+            file = upload_ratings(owner=request.user, upload=data.pop("file"), **data)
+            if recognised := find_file_protocol(file):
+                return redirect(f"{reverse('analysis:protocol', args=[file.pk])}?protocol={recognised}")
             return redirect("analysis:columns", file.pk)
         except TableError as error:
             context |= {"problems": error.problems, "n_problems": len(error.problems) + error.n_more}
+        except DomainError as error:
+            form.add_error("items" if error.code == "unused_option" and data["items"] else "columns", error.message)
     return render_form(request, "analysis/upload.html", context | {"crumbs": crumbs()})
 
 
@@ -105,7 +111,8 @@ def columns(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
             except DomainError as error:
                 form.add_error(None, error.message)
     roles = form.roles()
-    context |= {"form": form, "scale": scale}
+    others = [each for each in list_protocols() if not get_method(each.method).has_criteria]
+    context |= {"form": form, "scale": scale, "others": others}
     try:
         sample = preview(Path(file.file.path), file.name, _PREVIEW_ROWS, encoding=file.encoding)
         context["unclaimed"] = further_scores(sample, file.mapping)
@@ -124,11 +131,13 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     parent = queries.get_run_of(file, request.GET["run"]) if "run" in request.GET else None
     proposal = propose_settings(file, request.GET.get("protocol"), from_json(parent.settings) if parent else None)
     presets, found = proposal.presets, proposal.criteria
-    form = ProtocolForm(sent(request), initial=ProtocolForm.initial_of(proposal.settings.to_json()))
-    criteria = CriteriaFormSet(sent(request), initial=criteria_initial(presets), prefix="criteria")
-    scale = queries.scale_of(file)
-    if request.method == "POST" and form.is_valid() and criteria.is_valid():
-        chosen = criteria.criteria(presets)
+    method = get_method(presets.method)
+    form = ProtocolForm(method, sent(request), initial=ProtocolForm.initial_of(proposal.settings.to_json()))
+    rows = CriteriaFormSet(sent(request), initial=criteria_initial(presets), prefix="criteria")
+    criteria = rows if method.has_criteria else None
+    scale = queries.scale_of(file) if method.is_study else None
+    if request.method == "POST" and form.is_valid() and (criteria is None or criteria.is_valid()):
+        chosen = criteria.criteria(presets) if criteria else presets.criteria
         # It has the protocol's name only if its criteria are the protocol's.
         name = presets.protocol if chosen == presets.criteria else CUSTOM
         try:

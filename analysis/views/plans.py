@@ -23,6 +23,7 @@ from analysis.planning_queries import (
     get_plan_for,
     list_pilots,
     list_plans,
+    why_unplanned,
 )
 from analysis.queries import Role
 from analysis.services.planning import delete_plan, start_plan
@@ -33,6 +34,7 @@ from campaigns.views.access import campaign_view, render_form
 from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.queries import job_state
+from evalsite.lib.acts import note_refusal
 from evalsite.lib.errors import DomainError
 
 
@@ -45,7 +47,8 @@ def _page(request: SignedInRequest, campaign: Campaign | None, form: PlanningFor
     """Show the form, the chosen plan or the newest, and the list of plans. Without a plan the form has defaults."""
     plans = list_plans(request.user, campaign)
     shown = find_plan(plans, request.user, campaign, request.GET.get("plan", ""))
-    can_plan = campaign is None or has_role(campaign, Role.EDITOR)
+    unplanned = why_unplanned(campaign) if campaign else ""
+    can_plan = not unplanned and (campaign is None or has_role(campaign, Role.EDITOR))
     if form is None and can_plan:
         pilots = list_pilots(request.user, campaign)
         initial = first_values(campaign, pilots)
@@ -54,6 +57,7 @@ def _page(request: SignedInRequest, campaign: Campaign | None, form: PlanningFor
         form = PlanningForm(campaign, pilots, initial=initial)
     context: dict[str, Any] = {
         "form": form,
+        "unplanned": unplanned,
         "plans": plans,
         "plan": shown,
         "page_url": _url(None, campaign),
@@ -132,6 +136,7 @@ def delete(request: SignedInRequest, plan_id: UUID) -> HttpResponse:
         delete_plan(plan=found)
     except DomainError as error:
         messages.error(request, error.message)
+        note_refusal()
         return redirect(_url(found, found.campaign))
     messages.success(request, "The plan is deleted.")
     return redirect(_url(None, found.campaign))

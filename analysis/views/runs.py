@@ -18,28 +18,30 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from analysis import queries
-from analysis.anonymity import anonymise, anonymous_report
+from analysis.anonymity import anonymise, anonymous_report, workers_of
 from analysis.campaign_facts import get_facts
 from analysis.campaign_queries import get_answers, list_share_links
 from analysis.dialogues.corpus import load_corpus
 from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
 from analysis.exports import to_csv, to_latex
-from analysis.findings import find
 from analysis.forms import ChangeForm, ComparisonFilter, CorpusForm, ExclusionForm, ShareForm, WorkerFilter
 from analysis.interval_plot import plot_intervals
-from analysis.methods.direct_assessment import compact_table, systems_table, workers_table
+from analysis.methods import tables_of
 from analysis.models import AnalysisRun
-from analysis.navigation import result_context, result_url, share_path
+from analysis.navigation import RESULT_PAGES, has_page, result_context, result_url, share_path
 from analysis.paper.statement import data_statement
 from analysis.paper.texts import paper_texts
 from analysis.queries import Role, get_finished_run_for
+from analysis.response_methods import method_of
 from analysis.results import compare_reports, get_chat_totals, get_comparisons, get_ranking, list_workers
+from analysis.sections import Output
 from analysis.services.runs import change_run, exclude_worker, include_worker
 from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.views.access import render_form
 from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.queries import job_state
+from evalsite.lib.acts import note_act
 from evalsite.lib.errors import CONFLICT, DomainError
 from evalsite.lib.tables import Problem
 from evalsite.lib.tables.errors import shorten
@@ -70,8 +72,20 @@ def result_page(name: str, show: Show) -> Callable[[SignedInRequest, UUID], Http
 
 
 def show_when_done(request: SignedInRequest, found: AnalysisRun, name: str, show: Show) -> HttpResponse:
-    """Show a page of a result; until its run has finished, how far that is: then the page shows by itself."""
-    return show_waiting(request, found, name) if found.report is None else show(request, found)
+    """Show a page of a result; until its run has finished, how far that is: then the page shows by itself.
+
+    Where the method of the result has no such page, the page says so.
+    """
+    if found.report is None:
+        return show_waiting(request, found, name)
+    return show(request, found) if has_page(found, name) else show_missing(request, found, name)
+
+
+def show_missing(request: SignedInRequest, found: AnalysisRun, name: str) -> HttpResponse:
+    """Say that results of this kind do not have the page."""
+    title = RESULT_PAGES.get(name, "")
+    context = result_context(found, "run") | {"missing": title, "method": method_of(found.report).title}
+    return render(request, "analysis/missing.html", context, status=404)
 
 
 @require_http_methods(["GET", "POST"])
@@ -82,7 +96,8 @@ def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
         return redirect(result_url(found, "run", request.GET))
     if request.method == "POST" and found.report is None:
         return show_waiting(request, found, status=CONFLICT)
-    form = ChangeForm(sent(request), initial=ChangeForm.initial_of(found.settings))
+    method = method_of({"settings": found.settings})
+    form = ChangeForm(method, sent(request), initial=ChangeForm.initial_of(found.settings))
     if request.method == "POST" and form.is_valid():
         try:
             return redirect(result_url(change_run(run=found, user=request.user, **form.changes())))
@@ -97,24 +112,36 @@ def show_findings(
     """Show what a run finds, or how far it is; `more` is what the page of a campaign has besides."""
     if found.shown is None:
         return show_waiting(request, found)
+    method, more = method_of(found.shown), more or {}
+    context = result_context(found, "run", more.get("progress"))
+    context |= {
+        "finding": method.findings(found.shown),
+        "latex": [(table, to_latex(table)) for table in method.tables_to_copy(found.shown)],
+        "form": form or ChangeForm(method, initial=ChangeForm.initial_of(found.settings)),
+        "job_state": run_progress(found) if found.report is None else None,
+        **(_study_context(request, found) if method.is_study else {}),
+    }
+    is_refused = form is not None and bool(form.errors)
+    return render_form(request, "analysis/findings.html", context | more, is_refused=is_refused)
+
+
+def _study_context(request: SignedInRequest, found: AnalysisRun) -> dict[str, Any]:
+    """Return what the findings of a study show besides: its ranking by z, and what differs from another run."""
     before = _compared_with(request, found) if found.report else None
     changes = compare_reports(found.report, before.report) if before else None
     ranking = get_ranking(found.shown, changes)
-    more = more or {}
-    context = result_context(found, "run", more.get("progress")) | {
-        "finding": find(found.shown),
+    return {
         "ranking": ranking,
         "plot": plot_intervals(ranking),
         "chats": get_chat_totals(found.shown),
         "changes": changes,
         "before": before,
         "others": [] if found.share_token else queries.list_comparable(found),
-        "form": form or ChangeForm(initial=ChangeForm.initial_of(found.settings)),
-        "latex": [(table, to_latex(table)) for table in (compact_table(found.shown), systems_table(found.shown))],
-        "job_state": run_progress(found) if found.report is None else None,
     }
-    is_refused = form is not None and bool(form.errors)
-    return render_form(request, "analysis/findings.html", context | more, is_refused=is_refused)
+
+
+def _is_study(run: AnalysisRun) -> bool:
+    return method_of({"settings": run.settings}).is_study
 
 
 def show_waiting(request: SignedInRequest, found: AnalysisRun, page: str = "run", *, status: int = 200) -> HttpResponse:
@@ -155,10 +182,11 @@ def _compared_with(request: SignedInRequest, found: AnalysisRun) -> AnalysisRun 
     if found.share_token or chosen == "none" or (not chosen and not found.parent_id):
         return None
     if not chosen:
-        return queries.find_finished_run_for(request.user, found.parent_id)
+        parent = queries.find_finished_run_for(request.user, found.parent_id)
+        return parent if parent and _is_study(parent) else None
     other = get_finished_run_for(request.user, queries.parse_id(chosen))
-    if other.ratings_file_id != found.ratings_file_id:
-        raise Http404("Only analyses of the same ratings are compared.")
+    if other.ratings_file_id != found.ratings_file_id or not _is_study(other):
+        raise Http404("Only analyses of the same ratings, by the same method, are compared.")
     return other
 
 
@@ -192,7 +220,7 @@ def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
 
 def show_workers(request: SignedInRequest, found: AnalysisRun, refused: dict[str, str] | None = None) -> HttpResponse:
     """Show the worker table, filtered and sorted as asked; `refused` is an exclusion that cannot be."""
-    preset = found.settings["worker_test"]["preset"]
+    preset = found.report["summary"]["worker_test"]["preset"]
     form = WorkerFilter(preset, request.GET)
     if not form.is_valid():
         raise Http404
@@ -201,6 +229,7 @@ def show_workers(request: SignedInRequest, found: AnalysisRun, refused: dict[str
         "page_obj": Paginator(rows, _WORKERS_PER_PAGE).get_page(request.GET.get("page")),
         "refused": refused,
         "compared": WORKER_TESTS[preset].compared,
+        "has_means": any(row["histogram"] for row in found.report["worker_table"]),
         "has_references": found.report["summary"].get("references") is not None,
         "form": form,
     }
@@ -227,6 +256,20 @@ def show_sections(page: str) -> Show:
         return render(request, "analysis/sections.html", result_context(found, page))
 
     return show
+
+
+def show_section(request: SignedInRequest, found: AnalysisRun, section: str) -> HttpResponse:
+    """Show the page that one section of a result has of its own."""
+    return show_when_done(request, found, f"section:{section}", show_sections(f"section:{section}"))
+
+
+@require_GET
+def section(request: SignedInRequest, run_id: UUID, section: str) -> HttpResponse:
+    """Show one section of a result. Of a campaign's run it leads to the page of the campaign."""
+    found = queries.get_run_for(request.user, run_id)
+    if found.ratings_file.campaign_id:
+        return redirect(result_url(found, f"section:{section}", request.GET))
+    return show_section(request, found, section)
 
 
 def show_chats(request: SignedInRequest, found: AnalysisRun, form: CorpusForm | None = None) -> HttpResponse:
@@ -313,10 +356,14 @@ def workers_csv(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     found = get_finished_run_for(request.user, run_id)
     if by_own_ids and found.my_role != Role.OWNER:
         raise PermissionDenied("Only owners may take out the workers’ own ids.")
+    note_act(is_act=by_own_ids)
     report = found.report
     if not by_own_ids and found.my_role != Role.VIEWER:  # a viewer's is anonymous already
-        report = anonymous_report(report, anonymise([row["worker"] for row in report["worker_table"]]))
-    response = HttpResponse(to_csv(workers_table(report)), content_type="text/csv; charset=utf-8")
+        report = anonymous_report(report, anonymise(workers_of(report)))
+    table = next((table for table in tables_of(report, Output.FILES) if table.name == "workers"), None)
+    if table is None:
+        raise Http404("These results say nothing of single workers.")
+    response = HttpResponse(to_csv(table), content_type="text/csv; charset=utf-8")
     name = _download_name(found, "workers.csv")
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
     return response

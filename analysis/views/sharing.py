@@ -13,20 +13,23 @@ from django.views.decorators.http import require_safe
 
 from analysis.campaign_queries import get_share_link_of, get_shared_result
 from analysis.forms import ShareForm
-from analysis.models import AnalysisRun
 from analysis.services.sharing import create_share_link, revoke_share_link
 from analysis.views.runs import (
+    Show,
     send_file,
     show_chats,
     show_downloads,
     show_findings,
     show_paper,
+    show_section,
     show_sections,
     show_significance,
+    show_when_done,
 )
 from campaigns.models import Campaign
 from campaigns.views.access import back_to, campaign_view
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.acts import note_refusal
 
 _DOWNLOADS = "analysis:campaign_downloads"
 
@@ -39,6 +42,7 @@ def create(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         create_share_link(campaign=campaign, user=request.user, **form.cleaned_data)
         messages.success(request, "The link is ready. Everybody who has it can see the results.")
     else:
+        note_refusal()
         messages.error(
             request, " ".join(f"{form[name].label}: {text}" for name, texts in form.errors.items() for text in texts)
         )
@@ -75,17 +79,18 @@ def _shared(show: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
     return view
 
 
-def _page(show: Callable[[SignedInRequest, AnalysisRun], HttpResponse]) -> Callable[..., HttpResponseBase]:
+def _page(name: str, show: Show) -> Callable[..., HttpResponseBase]:
     """Return the view of a page, which asks nothing of the user where a result is shared."""
-    return _shared(lambda request, found: show(cast(SignedInRequest, request), found))
+    return _shared(lambda request, found: show_when_done(cast(SignedInRequest, request), found, name, show))
 
 
-findings = _page(show_findings)
-significance = _page(show_significance)
-reliability = _page(show_sections("reliability"))
-sensitivity = _page(show_sections("sensitivity"))
-metrics = _page(show_sections("metrics"))
-chats = _page(show_chats)
-paper = _page(show_paper)
-downloads = _page(show_downloads)
+findings = _page("run", show_findings)
+significance = _page("significance", show_significance)
+reliability = _page("reliability", show_sections("reliability"))
+sensitivity = _page("sensitivity", show_sections("sensitivity"))
+metrics = _page("metrics", show_sections("metrics"))
+chats = _page("chats", show_chats)
+paper = _page("paper", show_paper)
+downloads = _page("downloads", show_downloads)
+section = _shared(lambda request, found, section: show_section(cast(SignedInRequest, request), found, section))
 file = _shared(send_file)

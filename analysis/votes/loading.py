@@ -4,27 +4,37 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ratings.coding import sorted_codes
+from analysis.other_tools import Wanted
+from analysis.ratings.coding import combined, sorted_codes
+from analysis.ratings.copies import read_kinds, read_words
+from analysis.ratings.finding import ITEM, SEGMENT, WORKER
 from analysis.ratings.loading import refuse_many_systems
+from analysis.ratings.notices import RatingsWarning
+from analysis.ratings.opening import read_found
 from analysis.stats.bradley_terry import Outcome
 from analysis.stats.ratings import Codes, Mask
-from evalsite.lib.tables import CellProblems, TableError, TextColumn, if_windows, preview, read_columns
+from evalsite.lib.tables import CellProblems, Table, TextColumn
 from evalsite.lib.tables.errors import shorten
-from evalsite.lib.tables.table import missing_column, refuse_empty
+from evalsite.lib.tables.table import refuse_empty
 
-_NAMES = {
-    "worker": ("worker", "worker_id", "rater", "annotator", "judge", "user"),
-    "source": ("source", "source_id", "prompt", "question_id", "segment", "item"),
-    "system_a": ("system_a", "model_a", "left", "a"),
-    "system_b": ("system_b", "model_b", "right", "b"),
-    "winner": ("winner", "preference", "vote", "choice"),
+NAMES = {
+    "worker": (*WORKER, "judge"),
+    "source": ("source_id", "prompt", "question_id", *SEGMENT, *ITEM),
+    "system_a": ("model_a", "left", "a"),
+    "system_b": ("model_b", "right", "b"),
+    "winner": ("preference", "vote", "choice"),
+    "assignment": (),
+    "kind": (),
+    "degraded": (),
+    "criterion": (),
 }
+"""What files call the columns of votes."""
 _REQUIRED = ("worker", "system_a", "system_b", "winner")
 _PUNCTUATION = re.compile(r"[\W_]+")
 BOTH_BAD = -1
@@ -41,7 +51,9 @@ class VoteData:
     """Votes, in the order of the file.
 
     `left`, `right`, `worker`: int, (n_votes,), codes of `systems` and `workers`, whose labels are sorted; `left` was
-    shown on the left. `outcome`: an `Outcome`; `is_both_bad` marks ties of two that are bad.
+    shown on the left. `outcome`: an `Outcome`; `is_both_bad` marks ties of two that are bad. `kind`: `Kind` codes;
+    `degraded`: 1 where the left output is degraded, 2 where the right one is, else 0. `assignment`: codes of what a
+    worker did at one go. `question`: codes of source and criterion; −1 where the file has no sources.
     """
 
     systems: list[str]
@@ -51,32 +63,43 @@ class VoteData:
     worker: Codes
     outcome: Codes
     is_both_bad: Mask
+    kind: Codes
+    degraded: Codes
+    assignment: Codes
+    question: Codes
     fingerprint: str = ""
+    warnings: list[RatingsWarning] = field(default_factory=list)
+
+    def take(self, rows: Mask) -> "VoteData":
+        """Return some of the votes."""
+        names = ("left", "right", "worker", "outcome", "is_both_bad", "kind", "degraded", "assignment", "question")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
 
-def load_votes(path: Path, encoding: str | None = None) -> VoteData:
+def load_votes(
+    path: Path, encoding: str | None = None, *, columns: Mapping[str, str] | None = None, items: Path | None = None
+) -> VoteData:
     """Return the votes of a file in any format that `evalsite.lib.tables` reads, one vote a row.
 
     Columns are `worker`, `system_a` (shown on the left), `system_b` and `winner`, or have usual other names of these;
-    `source` and others are not used. The winner is the name of one of the two, `a`, `b`, `left`, `right`, `tie` or
-    `both bad`; a name wins over these words.
+    `source` says which votes are of the same outputs; `assignment`, `criterion`, `kind` and `degraded` are those of a
+    campaign's own file. The winner is the name of one of the two, `a`, `b`, `left`, `right`, `tie` or `both bad`; a
+    name wins over these words.
+    Files of Label Studio and Potato are read as they are; `columns` are those that somebody named.
 
     Raises TableError with up to 50 problems: a column that is missing, an empty cell, a system compared with itself, a
     winner that was not shown.
     """
-    encoding = if_windows(path, encoding)
-    there = preview(path, n_rows=0, encoding=encoding).columns
-    called = _find(there)
-    if missing := [name for name in _REQUIRED if name not in called]:
-        raise TableError(path.name, [missing_column(name, there) for name in missing])
     problems = CellProblems()
-    table = read_columns(path, [called[name] for name in _REQUIRED], encoding=encoding, problems=problems)
-    columns = {name: table.text[called[name]] for name in _REQUIRED}
-    for name, column in columns.items():
+    called, table = read_found(
+        path, NAMES, _REQUIRED, problems, wanted=Wanted.VOTES, encoding=encoding, columns=columns, items=items
+    )
+    cells = {name: table.text[called[name]] for name in _REQUIRED}
+    for name, column in cells.items():
         refuse_empty(column, called[name], problems)
-    systems = sorted({*columns["system_a"].labels, *columns["system_b"].labels})
-    left, right = (_in(systems, columns[name]) for name in ("system_a", "system_b"))
-    winner = columns["winner"]
+    systems = sorted({*cells["system_a"].labels, *cells["system_b"].labels})
+    left, right = (_in(systems, cells[name]) for name in ("system_a", "system_b"))
+    winner = cells["winner"]
     outcome, is_both_bad, is_known = _outcomes(winner, systems, left, right)
     problems.add(
         np.flatnonzero(left == right),
@@ -94,9 +117,11 @@ def load_votes(path: Path, encoding: str | None = None) -> VoteData:
             f"“{shorten(systems[right[row]])}”. Write one of the two, a, b, tie or both bad."
         ),
     )
+    kind = read_kinds(table, called, problems)
+    degraded = read_words(table, called, "degraded", {"": 0, "a": 1, "b": 2}, problems)
     problems.raise_for(table)
     refuse_many_systems(table.file, called["system_a"], len(systems))
-    worker, workers = sorted_codes(columns["worker"])
+    worker, workers = sorted_codes(cells["worker"])
     return VoteData(
         systems,
         workers,
@@ -105,20 +130,20 @@ def load_votes(path: Path, encoding: str | None = None) -> VoteData:
         worker,
         outcome,
         is_both_bad,
+        kind,
+        degraded,
+        sorted_codes(table.text[called["assignment"]])[0] if "assignment" in called else worker,
+        _questions(table, called),
         _fingerprint((systems, workers), (left, right, worker, outcome, is_both_bad)),
+        [RatingsWarning(each.code, 1, each.message) for each in table.warnings],
     )
 
 
-def _find(there: list[str]) -> Mapping[str, str]:
-    """Return the file's column of each that is known; its own name wins over an earlier column."""
-    plain = {name: _PUNCTUATION.sub("_", name.strip().casefold()) for name in there}
-    found: dict[str, str] = {}
-    for column, names in _NAMES.items():
-        for wanted in names:
-            free = [name for name in there if plain[name] == wanted and name not in found.values()]
-            if free and column not in found:
-                found[column] = free[0]
-    return found
+def _questions(table: Table, called: Mapping[str, str]) -> Codes:
+    if "source" not in called:
+        return np.full(table.n_rows, -1, np.int64)
+    columns = [sorted_codes(table.text[called[name]]) for name in ("source", "criterion") if name in called]
+    return combined([(codes, len(labels)) for codes, labels in columns])[0]
 
 
 def _in(systems: list[str], column: TextColumn) -> NDArray[np.int32]:

@@ -109,7 +109,7 @@ def iter_transcripts(
 ) -> Iterator[dict[str, Any]]:
     """Yield every chat of assignments in these states, by assignment and position.
 
-    Of each: what was said and when, changes of topic, flags, and the ratings that followed.
+    Of each: what was said and when, changes of topic, flags, and the ratings that followed, those of a reply with it.
     """
     criteria, sent_topic = dict(campaign.criteria.values_list("pk", "name")), systems_sent_topic(campaign)
     for assignments, chats in _chunks(campaign, states):
@@ -121,6 +121,10 @@ def iter_transcripts(
             assignment, of_chat = assignments[chat.assignment_id], turns.get(chat.pk, [])
             findings = find_flags(inputs_of((each.number, each.text, each.at, each.data) for each in of_chat))
             scores = ratings.get((assignment.pk, chat.item_id), {})
+
+            def named(turn: int, scores: Mapping[tuple[int, int], Any] = scores) -> dict[str, Any]:
+                return {name: scores[turn, pk] for pk, name in criteria.items() if (turn, pk) in scores}
+
             yield {
                 "worker": names(assignment.worker),
                 "assignment": assignment.pk,
@@ -137,10 +141,10 @@ def iter_transcripts(
                 "started": utc_text(chat.started_at),
                 "ended": utc_text(chat.ended_at) if chat.ended_at else None,
                 "n_inputs": chat.n_inputs,
-                "turns": [_turn(turn) for turn in of_chat],
+                "turns": [_turn(turn, named(turn.number)) for turn in of_chat],
                 "topic_changes": [_change(change) for change in changes.get(chat.pk, [])],
                 "flags": [finding.flag.name for finding in findings],
-                "ratings": {name: scores[pk] for pk, name in criteria.items() if pk in scores},
+                "ratings": named(0),
             }
 
 
@@ -160,19 +164,21 @@ def _changes_of(chats: Iterable[Conversation]) -> dict[int, list[TopicChange]]:
     return found
 
 
-def _ratings_of(assignments: Iterable[int]) -> dict[tuple[int, int], dict[int, Any]]:
-    """Return what some assignments answered by criterion, by assignment and item; None where it was not judged."""
-    found: dict[tuple[int, int], dict[int, Any]] = {}
+def _ratings_of(assignments: Iterable[int]) -> dict[tuple[int, int], dict[tuple[int, int], Any]]:
+    """Return what was answered by turn and criterion, by assignment and item; None where it was not judged."""
+    found: dict[tuple[int, int], dict[tuple[int, int], Any]] = {}
     responses = Response.objects.filter(assignment__in=assignments).order_by()
-    for assignment, item, criterion, value in responses.values_list("assignment", "item", "criterion", "value"):
-        found.setdefault((assignment, item), {})[criterion] = value
+    columns = ("assignment", "item", "turn", "criterion", "value")
+    for assignment, item, turn, criterion, value in responses.values_list(*columns):
+        found.setdefault((assignment, item), {})[turn, criterion] = value
     return found
 
 
-def _turn(turn: Turn) -> dict[str, Any]:
+def _turn(turn: Turn, ratings: Mapping[str, Any]) -> dict[str, Any]:
     names = _OF_WORKER if turn.speaker == Turn.Speaker.WORKER else _OF_CHATBOT
     data = {called: turn.data[name] for name, called in names.items() if name in turn.data}
-    return {"number": turn.number, "by": turn.speaker, "text": turn.text, "at": utc_text(turn.at)} | data
+    said = {"number": turn.number, "by": turn.speaker, "text": turn.text, "at": utc_text(turn.at)}
+    return said | data | ({"ratings": dict(ratings)} if ratings else {})
 
 
 def _change(change: TopicChange) -> dict[str, Any]:

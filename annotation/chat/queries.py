@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Assignment, Conversation, Turn
-from annotation.queries import items_of
+from annotation.queries import pages_of
 from campaigns.contracts.chat import ChatRules, Utterance
 from campaigns.design.seeds import draw_below, generator, shuffled
 from campaigns.models import Campaign, Chatbot
@@ -29,7 +29,7 @@ def get_opening(assignment: Assignment, position: int) -> Opening:
     its family, else of any of the campaign's chatbots: the worker cannot tell which it is.
     """
     campaign = assignment.campaign
-    chatbot = get_chatbot(items_of(assignment)[position].id)
+    chatbot = get_chatbot(pages_of(assignment)[position].items[0].id)
     rng = generator(campaign.seed, _OPENING, assignment.pk, position)
     n_wanted = chatbot.n_statements or len(chatbot.persona)
     places = shuffled(len(chatbot.persona), rng)[:n_wanted].tolist()
@@ -57,8 +57,8 @@ def get_chatbot(item_id: int) -> Chatbot:
 
 def find_conversation(assignment: Assignment) -> Conversation | None:
     """Return the chat of the item that is to be rated next, if it has begun. One query."""
-    item = items_of(assignment).get(assignment.position)
-    return assignment.conversations.filter(item=item.id).first() if item else None
+    page = pages_of(assignment).get(assignment.position)
+    return assignment.conversations.filter(item=page.items[0].id).first() if page else None
 
 
 def is_given_up(conversation: Conversation) -> bool:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.chat.queries import get_opening, is_given_up
 from annotation.models import Assignment, Conversation, Event, TopicChange, Turn
-from annotation.queries import items_of
+from annotation.queries import pages_of
 from annotation.services.leases import reclaim, renew
 from campaigns.contracts.chat import ChatRules
 from evalsite.lib.errors import DomainError
@@ -27,7 +27,7 @@ def open_conversation(*, assignment_id: int, position: int, topic: str, opinion:
     A chat that has begun stays as it is. Raises DomainError `no_topic`, `no_opinion`, `not_next` or `returned`.
     """
     assignment = _locked(assignment_id, position)
-    item_id = items_of(assignment)[position].id
+    item_id = pages_of(assignment)[position].items[0].id
     if begun := Conversation.objects.filter(assignment=assignment, item=item_id).first():
         return begun
     opening = get_opening(assignment, position)
@@ -138,7 +138,7 @@ def _locked(assignment_id: int, position: int) -> Assignment:
 
 
 def _conversation(assignment: Assignment, position: int) -> Conversation:
-    item_id = items_of(assignment)[position].id
+    item_id = pages_of(assignment)[position].items[0].id
     # Locked, for a reply that comes at this moment.
     found = assignment.conversations.select_for_update(no_key=True).filter(item=item_id).first()
     if found is None:

@@ -215,6 +215,7 @@ def get_transcript(campaign: Campaign, chat_id: int, now: datetime) -> Transcrip
     of_item = {"assignment": chat.assignment_id, "item": chat.item_id}
     siblings = Conversation.objects.filter(assignment=chat.assignment_id).select_related(_SYSTEM)
     said = list(chat.turns.order_by("number"))
+    ratings = Response.objects.filter(**of_item).select_related("criterion")
     failures: dict[int, list[Event]] = defaultdict(list)
     for failure in Event.objects.filter(**of_item, kind=Event.Kind.UNANSWERED).order_by("pk"):
         failures[failure.data.get("turn", 0)].append(failure)
@@ -235,6 +236,6 @@ def get_transcript(campaign: Campaign, chat_id: int, now: datetime) -> Transcrip
         awaited_for=now - said[-1].at if is_awaited else None,
         is_sent_topic=is_sent_topic(chat.item.output.system.chatbot, campaign.chat_rules),
         findings=find_flags(inputs_of((turn.number, turn.text, turn.at, turn.data) for turn in said)),
-        ratings=list(Response.objects.filter(**of_item).select_related("criterion").order_by("criterion__order")),
+        ratings=list(ratings.order_by("turn", "criterion__order")),
         siblings=list(siblings.order_by("item__position")),
     )

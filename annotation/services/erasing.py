@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 from uuid import uuid4
 
 from django.db import transaction
@@ -31,24 +32,36 @@ def plan_erasure(*, campaign: Campaign, worker: Worker) -> ErasurePlan:
     """Return what erasing a worker's personal data would do."""
     erasure, apps = Erasure(campaign.pk, worker.pk, 0, worker.name), list_records()
     return ErasurePlan(
-        [text for app in apps for text in app.erasure_refusals(erasure)],
+        _refusals(erasure),
         [text for app in reversed(apps) for text in app.kept(erasure)],
         [held for app in apps for held in app.list_held(erasure)],
     )
 
 
+def _refusals(erasure: Erasure) -> list[str]:
+    return [text for app in list_records() for text in app.erasure_refusals(erasure)]
+
+
+def stored_data(*, campaign: Campaign, worker: Worker) -> dict[str, Any]:
+    """Return what the installation stores on a worker in a campaign, by app; `results` that hold the name by title."""
+    erasure, apps = Erasure(campaign.pk, worker.pk, 0, worker.name), list_records()
+    found = {name: value for app in reversed(apps) for name, value in app.stored(erasure).items()}
+    return found | {"results": [held.title for app in apps for held in app.list_held(erasure)]}
+
+
 @transaction.atomic
-def erase_worker(*, campaign: Campaign, worker: Worker, wants: Collection[str], user: User) -> Worker | None:
+def erase_worker(*, campaign: Campaign, worker: Worker, wants: Collection[str], user: User | None) -> Worker | None:
     """Erase a worker's personal data in a campaign, and what was chosen of CHOICES; return who stands in their place.
 
-    That is nobody where the worker was invited only. In other campaigns the worker stays as they are. Raises
-    DomainError `not_now` with all that stands in the way, or `erased` if it was done before.
+    That is nobody where the worker was invited only. In other campaigns the worker stays as they are. `user` is None
+    where the time has come to erase them. Raises DomainError `not_now` with all that stands in the way, or `erased` if
+    it was done before.
     """
     Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
     Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if worker.erased_at:
         raise DomainError("erased", "The personal data of this worker were erased before.")
-    if refusals := plan_erasure(campaign=campaign, worker=worker).refusals:
+    if refusals := _refusals(Erasure(campaign.pk, worker.pk, 0, worker.name)):
         raise DomainError("not_now", " ".join(refusals))
     now = timezone.now()
     # Its key follows from its number, which is the same in every file.

@@ -188,26 +188,31 @@ def reclaim(assignment: Assignment, campaign: Campaign, *, has_sent: bool = True
         return False
     try:
         with transaction.atomic():
-            if not _take_place_again(assignment, campaign, has_sent):
-                return False
+            _take_place_again(assignment, campaign, has_sent)
             _resume(assignment, campaign)
-    except (_NoRoomError, IntegrityError):  # one active assignment at a time
+    except (_NoPlaceError, IntegrityError):  # one active assignment at a time
         return False
     return True
 
 
-class _NoRoomError(Exception):
-    """A place was taken for somebody who may not take part any more: it is given back."""
+class _NoPlaceError(Exception):
+    """No place is left, or one was taken for somebody who may not take part any more.
+
+    What was changed or locked is given back: PostgreSQL keeps the lock of a HIT that filled up while it was waited for,
+    and the worker's next HIT may be one that comes before it in the order of keys.
+    """
 
 
-def _take_place_again(assignment: Assignment, campaign: Campaign, has_sent: bool) -> bool:
+def _take_place_again(assignment: Assignment, campaign: Campaign, has_sent: bool) -> None:
+    """Take a place of the assignment's HIT; raise _NoPlaceError."""
     if take_place(assignment.hit_id):
         # Counted after the HIT is locked.
         if not has_sent and not is_begun(assignment, campaign) and _has_no_room(campaign, assignment.worker_id):
-            raise _NoRoomError
-        return True
+            raise _NoPlaceError
+        return
     unstarted = unstarted_in(campaign).filter(hit=assignment.hit_id).order_by("seen_at", "pk")
-    return has_sent and _displace(unstarted.values_list("pk", flat=True)) is not None
+    if not has_sent or _displace(unstarted.values_list("pk", flat=True)) is None:
+        raise _NoPlaceError
 
 
 def _resume(assignment: Assignment, campaign: Campaign) -> Assignment:

@@ -21,6 +21,8 @@ spread  16 – 26 points a unit
 noise   normal, sd 5 – 12 points, for each score
 ======  ========================================
 
+Where each reply of a chat is rated, its score is that of the chat plus normal noise, sd 12 points, within 0–100.
+
 Careless workers read nothing: half of them, by chance, click anywhere (0–100), the others always high (85–100).
 """
 
@@ -43,6 +45,7 @@ BEST_QUALITY, REFERENCE_QUALITY = 1.0, 1.5
 CRITERION_SD, SOURCE_SD, OUTPUT_SD = 0.15, 0.15, 0.35
 DEGRADED_BY, DEGRADED_SD, DEGRADED_AT_LEAST = 1.3, 0.3, 0.4
 BIAS_SD, LARGEST_BIAS = 8.0, 20.0
+REPLY_SD = 12.0
 SPREAD, NOISE = (16.0, 26.0), (5.0, 12.0)
 HIGH_FROM = 85
 
@@ -197,6 +200,14 @@ class SimulatedWorker:
         rng = generator(self.crowd.seed, _ITEM, self.index, item.hit, item.position)
         scores = self._score(item, rng)
         return SimulatedRating(tuple(scores.tolist()), self._behave(len(scores), rng))
+
+    def level_of_reply(self, level: int, rng: np.random.Generator) -> int:
+        """Return where the worker puts a slider, 0–100, about one reply of a chat that is at `level` as a whole."""
+        if self.manner is Manner.RANDOM:
+            return int(rng.integers(0, 101))
+        if self.manner is Manner.HIGH:
+            return int(rng.integers(HIGH_FROM, 101))
+        return int(np.clip(round(level + rng.normal(0, REPLY_SD)), 0, 100))
 
     def _score(self, item: Item, rng: np.random.Generator) -> NDArray[np.int64]:
         n_criteria = len(self.crowd.criteria)

@@ -94,7 +94,7 @@ class _Reader(HTMLParser):
             self._form = Form(values.get("action", "")) if values.get("method", "").lower() == "post" else None
             if self._form is not None:
                 self.page.forms.append(self._form)
-        elif self._form is not None and tag in ("input", "textarea", "button"):
+        elif self._form is not None and tag in ("input", "select", "textarea", "button"):
             _add_field(self._form, tag, values)
 
     def handle_endtag(self, tag: str) -> None:
@@ -118,8 +118,9 @@ def _add_field(form: Form, tag: str, values: dict[str, str]) -> None:
     if not name:
         return
     if name.startswith(ANSWER):
-        if name not in form.answers:
-            form.answers.append(name)
+        whole = name.partition(".")[0]  # of an answer in parts
+        if whole not in form.answers:
+            form.answers.append(whole)
     elif kind == "hidden":
         form.hidden[name] = values.get("value", "")
     elif kind == "checkbox":

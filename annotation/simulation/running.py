@@ -200,7 +200,7 @@ def _links(campaign: Campaign, workers: list[SimulatedWorker]) -> dict[int, str]
     platform = campaign.crowd_platform
     if platform.has_account:
         raise DomainError(
-            "brings_its_workers", f"Workers come from {platform.title}: `manage.py crowd_simulator --work` sends some."
+            "brings_its_workers", f"Workers come from {platform.title}: `evalsite crowd_simulator --work` sends some."
         )
     try:
         platform.identify(ref, {})

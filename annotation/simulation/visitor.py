@@ -13,8 +13,9 @@ from urllib.parse import urljoin, urlsplit
 
 from django.urls import resolve
 
+from annotation.asked import OF_PAGE, asked_on
 from annotation.item_page import ANSWER
-from annotation.queries import criteria_of, get_assignment
+from annotation.queries import ShownPage, criteria_of, get_assignment, pages_of, replies_to_rate
 from annotation.simulation.crowd import ANSWERING, Item, SimulatedWorker
 from annotation.simulation.inputs import ChatPlan, plan_chat
 from annotation.simulation.pages import Form, Page, read_page
@@ -31,19 +32,20 @@ PATIENCE_PAGES = 8
 
 @dataclass(frozen=True)
 class Task:
-    """What the simulator knows of an assignment and no page shows: its items by position, and its criteria.
+    """What the simulator knows of an assignment and no page shows: its items and pages by position, and its criteria.
 
     Before an item of a live campaign is rated, there is a chat of at least `min_inputs` inputs.
     """
 
     assignment_id: int
     items: Mapping[int, Item]
+    pages: Mapping[int, ShownPage]
     criteria: Sequence[Criterion]
     min_inputs: int = 0
 
 
 def look_up_task(path: str) -> Task:
-    """Return the task whose page is at a path; raise DomainError `bad_token`. Three queries.
+    """Return the task whose page is at a path; raise DomainError `bad_token`. Four queries.
 
     In a live campaign each chat is a source of its own.
     """
@@ -58,7 +60,8 @@ def look_up_task(path: str) -> Task:
         )
         for position, source, system, kind in rows
     }
-    return Task(assignment.pk, items, criteria_of(campaign), campaign.chat_rules.min_inputs if campaign.is_live else 0)
+    min_inputs = campaign.chat_rules.min_inputs if campaign.is_live else 0
+    return Task(assignment.pk, items, pages_of(assignment), criteria_of(campaign), min_inputs)
 
 
 @dataclass(frozen=True)
@@ -173,19 +176,28 @@ class Visitor:
         if not task.min_inputs and self._leaves_at(position, task):
             self.has_left = True
             return False
-        names = [f"{ANSWER}{criterion.pk}" for criterion in task.criteria]
-        if set(form.answers) != set(names):
-            raise VisitError(f"{self._path}: what can be answered is {sorted(form.answers)}, not {sorted(names)}.")
-        response = self.worker.rate(task.items[position])
+        page = task.pages[position]
+        replies = replies_to_rate(task.assignment_id, page, task.criteria)
+        asked = {f"{ANSWER}{each.key.suffix}": each for each in asked_on(page, task.criteria, replies)}
+        if set(form.answers) != set(asked):
+            raise VisitError(f"{self._path}: what can be answered is {sorted(form.answers)}, not {sorted(asked)}.")
+        rated = [self.worker.rate(task.items[item.position]) for item in page.items]
         rng = generator(self.worker.crowd.seed, ANSWERING, self.worker.index, task.items[position].hit, position)
-        answers: dict[str, str | list[str]] = {
-            name: criterion.response_kind.simulate(score, criterion.settings, rng)
-            for name, criterion, score in zip(names, task.criteria, response.scores, strict=True)
-        }
+        order = {criterion.pk: place for place, criterion in enumerate(task.criteria)}
+        answers: dict[str, str | list[str]] = {}
+        for name, each in asked.items():
+            of_outputs = rated if each.place == OF_PAGE else rated[each.place - 1 : each.place]
+            levels = [one.scores[order[each.criterion.pk]] for one in of_outputs]
+            if each.turn:
+                levels = [self.worker.level_of_reply(level, rng) for level in levels]
+            kind = each.criterion.response_kind
+            answers[name] = kind.simulate(levels, each.criterion.settings, rng, each.subject)
+        response = rated[0]
         telemetry = {name: str(response.telemetry[name]) for name in form.hidden if name in response.telemetry}
         before = self._mark()
         if self._send_once(form, answers | telemetry) and self._mark() != before:
-            self.acknowledged.append(Acknowledged(task.assignment_id, position, response.scores))
+            scores = tuple(score for one in rated for score in one.scores)
+            self.acknowledged.append(Acknowledged(task.assignment_id, position, scores))
             self.on_rated()
         return True
 

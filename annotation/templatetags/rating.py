@@ -1,21 +1,23 @@
 """`{% load rating %}`: images, answers and words of the workers' pages. Nothing here may tell kinds of items."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from django import template
 from django.template.loader import render_to_string
-from django.utils.html import escape, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.item_page import ABSTAINED, ANSWER, Picture, ShownText
+from annotation.asked import AnswerKey, Asked
+from annotation.item_page import ABSTAINED, ANSWER, Picture, Question, ShownText
 from annotation.models import NO_REASON
 from annotation.text_images import LETTERS, SCALES, WIDTHS, Variant
 from campaigns.contracts.chat import Speaker
+from campaigns.contracts.response import NOTHING, Subject
 from campaigns.dialogues import SPEAKERS
-from campaigns.models import Criterion
 from campaigns.responses import get_response_kind
 from evalsite.lib.words import counted
 
@@ -53,7 +55,8 @@ def text_html(text: ShownText) -> SafeString:
     if not text.runs:
         return pictures_html(text.pictures)
     runs = (f"<mark>{escape(run.text)}</mark>" if run.is_marked else escape(run.text) for run in text.runs)
-    return mark_safe(f'<p class="real-text" dir="auto">{"".join(runs)}</p>')
+    name = format_html(' data-text="{}"', text.name) if text.name else ""
+    return mark_safe(f'<p class="real-text" dir="auto"{name}>{"".join(runs)}</p>')
 
 
 @register.filter
@@ -78,52 +81,102 @@ def hidden_inputs(names: tuple[str, ...]) -> SafeString:
 
 
 @register.filter
+def as_json(value: object) -> str:
+    """Return a value as JSON, for an attribute."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+@register.filter
 def speaker_name(speaker: Speaker) -> str:
     """Return what workers read of who speaks."""
     return SPEAKERS[speaker]
 
 
 class Statement(NamedTuple):
-    """What a worker's page shows of a criterion: never its name. `reasons`: why it could not be judged."""
+    """What a worker's page shows of a criterion: never its name. `reasons`: why it could not be judged.
 
-    pk: int
+    `shown_on`: the input whose answer shows it, "" if it always is, and `shown_values`, those answers as JSON.
+    """
+
+    number: int
+    suffix: str
     text: str
     template: str
     shown: Any
     is_required: bool
     may_abstain: bool
     reasons: list[str]
+    shown_on: str
+    shown_values: str
+    labels: Sequence[str]
+    subject: Subject | None
+    script: str
 
     @property
     def name(self) -> str:
         """What its inputs are called."""
-        return f"{ANSWER}{self.pk}"
+        return f"{ANSWER}{self.suffix}"
 
     @property
     def abstain_name(self) -> str:
         """What the input is called that says that it cannot be judged."""
-        return f"{ABSTAINED}{self.pk}"
+        return f"{ABSTAINED}{self.suffix}"
 
 
 @register.filter
-def answers(criteria: Iterable[Criterion]) -> SafeString:
-    """Return the statements of criteria, each with what answers it."""
-    columns = ("pk", "statement", "response", "is_required", "may_abstain", "abstain_reasons")
-    rows = tuple(
-        (*(getattr(each, name) for name in columns), json.dumps(each.settings, sort_keys=True)) for each in criteria
-    )
-    return _answers(rows)
+def answers(questions: Iterable[Question]) -> SafeString:
+    """Return what is asked, each with what answers it."""
+    return _answers(tuple(_row(each.number, each.asked) for each in questions))
+
+
+def _row(number: int, asked: Asked) -> tuple[Any, ...]:
+    """Return all that what is drawn follows from, hashable."""
+    criterion, subject = asked.criterion, asked.subject
+    own = criterion.statement, criterion.response, criterion.is_required, criterion.may_abstain
+    settings = json.dumps(criterion.settings, sort_keys=True)
+    before = criterion.shown_on_id and (criterion.shown_on_id, tuple(criterion.shown_values))
+    needs_subject = criterion.response_kind.needs_subject(criterion.settings)
+    marked = (subject.outputs, tuple(subject.source.items())) if needs_subject else None
+    return number, asked.key, *own, criterion.abstain_reasons, settings, before, len(subject.outputs), marked
 
 
 @lru_cache(maxsize=256)
 def _answers(rows: tuple[tuple[Any, ...], ...]) -> SafeString:
-    """Return what is the same on every item's page."""
-    criteria = []
-    for pk, text, response, is_required, may_abstain, reasons, settings in rows:
-        kind = get_response_kind(response)
-        shown = kind.shown(json.loads(settings))
-        criteria.append(Statement(pk, text, kind.template, shown, is_required, may_abstain, reasons.splitlines()))
+    """Return what is the same on every page, but for texts that are marked."""
+    criteria = [_statement(*row) for row in rows]
     return render_to_string("rate/statements.html", {"criteria": criteria, "no_reason": NO_REASON})
+
+
+def _statement(
+    number: int,
+    key: AnswerKey,
+    text: str,
+    response: str,
+    is_required: bool,
+    may_abstain: bool,
+    reasons: str,
+    settings: str,
+    before: tuple[int, tuple[str, ...]] | None,
+    n_outputs: int,
+    marked: tuple[tuple[str, ...], tuple[tuple[str, str], ...]] | None,
+) -> Statement:
+    kind = get_response_kind(response)
+    subject = Subject(marked[0], dict(marked[1])) if marked else None
+    return Statement(
+        number,
+        key.suffix,
+        text,
+        kind.template,
+        kind.shown_with(json.loads(settings), subject or NOTHING),
+        is_required,
+        may_abstain,
+        reasons.splitlines(),
+        f"{ANSWER}{before[0]}" if before else "",
+        json.dumps(before[1], ensure_ascii=False) if before else "",
+        ascii_uppercase[:n_outputs],
+        subject,
+        kind.script,
+    )
 
 
 @register.filter

@@ -1,18 +1,19 @@
-"""Erasing the personal data of one worker: what goes, what stays and why, and the button."""
+"""The personal data of one worker: a file of what is stored, and erasing: what goes, what stays and why."""
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 
 from annotation.forms import EraseForm
 from annotation.monitoring import count_work_of, get_worker_of
-from annotation.services.erasing import erase_worker, plan_erasure
+from annotation.services.erasing import erase_worker, plan_erasure, stored_data
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.queries import Role
 from campaigns.views.access import campaign_view, render_form
 from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.acts import note_act
 from evalsite.lib.errors import CONFLICT, DomainError
 
 
@@ -42,3 +43,13 @@ def erase(request: SignedInRequest, campaign: Campaign, worker_id: int) -> HttpR
     if error:
         response.status_code = CONFLICT
     return response
+
+
+@campaign_view("GET", to_read=Role.OWNER)
+def data(request: SignedInRequest, campaign: Campaign, worker_id: int) -> JsonResponse:
+    """Send what is stored on a worker, for them to read."""
+    worker = get_worker_of(campaign, worker_id)
+    note_act(is_act=True)
+    answer = JsonResponse(stored_data(campaign=campaign, worker=worker), json_dumps_params={"indent": 1})
+    answer["Content-Disposition"] = f'attachment; filename="worker-{worker.pk}.json"'
+    return answer

@@ -90,12 +90,16 @@ def for_workers(*methods: str) -> Callable[[View], View]:
     """
 
     def decorate(view: View) -> View:
+        answer = require_http_methods(methods)(view)
+
         @wraps(view)
         def answer_calmly(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             request.upload_handlers = [_NoFiles(request)]
             request.encoding = "utf-8"  # as our pages send; whatever else is claimed may be no text
             try:
-                response = view(request, *args, **kwargs)
+                response = answer(request, *args, **kwargs)
+                if response.status_code == 405:
+                    protect(response, None)
             except DomainError as error:
                 response = stop_page(error.code, campaign=_find_campaign(**kwargs), text=error.message)
             except (BadRequest, MultiPartParserError, SuspiciousOperation):  # too long, too many fields, cut off
@@ -108,7 +112,7 @@ def for_workers(*methods: str) -> Callable[[View], View]:
                 response["Access-Control-Allow-Origin"] = "*"
             return response
 
-        framed = xframe_options_exempt(require_http_methods(methods)(answer_calmly))
+        framed = xframe_options_exempt(answer_calmly)
         return login_not_required(csrf_exempt(framed))
 
     return decorate

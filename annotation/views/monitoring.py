@@ -29,6 +29,7 @@ from campaigns.navigation import campaign_context
 from campaigns.queries import Role, has_role
 from campaigns.views.access import back_to, campaign_view, render_form
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.acts import note_act
 
 _ROWS_PER_PAGE, _TEXTS_PER_PAGE = 50, 30
 _STATES = {"finished": FINISHED, "all": ALL_STATES}
@@ -126,6 +127,7 @@ def export_file(request: SignedInRequest, campaign: Campaign, name: str) -> Stre
     choice = ExportChoice(states=_STATES[states], has_real_ids=_IDS[ids])
     if choice.has_real_ids and campaign.my_role != Role.OWNER:
         raise PermissionDenied("Only owners may take out the workers’ own ids.")
+    note_act(is_act=choice.has_real_ids)
     response = StreamingHttpResponse(download.pieces(campaign, choice), content_type=download.content_type)
     stem, _, suffix = name.partition(".")
     more = ("-all-states" if choice.states == ALL_STATES else "") + ("-real-ids" if choice.has_real_ids else "")

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils.crypto import salted_hmac
 
 from annotation.arrivals import find_offer
+from annotation.asked import AnswerKey
 from annotation.chat.forms import TELEMETRY as TELEMETRY_OF_INPUT
 from annotation.chat.queries import find_conversation, get_chat_page, get_opening, list_turns, said_in
 from annotation.chat.services import LONGEST_TOPIC
@@ -15,12 +15,14 @@ from annotation.forms import TELEMETRY
 from annotation.item_page import make_item_page
 from annotation.models import Assignment, Conversation, TopicChange
 from annotation.places import is_revoked
-from annotation.queries import get_current_item
+from annotation.queries import count_pages, get_current_page
+from annotation.saved import saved_answers
 from annotation.text_images import stems_in
 from annotation.tokens import token_of
 from annotation.views.framed import page, stop_page
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign
+from evalsite.lib.kept_keys import UNSENT_ANSWERS, keyed_hash
 
 State = Assignment.State
 LONGEST_FEEDBACK = 10_000
@@ -35,10 +37,11 @@ def show_next(
     is_error: bool = False,
     status: int = 200,
     draft: Mapping[str, str] | None = None,
+    refused: AnswerKey | None = None,
 ) -> HttpResponse:
     """Show what comes next in an assignment: an item or a chat, the last page, or how it ended.
 
-    `draft` is what was typed and refused: the form has it again.
+    `draft` is what was typed and refused: the form has it again. `refused`: the answer to be corrected.
     """
     campaign = assignment.campaign
     if assignment.state in (State.FINISHED, State.REJECTED):
@@ -51,34 +54,37 @@ def show_next(
             return stop_page("revoked", campaign=campaign, codes=[each.completion_code for each in finished])
         action = {"url": url_of("next", assignment), "label": "Go on"}
         return stop_page("expired", campaign=campaign, action=action)
-    shown = get_current_item(assignment)
-    if shown.item is None:
+    shown = get_current_page(assignment)
+    if shown.page is None:
         return _feedback(assignment)
     said = {"notice": notice, "is_error": is_error, "return_url": url_of("return", assignment)}
     said |= _kept_as(assignment, "item")
     conversation = find_conversation(assignment) if campaign.is_live else None
     if campaign.is_live and (conversation is None or conversation.state == Conversation.State.OPEN):
         return _chat(assignment, conversation, said, draft or {}, status)
+    said_here = said_in(list_turns(conversation)) if conversation else []
+    item = make_item_page(
+        campaign,
+        shown.page,
+        shown.next_page,
+        shown.criteria,
+        stem_of=stems_in(assignment),
+        is_text=assignment.is_accessible,
+        saved=saved_answers(assignment, shown.page, shown.criteria) if campaign.is_revisable else None,
+        chat=said_here,
+    )
     context = said | {
         "is_live": campaign.is_live,
         "instructions": campaign.instructions,
-        "item": make_item_page(
-            campaign,
-            shown.item,
-            shown.next_item,
-            shown.criteria,
-            n_items=shown.n_items,
-            stem_of=stems_in(assignment),
-            is_text=assignment.is_accessible,
-        ),
+        "item": item,
+        "refused": item.find(refused) if refused else None,
         "form": {"method": "post", "action": ""},
         "telemetry": tuple(TELEMETRY),  # what the script fills in
     }
-    if campaign.can_choose_text and not assignment.is_accessible:
+    if campaign.can_choose_text and not assignment.is_accessible and not item.is_marked:
         context["text_form"] = {"method": "post", "action": url_of("text", assignment)}
     if conversation:  # the page may have the address of the chat's form
         context["form"] = {"method": "post", "action": url_of("hit", assignment)}
-        context["turns"] = said_in(list_turns(conversation))
     return page("rate/item.html", context, campaign=campaign, status=status)
 
 
@@ -124,7 +130,7 @@ def chat_context(campaign: Campaign, position: int, n_items: int) -> dict[str, A
 def _feedback(assignment: Assignment) -> HttpResponse:
     context = {
         "is_live": assignment.campaign.is_live,
-        "n_items": assignment.n_items,
+        "n_items": count_pages(assignment)[1],
         "form": {"method": "post", "action": url_of("feedback", assignment)},
         "longest_feedback": LONGEST_FEEDBACK,
     } | _kept_as(assignment, "feedback")
@@ -139,7 +145,7 @@ def _finished(assignment: Assignment) -> HttpResponse:
     context = {
         "handover": platform.finish(campaign.ref, place_of(assignment), assignment.completion_code),
         "is_live": campaign.is_live,
-        "n_items": assignment.n_items,
+        "n_items": count_pages(assignment)[1],
         "platform": platform.title,
         "next_url": url_of("next", assignment) if has_more else "",
     } | _kept_as(assignment, "")
@@ -148,7 +154,7 @@ def _finished(assignment: Assignment) -> HttpResponse:
 
 def _kept_as(assignment: Assignment, part: str) -> dict[str, str]:
     """Return under which name a browser keeps what is not sent yet: never the token, the same after another arrival."""
-    name = salted_hmac("annotation.kept", str(assignment.pk), algorithm="sha256").hexdigest()[:16]
+    name = keyed_hash(UNSENT_ANSWERS, str(assignment.pk)).hexdigest()[:16]
     return {"kept": name, "kept_part": f"{part} {assignment.position}" if part else ""}
 
 

@@ -15,7 +15,7 @@ from annotation.previews import (
     PreviewBar,
     example_statement,
     first_hit,
-    get_preview_item,
+    get_preview_page,
     stem_of,
 )
 from annotation.queries import criteria_of
@@ -45,18 +45,18 @@ def preview(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 @campaign_view("GET", "HEAD")
 def preview_item(request: SignedInRequest, campaign: Campaign, hit: int, position: int) -> HttpResponse:
     """Show one item as a worker meets it, with `?text` as one who has chosen accessible mode."""
-    found = get_preview_item(campaign, hit, position)
+    found = get_preview_page(campaign, hit, position)
     is_text = campaign.is_accessible or (campaign.can_choose_text and "text" in request.GET)
     page = make_item_page(
         campaign,
-        found.item,
+        found.page,
         None,
         criteria_of(campaign),
-        n_items=found.n_items,
         stem_of=stem_of,
         is_text=is_text,
+        chat=EXAMPLE_CHAT if campaign.is_live else (),
     )
-    if position < found.n_items:
+    if position < found.n_pages:
         next_url = _begin_url(campaign, hit, position + 1)
     else:
         next_url = reverse("monitoring:preview_end", args=[campaign.public_id])
@@ -64,7 +64,6 @@ def preview_item(request: SignedInRequest, campaign: Campaign, hit: int, positio
         "is_live": campaign.is_live,
         "instructions": campaign.instructions,
         "item": page,
-        "turns": EXAMPLE_CHAT,
         "form": {"method": "get", "action": next_url},
         "preview": PreviewBar(campaign, hit, found),
     }
@@ -82,9 +81,9 @@ def _begin_url(campaign: Campaign, hit: int, position: int) -> str:
 @campaign_view("GET", "HEAD", check=has_chats)
 def preview_topic(request: SignedInRequest, campaign: Campaign, hit: int, position: int) -> HttpResponse:
     """Show the page on which a chat begins."""
-    found = get_preview_item(campaign, hit, position)
+    found = get_preview_page(campaign, hit, position)
     chat_url = reverse("monitoring:preview_chat", args=[campaign.public_id, hit, position])
-    context = chat_context(campaign, position, found.n_items) | {
+    context = chat_context(campaign, position, found.n_pages) | {
         "statement": example_statement(campaign),
         "form": {"method": "get", "action": chat_url},
         "preview": PreviewBar(campaign, hit, found),
@@ -95,9 +94,9 @@ def preview_topic(request: SignedInRequest, campaign: Campaign, hit: int, positi
 @campaign_view("GET", "HEAD", check=has_chats)
 def preview_chat(request: SignedInRequest, campaign: Campaign, hit: int, position: int) -> HttpResponse:
     """Show a chat, an example, as it is when some messages were sent."""
-    found = get_preview_item(campaign, hit, position)
+    found = get_preview_page(campaign, hit, position)
     rating_url = reverse("monitoring:preview_item", args=[campaign.public_id, hit, position])
-    context = chat_context(campaign, position, found.n_items) | {
+    context = chat_context(campaign, position, found.n_pages) | {
         "chat": ChatPage(campaign.chat_rules, example_statement(campaign) or EXAMPLE_TOPIC, EXAMPLE_CHAT),
         "method": "dialog",  # which sends nothing
         "urls": {"end": rating_url},
@@ -109,7 +108,7 @@ def preview_chat(request: SignedInRequest, campaign: Campaign, hit: int, positio
 @campaign_view("GET", "HEAD")
 def preview_image(request: SignedInRequest, campaign: Campaign, hit: int, position: int, name: str) -> HttpResponse:
     """Send an image of an item."""
-    found = find_image([get_preview_item(campaign, hit, position).item], campaign, stem_of, name)
+    found = find_image(get_preview_page(campaign, hit, position).page.items, campaign, stem_of, name)
     if found is None:
         raise Http404("There is no such image.")
     response = HttpResponse(draw(*found), content_type="image/webp")

@@ -8,16 +8,17 @@ from django.utils import timezone
 
 from annotation.arrivals import find_campaign, find_offer, identify, newcomer_key, sign_newcomer
 from annotation.clients import name_client
-from annotation.forms import read_item
+from annotation.forms import read_page
 from annotation.models import Assignment
-from annotation.queries import assignment_id_of, get_assignment, items_of
+from annotation.queries import assignment_id_of, count_pages, get_assignment, items_near, pages_of
 from annotation.services.assignments import choose_text, finish_assignment, return_assignment, start_assignment
-from annotation.services.ratings import save_item
+from annotation.services.ratings import RefusedAnswerError, save_draft, save_page
 from annotation.templatetags.rating import period
 from annotation.text_images import draw, find_image, stems_in
 from annotation.views.framed import describe_hit, for_workers, page, protect, see_other, stop_page
 from annotation.views.pages import LONGEST_FEEDBACK, place_of, show_next, url_of
 from campaigns.contracts.platform import Arrival
+from campaigns.design.paging import PageKind
 from campaigns.models import Campaign
 from evalsite.lib.errors import CONFLICT, UNPROCESSABLE, DomainError
 from evalsite.lib.rate_limits import Limit, client_address, count_use
@@ -28,6 +29,7 @@ _NEWCOMERS = (Limit("annotation.newcomers", n=100, window_s=60), Limit("annotati
 # An image never changes; the browser keeps it for as long as a HIT takes.
 _CACHE = "private, max-age=3600, immutable"
 _ALREADY_RATED = "This is already rated; here is what comes next."
+_SAVED = "Saved. You can still change your answers until you go on."
 
 
 @for_workers("GET", "HEAD", "POST")
@@ -67,8 +69,12 @@ def _instructions(campaign: Campaign, arrival: Arrival, *, error: str = "", stat
         is_typed = not campaign.crowd_platform.has_account
         codes = [each.completion_code for each in offer.finished] if is_typed else []
         return stop_page(offer.refusal, campaign=campaign, codes=codes)
-    n_items = offer.active.n_items if offer.active else offer.n_items
+    n_done, n_items = 0, offer.n_items if campaign.page_kind == PageKind.OUTPUT else campaign.hit_size
+    if offer.active:
+        offer.active.campaign = campaign
+        n_done, n_items = count_pages(offer.active)
     context = describe_hit(campaign, n_items) | {
+        "number": n_done + 1,
         "active": offer.active,
         "newcomer": "" if arrival.worker_key else sign_newcomer(campaign),
         "is_newcomer": arrival.worker_key is None and not arrival.is_preview,
@@ -106,21 +112,21 @@ def hit(request: HttpRequest, token: str) -> HttpResponse:
     """
     if request.method != "POST":
         return show_next(get_assignment(token))
-    began, sent = timezone.now(), read_item(request.POST)
+    began, sent = timezone.now(), read_page(request.POST)
+    place = {"assignment_id": assignment_id_of(token), "position": sent.position}
     try:
-        assignment = save_item(
-            assignment_id=assignment_id_of(token),
-            position=sent.position,
-            answers=sent.answers,
-            abstained=sent.abstained,
-            telemetry=sent.telemetry,
-        )
+        if sent.is_draft:
+            assignment = save_draft(**place, answers=sent.answers, abstained=sent.abstained)
+            return show_next(assignment, notice=_SAVED if assignment.position == sent.position else _ALREADY_RATED)
+        assignment = save_page(**place, answers=sent.answers, abstained=sent.abstained, telemetry=sent.telemetry)
     except DomainError as error:
-        if error.code not in ("not_next", "bad_answer", "chat_open"):
+        if error.code not in ("not_next", "bad_answer", "chat_open", "not_revisable"):
             raise
         status = UNPROCESSABLE if error.code == "bad_answer" else CONFLICT
-        return show_next(get_assignment(token), notice=error.message, is_error=True, status=status)
-    is_new = assignment.n_rated == sent.position and assignment.seen_at >= began
+        refused = error.key if isinstance(error, RefusedAnswerError) else None
+        return show_next(get_assignment(token), notice=error.message, is_error=True, status=status, refused=refused)
+    rated = pages_of(assignment).get(sent.position)
+    is_new = rated is not None and assignment.n_rated == rated.end and assignment.seen_at >= began
     if is_new and sent.wants_redirect:
         return see_other(url_of("hit", assignment), assignment.campaign)
     return show_next(assignment, notice="" if is_new else _ALREADY_RATED)
@@ -154,8 +160,9 @@ def return_hit(request: HttpRequest, token: str) -> HttpResponse:
         return see_other(url_of("hit", assignment), assignment.campaign)
     if assignment.state != State.ACTIVE:
         return show_next(assignment)
-    context: dict[str, Any] = describe_hit(assignment.campaign, assignment.n_items) | {
-        "n_done": assignment.n_rated,
+    n_done, n_items = count_pages(assignment)
+    context: dict[str, Any] = describe_hit(assignment.campaign, n_items) | {
+        "n_done": n_done,
         "back_url": url_of("hit", assignment),
     }
     return page("rate/return.html", context, campaign=assignment.campaign)
@@ -198,16 +205,16 @@ def next_hit(request: HttpRequest, token: str) -> HttpResponse:
 def image(request: HttpRequest, token: str, name: str) -> HttpResponse:
     """Send an image of the item that is to be rated, or of the one before or after it. One query."""
     assignment = get_assignment(token)
-    # Those of the last item may still be under way when it has been rated.
-    items, position = items_of(assignment), assignment.position
-    near = [items[k] for k in (position - 1, position, position + 1) if k in items]
-    found = find_image(near, assignment.campaign, stems_in(assignment), name)
+    # Those of the last page may still be under way when it has been rated.
+    found = find_image(items_near(assignment), assignment.campaign, stems_in(assignment), name)
     if found is None or assignment.is_accessible:
         return stop_page("bad_token", campaign=assignment.campaign)
     part, variant = found
     webp = draw(part, variant, secret=f"{assignment.pk} {part.key}")
     response = protect(HttpResponse(webp, content_type="image/webp"), assignment.campaign)
-    response._csp_exempt = True  # type: ignore[attr-defined]  # it loads nothing, and each byte costs time on a slow line
+    # A whole policy, and a short one, as each byte costs time on a slow line.
+    response["Content-Security-Policy"] = "default-src 'none'"
+    del response["X-Robots-Tag"]
     response["Cache-Control"] = _CACHE
     return response
 

@@ -10,6 +10,7 @@ from analysis import queries
 from analysis.campaign_queries import list_campaign_runs
 from analysis.forms import ChangeForm, ExclusionForm
 from analysis.models import AnalysisRun
+from analysis.response_methods import method_of
 from analysis.results import (
     RunChanges,
     compare_reports,
@@ -105,7 +106,8 @@ class Again(Resource):
     def post(self, request: ApiRequest, run_id: UUID) -> AnalysisRun:
         """Analyse again with what is sent; all else is as in this analysis, which stays as it is."""
         found = run_for(request, run_id, to_change=True)
-        form = ChangeForm(ChangeForm.initial_of(found.settings) | sent_to(ChangeForm, request, partial=True))
+        sent = ChangeForm.initial_of(found.settings) | sent_to(ChangeForm, request, partial=True)
+        form = ChangeForm(method_of({"settings": found.settings}), sent)
         cleaned(form)
         started = change_run(run=found, user=request.user, **form.changes())
         return run_for(request, started.pk, is_finished=False)
@@ -143,6 +145,7 @@ class Changes(Resource):
         """Return which workers count and which conclusions hold in only one of them, and how ranks moved."""
         now = run_for(request, run_id)
         then = run_for(request, cleaned(CompareForm(request.query_params))["against"])
-        if now.ratings_file_id != then.ratings_file_id:
+        is_comparable = all(method_of(run.report).is_study for run in (now, then))
+        if now.ratings_file_id != then.ratings_file_id or not is_comparable:
             raise Http404
         return compare_reports(now.report, then.report)

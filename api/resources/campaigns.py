@@ -48,6 +48,7 @@ from campaigns.services.lifecycle import (
 )
 from campaigns.services.members import add_member, change_role, remove_member
 from evalsite.accounts.models import Scope
+from evalsite.lib.acts import note_act
 from evalsite.lib.errors import CONFLICT, DomainError
 
 
@@ -126,6 +127,7 @@ class Campaigns(Resource):
         """Make a draft of a protocol. With a `public_id` of one's own, sending it twice makes one."""
         form = NewForm(sent_to(NewForm, request))
         made = create_campaign(owner=request.user, **cleaned(form))
+        note_act(campaign=made.public_id)
         return get_campaign_for(request.user, made.public_id)
 
 
@@ -341,7 +343,9 @@ class Members(Resource):
     )
     def post(self, request: ApiRequest, campaign: Campaign) -> Membership:
         """Make somebody with an account a member."""
-        return add_member(campaign=campaign, **cleaned(MemberForm(sent_to(MemberForm, request))))
+        added = add_member(campaign=campaign, **cleaned(MemberForm(sent_to(MemberForm, request))))
+        note_act(about=f"{added.user.email}, {added.role}")
+        return added
 
 
 class Member(Resource):
@@ -358,10 +362,11 @@ class Member(Resource):
         membership = get_membership_of(campaign, membership_id)
         role = cleaned(RoleForm(sent_to(RoleForm, request)))["role"]
         change_role(campaign=campaign, membership=membership, role=role)
+        note_act(about=f"{membership.user.email}, {role}")
         return get_membership_of(campaign, membership_id)
 
     @operation(Scope.ADMIN, role=Role.OWNER, refused=CONFLICT)
     def delete(self, request: ApiRequest, campaign: Campaign, membership_id: int) -> None:
         """Take the member out."""
-        get_membership_of(campaign, membership_id)
+        note_act(about=get_membership_of(campaign, membership_id).user.email)
         remove_member(campaign=campaign, membership_id=membership_id)

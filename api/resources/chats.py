@@ -91,8 +91,9 @@ class TopicChangeShape(serializers.Serializer[Any]):
 
 
 class ScoreShape(serializers.Serializer[Any]):
-    """A rating of the chat."""
+    """A rating of the chat, or of one of its replies."""
 
+    turn = serializers.IntegerField(help_text="Number of the reply that it is about; 0: the whole chat.")
     criterion = serializers.CharField(source="criterion.name")
     value = serializers.JSONField(help_text="What was answered; null where it could not be judged.")
     score = serializers.FloatField(allow_null=True)

@@ -33,6 +33,22 @@ class SentCriterionForm(CriterionForm):
 
     settings = forms.JSONField(required=False, help_text="An object with options of its response kind.")
 
+    shown_values = forms.JSONField(  # type: ignore[assignment]
+        required=False, help_text="Answers that show it: a list of texts."
+    )
+
+    @staticmethod
+    def _shown_values(values: list[str]) -> Any:
+        """Return the answers as they are."""
+        return values
+
+    def clean_shown_values(self) -> list[str]:
+        """Return the answers; refuse what is no list of texts."""
+        values = self.cleaned_data["shown_values"] or []
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise forms.ValidationError("Send a list of texts.")
+        return values
+
     def add_options(self, options: Mapping[str, Option], values: Mapping[str, Any]) -> None:
         """Add none: they are in `settings`."""
 
@@ -96,7 +112,8 @@ class Criteria(Resource):
     )
     def post(self, request: ApiRequest, campaign: Campaign) -> Criterion:
         """Add a criterion. Adding the same one twice adds it once."""
-        values = cleaned(NewCriterionForm(data=sent_to(NewCriterionForm, request)))
+        others = list(campaign.criteria.all())
+        values = cleaned(NewCriterionForm(data=sent_to(NewCriterionForm, request), others=others))
         if values["order"] is None:
             del values["order"]
         return add_criterion(campaign=campaign, fields=values)
@@ -114,7 +131,8 @@ class OneCriterion(Resource):
     def patch(self, request: ApiRequest, campaign: Campaign, criterion_id: int) -> Criterion:
         """Change the fields that are sent."""
         found = get_criterion_of(campaign, criterion_id)
-        form = SentCriterionForm(found, sent_to(SentCriterionForm, request, partial=True))
+        others = list(campaign.criteria.all())
+        form = SentCriterionForm(found, sent_to(SentCriterionForm, request, partial=True), others=others)
         save_sent(form, lambda changes: change_criterion(campaign=campaign, criterion=found, changes=changes))
         return get_criterion_of(campaign, criterion_id)
 

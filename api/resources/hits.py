@@ -186,7 +186,7 @@ class PreviewImage(Resource):
         """Send the image as WebP, as a worker's page has it."""
         wanted = cleaned(ImageForm(request.query_params))
         variant = Variant(wanted["width"] or WIDTHS[0][0], wanted["theme"] or "light", wanted["scale"] or 1)
-        item = get_preview_item(campaign, number, position).item
+        item = get_preview_item(campaign, number, position)
         if (found := find_image([item], campaign, stem_of, name + LETTERS[variant])) is None:
             raise Http404
         return HttpResponse(draw(*found), content_type="image/webp")

@@ -42,6 +42,7 @@ from crowd.queries.payments import (
 )
 from crowd.queries.publishing import Cost
 from evalsite.accounts.models import Scope
+from evalsite.lib.acts import note_act
 from evalsite.lib.errors import CONFLICT, DomainError
 
 _NAMES = "For owners with the scope admin; null for all others."
@@ -394,6 +395,7 @@ class PaymentsFile(Resource):
         cleaned(form)
         if form.has_real_ids and not (campaign.my_role == Role.OWNER and may(request, Scope.ADMIN)):
             raise PermissionDenied("Only owners may take out the workers’ own ids, with a token of the scope “admin”.")
+        note_act(is_act=form.has_real_ids)
         names = real_name if form.has_real_ids else hashed_name
         rows = iter_payments(campaign, names=names, with_ids=form.has_real_ids, only_done=form.has_only_done)
         return StreamingHttpResponse(

@@ -33,11 +33,13 @@ class RatingsFileShape(serializers.ModelSerializer[RatingsFile]):
     mapping = serializers.JSONField(help_text="What each column is taken for.")
     scale = serializers.JSONField(help_text="The least and the greatest score that workers could give; null: 0–100.")
 
+    made_from = serializers.JSONField(help_text="Of a table made from a file of another tool: tool, name and others.")
+
     class Meta:
         model = RatingsFile
         fields = (
             *("id", "title", "name", "size", "sha256", "uploaded_at", "campaign", "columns", "mapping"),
-            *("encoding", "scale"),
+            *("encoding", "scale", "made_from"),
         )
 
 
@@ -57,9 +59,12 @@ class RatingsFiles(Resource):
 
     @operation(Scope.EDIT, takes=RatingsUploadForm, returns=RatingsFileShape, status=201)
     def post(self, request: ApiRequest) -> RatingsFile:
-        """Upload a file. Its columns are guessed."""
+        """Upload a file. Its columns are guessed.
+
+        A file of another tool becomes a file for each kind of response in it; the first one is returned.
+        """
         data = cleaned(RatingsUploadForm(request.POST, request.FILES))
-        return upload_ratings(owner=request.user, upload=data["file"], title=data["title"])
+        return upload_ratings(owner=request.user, upload=data.pop("file"), **data)
 
 
 class ColumnsForm(forms.Form):

@@ -1,7 +1,7 @@
 """What analyses found: rankings, comparisons, workers, sections, reports and files; and live workers."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -12,9 +12,8 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from analysis.campaign_facts import get_facts
-from analysis.campaign_queries import find_agreement, get_answers, list_looks, settings_of
+from analysis.campaign_queries import find_agreement, get_answers, judging_settings_of, list_looks
 from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
-from analysis.findings import find
 from analysis.forms import LiveWorkerFilter
 from analysis.live import LiveWorker, find_workers, list_live_workers
 from analysis.methods import sections_of
@@ -22,6 +21,7 @@ from analysis.models import AnalysisRun, Look
 from analysis.paper.questions import Question
 from analysis.paper.statement import data_statement
 from analysis.paper.texts import paper_texts
+from analysis.response_methods import method_of
 from analysis.results import (
     ChatTotals,
     Comparison,
@@ -45,12 +45,32 @@ from evalsite.accounts.models import Scope
 
 
 @dataclass(frozen=True)
+class SystemScore:
+    """The score of a system, its 95 % interval, n, what the score is the mean of, and rank; undefined ones are null."""
+
+    system: str
+    score: float | None
+    interval: list[float] | None
+    n: int
+    rank: int | None
+
+
+_OF_SYSTEM = [field.name for field in fields(SystemScore)]
+
+
+@dataclass(frozen=True)
 class RunResult:
-    """What an analysis found: in at most three sentences, in numbers of systems, workers and ratings, and ranked."""
+    """What an analysis found: in at most three sentences, in numbers of systems, workers and ratings, and ranked.
+
+    `systems` are those of any method, best first; `ranking` says more of direct assessment, and is null of others.
+    """
 
     finding: list[str]
+    method: str
+    higher_is_better: bool
+    systems: list[SystemScore]
     totals: RunTotals
-    ranking: Ranking
+    ranking: Ranking | None
 
 
 class Result(Resource):
@@ -60,7 +80,17 @@ class Result(Resource):
     def get(self, request: ApiRequest, run_id: UUID) -> RunResult:
         """Return the finding as the page words it, the totals and the ranking."""
         report = run_for(request, run_id).report
-        return RunResult(find(report), get_totals(report), get_ranking(report))
+        method = method_of(report)
+        printed = method.printed(report)
+        systems = [SystemScore(**{name: row[name] for name in _OF_SYSTEM}) for row in printed["systems"]]
+        return RunResult(
+            finding=method.findings(report),
+            method=method.slug,
+            higher_is_better=printed["higher_is_better"],
+            systems=systems,
+            totals=get_totals(report),
+            ranking=get_ranking(report) if method.is_study else None,
+        )
 
 
 class Comparisons(Resource):
@@ -69,7 +99,7 @@ class Comparisons(Resource):
     @operation(Scope.READ, returns=Comparison, many="all")
     def get(self, request: ApiRequest, run_id: UUID) -> list[Comparison]:
         """Return the tests overall, then on each criterion; rows beat columns, in rank order."""
-        return list(get_comparisons(run_for(request, run_id).report).values())
+        return list(get_comparisons(_report_with(request, run_id, "comparisons")).values())
 
 
 class Workers(Resource):
@@ -78,7 +108,16 @@ class Workers(Resource):
     @operation(Scope.READ, returns=WorkerResult, many="all")
     def get(self, request: ApiRequest, run_id: UUID) -> list[WorkerResult]:
         """Return every worker's test, verdict and scores; keyed hashes but for owners with the scope admin."""
-        return list_workers(run_for(request, run_id).report, state="", order="worker", search="")
+        report = _report_with(request, run_id, "worker_table")
+        return list_workers(report, state="", order="worker", search="")
+
+
+def _report_with(request: ApiRequest, run_id: UUID, part: str) -> Any:
+    """Return the report of a run; raise Http404 if it does not have this part, as those of some methods."""
+    report = run_for(request, run_id).report
+    if part not in report:
+        raise Http404(f"These results have no {part.replace('_', ' ')}.")
+    return report
 
 
 class ChatsOf(Resource):
@@ -121,7 +160,7 @@ class LiveWorkers(Resource):
     def get(self, request: ApiRequest, campaign: Campaign) -> list[LiveWorker]:
         """List the workers as they are now, by the worker test and their manner, those to check first."""
         wanted = cleaned(LiveWorkerFilter(campaign.worker_test, request.query_params))
-        everyone = list_live_workers(campaign, settings_of(campaign), timezone.now())
+        everyone = list_live_workers(campaign, judging_settings_of(campaign), timezone.now())
         with_names = campaign.my_role == Role.OWNER
         return find_workers(everyone, state=wanted["show"], search=wanted["search"], with_names=with_names)
 
@@ -176,9 +215,10 @@ class ReportShape(serializers.Serializer[Any]):
 
     summary = serializers.JSONField()
     settings = serializers.JSONField()
-    comparisons = serializers.JSONField()
-    intervals = serializers.JSONField(help_text="Of 95 %, by system.")
-    worker_table = serializers.JSONField()
+    comparisons = serializers.JSONField(required=False, help_text="Of direct assessment.")
+    intervals = serializers.JSONField(required=False, help_text="Of 95 %, by system; of direct assessment.")
+    worker_table = serializers.JSONField(required=False)
+    pairs = serializers.JSONField(required=False, help_text="The differences of every two systems, by other methods.")
     metrics = serializers.JSONField(required=False, help_text="How metrics agree with people, if there are scores.")
 
 

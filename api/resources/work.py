@@ -28,6 +28,7 @@ from api.shapes import cleaned, sent_to
 from campaigns.models import Campaign
 from campaigns.queries import Role
 from evalsite.accounts.models import Scope
+from evalsite.lib.acts import note_act
 from evalsite.lib.errors import CONFLICT
 
 
@@ -174,14 +175,15 @@ class Export(Resource):
 
     @operation(Scope.READ, filters=ExportForm, media_type=MEDIA_TYPES)
     def get(self, request: ApiRequest, campaign: Campaign, name: str) -> StreamingHttpResponse:
-        """Stream ratings.csv, ratings.jsonl, ratings.parquet, assignments.csv, items.csv, events.jsonl, or of live
-        campaigns dialogues.csv or transcripts.jsonl."""
+        """Stream ratings.csv, ratings.jsonl, ratings.parquet, assignments.csv, items.csv, events.jsonl, of live
+        campaigns dialogues.csv or transcripts.jsonl, or the tables of other responses, such as votes.csv."""
         wanted = cleaned(ExportForm(request.query_params))
         if (download := find_download(campaign, name)) is None:
             raise Http404
         has_real_ids = wanted["ids"] == "real"
         if has_real_ids and not (campaign.my_role == Role.OWNER and may(request, Scope.ADMIN)):
             raise PermissionDenied("Only owners may take out the workers’ own ids, with a token of the scope “admin”.")
+        note_act(is_act=has_real_ids)
         states = ALL_STATES if wanted["states"] == "all" else FINISHED
         pieces = download.pieces(campaign, ExportChoice(states=states, has_real_ids=has_real_ids))
         return StreamingHttpResponse(pieces, content_type=download.content_type)

@@ -11,6 +11,7 @@ from campaigns.building.refusals import refusal
 from campaigns.contracts.protocol import Format
 from campaigns.design.composition import Layout, Mix
 from campaigns.design.errors import DesignError
+from campaigns.design.paging import PageKind, compare_outputs, join_documents, write_out
 from campaigns.design.plan import HitPlan, plan_hits
 from campaigns.design.sampling import Leftover
 from campaigns.design.seeds import Codes, Mask
@@ -46,6 +47,9 @@ class BuildInputs:
 
     Of a live campaign the outputs are its chatbots, except the degraded one; `family` has a number for each, and
     `degraded_id` is the key of what represents the degraded one, if there is one.
+
+    Where workers see documents, `document` and `place` have the number of each output's document and the place of its
+    source there.
     """
 
     mix: Mix
@@ -64,6 +68,10 @@ class BuildInputs:
     output_format: Format = field(default="text")
     family: Codes | None = field(default=None)
     degraded_id: int | None = field(default=None)
+    page_kind: PageKind = PageKind.OUTPUT
+    outputs_per_page: int = 1
+    document: Codes | None = None
+    place: Codes | None = None
 
     @property
     def is_live(self) -> bool:
@@ -88,8 +96,11 @@ def make_plan(inputs: BuildInputs) -> HitPlan:
     mix, texts = inputs.mix, inputs.texts
     _check_size(inputs)
     _check_live(inputs)
+    _check_pages(inputs)
     _check_references(inputs)
     with in_words(inputs):
+        if inputs.page_kind != PageKind.OUTPUT and not inputs.is_live:
+            return _plan_pages(inputs)
         return plan_hits(
             mix,
             source=inputs.source,
@@ -101,6 +112,26 @@ def make_plan(inputs: BuildInputs) -> HitPlan:
             family=inputs.family,
             is_degradable=_is_degradable(inputs) if texts and not inputs.is_live else None,
         )
+
+
+def _plan_pages(inputs: BuildInputs) -> HitPlan:
+    """Return the HITs of pages with several outputs."""
+    if inputs.page_kind == PageKind.DOCUMENT:
+        assert inputs.document is not None and inputs.place is not None
+        pages = join_documents(inputs.document, inputs.place, inputs.system)
+    else:
+        pages = compare_outputs(inputs.source, inputs.system, inputs.outputs_per_page, inputs.seed)
+    is_degradable = _is_degradable(inputs) if inputs.texts else None
+    plan = plan_hits(
+        inputs.mix,
+        source=pages.source,
+        system=pages.system,
+        seed=inputs.seed,
+        n_hits=inputs.n_hits,
+        leftover=inputs.leftover,
+        is_degradable=None if is_degradable is None else pages.any_of(is_degradable),
+    )
+    return write_out(plan, pages, system=inputs.system, is_degradable=is_degradable)
 
 
 @contextmanager
@@ -136,6 +167,24 @@ def _check_live(inputs: BuildInputs) -> None:
         raise DomainError(
             "no_degraded",
             "A HIT is to hold the degraded chatbot, and there is none. Add it under Chatbots, or set Degraded to 0.",
+        )
+
+
+def _check_pages(inputs: BuildInputs) -> None:
+    """Refuse what pages with several outputs do not have, and documents where no source belongs to one."""
+    if inputs.page_kind == PageKind.OUTPUT:
+        return
+    if inputs.mix.n_reference or inputs.mix.layout != Layout.POOLED:
+        raise DomainError(
+            "bad_pages",
+            "HITs of comparisons and of documents hold pages of all sources alike, and no reference items. Choose "
+            "“Any outputs” and set references to 0.",
+        )
+    if inputs.page_kind == PageKind.DOCUMENT and inputs.document is None:
+        raise DomainError(
+            "no_documents",
+            "Workers are to see documents, and no source belongs to one. Upload a file with a column that says which "
+            "document each source is part of.",
         )
 
 

@@ -22,11 +22,15 @@ from evalsite.lib.words import counted
 
 @dataclass(frozen=True)
 class TestRules:
-    """The worker test of a campaign that has one: its preset, its α, and how many criteria it uses."""
+    """The worker test of a campaign that has one: its preset, its α, how many criteria it uses.
+
+    `n_alike`: as of `Compared`.
+    """
 
     preset: str
     alpha: float
     n_criteria: int
+    n_alike: int = 2
 
 
 @dataclass(frozen=True)
@@ -158,7 +162,7 @@ def propose_design(inputs: BuildInputs, *, raters: Raters, time: RaterTime, pres
 
     def is_passable(mix: Mix) -> bool:
         n_pairs = 0 if inputs.is_live else mix.n_degraded
-        compared = Compared(n_pairs, mix.n_degraded, mix.n_ordinary).times(test.n_criteria)
+        compared = Compared(n_pairs, mix.n_degraded, mix.n_ordinary, test.n_alike).times(test.n_criteria)
         return smallest_p_value(test.preset, compared) < test.alpha
 
     inputs = replace(inputs, mix=preset)

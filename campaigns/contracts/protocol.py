@@ -3,10 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import Any, ClassVar, Literal, get_args
 
 from campaigns.contracts.chat import ChatRules
 from campaigns.design.composition import POOL_OF_100, Mix
+from campaigns.design.paging import PageKind
 
 Group = Literal["Text", "Dialogue", "Own"]
 GROUPS: tuple[Group, ...] = get_args(Group)
@@ -18,6 +20,17 @@ Format = Literal["text", "dialogue", "reply"]
 
 DEFAULT_KIND = "slider"
 """The response kind of a criterion of which nobody says another."""
+DEFAULT_METHOD = "direct_assessment"
+"""The response method where nobody says another."""
+
+
+class Scope(StrEnum):
+    """What a criterion is asked of, and how often."""
+
+    OUTPUT = "output"  # each output
+    TURN = "turn"  # each reply of the chatbot in a live chat, once the chat is over
+    PAGE = "page"  # all that is shown at once: the comparison, the document
+    ASSIGNMENT = "assignment"  # the whole HIT, on its last page
 
 
 @dataclass(frozen=True)
@@ -25,7 +38,8 @@ class CriterionSpec:
     """One statement or question, and how workers answer it: by a response kind with settings.
 
     `is_negative`: agreement is bad, so analysis reverses the score: 100 − x on a slider.
-    `is_in_worker_test`: its ratings enter the worker test.
+    `is_in_worker_test`: its ratings enter the worker test. `scope`: what it is asked of. `shown_on`: the name of an
+    earlier criterion of the protocol; it is asked only if the answer to that one is among `shown_values`.
     """
 
     name: str
@@ -34,6 +48,9 @@ class CriterionSpec:
     is_in_worker_test: bool = True
     response: str = DEFAULT_KIND
     settings: Mapping[str, Any] = field(default_factory=dict)
+    scope: str = Scope.OUTPUT.value
+    shown_on: str = ""
+    shown_values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,9 +126,9 @@ class Protocol:
     `chat`: workers chat with the systems themselves, by these rules, so that there are no outputs to import.
     `group`: under which heading it is offered.
     `n_counts`: what n of a system means where the study prints it: rated outputs, or ratings, one a criterion.
+    `page_kind`: what workers see at once, in comparisons `outputs_per_page`; the mix counts pages.
     `has_open_screen`: its campaigns may change which fields there are.
     `method`: how its responses are analysed (`analysis.response_methods`), with `method_options`.
-    `has_campaigns`: False for responses that are only read from files.
     """
 
     do_not_call_in_templates: ClassVar[bool] = True
@@ -124,10 +141,11 @@ class Protocol:
     alpha: ClassVar[float] = 0.05
     n_counts: ClassVar[Counted] = "outputs"
     screen: ClassVar[Screen] = Screen()
+    page_kind: ClassVar[PageKind] = PageKind.OUTPUT
+    outputs_per_page: ClassVar[int] = 2
     mix: ClassVar[Mix] = POOL_OF_100
     instructions: ClassVar[str] = ""
     chat: ClassVar[ChatRules | None] = None
     has_open_screen: ClassVar[bool] = False
-    method: ClassVar[str] = "direct_assessment"
+    method: ClassVar[str] = DEFAULT_METHOD
     method_options: ClassVar[Mapping[str, Any]] = {}
-    has_campaigns: ClassVar[bool] = True

@@ -98,9 +98,16 @@ class Records:
         """Return what is kept of the worker, each with the reason."""
         return []
 
+    def stored(self, erasure: Erasure) -> dict[str, Any]:
+        """Return what is stored on the worker in the campaign, for the worker to read: JSON but for times and sums."""
+        return {}
+
     def list_held(self, erasure: Erasure) -> list[Held]:
         """Return the stored results that hold the worker's name."""
         return []
 
     def erase(self, erasure: Erasure) -> None:
         """Erase the worker's personal data, inside a transaction."""
+
+    def renew(self, campaign_id: int) -> None:
+        """Delete the stored results that hold names of workers, and have them made anew, inside a transaction."""

@@ -28,6 +28,8 @@ class Hits:
         `Kind` codes.
     twin_position : int64, (n_items,)
         Position of the copy's twin in the same HIT; −1 for ordinary items and where there is none.
+    page : int64, (n_items,), optional
+        From 1 in each HIT: items of one page are shown at once. Without it, each item is alone.
     """
 
     hit: NDArray[np.int64]
@@ -35,6 +37,7 @@ class Hits:
     output: NDArray[np.int64]
     kind: NDArray[np.int8]
     twin_position: NDArray[np.int64]
+    page: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ What a test computes of ratings is in `analysis.stats.quality`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, erfc, sqrt
 
 # As SciPy chooses between exact and normal p-values, and `analysis.stats.ranks` with it.
@@ -21,15 +21,19 @@ class Compared:
         Ratings of degraded items whose twin is rated too.
     n_degraded, n_ordinary : int
         Ratings of degraded and of ordinary items.
+    n_alike : int
+        Among how many a degraded item could be any one, if nobody sees which: 2, the item and its twin, or as many as
+        a response compares.
     """
 
     n_pairs: int
     n_degraded: int
     n_ordinary: int
+    n_alike: int = 2
 
     def times(self, n: int) -> "Compared":
         """Return the same of `n` criteria, or of `n` such HITs: ratings are pooled over both (METHOD §3)."""
-        return Compared(self.n_pairs * n, self.n_degraded * n, self.n_ordinary * n)
+        return replace(self, n_pairs=self.n_pairs * n, n_degraded=self.n_degraded * n, n_ordinary=self.n_ordinary * n)
 
 
 def _wilcoxon(compared: Compared) -> float:
@@ -97,6 +101,15 @@ WORKER_TESTS = {
         is_paired=True,
         smallest_p_value=lambda compared: 0.0 if compared.n_pairs > 1 else 1.0,
     ),
+    "sign": WorkerTest(
+        "sign",
+        "Sign test, twins and comparisons",
+        "how often each degraded item loses against its twin, or against what it is shown with",
+        "comparisons with a degraded item",
+        "the others",
+        is_paired=True,
+        smallest_p_value=lambda compared: (1 / compared.n_alike) ** compared.n_pairs,
+    ),
     NO_TEST: WorkerTest(
         "no worker test",
         "None: every worker counts",
@@ -131,10 +144,11 @@ def smallest_p_value(preset: str, compared: Compared) -> float:
 
     Notes
     -----
-    Signed ranks of n pairs: 2⁻ⁿ. Rank sum of n and m ratings: 1/C(n + m, n), or the normal approximation where both
-    have more than 8. Paired t: 0 from two pairs on, 1 below. Rank sums are taken of ratings that all differ: with ties
-    SciPy approximates, and of few ratings its p may be smaller (0.037 instead of 1/6 where one rating lies below five
-    equal ones). A design that only such workers could pass is not a design to rely on.
+    Signed ranks and signs of n pairs: 2⁻ⁿ; signs of n responses that compare k outputs each: k⁻ⁿ. Rank sum of n and m
+    ratings: 1/C(n + m, n), or the normal approximation where both have more than 8. Paired t: 0 from two pairs on, 1
+    below. Rank sums are taken of ratings that all differ: with ties SciPy approximates, and of few ratings its p may be
+    smaller (0.037 instead of 1/6 where one rating lies below five equal ones). A design that only such workers could
+    pass is not a design to rely on.
 
     References
     ----------

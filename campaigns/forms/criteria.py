@@ -1,17 +1,25 @@
 """Criteria, and their order."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from typing import Any, cast
 
 from django import forms
 from django.forms.models import model_to_dict
 
-from campaigns.contracts.protocol import DEFAULT_KIND
+from campaigns.contracts.protocol import DEFAULT_KIND, Scope
 from campaigns.forms.partial import CheckboxWidget, LinesField, OptionsPartialForm
 from campaigns.models import LONGEST_REASON, Criterion
 from campaigns.responses import list_response_kinds
 
-_NEW = {"is_in_worker_test": True, "is_required": True, "response": DEFAULT_KIND}
+_NEW = {"is_in_worker_test": True, "is_required": True, "response": DEFAULT_KIND, "scope": Scope.OUTPUT.value}
+_SCOPES = [
+    (Scope.OUTPUT.value, "Each output, or each chat as a whole"),
+    (Scope.TURN.value, "Each reply of the chatbot in a live chat"),
+    (Scope.PAGE.value, "All that is shown at once: a comparison, a document"),
+    (Scope.ASSIGNMENT.value, "The whole HIT, on its last page"),
+]
+_CONDITIONS = ("scope", "shown_on", "shown_values")
 _FLAGS = ("is_negative", "is_in_worker_test")
 _EXCEPTIONS = ("is_required", "may_abstain", "abstain_reasons")
 _OF_NEW = ("statement", "name", "response", *_FLAGS)
@@ -27,10 +35,19 @@ class ReasonsField(LinesField):
         return "\n".join(super().clean(value))
 
 
-class CriterionForm(OptionsPartialForm):
-    """One statement or question, and how it is answered; of an existing one with the options of its response kind."""
+class ValuesField(LinesField):
+    """Answers, one a line."""
 
-    field_of_code = {"name_taken": "name", "unknown_response_kind": "response"}
+    noun, longest, most = "answer", LONGEST_REASON, 50
+
+
+class CriterionForm(OptionsPartialForm):
+    """One statement or question, and how it is answered; of an existing one with the options of its response kind.
+
+    `others` are the criteria of its campaign, on which it may depend.
+    """
+
+    field_of_code = {"name_taken": "name", "unknown_response_kind": "response", "bad_condition": "shown_on"}
     settings_name = "settings"
 
     statement = forms.CharField(max_length=500, widget=forms.Textarea(attrs={"rows": 2}))
@@ -66,12 +83,48 @@ class CriterionForm(OptionsPartialForm):
         help_text="One a line, to choose from. Empty: a box to tick.",
     )
 
-    def __init__(self, criterion: Criterion | None = None, data: Mapping[str, Any] | None = None) -> None:
+    scope = forms.ChoiceField(label="Asked of", choices=_SCOPES, initial=Scope.OUTPUT.value)
+    shown_on = forms.TypedChoiceField(
+        label="Only after an answer to",
+        required=False,
+        choices=[],
+        coerce=int,
+        empty_value=None,
+        help_text="A criterion before it. Empty: it is always asked.",
+    )
+    shown_values = ValuesField(
+        label="… which is",
+        required=False,
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One a line; of labelled points their scores, of options their texts. Any of them will do.",
+    )
+
+    def __init__(
+        self,
+        criterion: Criterion | None = None,
+        data: Mapping[str, Any] | None = None,
+        *,
+        others: Sequence[Criterion] = (),
+    ) -> None:
         initial = model_to_dict(criterion, fields=list(self.base_fields)) if criterion else dict(_NEW)
         super().__init__(data, initial=initial, id_prefix=f"criterion-{criterion.pk}" if criterion else "new")
         self.criterion = criterion
+        before = takewhile(lambda each: each != criterion, others)
+        choices = [("", "—"), *((each.pk, each.name) for each in before)]
+        cast(forms.TypedChoiceField, self.fields["shown_on"]).choices = choices
+        self.initial["shown_values"] = self._shown_values(cast(list[str], initial.get("shown_values") or []))
         if criterion:
             self.add_options(criterion.response_kind.options.plain(), criterion.settings)
+
+    @staticmethod
+    def _shown_values(values: list[str]) -> Any:
+        """Return the answers as the field shows them."""
+        return "\n".join(values)
+
+    def fields_of_conditions(self) -> list[forms.BoundField]:
+        """Return the fields that say what it is asked of, and when; they are shown on demand."""
+        return [self[name] for name in _CONDITIONS]
 
     def fields_of_card(self) -> list[forms.BoundField]:
         """Return the fields of an existing criterion that are saved as they are typed: another kind has other ones."""

@@ -9,6 +9,7 @@ from django import forms
 from campaigns.contracts.protocol import Screen
 from campaigns.forms.partial import PartialForm
 from campaigns.importing.layout import (
+    DOCUMENT,
     FIELD,
     NEW_FIELD,
     OUTPUT,
@@ -103,7 +104,15 @@ def _roles(screen: Screen, is_open: bool) -> list[tuple[str, Any]]:
     ]
     return [
         ("", "– not used –"),
-        ("Source", [(SOURCE, "Source id"), *fields, *([(NEW_FIELD, "A new field")] if is_open else [])]),
+        (
+            "Source",
+            [
+                (SOURCE, "Source id"),
+                (DOCUMENT, "Document it is of"),
+                *fields,
+                *([(NEW_FIELD, "A new field")] if is_open else []),
+            ],
+        ),
         ("One output a row", [(SYSTEM, "Name of the system"), (OUTPUT, f"Output ({screen.output_label})")]),
         ("One source a row", [(SYSTEM_OUTPUT, f"One system's outputs ({screen.output_label})")]),
     ]

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from campaigns.design.composition import Layout
+from campaigns.design.paging import PageKind
 from campaigns.design.raters import LARGEST_HIT, Raters, RaterTime
 from campaigns.design.sampling import Leftover
 from campaigns.forms.partial import CheckboxWidget, PartialForm
@@ -34,11 +35,20 @@ _LEFTOVERS = [
     (Leftover.FILL.value, "Every output is rated: one more HIT is filled with outputs that are rated already"),
     (Leftover.DROP.value, "They are left out: no output is rated twice, and sources that cannot fill a HIT are unused"),
 ]
-NOT_OF_CHATS = frozenset({"n_repeat", "n_reference", "layout", "has_anchor", "leftover"})
+_PAGE_KINDS = [
+    (PageKind.OUTPUT.value, "One output"),
+    (PageKind.COMPARISON.value, "A comparison: outputs of several systems for one source, side by side"),
+    (PageKind.DOCUMENT.value, "A document: one system’s outputs for all sources of a document, in their order"),
+]
+_MOST_COMPARED = 10
+NOT_OF_CHATS = frozenset(
+    {"page_kind", "outputs_per_page", "n_repeat", "n_reference", "layout", "has_anchor", "leftover"}
+)
 """Fields that a design of chats does not have."""
 _ITEMS, _CHATS = "Items of a HIT", "Chats of a HIT"
 _GROUPS = (
     (_ITEMS, ("n_ordinary", "n_degraded", "n_repeat", "n_reference"), "mix-fields"),
+    ("What workers see at once", ("page_kind", "outputs_per_page"), ""),
     ("Which outputs", ("layout", "has_anchor", "leftover"), ""),
     ("How many", ("n_hits", "workers_per_hit", "hits_per_worker", "seed"), "field-grid"),
 )
@@ -47,6 +57,18 @@ _GROUPS = (
 class DesignForm(PartialForm):
     """The design of a campaign's HITs."""
 
+    page_kind = forms.ChoiceField(
+        label="A page shows",
+        choices=_PAGE_KINDS,
+        widget=forms.RadioSelect,
+        help_text="Each page counts as one item of the HIT.",
+    )
+    outputs_per_page = forms.IntegerField(
+        label="Outputs of a comparison",
+        min_value=2,
+        max_value=_MOST_COMPARED,
+        help_text="Of 2, every pair of a source’s outputs is compared.",
+    )
     n_ordinary = forms.IntegerField(
         label="Ordinary", min_value=1, max_value=_MOST_ITEMS, help_text="Outputs as they are."
     )

@@ -7,9 +7,11 @@ from typing import Any, cast
 from django import forms
 
 from campaigns.contracts.chat import ChatRules
-from campaigns.design.stopping import STOPPING_RULES
+from campaigns.contracts.method import CampaignMethod
+from campaigns.design.stopping import STOPPING_RULES, StoppingRule
 from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.forms.partial import CheckboxesWidget, CheckboxWidget, PartialForm
+from campaigns.methods import list_methods_for, methods
 from campaigns.models import LONGEST_NAME, Campaign
 from campaigns.services.campaigns import CHANGEABLE_AFTER_LAUNCH
 from evalsite.lib.markdown import MarkdownField
@@ -17,15 +19,18 @@ from evalsite.lib.markdown import MarkdownField
 _GROUPS = (
     ("Campaign", ("name", "lease_minutes", "is_accessible", "offers_text")),
     ("Worker test", ("worker_test", "alpha")),
+    ("Analysis", ("method", "method_options")),
     ("When it closes", ("stopping_rule", "stopping_systems")),
     ("Which HIT comes next", ("is_adaptive",)),
+    ("Personal data", ("retention_days",)),
 )
 _PAYMENT = ("reward", "currency", "minutes_per_hit")
 
 
 class SettingsForm(PartialForm):
-    """Name, worker test and payment: the last has a page of its own."""
+    """Name, worker test, response method and payment: the last has a page of its own."""
 
+    field_of_code = {"bad_method": "method", "bad_settings": "method_options", "bad_retention": "retention_days"}
     after_launch = CHANGEABLE_AFTER_LAUNCH
 
     name = forms.CharField(
@@ -63,6 +68,11 @@ class SettingsForm(PartialForm):
         error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), "Give a number between 0 and 1."),
         widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
     )
+    method = forms.ChoiceField(
+        label="Response method",
+        help_text="How the results are computed. Offered are the methods that can read the answers on the criteria.",
+    )
+    method_options = forms.JSONField(label="Options of the method", required=False)
     stopping_rule = forms.ChoiceField(
         label="The campaign closes by itself",
         choices=STOPPING_RULES,
@@ -83,6 +93,15 @@ class SettingsForm(PartialForm):
         help_text="The next HIT is drawn at random, those more often that hold more outputs of systems still "
         "undecided. With which probability is kept and exported; results are weighted by it.",
     )
+    retention_days = forms.IntegerField(
+        label="Days until they are erased",
+        required=False,
+        min_value=1,
+        max_value=20_000,
+        help_text="From the close of the campaign. Names, e-mail addresses, platform ids, links and codes "
+        "go; answers, chats and feedback stay, under labels. Results that were stored are made anew. Empty: until an "
+        "owner erases them. Say it in the consent text: after the launch it can only be shortened.",
+    )
     reward = forms.DecimalField(
         label="Reward per HIT", min_value=Decimal(0), max_digits=8, decimal_places=2, help_text="0: unpaid volunteers."
     )
@@ -102,6 +121,9 @@ class SettingsForm(PartialForm):
         # One that was chosen and is gone may be unticked.
         offered = sorted(names | set(campaign.stopping_systems))
         cast(forms.MultipleChoiceField, self.fields["stopping_systems"]).choices = [(name, name) for name in offered]
+        method = self._offer_methods(campaign)
+        if not method.has_looks and campaign.stopping_rule == StoppingRule.OFF and not campaign.is_adaptive:
+            del self.fields["stopping_rule"], self.fields["stopping_systems"], self.fields["is_adaptive"]
         if campaign.is_live:  # chats have no images that text could take the place of
             del self.fields["is_accessible"], self.fields["offers_text"]
 
@@ -109,9 +131,28 @@ class SettingsForm(PartialForm):
         """Write it in capitals."""
         return str(self.cleaned_data["currency"]).upper()
 
+    def clean_method_options(self) -> dict[str, Any]:
+        """Take an empty field for no options."""
+        options = {} if self.cleaned_data["method_options"] is None else self.cleaned_data["method_options"]
+        if not isinstance(options, dict):
+            raise forms.ValidationError('Write an object, such as {"name": 1}.')
+        return options
+
+    def _offer_methods(self, campaign: Campaign) -> type[CampaignMethod]:
+        """Offer the campaign's method, and those that can read its answers; return the campaign's."""
+        method = methods[campaign.method]
+        offered = dict.fromkeys([*list_methods_for(campaign.criteria.all()), method])
+        cast(forms.ChoiceField, self.fields["method"]).choices = [(each.slug, each.title) for each in offered]
+        if method.campaign_options:
+            self.fields["method_options"].help_text = f"As JSON. There are: {', '.join(method.campaign_options)}."
+        else:
+            del self.fields["method_options"]
+        return method
+
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """Return the fields of the page of settings, in its groups."""
-        return [(title, [self[name] for name in names if name in self.fields]) for title, names in _GROUPS]
+        found = [(title, [self[name] for name in names if name in self.fields]) for title, names in _GROUPS]
+        return [(title, fields) for title, fields in found if fields]
 
     def payment(self) -> list[forms.BoundField]:
         """Return the fields of the page of the payment."""

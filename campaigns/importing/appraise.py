@@ -43,6 +43,8 @@ _HEAD = 1 << 16
 _BEGINNING = re.compile(rb'(\xef\xbb\xbf)?\s*\[\s*\{\s*"(items|task)"\s*:')
 # NUL and halves of surrogate pairs: no database stores them.
 _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
+# `document#system#bad1`; some names of documents have `_#_` in them.
+_SUFFIX = re.compile(r"(?<!_)#(?!_)")
 _MAX_ITEMS = 10_000
 _MAX_WORKERS = 1_000
 
@@ -114,6 +116,7 @@ class _Item:
     source_text: str
     target: str
     text: str
+    document: str = ""
 
     @property
     def systems(self) -> list[str]:
@@ -139,8 +142,9 @@ def _load(path: Path, file: str) -> list[dict[str, Any]]:
         raise TableError(file, [Problem(error.lineno, None, message, "bad_json")]) from None
     except UnicodeDecodeError:
         raise TableError(file, [Problem(None, None, "the text is not UTF-8. Save it as UTF-8.", "encoding")]) from None
-    except RecursionError:
-        raise TableError(file, [Problem(None, None, "the file is nested too deep.", "bad_json")]) from None
+    except (RecursionError, ValueError):  # a number of thousands of digits
+        message = "this is nested too deep, or a number is too long. Export the file again."
+        raise TableError(file, [Problem(None, None, message, "bad_json")]) from None
     for n, task in enumerate(tasks):
         if not isinstance(task, dict) or not isinstance(task.get("items"), list) or not task["items"]:
             message = f"task {n + 1} has no items. Each task is an object with a list “items”."
@@ -170,7 +174,14 @@ def _items(tasks: list[dict[str, Any]], problems: list[Problem], longest_text: i
             texts = {key: item[key].strip() for key in _TEXTS}
             source = (ids["sourceID"], ids["itemID"])
             yield _Item(
-                n, k + 1, _KINDS[item["itemType"]], source, texts["sourceText"], ids["targetID"], texts["targetText"]
+                n,
+                k + 1,
+                _KINDS[item["itemType"]],
+                source,
+                texts["sourceText"],
+                ids["targetID"],
+                texts["targetText"],
+                _document_of(item),
             )
 
 
@@ -198,6 +209,21 @@ def _item_problem(n: int, k: int, item: Any, longest_text: int) -> Problem | Non
         message = f"sourceID and itemID are longer than {LONGEST_NAME} characters. Shorten them."
         return _problem(n, k, "sourceID", "long_name", message)
     return None
+
+
+def _document_of(item: dict[str, Any]) -> str:
+    """Return the document of an item, without the system and copy that Appraise puts behind it; "" if it has none."""
+    name = item.get("documentID")
+    return document_name(name.strip()) if isinstance(name, str) and not _NOT_TEXT.search(name) else ""
+
+
+def document_name(identifier: str) -> str:
+    """Return the document that a documentID names, whatever its system and copy.
+
+    >>> document_name("news.1#GPT#bad2"), document_name("en_#_news_#_7")
+    ('news.1', 'en_#_news_#_7')
+    """
+    return _SUFFIX.split(identifier)[0]
 
 
 def _name_of(source: tuple[str, str]) -> str:
@@ -296,9 +322,13 @@ class _Book:
         """Return sources, systems and outputs; a source's reference goes into the field of that name, if any."""
         sources = list(self._sources)
         place = {source: n for n, source in enumerate(sources)}
+        documents = [self._sources[source].document[:LONGEST_NAME] for source in sources]
         outputs = list(self._outputs.items())  # in the order of their numbers
         return Contents(
-            sources=[SourceText(_name_of(source), self._fields(source, reference_field)) for source in sources],
+            sources=[
+                SourceText(_name_of(source), self._fields(source, reference_field), document)
+                for source, document in zip(sources, documents, strict=True)
+            ],
             systems=list(self._systems),
             source=np.array([place[source] for (source, _), _ in outputs], np.int64),
             system=np.array([self._systems[system] for (_, system), _ in outputs], np.int64),

@@ -33,10 +33,14 @@ def too_long(label: str, n: int, longest: int) -> str:
 
 @dataclass(frozen=True)
 class SourceText:
-    """A source's name and its fields; an empty field is left out."""
+    """A source's name and its fields; an empty field is left out.
+
+    `document`: the document that it is of, "" if none; a document's sources are in the order of the file.
+    """
 
     name: str
     fields: dict[str, str]
+    document: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Existing:
 
     fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of each source, by name
     outputs: frozenset[tuple[str, str]] = frozenset()  # names of source and system
+    documents: Mapping[str, str] = field(default_factory=dict)  # of each source that is of one, by name
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.importing.layout import (
+    DOCUMENT,
     FIELD,
     OUTPUT,
     SOURCE,
@@ -22,6 +23,8 @@ _SOURCES = (
 )  # fmt: skip
 # Of whole dialogues; replies in one dialogue have different sources.
 _DIALOGUES = ("dialogue_id", "dialog_id", "conversation_id", "chat_id", "session_id")
+# What sources are parts of, beside a column of source ids.
+_DOCUMENTS = ("document", "doc", "document_id", "doc_id")
 _SYSTEMS = ("system", "system_id", "system_name", "sys", "model", "model_id", "model_name", "engine")
 _OUTPUTS = (
     "output", "system_output", "model_output", "text", "prediction", "hypothesis", "hyp", "response", "generated",
@@ -30,6 +33,7 @@ _OUTPUTS = (
 )  # fmt: skip
 # What other collections call the texts that screens show, by the names of the fields.
 _FIELDS = {
+    "context": ("prompt", "passage", "question", "document", "article", "source_text", "src"),
     "passage": ("context", "paragraph", "article", "text"),
     "question": ("query", "q"),
     "answer": ("answers", "gold_answer", "answer_text"),
@@ -43,6 +47,7 @@ _NOTES = {
     "dataset", "split", "corpus", "domain", "topic", "title", "url", "link", "language", "lang", "date", "time",
     "category", "type", "kind", "comment", "comments", "note", "notes", "author", "licence", "license", "length",
 }  # fmt: skip
+_LONGEST_NAME = 100
 _NUMBER = re.compile(r"\s*[+-]?[\d.,]+\s*%?\s*")
 
 
@@ -63,6 +68,9 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
     if not _take(unique, roles, SOURCE, sources):
         _take(free, roles, SOURCE, sources)
     free = [column for column in free if column not in roles]
+    if SOURCE in roles.values():
+        _take([column for column in free if _is_short(preview, column)], roles, DOCUMENT, _DOCUMENTS)
+        free = [column for column in free if column not in roles]
     if is_long:
         _take(free, roles, OUTPUT, ("output", screen.output_label, *_OUTPUTS))
     for each in screen.fields:
@@ -91,6 +99,11 @@ def _is_unique(preview: Preview, column: str) -> bool:
     """Tell whether a column distinguishes the first rows: one source a row has an id of its own."""
     cells = _cells(preview, column)
     return len(set(cells)) == len(cells)
+
+
+def _is_short(preview: Preview, column: str) -> bool:
+    """Tell whether a column may hold names: a document's name is one, its text is none."""
+    return all(len(cell) <= _LONGEST_NAME for cell in _cells(preview, column))
 
 
 def _is_text(preview: Preview, column: str, fields: Sequence[Field]) -> bool:

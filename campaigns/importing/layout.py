@@ -14,6 +14,7 @@ MAX_COLUMNS = 300
 
 # What a column may be used for; a role of one field is `FIELD` and the field's name.
 SOURCE, SYSTEM, OUTPUT, SYSTEM_OUTPUT, NEW_FIELD, FIELD = "source", "system", "output", "system-output", "new", "field:"
+DOCUMENT = "document"
 
 # How files name the objects, or begin the columns, that hold an output of each system.
 _OUTPUT_OBJECTS = re.compile(
@@ -51,6 +52,11 @@ class FileLayout:
     def source(self) -> str:
         """The column of source ids, or ""."""
         return self._column_of(SOURCE)
+
+    @property
+    def document(self) -> str:
+        """The column that says which document a source is of, or ""."""
+        return self._column_of(DOCUMENT)
 
     @property
     def system(self) -> str:
@@ -145,7 +151,7 @@ def check_layout(layout: FileLayout, screen: Screen, *, is_open: bool) -> None:
 
     `is_open`: new fields are allowed. Required fields may be missing: sources that are there already have them.
     """
-    allowed = {"", SOURCE, SYSTEM, OUTPUT, SYSTEM_OUTPUT, *(FIELD + name for name in screen.field_names)}
+    allowed = {"", SOURCE, DOCUMENT, SYSTEM, OUTPUT, SYSTEM_OUTPUT, *(FIELD + name for name in screen.field_names)}
     if is_open:
         allowed.add(NEW_FIELD)
     roles = list(layout.roles.values())

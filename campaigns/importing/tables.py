@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from campaigns.contracts.chat import Utterance
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.dialogues import parse_transcript, write_transcript
-from campaigns.importing.contents import LONGEST_TEXT, Codes, Contents, Existing, Notice, SourceText, too_long
+from campaigns.importing.contents import (
+    LONGEST_TEXT,
+    Codes,
+    Contents,
+    Existing,
+    Notice,
+    SourceText,
+    too_long,
+)
 from campaigns.importing.layout import FileLayout, system_name
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, read_columns
@@ -42,11 +50,13 @@ def read_contents(
     that is there already needs no fields, but must have no others, and an output that is there already is refused.
     A text of more than `longest_text` characters is refused.
     Without a column of source ids sources get numbers: in wide form each row is one, in long form rows with the same
-    fields are.
+    fields are. Where one id is in several documents, sources are called `document:id`.
     """
     problems = CellProblems()
     outputs = list(layout.systems) if layout.shape == "wide" else [layout.system, layout.output]
-    wanted = [column for column in (layout.source, *layout.fields(screen).values(), *outputs) if column]
+    wanted = [
+        column for column in (layout.source, layout.document, *layout.fields(screen).values(), *outputs) if column
+    ]
     dialogues = _dialogues(layout, screen)
     table = read_columns(
         path, wanted, name, on_progress=on_progress, lists=dialogues, encoding=layout.encoding, problems=problems
@@ -71,11 +81,12 @@ def _dialogues(layout: FileLayout, screen: Screen) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Sources:
-    """The source of each row; of each source the row on which it begins, ascending, and its name."""
+    """The source of each row; of each source the row on which it begins, ascending, its name and its document."""
 
     of_row: Codes
     first: Codes
     names: list[str]
+    documents: list[str]
 
 
 @dataclass(frozen=True)
@@ -101,6 +112,7 @@ class _Reader:
         self._screen = layout.extended(screen)
         self._existing = existing
         self._problems = problems
+        self._notices: list[Notice] = []
 
     def check_lengths(self, longest: int) -> None:
         """Add a problem for each text with more characters."""
@@ -123,31 +135,66 @@ class _Reader:
         self._problems.raise_for(self._table)
         return Contents(
             sources=[
-                SourceText(name, self._texts(row)) for name, row in zip(sources.names, sources.first, strict=True)
+                SourceText(name, self._texts(row), document)
+                for name, row, document in zip(sources.names, sources.first, sources.documents, strict=True)
             ],
             systems=outputs.systems,
             source=outputs.source,
             system=outputs.system,
             texts=outputs.texts,
-            notices=tuple(Notice(warning.code, warning.message) for warning in self._table.warnings),
+            notices=(*(Notice(each.code, each.message) for each in self._table.warnings), *self._notices),
         )
 
     # --- Sources
 
     def _sources(self) -> _Sources:
         """Tell the sources apart, by id or else by their fields."""
+        document = self._table.text.get(self._layout.document) if self._layout.document else None
+        if document is not None:
+            self._check_lengths_of_names(document, self._layout.document, "document's name")
         if self._layout.source:
-            column = self._table.text[self._layout.source]
-            self._check_names(column, self._layout.source, "source id")
-            of_row, first = _in_order(column.codes)
-            return _Sources(of_row, first, [column.labels[code] for code in column.codes[first]])
-        if self._layout.shape == "wide":
+            of_row, first, names = self._named_sources(document)
+        elif self._layout.shape == "wide":
             of_row = first = np.arange(self._table.n_rows)
+            names = [str(number) for number in range(1, len(first) + 1)]
         else:
             of_row = np.zeros(self._table.n_rows, np.int64)
-            for column in (self._table.text[name] for name in self._fields.values()):
+            parts = [self._table.text[name] for name in self._fields.values()] + ([document] if document else [])
+            for column in parts:
                 of_row, first = _in_order(of_row * len(column.labels) + column.codes)
-        return _Sources(of_row, first, [str(number) for number in range(1, len(first) + 1)])
+            names = [str(number) for number in range(1, len(first) + 1)]
+        documents = [_cell(document, row) for row in first] if document else [""] * len(first)
+        before = self._existing.documents
+        moved = [k for k, name in enumerate(names) if documents[k] and before.get(name, documents[k]) != documents[k]]
+        self._problems.add(
+            first[moved],
+            self._layout.document,
+            "document_changed",
+            lambda row, _: "the campaign has another document for this source. Give it the same, or another source id.",
+        )
+        return _Sources(of_row, first, names, documents)
+
+    def _named_sources(self, document: TextColumn | None) -> tuple[Codes, Codes, list[str]]:
+        """Return sources by id, or by document and id where one id is in several documents."""
+        column = self._table.text[self._layout.source]
+        self._check_names(column, self._layout.source, "source id")
+        of_row, first = _in_order(column.codes)
+        names = [_cell(column, row) for row in first]
+        if document is None or (document.codes == document.codes[first][of_row]).all():
+            return of_row, first, names
+        of_row, first = _in_order(document.codes.astype(np.int64) * len(column.labels) + column.codes)
+        names = [":".join(filter(None, (_cell(document, row), _cell(column, row)))) for row in first]
+        if len(set(names)) < len(names):
+            again = next(place for place, name in enumerate(names) if name in names[:place])
+            message = f"document and source id together are “{shorten(names[again])}” twice. Change one of them."
+            raise TableError(self._table.file, [Problem(None, self._layout.source, message, "duplicate_source")])
+        too_long = first[[len(name) > LONGEST_NAME for name in names]]
+        message = f"document and source id together have at most {LONGEST_NAME} characters. Shorten one of them."
+        self._problems.add(too_long, self._layout.source, "long_name", lambda row, _: message)
+        self._notices.append(
+            Notice("ids_of_documents", "Source ids occur in several documents: sources are called document:id.")
+        )
+        return of_row, first, names
 
     def _texts(self, row: int) -> dict[str, str]:
         """Return the fields of the source that begins on a row."""
@@ -289,13 +336,17 @@ class _Reader:
 
     def _check_names(self, column: TextColumn, name: str, what: str) -> None:
         """Add a problem for each cell that is empty or too long for a name."""
-        lengths = np.array([len(label) for label in column.labels])[column.codes]
         self._problems.add(
-            np.flatnonzero(lengths == 0),
+            np.flatnonzero(_is_empty(column)[column.codes]),
             name,
             "empty_name",
             lambda row, _: f"the {what} is empty. Write it, or delete the row.",
         )
+        self._check_lengths_of_names(column, name, what)
+
+    def _check_lengths_of_names(self, column: TextColumn, name: str, what: str) -> None:
+        """Add a problem for each cell that is too long for a name."""
+        lengths = np.array([len(label) for label in column.labels])[column.codes]
         self._problems.add(
             np.flatnonzero(lengths > LONGEST_NAME),
             name,

@@ -2,6 +2,7 @@
 
 import hashlib
 import uuid
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.conf import settings
@@ -11,14 +12,16 @@ from django.utils import timezone
 
 from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.platform import CampaignRef, CrowdPlatform
-from campaigns.contracts.protocol import DEFAULT_KIND
+from campaigns.contracts.protocol import DEFAULT_KIND, DEFAULT_METHOD, Scope
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Layout, Mix
+from campaigns.design.paging import PageKind
 from campaigns.design.sampling import Leftover
 from campaigns.design.stopping import STOPPING_RULES, StoppingRule
 from campaigns.design.worker_test import DEFAULT_TEST, WORKER_TESTS
 from campaigns.platforms import platforms
 from campaigns.responses import get_response_kind
+from evalsite.lib.encryption import EncryptedField
 
 LONGEST_NAME = 200
 LONGEST_REASON = 200
@@ -26,6 +29,8 @@ LONGEST_REASON = 200
 VERSION_LENGTH = 12
 """Hexadecimal digits of the version of a consent text."""
 _LAYOUTS = [(layout.value, layout.value) for layout in Layout]
+_PAGE_KINDS = [(kind.value, kind.value) for kind in PageKind]
+_SCOPES = [(scope.value, scope.value) for scope in Scope]
 _LEFTOVERS = [(leftover.value, leftover.value) for leftover in Leftover]
 
 
@@ -56,6 +61,10 @@ class Campaign(models.Model):
     launched_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True, help_text="Left out of lists since then.")
+    retention_days = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Personal data of workers are erased so many days after the close."
+    )
+    erased_at = models.DateTimeField("all personal data erased", null=True, blank=True)
 
     screen = models.JSONField("what a worker is shown (campaigns.contracts.protocol.Screen)", default=dict)
     study_name = models.CharField(max_length=LONGEST_NAME, blank=True, help_text="Workers see it.")
@@ -70,6 +79,10 @@ class Campaign(models.Model):
         "accessible mode offered", default=False, help_text="Workers may choose real text instead of images."
     )
 
+    page_kind = models.CharField(
+        "what workers see at once", max_length=10, choices=_PAGE_KINDS, default=PageKind.OUTPUT.value
+    )
+    outputs_per_page = models.PositiveSmallIntegerField("outputs of a comparison", default=2)
     n_ordinary = models.PositiveSmallIntegerField("ordinary items", default=70)
     n_degraded = models.PositiveSmallIntegerField("degraded items", default=10)
     n_repeat = models.PositiveSmallIntegerField("repeats", default=10)
@@ -89,6 +102,8 @@ class Campaign(models.Model):
         max_length=20, choices=[(slug, test.title) for slug, test in WORKER_TESTS.items()], default=DEFAULT_TEST
     )
     alpha = models.FloatField("α", default=0.05)
+    method = models.CharField("response method", max_length=50, default=DEFAULT_METHOD)
+    method_options = models.JSONField("options of its response method", default=dict, blank=True)
     stopping_rule = models.CharField(
         "closes by itself", max_length=10, choices=STOPPING_RULES, default=StoppingRule.OFF.value
     )
@@ -106,7 +121,7 @@ class Campaign(models.Model):
 
     platform = models.CharField(max_length=50, default="link")
     platform_settings = models.JSONField(default=dict, blank=True)
-    platform_secrets = models.TextField("keys of its account at the platform, encrypted", blank=True)
+    platform_secrets = EncryptedField("keys of its account at the platform, encrypted", blank=True)
     account_data = models.JSONField("what its account at the platform has stored", default=dict, blank=True)
 
     has_given_hits = models.BooleanField("HITs came with the file", default=False)
@@ -138,6 +153,17 @@ class Campaign(models.Model):
             layout=Layout(self.layout),
             has_anchor=self.has_anchor,
         )
+
+    @property
+    def scopes_of_systems(self) -> tuple[Scope, ...]:
+        """What criteria are asked of that are about one system."""
+        of_page = () if self.page_kind == PageKind.COMPARISON else (Scope.PAGE,)
+        return (Scope.OUTPUT, Scope.TURN, *of_page)
+
+    @property
+    def is_revisable(self) -> bool:
+        """Whether workers may save a page and change it until they go on: documents are long."""
+        return self.page_kind == PageKind.DOCUMENT
 
     @property
     def can_choose_text(self) -> bool:
@@ -181,6 +207,13 @@ class Campaign(models.Model):
         """The first digits of the SHA-256 of the consent text in UTF-8; "" where there is no consent text."""
         text = self.consent.encode()
         return hashlib.sha256(text).hexdigest()[:VERSION_LENGTH] if text.strip() else ""
+
+    @property
+    def erases_at(self) -> datetime | None:
+        """When the personal data of its workers are to be erased; None while it is open, or if none are to be."""
+        if self.closed_at is None or self.retention_days is None:
+            return None
+        return self.closed_at + timedelta(days=self.retention_days)
 
     @property
     def is_launched(self) -> bool:
@@ -227,6 +260,11 @@ class Criterion(models.Model):
     statement = models.CharField(max_length=500)
     response = models.CharField("response kind", max_length=50, default=DEFAULT_KIND)
     settings = models.JSONField("options of its response kind", default=dict, blank=True)
+    scope = models.CharField("what it is asked of", max_length=10, choices=_SCOPES, default=Scope.OUTPUT.value)
+    shown_on = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+", help_text="Whose answer shows it."
+    )
+    shown_values = models.JSONField("answers that show it", default=list, blank=True)
     is_required = models.BooleanField("required", default=True)
     may_abstain = models.BooleanField("workers may say that they cannot judge", default=False)
     abstain_reasons = models.TextField("reasons why, one a line", blank=True)
@@ -253,8 +291,8 @@ class Criterion(models.Model):
 
     @property
     def is_tested(self) -> bool:
-        """Whether the worker test uses it: it can only use scores."""
-        return self.is_in_worker_test and self.bounds is not None
+        """Whether the worker test uses it: it can only use answers of which some are worse than others."""
+        return self.is_in_worker_test and self.response_kind.is_testable(self.settings)
 
     @property
     def ends(self) -> tuple[str, str] | None:

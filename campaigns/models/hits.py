@@ -36,7 +36,10 @@ class Hit(models.Model):
 
 
 class HitItem(models.Model):
-    """One position of a HIT: an output as shown. A copy knows its twin's position."""
+    """One position of a HIT: an output as shown. A copy knows its twin's position.
+
+    Items with the same `page` follow one another and are shown at once; without one an item is alone on its page.
+    """
 
     hit = models.ForeignKey(Hit, on_delete=models.CASCADE, related_name="items")
     position = models.PositiveSmallIntegerField()
@@ -44,6 +47,7 @@ class HitItem(models.Model):
     output = models.ForeignKey(Output, on_delete=models.PROTECT, related_name="items")
     twin_position = models.PositiveSmallIntegerField(null=True, blank=True)
     text = models.TextField("text as shown")
+    page = models.PositiveSmallIntegerField(null=True, blank=True)
 
     class Meta:
         ordering = ["position"]

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from campaigns.models.campaign import LONGEST_NAME, Campaign
+from evalsite.lib.encryption import EncryptedField
 
 CHAT = "chat"
 """The name of the one source of a live campaign."""
@@ -48,7 +49,7 @@ class Chatbot(models.Model):
     system = models.OneToOneField(System, on_delete=models.CASCADE, related_name="chatbot")
     connector = models.CharField(max_length=50)
     settings = models.JSONField("options of its connector", default=dict, blank=True)
-    secrets = models.TextField("secret options, encrypted", blank=True)
+    secrets = EncryptedField("secret options, encrypted", blank=True)
     dialogues = models.FileField(upload_to="dialogues/", blank=True)
     persona = models.JSONField("statements that it lives up to", default=list, blank=True)
     n_statements = models.PositiveSmallIntegerField(
@@ -92,6 +93,8 @@ class Source(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="sources")
     name = models.CharField(max_length=LONGEST_NAME, help_text="Its id in the imported file.")
     fields = models.JSONField(default=dict)
+    document = models.CharField("document that it belongs to", max_length=LONGEST_NAME, blank=True)
+    place = models.PositiveIntegerField("place in the document", default=0)
 
     class Meta:
         ordering = ["pk"]

@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from campaigns.models.campaign import Campaign
+from evalsite.lib.encryption import EncryptedField
 
 LONGEST_ADDRESS = 500
 
@@ -15,7 +16,7 @@ class Webhook(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="webhooks")
     url = models.CharField("address", max_length=LONGEST_ADDRESS)
     events = models.JSONField("names of the events that it is sent (campaigns.contracts.events)", default=list)
-    secret = models.TextField("what signs its deliveries, encrypted")
+    secret = EncryptedField("what signs its deliveries, encrypted")
     is_active = models.BooleanField("active", default=True)
     gone_at = models.DateTimeField("turned off by the receiver's answer 410", null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)

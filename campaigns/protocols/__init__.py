@@ -19,8 +19,8 @@ def find_protocol(slug: str) -> type[Protocol] | None:
 
 
 def list_protocols() -> list[type[Protocol]]:
-    """Return every protocol that a campaign can be made of, in the order of the settings."""
-    return [protocol for protocol in _protocols.all().values() if protocol.has_campaigns]
+    """Return every protocol in the order of the settings."""
+    return list(_protocols.all().values())
 
 
 def list_groups() -> list[tuple[str, list[type[Protocol]]]]:

@@ -1,4 +1,4 @@
-"""Campaigns of one's own: any fields, any criteria, any mix; with presets for Direct Assessment."""
+"""Campaigns of one's own: any fields, any criteria, any mix; with presets for Direct Assessment and Likert scales."""
 
 from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
 from campaigns.design.composition import POOL_OF_100, Mix
@@ -91,16 +91,17 @@ You cannot go back to an earlier one.
     has_open_screen = True
 
 
-class LikertScales(Protocol):
-    """A worker sees a source and a text, and chooses a point between disagreement and agreement for each criterion."""
+class Likert(Protocol):
+    """A worker sees a source and a text, and chooses one of a few ordered points for each criterion (Likert 1932)."""
 
-    slug = "da-likert"
-    title = "Direct Assessment, Likert scales"
+    slug = "likert"
+    title = "Likert scales"
     summary = "Quality criteria, each answered on five labelled points from strongly disagree to strongly agree."
     criteria = (
         CriterionSpec("clarity", "The text is clear.", response="scale"),
         CriterionSpec("usefulness", "The text is useful.", response="scale"),
     )
+    method = "ordinal"
     worker_test = "paired-wilcoxon"
     screen = Screen(fields=(Field("source", "Source"),), output_label="Text")
     mix = Mix(80, 10, 10)  # no field is known to be a reference

@@ -1,14 +1,27 @@
 """Options of which one, or several, are chosen."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 from numpy.random import Generator
 
 from campaigns.contracts.options import LongText, OptionsForm, Switch, Text
-from campaigns.contracts.response import BadAnswerError, ResponseKind, Settings, check_lines, lines_of, one_of
+from campaigns.contracts.response import (
+    NOTHING,
+    BadAnswerError,
+    ResponseKind,
+    Settings,
+    Subject,
+    check_lines,
+    lines_of,
+    one_of,
+    quoted,
+    step_of,
+)
 
 FEWEST, MOST, LONGEST = 2, 40, 200
+_NONE = "none of these"
 
 
 class ChoiceOptions(OptionsForm):
@@ -17,6 +30,16 @@ class ChoiceOptions(OptionsForm):
     is_empty_default = True
     options = LongText(
         label="Options", required=True, max_length=8000, initial="yes\nno", help_text=f"One a line: up to {MOST}."
+    )
+    field = Text(
+        label="Field with the options",
+        max_length=100,
+        help_text="Of each source, with its own options, one a line. Empty: the options above are those of all.",
+    )
+    correct = Text(
+        label="Field with the good options",
+        max_length=100,
+        help_text="Of each source, one a line; workers do not see it. Empty: it is not known which are good.",
     )
     is_several = Switch(label="Several may be chosen")
     none_label = Text(
@@ -34,18 +57,28 @@ class Choice(ResponseKind):
     template = "rate/responses/choice.html"
     instrument = "1. Multiple-choice options"
     elicitation = "7. Output classification or labelling"
+    table = "answers"
     options = ChoiceOptions
 
     @classmethod
     def check(cls, settings: Settings) -> None:
         """Refuse too few or too many options, long ones, and two of one name."""
+        if cls._field(settings):
+            return
         check_lines("Options", cls._listed(settings), fewest=FEWEST, most=MOST, longest=LONGEST)
 
     @classmethod
-    def _listed(cls, settings: Settings) -> list[str]:
+    def _listed(cls, settings: Settings, subject: Subject = NOTHING) -> list[str]:
         """Return the options, none of these last."""
-        none = cls._none(settings)
-        return [*lines_of(ChoiceOptions.value_of(settings, "options")), *([none] if none else [])]
+        none = [label] if (label := cls._none(settings)) else []
+        if not (field := cls._field(settings)):
+            return [*lines_of(ChoiceOptions.value_of(settings, "options")), *none]
+        return list(dict.fromkeys([*lines_of(subject.source.get(field, ""))[:MOST], *none]))
+
+    @classmethod
+    def _field(cls, settings: Settings) -> str:
+        """Return the field of the source that has the options, "" where all have the same."""
+        return (ChoiceOptions.value_of(settings, "field") or "").strip()
 
     @classmethod
     def _is_several(cls, settings: Settings) -> bool:
@@ -53,17 +86,29 @@ class Choice(ResponseKind):
 
     @classmethod
     def _none(cls, settings: Settings) -> str:
-        return (ChoiceOptions.value_of(settings, "none_label") or "").strip()
+        """Return what none of these is called; it can be chosen wherever a source may have no option."""
+        label = (ChoiceOptions.value_of(settings, "none_label") or "").strip()
+        return label or (_NONE if cls._field(settings) else "")
+
+    @classmethod
+    def needs_subject(cls, settings: Settings) -> bool:
+        """Tell whether each source has options of its own."""
+        return bool(cls._field(settings))
 
     @classmethod
     def shown(cls, settings: Settings) -> dict[str, Any]:
         """Return the options, and whether several may be chosen."""
-        return {"options": cls._listed(settings), "is_several": cls._is_several(settings)}
+        return cls.shown_with(settings, NOTHING)
 
     @classmethod
-    def clean(cls, sent: Sequence[str], settings: Settings) -> str | list[str] | None:
+    def shown_with(cls, settings: Settings, subject: Subject) -> dict[str, Any]:
+        """Return the options of a source, and whether several may be chosen."""
+        return {"options": cls._listed(settings, subject), "is_several": cls._is_several(settings)}
+
+    @classmethod
+    def clean(cls, sent: Sequence[str], settings: Settings, subject: Subject = NOTHING) -> str | list[str] | None:
         """Return what was chosen."""
-        options = cls._listed(settings)
+        options = cls._listed(settings, subject)
         wanted = [text for text in sent if text]
         if unknown := [text for text in wanted if text not in options]:
             raise BadAnswerError(f"“{unknown[0][:40]}” is none of the options.")
@@ -75,19 +120,33 @@ class Choice(ResponseKind):
         return chosen or None
 
     @classmethod
+    def cells(cls, value: Any, settings: Settings, subject: Subject) -> tuple[str, str]:
+        """Return what was chosen and what is good, as lists in JSON; none of these is, where no option is."""
+        field = (ChoiceOptions.value_of(settings, "correct") or "").strip()
+        good = lines_of(subject.source.get(field, "")) or [cls._none(settings)] if field else []
+        chosen = value if isinstance(value, list) else [value]
+        return json.dumps(chosen, ensure_ascii=False), json.dumps(good, ensure_ascii=False) if good else ""
+
+    @classmethod
     def describe(cls, settings: Settings) -> str:
         """Return the options."""
-        listed = ", ".join(f"“{option}”" for option in cls._listed(settings))
-        return f"{'any' if cls._is_several(settings) else 'one'} of the options {listed}"
+        each = "any" if cls._is_several(settings) else "one"
+        if field := cls._field(settings):
+            return f"{each} of the options of the source (its field “{field}”), or “{cls._none(settings)}”"
+        return f"{each} of the options {quoted(cls._listed(settings))}"
 
     @classmethod
     def values(cls, settings: Settings) -> tuple[str, str]:
         """Return the options."""
+        if cls._field(settings):
+            return "open", cls.describe(settings)
         options = cls._listed(settings)
         return str(len(options)), "; ".join(options)
 
     @classmethod
-    def simulate(cls, level: int, settings: Settings, rng: Generator) -> list[str]:
+    def simulate(
+        cls, levels: Sequence[int], settings: Settings, rng: Generator, subject: Subject = NOTHING
+    ) -> list[str]:
         """Return the option whose share of the slider the level lies in, from the last to the first."""
-        options = cls._listed(settings)
-        return [options[-1 - min(level * len(options) // 100, len(options) - 1)]]
+        options = cls._listed(settings, subject)
+        return [options[-1 - step_of(levels, len(options))]]

@@ -6,7 +6,18 @@ from typing import Any
 from numpy.random import Generator
 
 from campaigns.contracts.options import LongText, Number, OptionsForm
-from campaigns.contracts.response import BadAnswerError, ResponseKind, Settings, check_lines, lines_of, one_of
+from campaigns.contracts.response import (
+    NOTHING,
+    BadAnswerError,
+    ResponseKind,
+    Settings,
+    Subject,
+    check_lines,
+    lines_of,
+    one_of,
+    quoted,
+    step_of,
+)
 
 FEWEST, MOST, LONGEST = 2, 11, 100
 _AGREEMENT = "\n".join(
@@ -66,7 +77,7 @@ class Scale(ResponseKind):
         return {"points": cls._points(settings)}
 
     @classmethod
-    def clean(cls, sent: Sequence[str], settings: Settings) -> int | None:
+    def clean(cls, sent: Sequence[str], settings: Settings, subject: Subject = NOTHING) -> int | None:
         """Return the score of the point."""
         text = one_of(sent)
         if not text:
@@ -88,6 +99,11 @@ class Scale(ResponseKind):
         return scores[0], scores[-1]
 
     @classmethod
+    def levels(cls, settings: Settings) -> dict[int, str]:
+        """Return the points by score, lowest first."""
+        return cls._points(settings)
+
+    @classmethod
     def ends(cls, settings: Settings) -> tuple[str, str]:
         """Return the labels of the lowest and the highest point."""
         labels = cls._labels(settings)
@@ -97,7 +113,7 @@ class Scale(ResponseKind):
     def describe(cls, settings: Settings) -> str:
         """Return the points."""
         labels = cls._labels(settings)
-        return f"a scale of {len(labels)} points ({', '.join(f'“{label}”' for label in labels)})"
+        return f"a scale of {len(labels)} points ({quoted(labels)})"
 
     @classmethod
     def values(cls, settings: Settings) -> tuple[str, str]:
@@ -106,7 +122,9 @@ class Scale(ResponseKind):
         return str(len(points)), ", ".join(f"{score} = {label}" for score, label in points.items())
 
     @classmethod
-    def simulate(cls, level: int, settings: Settings, rng: Generator) -> list[str]:
+    def simulate(
+        cls, levels: Sequence[int], settings: Settings, rng: Generator, subject: Subject = NOTHING
+    ) -> list[str]:
         """Return the point whose share of the slider the level lies in."""
         scores = list(cls._points(settings))
-        return [str(scores[min(level * len(scores) // 100, len(scores) - 1)])]
+        return [str(scores[step_of(levels, len(scores))])]

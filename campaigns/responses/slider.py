@@ -1,22 +1,39 @@
 """A slider without a position until it is moved, and without numbers (Graham et al. 2013)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from numpy.random import Generator
 
-from campaigns.contracts.options import OptionsForm, Text
-from campaigns.contracts.response import BadAnswerError, ResponseKind, Settings, one_of
+from campaigns.contracts.options import LongText, OptionsForm, Text
+from campaigns.contracts.response import (
+    NOTHING,
+    BadAnswerError,
+    ResponseKind,
+    Settings,
+    Subject,
+    check_lines,
+    lines_of,
+    mean_level,
+    one_of,
+)
+from evalsite.lib.words import listed
 
 LOWEST, HIGHEST = 0, 100
-_DIGITS = 3
+_DIGITS, _LONGEST, _MOST_BETWEEN = 3, 100, 5
+_BETWEEN = "Labels between the ends"
 
 
 class SliderOptions(OptionsForm):
-    """What its two ends are called."""
+    """What its two ends are called, and positions between them."""
 
     is_empty_default = True
-    left_label = Text(label="Left end", required=True, max_length=100, initial="strongly disagree")
-    right_label = Text(label="Right end", required=True, max_length=100, initial="strongly agree")
+    left_label = Text(label="Left end", required=True, max_length=_LONGEST, initial="strongly disagree")
+    right_label = Text(label="Right end", required=True, max_length=_LONGEST, initial="strongly agree")
+    labels_between = LongText(
+        label=_BETWEEN,
+        help_text="One a line, at equal distances: two are at a third and two thirds. Answers may gather around them.",
+    )
 
 
 class Slider(ResponseKind):
@@ -24,7 +41,7 @@ class Slider(ResponseKind):
 
     slug = "slider"
     title = "Slider"
-    summary = "A slider from 0 to 100 without numbers, between two labelled ends."
+    summary = "A slider from 0 to 100 without numbers, between two labelled ends, if you like with labels between."
     ask = "Move every slider"
     template = "rate/responses/slider.html"
     needs_script = True
@@ -32,12 +49,15 @@ class Slider(ResponseKind):
     options = SliderOptions
 
     @classmethod
-    def shown(cls, settings: Settings) -> dict[str, str]:
-        """Return the labels of the ends."""
-        return {name: SliderOptions.value_of(settings, name) for name in SliderOptions.named()}
+    def shown(cls, settings: Settings) -> dict[str, Any]:
+        """Return the labels of the ends, and those between them as a list, `between`."""
+        between = lines_of(SliderOptions.value_of(settings, "labels_between"))
+        check_lines(_BETWEEN, between, fewest=0, most=_MOST_BETWEEN, longest=_LONGEST)
+        ends = {name: SliderOptions.value_of(settings, name) for name in ("left_label", "right_label")}
+        return ends | {"between": between}
 
     @classmethod
-    def clean(cls, sent: Sequence[str], settings: Settings) -> int | None:
+    def clean(cls, sent: Sequence[str], settings: Settings, subject: Subject = NOTHING) -> int | None:
         """Return the position."""
         text = one_of(sent)
         if not text:
@@ -64,8 +84,10 @@ class Slider(ResponseKind):
 
     @classmethod
     def describe(cls, settings: Settings) -> str:
-        """Return the ends' labels."""
-        return "a slider from “{}” to “{}”".format(*cls.ends(settings))
+        """Return the labels."""
+        between = [f"“{label}”" for label in cls.shown(settings)["between"]]
+        more = f", with {listed(between)} between" if between else ""
+        return "a slider from “{}” to “{}”".format(*cls.ends(settings)) + more
 
     @classmethod
     def values(cls, settings: Settings) -> tuple[str, str]:
@@ -73,6 +95,8 @@ class Slider(ResponseKind):
         return "101", "[0, 100], whole numbers"
 
     @classmethod
-    def simulate(cls, level: int, settings: Settings, rng: Generator) -> list[str]:
+    def simulate(
+        cls, levels: Sequence[int], settings: Settings, rng: Generator, subject: Subject = NOTHING
+    ) -> list[str]:
         """Return the position."""
-        return [str(level)]
+        return [str(mean_level(levels))]

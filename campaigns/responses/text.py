@@ -6,7 +6,7 @@ from typing import Any
 from numpy.random import Generator
 
 from campaigns.contracts.options import Number, OptionsForm
-from campaigns.contracts.response import BadAnswerError, ResponseKind, Settings, one_of
+from campaigns.contracts.response import NOTHING, BadAnswerError, ResponseKind, Settings, Subject, mean_level, one_of
 
 LONGEST = 10_000
 
@@ -37,7 +37,7 @@ class FreeText(ResponseKind):
         return {"longest": TextOptions.value_of(settings, "longest")}
 
     @classmethod
-    def clean(cls, sent: Sequence[str], settings: Settings) -> str | None:
+    def clean(cls, sent: Sequence[str], settings: Settings, subject: Subject = NOTHING) -> str | None:
         """Return the text."""
         text = one_of(sent).replace("\r\n", "\n").replace("\0", "").strip()
         longest: int = TextOptions.value_of(settings, "longest")
@@ -51,7 +51,9 @@ class FreeText(ResponseKind):
         return f"a text of up to {TextOptions.value_of(settings, 'longest'):,} characters"
 
     @classmethod
-    def simulate(cls, level: int, settings: Settings, rng: Generator) -> list[str]:
+    def simulate(
+        cls, levels: Sequence[int], settings: Settings, rng: Generator, subject: Subject = NOTHING
+    ) -> list[str]:
         """Return a short remark."""
         longest: int = TextOptions.value_of(settings, "longest")
-        return [("Simulated: fine." if level >= 50 else "Simulated: poor.")[:longest]]
+        return [("Simulated: fine." if mean_level(levels) >= 50 else "Simulated: poor.")[:longest]]

@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID, uuid4
@@ -10,8 +10,9 @@ from uuid import UUID, uuid4
 from django.db import transaction
 
 from campaigns.connectors import get_connector
-from campaigns.contracts.protocol import Protocol
-from campaigns.design.composition import Mix
+from campaigns.contracts.protocol import CriterionSpec, Protocol
+from campaigns.design.stopping import StoppingRule
+from campaigns.methods import methods, reads
 from campaigns.models import CHAT, Campaign, Chatbot, Criterion, Membership, Output, Source, System
 from campaigns.platforms import platforms
 from campaigns.protocols import get_protocol
@@ -26,7 +27,10 @@ _LIVE_HITS = 100
 # bounds of a stopping rule hold whatever makes one stop, and whenever one decides that.
 CHANGEABLE_AFTER_LAUNCH = frozenset(
     {"name", "contact", "lease_minutes", "offers_text", "stopping_rule", "stopping_systems", "is_adaptive"}
+    | {"method", "method_options", "retention_days"}
 )
+
+_OF_METHOD = frozenset({"method", "method_options", "stopping_rule", "is_adaptive"})
 
 DEGRADED = "degraded"
 """Name and connector of the degraded chatbot that a campaign begins with."""
@@ -52,25 +56,45 @@ def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UU
         chat=preset.chat.to_json() if preset.chat else {},
         n_hits=_LIVE_HITS if preset.chat else None,
         instructions=default_instructions(preset),
-        **mix_fields(preset.mix),
+        **design_fields(preset),
         seed=new_seed(),
         worker_test=preset.worker_test,
         alpha=preset.alpha,
+        method=preset.method,
+        method_options=dict(preset.method_options),
         # What has no default is not set: its platform may propose a value once there are HITs.
         platform_settings={
             name: default for name, default in platforms["link"].options.defaults().items() if default is not None
         },
     )
     Membership.objects.create(campaign=campaign, user=owner, role=Membership.Role.OWNER)
-    Criterion.objects.bulk_create(
-        Criterion(
-            campaign=campaign, order=order, **asdict(spec) | {"settings": check_settings(spec.response, spec.settings)}
-        )
-        for order, spec in enumerate(preset.criteria)
-    )
+    _store_criteria(campaign, preset.criteria)
     if campaign.is_live:
         store_chatbot(campaign=campaign, name=DEGRADED, connector=DEGRADED, is_degraded=True)
     return campaign
+
+
+def _store_criteria(campaign: Campaign, specs: Sequence[CriterionSpec]) -> None:
+    made: dict[str, Criterion] = {}
+    for order, spec in enumerate(specs):
+        fields = asdict(spec) | {
+            "settings": check_settings(spec.response, spec.settings),
+            "shown_on": made[spec.shown_on] if spec.shown_on else None,
+            "shown_values": list(spec.shown_values),
+        }
+        made[spec.name] = Criterion(campaign=campaign, order=order, **fields)
+    link_and_create(list(made.values()))
+
+
+def link_and_create(criteria: Sequence[Criterion]) -> None:
+    """Store new criteria of a campaign, of which some may be shown on the answer to another one of them."""
+    before = [each.shown_on for each in criteria]
+    for each in criteria:
+        each.shown_on = None
+    Criterion.objects.bulk_create(criteria)
+    for each, shown_on in zip(criteria, before, strict=True):
+        each.shown_on = shown_on
+    Criterion.objects.bulk_update([each for each in criteria if each.shown_on], ["shown_on"])
 
 
 def check_id(public_id: UUID | None) -> None:
@@ -101,9 +125,12 @@ def store_chatbot(
     return Chatbot.objects.create(system=system, connector=connector, settings=checked, **fields)
 
 
-def mix_fields(mix: Mix) -> dict[str, Any]:
-    """Return a mix as the fields of a campaign."""
+def design_fields(preset: type[Protocol]) -> dict[str, Any]:
+    """Return what a protocol presets of the design, as fields of a campaign."""
+    mix = preset.mix
     return {
+        "page_kind": preset.page_kind.value,
+        "outputs_per_page": preset.outputs_per_page,
         "n_ordinary": mix.n_ordinary,
         "n_degraded": mix.n_degraded,
         "n_repeat": mix.n_repeat,
@@ -162,7 +189,9 @@ def change_campaign(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campai
     """Set fields of a campaign; `platform_settings` is merged into what is set. All else stays as it is.
 
     After the launch options of the platform may change that are operational. Raises DomainError `frozen` for what
-    workers have seen.
+    workers have seen; `bad_method` for a method that cannot read the campaign's responses, or cannot be looked at while
+    they come, though the campaign is to close itself; `bad_settings` for options that the method does not have;
+    `bad_retention` for a longer period than workers may have been told.
     """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     options = {**locked.platform_settings, **changes.get("platform_settings", {})}
@@ -173,8 +202,35 @@ def change_campaign(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campai
         operational = locked.crowd_platform.options.operational()
         if changed - {"platform_settings"} - CHANGEABLE_AFTER_LAUNCH or chosen - operational:
             raise frozen()
+        if "retention_days" in changed:
+            _check_retention(locked.retention_days, wanted["retention_days"])
     for name in changed:
         setattr(locked, name, wanted[name])
+    if changed & _OF_METHOD:
+        _check_method(locked, is_new="method" in changed)
     if changed:
         locked.save(update_fields=sorted(changed))
     return locked
+
+
+def _check_retention(before: int | None, now: int | None) -> None:
+    """Raise DomainError `bad_retention` if personal data would be kept longer than was said."""
+    if before is not None and (now is None or now > before):
+        text = f"Workers may have been told that their data are kept for {before} days. Keep them no longer than that."
+        raise DomainError("bad_retention", text)
+
+
+def _check_method(campaign: Campaign, *, is_new: bool) -> None:
+    """Raise DomainError `bad_method` or `bad_settings` if the campaign cannot be analysed as it says."""
+    method = methods[campaign.method]
+    method().check_options(campaign.method_options)
+    if is_new and not any(reads(method, criterion) for criterion in campaign.criteria.all()):
+        raise DomainError(
+            "bad_method", f"{method.title} cannot read the answers on these criteria. Choose another method."
+        )
+    if not method.has_looks and (campaign.stopping_rule != StoppingRule.OFF or campaign.is_adaptive):
+        raise DomainError(
+            "bad_method",
+            f"Results of {method.title} cannot be looked at while responses come. Let the campaign run to its end, and "
+            "give out HITs in order; or choose another method.",
+        )

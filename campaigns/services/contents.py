@@ -6,6 +6,7 @@ Each is called inside a transaction that holds the campaign's lock.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from django.db import transaction
+from django.db.models import Max
 
 from campaigns.data_queries import output_keys, source_keys
 from campaigns.design.composition import Kind, Layout
@@ -33,8 +34,8 @@ def clear_contents(campaign: Campaign) -> None:
 def add_contents(campaign: Campaign, contents: Contents, on_progress: OnProgress, human: Sequence[str] = ()) -> None:
     """Add sources, systems and outputs to what is there; raise DomainError `too_many_systems`.
 
-    Fields that a source lacked are added to it. If no system is marked as human, the first is that is called as one
-    of `human`, or “human”.
+    Fields and a document that a source lacked are added to it. If no system is marked as human, the first is that is
+    called as one of `human`, or “human”.
     """
     source_ids = _add_sources(campaign, contents.sources)
     system_ids = _add_systems(campaign, contents.systems)
@@ -54,21 +55,47 @@ def _output_rows(
 def _add_sources(campaign: Campaign, sources: Sequence[SourceText]) -> list[int]:
     """Return the key of each source, once the new ones are stored and the others have their further fields."""
     keys = source_keys(campaign)
+    place_of = _places(campaign, sources)
     known = [source for source in sources if source.name in keys]
     new = [source for source in sources if source.name not in keys]
     stored = Source.objects.bulk_create(
-        (Source(campaign=campaign, name=source.name, fields=source.fields) for source in new), batch_size=_CHUNK
+        (
+            Source(
+                campaign=campaign,
+                name=source.name,
+                fields=source.fields,
+                document=source.document,
+                place=place_of.get(source.name, 0),
+            )
+            for source in new
+        ),
+        batch_size=_CHUNK,
     )
     keys |= {source.name: source.pk for source in stored}
     for chunk in _chunks(known):
-        by_name = {source.name: source.fields for source in chunk}
+        by_name = {source.name: source for source in chunk}
         changed = []
         for row in campaign.sources.filter(name__in=by_name):
-            if not by_name[row.name].keys() <= row.fields.keys():
-                row.fields = by_name[row.name] | row.fields
+            source = by_name[row.name]
+            if row.name in place_of or not source.fields.keys() <= row.fields.keys():
+                row.fields = source.fields | row.fields
+                row.document = row.document or source.document
+                row.place = place_of.get(row.name, row.place)
                 changed.append(row)
-        Source.objects.bulk_update(changed, ["fields"])
+        Source.objects.bulk_update(changed, ["fields", "document", "place"])
     return [keys[source.name] for source in sources]
+
+
+def _places(campaign: Campaign, sources: Sequence[SourceText]) -> dict[str, int]:
+    """Return the place, from 1, of each source that gets a document, in the order of the file, after those there."""
+    there = campaign.sources.exclude(document="").order_by()
+    known = set(there.values_list("name", flat=True).iterator(_CHUNK))
+    last: dict[str, int] = dict(there.values("document").annotate(n=Max("place")).values_list("document", "n"))
+    places = {}
+    for source in sources:
+        if source.document and source.name not in known:
+            places[source.name] = last[source.document] = last.get(source.document, 0) + 1
+    return places
 
 
 def _chunks(sources: Sequence[SourceText]) -> Iterator[Sequence[SourceText]]:
@@ -129,7 +156,7 @@ def add_given_hits(campaign: Campaign, contents: Contents, hits: Sequence[GivenH
 def _item_rows(stored: Sequence[Hit], hits: Sequence[GivenHit], output_ids: Sequence[int]) -> Iterator[ItemRow]:
     for row, hit in zip(stored, hits, strict=True):
         for position, item in enumerate(hit.items, start=1):
-            yield row.pk, position, int(item.kind), output_ids[item.output], item.twin_position, item.text
+            yield row.pk, position, int(item.kind), output_ids[item.output], item.twin_position, item.text, None
 
 
 @transaction.atomic

@@ -9,13 +9,15 @@ from campaigns.building.proposals import Proposal
 from campaigns.design.raters import Raters
 from campaigns.models import Campaign
 from campaigns.protocols import get_protocol
-from campaigns.services.campaigns import change_campaign, lock_for_change, mark_unbuilt, mix_fields, new_seed
+from campaigns.services.campaigns import change_campaign, design_fields, lock_for_change, mark_unbuilt, new_seed
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 
 # What HITs follow from, and what they do not.
 COMPOSITION = frozenset(
     {
+        "page_kind",
+        "outputs_per_page",
         "n_ordinary",
         "n_degraded",
         "n_repeat",
@@ -97,4 +99,4 @@ def draw_seed(*, campaign: Campaign) -> Campaign:
 
 def preset_of(campaign: Campaign) -> dict[str, Any]:
     """Return the fields of the design that the campaign's protocol presets."""
-    return mix_fields(get_protocol(campaign.protocol).mix)
+    return design_fields(get_protocol(campaign.protocol))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from itertools import repeat
 
 import numpy as np
 from django.db import transaction
@@ -109,8 +110,9 @@ def _item_rows(
     """Yield the items' rows, in order of HIT and position."""
     outputs = np.append(inputs.output_ids, inputs.degraded_id or 0)  # −1 is the degraded chatbot
     columns = (hit_ids[hits.hit], hits.position, hits.kind, outputs[hits.output], hits.twin_position)
-    rows = zip(*(column.tolist() for column in columns), texts, strict=True)
-    for n_done, (hit, position, kind, output, twin, text) in enumerate(rows):
+    pages = repeat(None) if hits.page is None else hits.page.tolist()
+    rows = zip(*(column.tolist() for column in columns), texts, pages, strict=False)
+    for n_done, (hit, position, kind, output, twin, text, page) in enumerate(rows):
         if n_done % _REPORT_EVERY == 0:
             on_progress(n_done, len(texts), "Storing the HITs")
-        yield hit, position, kind, output, twin if twin > 0 else None, text
+        yield hit, position, kind, output, twin if twin > 0 else None, text, page

@@ -14,7 +14,7 @@ from campaigns.checklist import checklist, missing, to_confirm
 from campaigns.contracts.events import CampaignClosed, CampaignLaunched
 from campaigns.models import LONGEST_NAME, Campaign, Chatbot, Hit, HitItem, Membership, Output, Source
 from campaigns.queries import proposed_settings
-from campaigns.services.campaigns import check_id, new_seed
+from campaigns.services.campaigns import check_id, link_and_create, new_seed
 from campaigns.services.rows import refresh_statistics
 from campaigns.services.webhooks import announce
 from evalsite.accounts.models import User
@@ -150,11 +150,11 @@ def duplicate_campaign(
         seed=new_seed(),
     )
     Membership.objects.create(campaign=copy, user=owner, role=Membership.Role.OWNER)
-    for model in ("criteria", "systems"):
-        rows = list(getattr(campaign, model).all())
-        for row in rows:
-            row.pk, row.campaign = None, copy
-        getattr(copy, model).bulk_create(rows)
+    _copy_criteria(campaign, copy)
+    systems = list(campaign.systems.all())
+    for system in systems:
+        system.pk, system.campaign = None, copy
+    copy.systems.bulk_create(systems)
     can_edit = campaign.memberships.filter(user=owner).exclude(role=Membership.Role.VIEWER).exists()
     if can_edit and campaign.platform_secrets:
         copy.platform_secrets = campaign.platform_secrets
@@ -167,6 +167,15 @@ def duplicate_campaign(
             Campaign.objects.filter(pk=copy.pk).update(status=Status.READY)
     copy.refresh_from_db()
     return copy
+
+
+def _copy_criteria(campaign: Campaign, copy: Campaign) -> None:
+    """Copy the criteria; one that is shown on the answer to another is shown on the copy of that one."""
+    criteria = {criterion.pk: criterion for criterion in campaign.criteria.all()}
+    for criterion in criteria.values():
+        criterion.pk, criterion.campaign = None, copy
+        criterion.shown_on = criteria[criterion.shown_on_id] if criterion.shown_on_id else None
+    link_and_create(list(criteria.values()))
 
 
 def _copy_chatbots(campaign: Campaign, copy: Campaign, *, with_secrets: bool) -> None:
@@ -194,8 +203,8 @@ def _name_of_copy(campaign: Campaign, as_replication: bool) -> str:
 # Names are unique in a campaign, so they tell which copy belongs to which original. `old` and `new` are campaigns.
 _COPY_OUTPUTS = (
     """
-    INSERT INTO campaigns_source (campaign_id, name, fields)
-    SELECT %(new)s, name, fields FROM campaigns_source WHERE campaign_id = %(old)s ORDER BY id
+    INSERT INTO campaigns_source (campaign_id, name, fields, document, place)
+    SELECT %(new)s, name, fields, document, place FROM campaigns_source WHERE campaign_id = %(old)s ORDER BY id
     """,
     """
     INSERT INTO campaigns_output (source_id, system_id, text)
@@ -214,8 +223,8 @@ _COPY_HITS = (
     SELECT %(new)s, number, %(places)s, TRUE, 1 FROM campaigns_hit WHERE campaign_id = %(old)s ORDER BY number
     """,
     """
-    INSERT INTO campaigns_hititem (hit_id, position, kind, output_id, twin_position, text)
-    SELECT new_hit.id, item.position, item.kind, new_output.id, item.twin_position, item.text
+    INSERT INTO campaigns_hititem (hit_id, position, kind, output_id, twin_position, text, page)
+    SELECT new_hit.id, item.position, item.kind, new_output.id, item.twin_position, item.text, item.page
     FROM campaigns_hititem item
     JOIN campaigns_hit hit ON hit.id = item.hit_id
     JOIN campaigns_hit new_hit ON new_hit.campaign_id = %(new)s AND new_hit.number = hit.number

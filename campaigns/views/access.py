@@ -25,6 +25,7 @@ from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, url_of
 from campaigns.queries import Role, being_deleted, get_campaign_for
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.acts import note_refusal
 from evalsite.lib.errors import CONFLICT, UNPROCESSABLE, DomainError
 
 _P = ParamSpec("_P")
@@ -93,6 +94,7 @@ def back_to(name: str, *arguments: str) -> Refused:
 
     def answer(request: SignedInRequest, campaign: Campaign, error: DomainError) -> HttpResponse:
         messages.error(request, error.message)
+        note_refusal()
         assert request.resolver_match
         found = request.resolver_match.kwargs
         return redirect(name, campaign.public_id, *(found[argument] for argument in arguments))

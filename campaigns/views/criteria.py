@@ -40,9 +40,10 @@ def _page(
 ) -> HttpResponse:
     """Show the criteria; `refused` is a form that was sent in vain, `error` what else could not be done."""
     context = campaign_context(campaign, "criteria")
+    found = list(campaign.criteria.all())
     rows = [
-        refused if refused and refused.criterion == criterion else CriterionForm(criterion)
-        for criterion in campaign.criteria.all()
+        refused if refused and refused.criterion == criterion else CriterionForm(criterion, others=found)
+        for criterion in found
     ]
     for form in rows:
         form.freeze(context)
@@ -72,7 +73,7 @@ def criteria(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 def criterion(request: SignedInRequest, campaign: Campaign, criterion_id: int) -> HttpResponse:
     """Change a criterion."""
     found = get_criterion_of(campaign, criterion_id)
-    form = CriterionForm(found, request.POST)
+    form = CriterionForm(found, request.POST, others=list(campaign.criteria.all()))
     answer = save_form(
         request,
         form,

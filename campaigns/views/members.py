@@ -1,7 +1,9 @@
 """The members of a campaign. Members see each other; owners manage."""
 
+from contextlib import suppress
+
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 
 from campaigns.forms.campaigns import MemberForm, RoleForm
@@ -12,6 +14,7 @@ from campaigns.services.members import add_member, change_role, remove_member
 from campaigns.views.access import campaign_view, render_form
 from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.acts import note_act
 from evalsite.lib.errors import DomainError
 
 
@@ -52,6 +55,7 @@ def member(request: SignedInRequest, campaign: Campaign, membership_id: int) -> 
     form = RoleForm(request.POST)
     if not form.is_valid():
         raise DomainError("bad_role", "Choose one of the roles.")
+    note_act(about=membership.user.email)
     change_role(campaign=campaign, membership=membership, role=form.cleaned_data["role"])
     messages.success(request, f"{membership.user} has another role now.")
     return redirect("campaigns:members", campaign.public_id)
@@ -60,6 +64,8 @@ def member(request: SignedInRequest, campaign: Campaign, membership_id: int) -> 
 @campaign_view("POST", to_change=Role.OWNER, refused=_page)
 def remove(request: SignedInRequest, campaign: Campaign, membership_id: int) -> HttpResponse:
     """Take a member out: another, or oneself."""
+    with suppress(Http404):  # somebody has removed them before
+        note_act(about=get_membership_of(campaign, membership_id).user.email)
     remove_member(campaign=campaign, membership_id=membership_id)
     if is_member(request.user, campaign):
         return redirect("campaigns:members", campaign.public_id)

@@ -4,17 +4,18 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import (
     BigIntegerField,
     Count,
-    DurationField,
     Exists,
-    ExpressionWrapper,
     F,
+    FloatField,
+    Func,
     Min,
     OuterRef,
     Q,
@@ -23,10 +24,11 @@ from django.db.models import (
     Value,
 )
 from django.db.models.functions import Coalesce, Replace
+from django.db.models.sql.compiler import SQLCompiler
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from analysis.campaign_queries import settings_of
+from analysis.campaign_queries import judging_settings_of
 from analysis.live import list_live_workers
 from annotation.models import Assignment
 from campaigns.design.worker_test import NO_TEST
@@ -96,7 +98,7 @@ def _workers_of(assignments: Iterable[int]) -> QuerySet[Assignment, Any]:
 def read_verdicts(campaign: Campaign, now: datetime) -> Verdicts:
     """Return what the worker test says, as the workers page shows it; nothing if the test cannot be made."""
     try:
-        workers = list_live_workers(campaign, settings_of(campaign), now)
+        workers = list_live_workers(campaign, judging_settings_of(campaign), now)
     except DomainError:
         workers = []
     otherwise = TRUSTED if campaign.worker_test == NO_TEST else UNTESTED
@@ -120,7 +122,8 @@ def list_payments(
     union cannot be filtered. An assignment whose worker came back with another one of the platform is in it with each.
     """
     submissions = Submission.objects.filter(campaign=campaign)
-    belongs = Submission.objects.filter(campaign=campaign, assignment=OuterRef("pk"))
+    # Without the campaign, by whose index SQLite would look through all submissions for each assignment.
+    belongs = Submission.objects.filter(assignment=OuterRef("pk"))
     assignments = Assignment.objects.filter(campaign=campaign).exclude(Exists(belongs))
     if here:
         submissions = submissions.filter(Q(assignment=None) if here == NONE else Q(assignment__state=here))
@@ -267,16 +270,29 @@ class Wages:
     missing: Decimal
 
 
+class _Seconds(Func):
+    """Seconds to a time from another, to the millisecond: Django's difference calls Python for each row of SQLite."""
+
+    template = "ROUND(EXTRACT(EPOCH FROM %(expressions)s), 3)"
+    arg_joiner = " - "
+    arity = 2
+    output_field = FloatField()
+
+    def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        """Return the SQL for SQLite, whose times are days there."""
+        template = "ROUND((JULIANDAY(%(expressions)s)) * 86400.0, 3)"
+        return self.as_sql(compiler, connection, template=template, arg_joiner=") - JULIANDAY(", **context)
+
+
 def compare_wages(campaign: Campaign, wage: Decimal) -> Wages:
     """Return how the reward compares to `wage` per hour, for the time that each finished assignment took. One query."""
-    enough = timedelta(hours=float(campaign.reward / wage))
-    took = ExpressionWrapper(F("seen_at") - F("started_at"), output_field=DurationField())
+    enough = float(campaign.reward / wage) * _S_PER_HOUR
     finished = Assignment.objects.filter(campaign=campaign, state=Assignment.State.FINISHED).order_by()
     is_below = Q(took__gt=enough)
-    found = finished.annotate(took=took).aggregate(
+    found = finished.annotate(took=_Seconds("seen_at", "started_at")).aggregate(
         n=Count("pk"), n_below=Count("pk", filter=is_below), below=Sum("took", filter=is_below)
     )
-    hours = Decimal((found["below"] or timedelta()).total_seconds()) / _S_PER_HOUR
+    hours = Decimal(found["below"] or 0) / _S_PER_HOUR
     missing = hours * wage - found["n_below"] * campaign.reward
     return Wages(found["n"], found["n_below"], max(missing, _NOTHING).quantize(_CENT))
 

@@ -32,6 +32,7 @@ from crowd.queries.payments import (
 )
 from crowd.queries.publishing import last_check
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.acts import note_act
 
 _ROWS_PER_PAGE, _DISCREPANCIES_PER_PAGE = 50, 25
 
@@ -104,6 +105,7 @@ def payments_csv(request: SignedInRequest, campaign: Campaign) -> StreamingHttpR
         raise Http404("There is no such choice.")
     if form.has_real_ids and campaign.my_role != Role.OWNER:
         raise PermissionDenied("Only owners may take out the workers’ own ids.")
+    note_act(is_act=form.has_real_ids)
     names = real_name if form.has_real_ids else hashed_name
     rows = iter_payments(campaign, names=names, with_ids=form.has_real_ids, only_done=form.has_only_done)
     response = StreamingHttpResponse(csv_pieces(PAYMENT_COLUMNS, rows), content_type="text/csv; charset=utf-8")

@@ -19,6 +19,7 @@ from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.models import Job
 from evalsite.jobs.queries import count_jobs, get_workers, list_jobs
 from evalsite.jobs.services import retry_job
+from evalsite.lib.acts import note_refusal
 from evalsite.lib.errors import DomainError
 
 _PAGE = 25
@@ -51,6 +52,7 @@ def retry(request: SignedInRequest, job_id: UUID) -> HttpResponse:
         messages.success(request, "The job is queued again.")
     except DomainError as error:
         messages.error(request, error.message)
+        note_refusal()
     after = request.POST.get("next", "")
     if url_has_allowed_host_and_scheme(after, {request.get_host()}, require_https=request.is_secure()):
         return redirect(after)

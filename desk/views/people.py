@@ -16,6 +16,7 @@ from evalsite.accounts.attempts import is_mail_set_up
 from evalsite.accounts.mails import mail_password_link
 from evalsite.accounts.models import User
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.acts import note_act
 from evalsite.lib.errors import CONFLICT, DomainError
 
 _PAGE = 50
@@ -54,7 +55,7 @@ def invite(request: SignedInRequest) -> HttpResponse:
 @admin_view("GET", "POST")
 def person(request: SignedInRequest, user_id: int) -> HttpResponse:
     """Show an account; change its name and address."""
-    user = get_object_or_404(User, pk=user_id)
+    user = _find(user_id)
     form = PersonForm(request.POST) if request.method == "POST" else _form_of(user)
     if request.method == "POST" and form.is_valid():
         try:
@@ -69,7 +70,7 @@ def person(request: SignedInRequest, user_id: int) -> HttpResponse:
 @admin_view("POST")
 def link(request: SignedInRequest, user_id: int) -> HttpResponse:
     """Make a link to choose a password; show it, this once."""
-    user = get_object_or_404(User, pk=user_id)
+    user = _find(user_id)
     try:
         return _link_page(request, user)
     except DomainError as error:
@@ -79,7 +80,7 @@ def link(request: SignedInRequest, user_id: int) -> HttpResponse:
 @admin_view("POST")
 def deactivate(request: SignedInRequest, user_id: int) -> HttpResponse:
     """End what a user can do here."""
-    user = get_object_or_404(User, pk=user_id)
+    user = _find(user_id)
     try:
         services.deactivate_user(user=user, now=timezone.now(), by=request.user)
     except DomainError as error:
@@ -91,7 +92,7 @@ def deactivate(request: SignedInRequest, user_id: int) -> HttpResponse:
 @admin_view("POST")
 def reactivate(request: SignedInRequest, user_id: int) -> HttpResponse:
     """Let a user sign in again, with a new password; show the link for it."""
-    user = get_object_or_404(User, pk=user_id)
+    user = _find(user_id)
     services.reactivate_user(user=user, by=request.user)
     user.refresh_from_db()
     return _link_page(request, user)
@@ -100,7 +101,7 @@ def reactivate(request: SignedInRequest, user_id: int) -> HttpResponse:
 @admin_view("POST")
 def role(request: SignedInRequest, user_id: int) -> HttpResponse:
     """Make a user an administrator, or a researcher again."""
-    user = get_object_or_404(User, pk=user_id)
+    user = _find(user_id)
     is_administrator = request.POST.get("role") == "administrator"
     try:
         services.set_administrator(user=user, is_administrator=is_administrator, by=request.user)
@@ -110,6 +111,13 @@ def role(request: SignedInRequest, user_id: int) -> HttpResponse:
     if user == request.user and not is_administrator:
         return redirect("home")
     return redirect("desk:person", user.pk)
+
+
+def _find(user_id: int) -> User:
+    """Return an account; the audit log names it."""
+    user = get_object_or_404(User, pk=user_id)
+    note_act(about=user.email)
+    return user
 
 
 def _form_of(user: User) -> PersonForm:

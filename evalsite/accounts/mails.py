@@ -28,6 +28,18 @@ def mail_test(*, to: str, url: str) -> None:
     _send("Test of the mail settings", f"Mail from evalsite at {url} arrives.\n", to=to)
 
 
+def find_mail_fault() -> str:
+    """Return what is wrong with the mail server, in words; an empty text if it takes our connection and password."""
+    connection = get_connection()
+    try:
+        connection.open()
+    except OSError as error:
+        return explain_mail_error(error)
+    finally:
+        connection.close()
+    return ""
+
+
 def _send(subject: str, text: str, *, to: str) -> None:
     connection = get_connection()
     try:

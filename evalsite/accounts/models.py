@@ -1,4 +1,4 @@
-"""The user, an e-mail address and a password, and the tokens of their scripts."""
+"""The user, an e-mail address and a password, the tokens of their scripts, and keys of the site."""
 
 from typing import Any
 
@@ -94,3 +94,13 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.start}…)"
+
+
+class KeptKey(models.Model):
+    """A key of names that stay the same when SECRET_KEY changes; `evalsite.lib.kept_keys` says which there are."""
+
+    purpose = models.CharField(max_length=60, primary_key=True)
+    key = models.CharField("64 hexadecimal digits", max_length=64)
+
+    def __str__(self) -> str:
+        return self.purpose

@@ -30,6 +30,7 @@ from evalsite.accounts.forms import ResetForm, TokenForm
 from evalsite.accounts.models import User
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.accounts.tokens import create_token, list_tokens, revoke_token
+from evalsite.lib.acts import note_act
 from evalsite.lib.errors import UNPROCESSABLE, DomainError
 from evalsite.lib.rate_limits import count_use, forget_uses, give_back
 
@@ -133,6 +134,7 @@ class Reset(views.PasswordResetConfirmView):
     def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
         """Save the new password; this browser may sign in with it at once, since it has the account's mail."""
         response = super().form_valid(form)
+        note_act(user=form.user)
         remember_browser(response, form.user.email)
         return response
 

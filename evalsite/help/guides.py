@@ -45,6 +45,7 @@ GROUPS = (
         "Campaigns",
         (
             Guide("campaigns", "Campaigns", "From the outputs of your systems to a ranking, step by step."),
+            Guide("protocols", "Protocols", "What each protocol presets, asks of workers and is analysed by."),
             Guide(
                 "workers", "What workers see", "The worker’s pages, what workers are promised, and what never leaks."
             ),
@@ -83,7 +84,9 @@ GROUPS = (
         "For admins",
         (
             Guide(
-                "administration", "Administration", "People, jobs, storage and the set-up: the pages of administrators."
+                "administration",
+                "Administration",
+                "From an empty server to a campaign, backups, and the pages of administrators.",
             ),
             Guide("settings", "Settings", "The settings of an installation: keys, databases, mail, limits and hosts."),
         ),

@@ -70,8 +70,10 @@ _SECTIONS = {
         "monitoring:chat",
     ),
     "workers#erasing-a-workers-personal-data": ("monitoring:erase",),
+    "workers#what-is-recorded": ("monitoring:protection",),
     # Results, of campaigns and of ratings files
     "campaigns#11-results": ("analysis:campaign_results", "analysis:run", "shared:run"),
+    "analyse#other-kinds-of-responses": ("analysis:campaign_section", "analysis:section", "shared:section"),
     "method#differences-between-systems": (
         "analysis:campaign_significance",
         "analysis:significance",
@@ -100,6 +102,7 @@ _SECTIONS = {
     "campaigns#6-settings": ("campaigns:settings",),
     "webhooks#what-is-sent": ("campaigns:webhooks", "campaigns:webhook"),
     "campaigns#members": ("campaigns:members",),
+    "administration#audit-log": ("desk:audit", "campaigns:audit"),
     # Of the account, and of administrators
     "api#tokens": ("accounts:tokens",),
     "administration#people": ("desk:people", "desk:invite", "desk:person"),

@@ -19,6 +19,7 @@ from evalsite.jobs.failures import record_failure
 from evalsite.jobs.handlers import JobContext, LeaseLostError, Progress, get_handler
 from evalsite.jobs.models import QUEUED_AGAIN, Job
 from evalsite.jobs.timing import BACKOFF_S, LEASE_S, PROGRESS_S, Ticker
+from evalsite.lib.context import Work, working_on
 from evalsite.lib.errors import DomainError
 from evalsite.lib.masking import mask_tokens
 
@@ -38,6 +39,11 @@ def run_job(job_id: UUID) -> None:
     job = claim_job(job_id)
     if job is None:
         return
+    with working_on(Work(job_id=str(job.pk), owner=job.owner)):
+        _run(job)
+
+
+def _run(job: Job) -> None:
     ctx = JobContext(hold_lease=partial(_hold_lease, job))
     with _keeping_lease(job, ctx):
         outcome = _outcome(job, ctx)
@@ -64,7 +70,7 @@ def claim_job(job_id: UUID) -> Job | None:
         done=0,
         total=0,
     )
-    return Job.objects.get(pk=job_id, lease_token=token) if claimed else None
+    return Job.objects.select_related("owner").get(pk=job_id, lease_token=token) if claimed else None
 
 
 def give_back_jobs() -> None:

@@ -6,10 +6,11 @@ A copy of the database alone does not show the secrets, and nobody else can make
 import base64
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
+from django.db import models
 from django.utils.encoding import force_bytes
 from django.views.decorators.debug import sensitive_variables
 
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 
 # Never to be changed: what existing installations have stored could not be read any more.
 _PURPOSE = b"evalsite.lib.sealing"
+
+
+class EncryptedField(models.TextField):
+    """Secrets as `encrypt_secrets` returns them. What checks and rotates keys finds them by the class."""
+
+    def deconstruct(self) -> tuple[str, str, Any, Any]:
+        """Be a field of text to the database and to migrations."""
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs
 
 
 def encrypt_secrets(secrets: Mapping[str, str]) -> str:
@@ -45,6 +55,21 @@ def decrypt_secrets(encrypted: str) -> dict[str, str]:
             "encrypted_with_another_key",
             "A stored secret cannot be read: the server's SECRET_KEY has changed. Enter the secret again.",
         ) from None
+
+
+@sensitive_variables()
+def reencrypt_secrets(encrypted: str) -> str:
+    """Return encrypted secrets as the present key encrypts them; raise DomainError `encrypted_with_another_key`.
+
+    What the present key has encrypted is returned as it is.
+    """
+    from cryptography.fernet import Fernet, InvalidToken
+
+    try:
+        Fernet(_derive(settings.SECRET_KEY)).decrypt(encrypted.encode())
+    except InvalidToken:
+        return encrypt_secrets(decrypt_secrets(encrypted))
+    return encrypted
 
 
 @sensitive_variables()

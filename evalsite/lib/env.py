@@ -43,6 +43,19 @@ def env_list(name: str, default: list[str]) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()] if text else default
 
 
+def env_contact(name: str) -> str:
+    """Return the variable `name` as the address of a contact: an e-mail address gets `mailto:`; raise ValueError."""
+    text = os.environ.get(name, "").strip()
+    if not text:
+        return ""
+    _, address = parseaddr(text)
+    if address == text and re.fullmatch(r"[^@\s]+@[^@\s]+", text):
+        text = f"mailto:{text}"
+    if not re.fullmatch(r"(mailto:[^@\s]+@|https://|tel:)\S+", text):
+        raise ValueError(f"{name}={text!r} is neither an e-mail address nor an address with https://")
+    return text
+
+
 def setting_line(name: str, value: str | Iterable[str]) -> str:
     """Return the line that sets a variable, as the environment file has it; several values are comma-separated."""
     return f"{name}={value if isinstance(value, str) else ','.join(value)}"
@@ -54,6 +67,7 @@ def ask_to_set(name: str, value: str | Iterable[str]) -> str:
 
 
 _SHORTEST_KEY, _FEWEST_CHARACTERS = 32, 8
+_SHORTEST_TOKEN = 16
 _PLACEHOLDERS = re.compile(
     r"change(me|this|it)|replace(me|this)|djangoinsecure|secretkey|longrandom|placeholder|example|onlyfor|password"
 )
@@ -79,6 +93,14 @@ def env_secret_key(name: str) -> str:
             f"running with it, put the old one into {name}_FALLBACKS: links and stored secrets stay valid."
         )
     return whole  # with a line feed at its end it is another key
+
+
+def env_token(name: str) -> str:
+    """Return the variable `name`, an empty text if it is not set; raise ValueError if others could guess it."""
+    token = os.environ.get(name, "").strip()
+    if token and (len(token) < _SHORTEST_TOKEN or not token.isascii()):
+        raise ValueError(f"{name} must have {_SHORTEST_TOKEN} or more ASCII characters, or others could guess it")
+    return token
 
 
 def env_former_keys(name: str) -> list[str]:

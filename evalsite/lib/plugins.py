@@ -13,6 +13,8 @@ T = TypeVar("T")
 class Registry(dict[str, T]):
     """Classes by their `slug`, imported when the first one is asked for: by `[slug]`, or by `all()`.
 
+    Of threads that ask at once, each finds all of them: a job worker and a page may be the first together.
+
     `[slug]` raises DomainError `unknown_<kind>` that lists the known ones.
     """
 
@@ -24,11 +26,12 @@ class Registry(dict[str, T]):
     def all(self) -> dict[str, T]:
         """Return every registered class by slug, in the order of the settings."""
         if not self:
-            self.update((cls.slug, cls) for cls in map(import_string, self._paths))
+            found = {cls.slug: cls for cls in map(import_string, self._paths)}
+            self.update(found)  # in one step
         return self
 
     def __missing__(self, slug: str) -> T:
-        if not self and slug in self.all():
+        if slug in self.all():
             return self[slug]
         raise DomainError(
             f"unknown_{self._kind.replace(' ', '_')}",

@@ -99,24 +99,25 @@ function forgetOthers() {
 
 // ---
 // `<form data-rating>`: its button works once every `[data-required]` statement is answered and while there is a
-// connection; before, it leads to the first that is not. Reports to the server how long the item took, how often answers
+// connection; before, it leads to the first that is not. `[data-rating-draft]` sends what there is, to go on later. Reports to the server how long the item took, how often answers
 // were changed, how often the page was left or pasted into. After a reload the answers stand as they were left, and what
 // was sent and did not arrive is sent once more: the server takes an item once. Answers other than sliders are mounted by
 // answers.js, which only pages that have some fetch.
 
-/** @typedef {{ el: HTMLElement, name: string, set(value: any): void, isSet: boolean, value: any, ask(): void }} Answer */
+/** @typedef {{ el: HTMLElement, name: string, set(value: any): void, isSet: boolean, isBegun?: boolean, value: any, ask(): void }} Answer */
 
 /** @param {HTMLFormElement} el */
 function mountRating(el) {
   const kept = openKept();
   const found = kept.read() ?? {};
+  found.scores = { ...JSON.parse(el.dataset.ratingSaved ?? "{}"), ...found.scores };
   const shownAt = performance.now() - (found.shown_ms ?? 0);
   /** @type {number | null} */
   let firstTouchAt = found.first_touch_ms == null ? null : shownAt + found.first_touch_ms;
   let nSent = found.nSent ?? 0;
   const counts = { n_moves: 0, n_focus_lost: 0, n_pastes: 0, ...found.counts };
   const sliders = [...el.querySelectorAll("[data-slider]")].map((each) => mountSlider(/** @type {HTMLElement} */ (each)));
-  const hasOthers = el.querySelector("[data-answer], [data-abstain]") !== null;
+  const hasOthers = el.querySelector("[data-answer], [data-abstain], [data-shown-on]") !== null;
   /** @type {Answer[]} */
   let answers = sliders;
   let isReady = !hasOthers, isWhole = !hasOthers; // whether all answers of the page are known here
@@ -129,7 +130,7 @@ function mountRating(el) {
 
   const required = () =>
     answers.filter(({ el: asked }) => {
-      const statement = asked.closest("[data-required]");
+      const statement = asked.closest("[data-required]:not([hidden])");
       return statement && (isWhole || !statement.querySelector("[data-abstain]"));
     });
   const missing = () => required().filter((answer) => !answer.isSet);
@@ -146,9 +147,12 @@ function mountRating(el) {
     offline.hidden = navigator.onLine;
   };
 
+  /** Show what is asked after some answers only; answers.js knows. @param {Answer[]} _ */
+  let showAsked = (_) => {};
+
   const keep = () => {
     const now = performance.now();
-    const set = Object.fromEntries(answers.filter(({ isSet }) => isSet).map(({ name, value }) => [name, value]));
+    const set = Object.fromEntries(answers.filter((each) => each.isBegun ?? each.isSet).map(({ name, value }) => [name, value]));
     const scores = isWhole ? set : { ...found.scores, ...set };
     const times = { shown_ms: now - shownAt, first_touch_ms: firstTouchAt && firstTouchAt - shownAt };
     kept.write({ scores, counts, ...times, nSent });
@@ -156,6 +160,7 @@ function mountRating(el) {
   };
 
   el.addEventListener("answered", () => {
+    showAsked(answers);
     firstTouchAt ??= performance.now();
     counts.n_moves += 1;
     nSent = 0;
@@ -178,14 +183,15 @@ function mountRating(el) {
   addEventListener("offline", refresh);
 
   el.addEventListener("submit", (event) => {
-    const [first] = missing();
+    const isDraft = event.submitter?.hasAttribute("data-rating-draft");
+    const [first] = isDraft ? [] : missing();
     if (first || !isReady || !navigator.onLine) {
       event.preventDefault();
       event.stopImmediatePropagation();
       first?.ask();
       return;
     }
-    if (!el.classList.contains("is-sent")) nSent += 1; // else data-once keeps it back
+    if (!el.classList.contains("is-sent") && !isDraft) nSent += 1; // else data-once keeps it back
     for (const [name, value] of Object.entries(keep())) {
       const field = el.elements.namedItem(name);
       if (field instanceof HTMLInputElement && value !== null) field.value = String(Math.round(value));
@@ -201,7 +207,11 @@ function mountRating(el) {
   const restore = () => {
     isReady = true;
     for (const answer of answers) if (answer.name in (found.scores ?? {})) answer.set(found.scores[answer.name]);
+    showAsked(answers);
     refresh();
+    if (el.dataset.ratingRefused || el.querySelector("[data-clear]")) {
+      import("./corrections.js").then(({ mount }) => mount(el, answers));
+    }
     if (!isWhole || !nSent || missing().length || el.hasAttribute("data-rating-refused")) return;
     unsent.hidden = false;
     if (nSent === 1) setTimeout(() => el.requestSubmit(button)); // once data-once is there
@@ -210,8 +220,9 @@ function mountRating(el) {
   if (!hasOthers) restore();
   else {
     refresh();
-    const others = import("./answers.js").then(({ mount }) => {
-      answers = mount(el, sliders);
+    const others = import("./answers.js").then(async ({ mount, mountBranches }) => {
+      answers = await mount(el, sliders);
+      showAsked = mountBranches(el);
       isWhole = true;
     });
     others.catch(() => {}).then(restore); // without it the server says what is missing
@@ -224,8 +235,9 @@ function mountRating(el) {
 }
 
 // ---
-// `<div data-slider data-left="…" data-right="…"><input type="range" data-name="…" min="0" max="100"></div>`: a slider
-// without a position until it is first moved. Only then has its input a name, and so a value that is sent. The pointer
+// `<div data-slider data-left="…" data-right="…" data-between="a label a line">`, with
+// `<input type="range" data-name="…" min="0" max="100">` in it: a slider without a position until it is first moved.
+// Only then has its input a name, and so a value that is sent. The pointer
 // is ours, as browsers differ in what a tap on the track does; keys are ours, as they differ in the steps of a page.
 // Announces each move by an `answered` event, which bubbles.
 
@@ -247,7 +259,11 @@ function mountSlider(el) {
   /** Say in words, not in numbers, the position of the slider. */
   const describe = () => {
     const left = el.dataset.left ?? "", right = el.dataset.right ?? "";
-    const places = [left, `rather ${left}`, "in the middle", `rather ${right}`, right];
+    let places = [left, `rather ${left}`, "in the middle", `rather ${right}`, right];
+    if (el.dataset.between) {
+      const labels = [left, ...el.dataset.between.split("\n"), right];
+      places = labels.flatMap((label, k) => (k ? [`between ${labels[k - 1]} and ${label}`, label] : [label]));
+    }
     const place = Math.round((input.valueAsNumber / 100) * (places.length - 1));
     input.setAttribute("aria-valuetext", places[place]);
   };
@@ -260,6 +276,11 @@ function mountSlider(el) {
     el.classList.remove("is-missing");
     why.textContent = "";
     describe();
+  };
+  const clear = () => {
+    input.removeAttribute("name");
+    el.classList.remove("is-set");
+    input.setAttribute("aria-valuetext", "not set yet");
   };
   const announce = () => el.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
 
@@ -332,7 +353,8 @@ function mountSlider(el) {
   return {
     el,
     name,
-    set,
+    /** @param {number | never[]} value */
+    set: (value) => (Array.isArray(value) && !value.length ? clear() : set(Number(value))),
     get isSet() {
       return input.name !== "";
     },

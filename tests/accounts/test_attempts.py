@@ -63,8 +63,8 @@ def test_twenty_wrong_passwords_are_slowed(owner: User, clock: Clock) -> None:
 
 def test_a_right_password_gets_the_same_refusal_as_a_wrong_one(owner: User, clock: Clock) -> None:
     statuses(5)
-    client = Client()
-    right, wrong = sign_in(RIGHT, client=client), sign_in(WRONG)
+    client, other = (Client(headers={"X-Request-ID": "the-same"}) for _ in range(2))
+    right, wrong = sign_in(RIGHT, client=client), sign_in(WRONG, client=other)
     for each in (right, wrong):
         del each.headers["Expires"]  # the second in which it was answered
     assert (right.status_code, right.content, right.headers) == (wrong.status_code, wrong.content, wrong.headers)

@@ -1,7 +1,17 @@
 """Rated campaigns whose results are known to be computed."""
 
-import numpy as np
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import numpy as np
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from analysis.campaign_queries import judging_settings_of
+from analysis.live import list_live_workers
 from analysis.models import AnalysisRun
 from analysis.services.campaigns import analyse_campaign
 from campaigns.models import Campaign
@@ -51,7 +61,39 @@ def rate_rest(campaign: Campaign, n_workers: int = N_WORKERS) -> None:
     rate(campaign, n_workers, np.random.default_rng(12))
 
 
+def assert_listed_as_in(run: AnalysisRun, campaign: Campaign) -> None:
+    """Check that the list of a running campaign's workers says of each what the report says."""
+    live = list_live_workers(campaign, judging_settings_of(campaign), timezone.now())
+    expected = {row["worker"]: (row["verdict"], row["p"], row["n_compared"]) for row in run.report["worker_table"]}
+    found = {each.name: (each.conduct.verdict, each.conduct.p, each.conduct.n_compared) for each in live}
+    assert found == expected and len(found) > 1
+
+
 def analysed(campaign: Campaign, user: User | None = None) -> AnalysisRun:
     """Return the finished run of the campaign's ratings so far."""
     run = analyse_campaign(campaign=campaign, user=user)
     return finish(AnalysisRun.objects.select_related("ratings_file").get(pk=run.pk))
+
+
+def assert_download_has_what_was_analysed(client: Client, run: AnalysisRun, name: str) -> None:
+    """Check that an owner gets the bytes that a run read, and everybody a file that `analyse` reads likewise."""
+    campaign = run.ratings_file.campaign
+    address = reverse("monitoring:export_file", args=[campaign.public_id, name])
+    page = client.get(reverse("monitoring:export", args=[campaign.public_id])).text
+    assert f'href="{address}"' in page and f'href="{address}?ids=real"' in page
+    with run.ratings_file.file.open() as snapshot:
+        assert client.get(address, {"ids": "real"}).getvalue() == snapshot.read()
+    sent = client.get(address)
+    assert sent.streaming
+    with TemporaryDirectory() as folder:
+        path, out = Path(folder, name), Path(folder, "out")
+        path.write_bytes(sent.getvalue())
+        assert b"sim" not in path.read_bytes(), "workers are keyed hashes"
+        call_command("analyse", path, protocol=campaign.protocol, out=out, no_figures=True)
+        report = json.loads((out / "report.json").read_text())["summary"]
+    expected = run.report["summary"]
+    assert [row["system"] for row in report["systems"]] == [row["system"] for row in expected["systems"]]
+    for key in ("score", "rank", "n"):
+        found, known = (np.array([row[key] for row in each["systems"]], float) for each in (report, expected))
+        np.testing.assert_allclose(found, known, rtol=1e-9, err_msg=key)
+    assert report.get("workers") == expected.get("workers")

@@ -25,10 +25,12 @@ from analysis.models import AnalysisRun
 from analysis.navigation import result_url
 from analysis.ratings.loading import load_ratings
 from analysis.report import report
+from analysis.response_methods import method_of
 from analysis.services.campaigns import analyse_campaign
 from analysis.services.runs import execute_run
 from analysis.settings import from_json
 from analysis.study import run_study
+from annotation.asked import AnswerKey
 from annotation.chat.services import (
     change_topic,
     end_conversation,
@@ -39,7 +41,7 @@ from annotation.chat.services import (
 from annotation.models import Assignment, Conversation, Turn
 from annotation.queries import criteria_of
 from annotation.services.assignments import finish_assignment, start_assignment
-from annotation.services.ratings import save_item
+from annotation.services.ratings import save_page
 from campaigns.contracts.chat import ChatRules
 from campaigns.models import Campaign, System
 from evalsite.accounts.models import User
@@ -82,8 +84,8 @@ def work(campaign: Campaign, name: str, *, is_careful: bool = True, dead: int = 
         chat(assignment, position, opinion="like" if is_careful else "dislike", is_dead=position == dead)
         if position != dead:
             is_low = items[position].output.system.is_degraded == is_careful
-            scores = {c.pk: [str((10 if is_low else 70) + position)] for c in criteria_of(campaign)}
-            save_item(assignment_id=assignment.pk, position=position, answers=scores)
+            scores = {AnswerKey(c.pk): [str((10 if is_low else 70) + position)] for c in criteria_of(campaign)}
+            save_page(assignment_id=assignment.pk, position=position, answers=scores)
     started_at = timezone.now() - timedelta(minutes=MINUTES)
     Assignment.objects.filter(pk=assignment.pk).update(started_at=started_at, seen_at=started_at)
     if n_chats == len(items):
@@ -301,7 +303,7 @@ def test_the_run_holds_the_chats_and_its_package_gives_the_same_again(
     package = owner_client.get(reverse("analysis:run_file", args=[run.pk, "package.zip"])).getvalue()
     summary, printed = replicated_elsewhere(package, tmp_path)
     assert printed == summary
-    assert json.loads(summary) == run.report["summary"]
+    assert json.loads(summary) == method_of(run.report).printed(run.report)
 
     folder = Path(django_settings.MEDIA_ROOT) / run.folder
     for path in (tmp_path / "package/dialogues.csv", tmp_path / "package/assignments.csv", folder / "report.json"):

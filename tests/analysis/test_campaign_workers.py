@@ -123,12 +123,12 @@ def test_a_lease_that_has_ended_is_nobody_rating_now(owner: User) -> None:
 def test_the_table_changes_when_a_hit_ends_and_reads_only_what_is_new(owner: User, django_assert_num_queries) -> None:
     campaign = rated_campaign(owner, n_rated=3)
     settings, now = settings_of(campaign), timezone.now()
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         list_live_workers(campaign, settings, now)
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         before = list_live_workers(campaign, settings, now)
     rate_rest(campaign)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         after = list_live_workers(campaign, settings, now)
     changed = [a.name for a, b in zip(after, before, strict=True) if a.conduct != b.conduct]
     assert changed == ["worker-000"]
@@ -144,7 +144,7 @@ def test_the_table_is_ready_when_the_results_are_and_deleted_with_the_campaign(
     run = analyse_campaign(campaign=campaign)
     get_handler("analysis.run")(JobContext(), run=str(run.pk))
     settings = settings_of(campaign)
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         found = list_live_workers(campaign, settings, timezone.now())
     text = kept_file(campaign.public_id).read_text()
     assert not [worker.name for worker in found if worker.name in text]
@@ -245,9 +245,9 @@ def test_the_page_asks_the_database_the_same_few_times(
     owner: User, owner_client: Client, django_assert_num_queries, n_hits: int
 ) -> None:
     campaign = rated_campaign(owner, n_hits=n_hits, n_workers=n_hits)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         owner_client.get(page_of(campaign))
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         owner_client.get(page_of(campaign))
 
 
@@ -255,3 +255,12 @@ def test_the_page_asks_the_database_the_same_few_times(
 def test_other_methods_are_refused(owner: User, owner_client: Client, name: str) -> None:
     url = reverse(f"analysis:{name}", args=[make_campaign(owner).public_id])
     assert owner_client.delete(url).status_code == 405
+
+
+def test_workers_of_a_campaign_without_scores_are_listed_all_the_same(owner: User, owner_client: Client) -> None:
+    campaign = rated_campaign(owner, n_hits=3, n_workers=3)
+    campaign.criteria.update(response="text", settings={})
+    page = owner_client.get(page_of(campaign)).text
+    assert "The campaign’s method reads none of the answers" in page
+    assert 'data-label="HITs"' in page and "worker-000" in page
+    assert "Verdict" not in page.partition("<table")[2]

@@ -1,4 +1,4 @@
-"""`manage.py demo`: four campaigns, and a second start that changes nothing."""
+"""`manage.py demo`: its campaigns, and a second start that changes nothing."""
 
 import csv
 import json
@@ -137,12 +137,6 @@ def test_the_simulated_truth_names_every_system_of_the_example(example):
     assert set(quality_of(example)) == systems
 
 
-def test_the_demo_is_served_as_an_installation_is():
-    serve = demo.server_command("127.0.0.1", 8000)
-    assert serve[serve.index("--config") + 1] == "python:evalsite.gunicorn_conf"
-    assert serve[serve.index("--bind") + 1] == "127.0.0.1:8000"
-
-
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("given", "hosts"),
@@ -152,8 +146,8 @@ def test_the_demo_allows_chatbots_on_this_machine_unless_hosts_are_set(monkeypat
     started = []
     monkeypatch.setenv("CHATBOT_HOSTS", given)
     monkeypatch.setattr(demo, "call_command", lambda *args, **options: None)
-    monkeypatch.setattr(demo, "load_examples", lambda user, log: None)
-    monkeypatch.setattr(demo.os, "execv", lambda path, command: started.append(os.environ["CHATBOT_HOSTS"]))
+    monkeypatch.setattr(demo, "load_examples", lambda user, log, protocols: None)
+    monkeypatch.setattr(demo, "become", lambda command: started.append(os.environ["CHATBOT_HOSTS"]))
     call_command("demo", "--port", str(free_port()), stdout=StringIO())
     assert started == [hosts]
     assert AllowList(hosts.split(",")).reach_of("::1", 8000) == ("none" if given else "any")

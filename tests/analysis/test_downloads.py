@@ -26,6 +26,7 @@ from analysis.anonymity import anonymise, anonymous_report
 from analysis.exports import draw_figure
 from analysis.methods import tables_of
 from analysis.models import AnalysisRun
+from analysis.response_methods import method_of
 from analysis.sections import Output
 from analysis.services.runs import exclude_worker
 from analysis.settings import custom_settings, from_protocol
@@ -154,10 +155,10 @@ def test_a_workbook_has_every_table_with_all_digits_and_runs_no_formula(owner_cl
 
 
 def unpacked(package: bytes, folder: Path) -> list[str]:
-    """Unpack a package; return the arguments of `manage.py` that its README says."""
+    """Unpack a package; return the arguments of `evalsite` that its README says."""
     with zipfile.ZipFile(io.BytesIO(package)) as archive:
         archive.extractall(folder)
-    (command,) = re.findall(r"python manage\.py (.*)", (folder / "README.txt").read_text())
+    (command,) = re.findall(r"^    evalsite (.*)", (folder / "README.txt").read_text(), re.MULTILINE)
     return command.split()
 
 
@@ -213,7 +214,7 @@ def test_the_package_of_the_example_gives_its_results_again(
     for run in (first, second):
         summary, printed = replicated(as_downloaded(owner_client, run), tmp_path / str(run.pk))
         assert printed == summary
-        assert json.loads(summary) == run.report["summary"]
+        assert json.loads(summary) == method_of(run.report).printed(run.report)
     assert first.report["summary"] != second.report["summary"]
 
 
@@ -256,7 +257,7 @@ def test_the_package_of_odd_names_gives_its_results_again(owner_client: Client, 
 def test_the_package_holds_what_the_report_says(done: AnalysisRun, owner_client: Client) -> None:
     names = anonymise([row["worker"] for row in done.report["worker_table"]])
     with zipfile.ZipFile(io.BytesIO(as_downloaded(owner_client, done))) as package:
-        assert json.loads(package.read("summary.json")) == done.report["summary"]
+        assert json.loads(package.read("summary.json")) == method_of(done.report).printed(done.report)
         document = anonymous_report(done.report, names)
         assert json.loads(package.read("protocol.json")) == document["settings"]
     assert urlsplit(file_of(done, "package.zip")).query == ""

@@ -1,12 +1,10 @@
 """Data of existing installations, migrated from the state before a change."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection, transaction
-from django.db.migrations.executor import MigrationExecutor
+from django.db import IntegrityError, transaction
 
 from analysis.models import (
     AnalysisRun,
@@ -20,20 +18,14 @@ from analysis.models import (
 )
 from evalsite.accounts.models import User
 from tests.campaigns.cast import add_outputs, make_campaign
+from tests.databases import migrated_back
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@contextmanager
-def at(migration: str) -> Iterator[Any]:
+def at(migration: str) -> AbstractContextManager[Any]:
     """Give the models as they were at a migration of analysis; migrate to the newest ones at the end."""
-    executor, before = MigrationExecutor(connection), [("analysis", migration)]
-    latest = executor.loader.graph.leaf_nodes()
-    executor.migrate(before)
-    try:
-        yield executor.loader.project_state(before).apps
-    finally:
-        MigrationExecutor(connection).migrate(latest)
+    return migrated_back(("analysis", migration))
 
 
 def old_file(old: Any, owner: User) -> Any:
@@ -54,6 +46,7 @@ def test_files_of_before_are_utf8_and_on_0_to_100(owner: User) -> None:
         kept = old_file(old, owner)
     file = RatingsFile.objects.get(pk=kept.pk)
     assert (file.encoding, file.scale, file.owner_id) == ("utf-8", None, owner.pk)
+    assert file.made_from == {}, "none is a table of another tool's file"
 
 
 def test_a_campaign_of_before_has_no_link_and_takes_one(owner: User) -> None:

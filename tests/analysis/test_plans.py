@@ -188,3 +188,21 @@ def test_plans_go_with_their_campaign_and_others_lose_their_pilot(owner) -> None
     assert not Campaign.objects.exists()
     assert list(PowerAnalysis.objects.values_list("pk", "pilot")) == [(other.pk, None)]
     assert not Job.objects.filter(pk=plan.job_id).exists()
+
+
+def test_a_campaign_of_comparisons_is_planned_as_such(owner, owner_client: Client) -> None:
+    campaign = make_campaign(owner, "preference")
+    page = owner_client.get(url(campaign)).text
+    assert '<option value="preference" selected>' in page
+    found = plan_defaults(campaign)
+    assert (found["difference"], found["layout"], found["worker_test"]) == (60, "pooled", "sign")
+
+
+def test_a_campaign_whose_responses_cannot_be_planned_says_so_and_plans_no_sliders(owner, owner_client: Client) -> None:
+    campaign = make_campaign(owner, "mqm")
+    page = owner_client.get(url(campaign)).text
+    assert "There is no plan for the response method of this campaign" in page
+    assert "plan-form" not in page
+    refused = owner_client.post(url(campaign), {"difference": 5})
+    assert refused.status_code == 422
+    assert not PowerAnalysis.objects.exists()

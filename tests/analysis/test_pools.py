@@ -87,7 +87,7 @@ def test_pools_are_part_of_the_fingerprint_and_of_the_package(tmp_path) -> None:
     study, without = ratings(tmp_path, crowd_or_lab), ratings(tmp_path, lambda k: "")
     assert study.loaded.fingerprint != without.loaded.fingerprint
     names = {worker: worker for worker in study.loaded.workers}
-    write_package(tmp_path / "package.zip", study, report(study), names)
+    write_package(tmp_path / "package.zip", report(study), names, study=study)
     with zipfile.ZipFile(tmp_path / "package.zip") as package:
         (tmp_path / "again.csv").write_bytes(package.read("ratings.csv"))
         table = package.read("tables/pools-pairs.csv")

@@ -120,6 +120,7 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
         "recommended",
         "core",
         "dialogue",
+        "replies",
         "contrasts",
         "corpus",
         "reliability",

@@ -254,3 +254,10 @@ def test_a_wide_file_cannot_be_taken_for_two_things(owner_client: Client, upload
 def test_a_wide_file_on_five_steps_is_asked_about(owner_client: Client, upload) -> None:
     file = upload(b"worker,system,clear,wordy\nann,alder,1,5\nann,birch,,4\n")
     assert "All scores lie between 1 and 5" in owner_client.get(columns_of(file)).text
+
+
+def test_marked_errors_and_documents_beside_scores_are_no_scores(owner_client: Client) -> None:
+    """Columns of a campaign's own file may be called like criteria of a protocol."""
+    send(owner_client, b"worker,source,system,score,document,errors\nann,q1,alder,50,d1,[]\n", "rated_spans.csv")
+    mapping = RatingsFile.objects.get().mapping
+    assert mapping["score"] == "score" and "scores" not in mapping

@@ -4,8 +4,9 @@ from typing import Any
 
 from django.utils import timezone
 
+from annotation.asked import AnswerKey
 from annotation.models import Assignment
-from annotation.services.ratings import save_item
+from annotation.services.ratings import save_page
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Hit, HitItem
 from evalsite.accounts.models import User
@@ -31,16 +32,16 @@ def open_campaign(
     return campaign
 
 
-def scores_for(campaign: Campaign, score: int = 50) -> dict[int, list[str]]:
+def scores_for(campaign: Campaign, score: int = 50) -> dict[AnswerKey, list[str]]:
     """Return the same score for every criterion, as a form sends it."""
-    return {criterion: [str(score)] for criterion in campaign.criteria.values_list("pk", flat=True)}
+    return {AnswerKey(criterion): [str(score)] for criterion in campaign.criteria.values_list("pk", flat=True)}
 
 
 def rate_items(assignment: Assignment, n_items: int | None = None) -> Assignment:
     """Rate the next items of an assignment, all that are left by default."""
     scores = scores_for(assignment.campaign)
     for _ in range(assignment.n_items - assignment.n_rated if n_items is None else n_items):
-        assignment = save_item(assignment_id=assignment.pk, position=assignment.position, answers=scores)
+        assignment = save_page(assignment_id=assignment.pk, position=assignment.position, answers=scores)
     return assignment
 
 

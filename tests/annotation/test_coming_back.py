@@ -132,17 +132,17 @@ def test_a_lease_that_ends_at_the_moment_of_saving(
     """Between reading the assignment and claiming the item, it expires."""
     campaign = open_campaign(owner, n_hits=1)
     assignment = start(campaign)
-    honest, moments = ratings.items_of, []
+    honest, moments = ratings.pages_of, []
 
-    def items_a_moment_later(read: Assignment):
+    def pages_a_moment_later(read: Assignment):
         if not moments:
             moments.append(expire_leases(now=later()))
             if n_rated_by_other is not None:
-                monkeypatch.setattr(ratings, "items_of", honest)
+                monkeypatch.setattr(ratings, "pages_of", honest)
                 rate_items(start(campaign, "ben"), n_rated_by_other)
         return honest(read)
 
-    monkeypatch.setattr(ratings, "items_of", items_a_moment_later)
+    monkeypatch.setattr(ratings, "pages_of", pages_a_moment_later)
     after = rate_items(assignment, 1)
     stored = Assignment.objects.get(pk=assignment.pk)
     assert after.state == stored.state == state

@@ -2,8 +2,10 @@
 
 import random
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db import connection, transaction
@@ -12,7 +14,7 @@ from django.utils import timezone
 
 from annotation.chat.services import open_conversation
 from annotation.clients import remember
-from annotation.models import Assignment, PlaceFreed
+from annotation.models import Assignment, PlaceFreed, Worker
 from annotation.places import PATIENCE, taking_part
 from annotation.services.assignments import (
     expire_leases,
@@ -21,7 +23,8 @@ from annotation.services.assignments import (
     return_assignment,
     start_assignment,
 )
-from annotation.services.ratings import save_item
+from annotation.services.leases import take_place
+from annotation.services.ratings import save_page
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
@@ -59,7 +62,7 @@ def test_one_worker_in_many_tabs_gets_one_hit(owner: User) -> None:
 def test_one_item_sent_many_times_is_kept_once(owner: User) -> None:
     assignment = start_assignment(campaign=open_campaign(owner), worker_key="ann")
     scores = scores_for(assignment.campaign)
-    at_once(N_WORKERS, lambda _: save_item(assignment_id=assignment.pk, position=1, answers=scores))
+    at_once(N_WORKERS, lambda _: save_page(assignment_id=assignment.pk, position=1, answers=scores))
     assert assignment.responses.count() == 1
 
 
@@ -141,7 +144,7 @@ def test_in_a_storm_of_all_requests_none_fails(owner: User, settings: dict) -> N
 
     def ask(verb: str, one: Assignment) -> None:
         if verb == "save":
-            save_item(assignment_id=one.pk, position=one.position, answers=scores)
+            save_page(assignment_id=one.pk, position=one.position, answers=scores)
         elif verb == "be late":
             Assignment.objects.filter(pk=one.pk).update(leased_until=one.started_at)
         elif verb == "be quiet":
@@ -212,6 +215,43 @@ def test_clients_that_prefer_other_hits_never_wait_for_each_other_in_a_circle(ow
     assert codes == ["no_work"] * 2
 
 
+@pytest.mark.databases("postgresql")  # SQLite lets one write at a time
+def test_who_comes_back_to_a_hit_that_fills_up_never_waits_in_a_circle_with_leases_that_end(owner: User) -> None:
+    campaign = open_campaign(owner, n_hits=2, workers_per_hit=2)
+    first, second = campaign.hits.all()
+    begin = partial(Assignment.objects.create, campaign=campaign, n_items=3, leased_until=timezone.now() + PATIENCE)
+    ann, bob, cat = (Worker.objects.create(platform=campaign.platform, key=key) for key in ("ann", "bob", "cat"))
+    for hit in (second, first):
+        begin(worker=ann, hit=hit, state=State.EXPIRED, ended_at=timezone.now())
+    for worker, hit in ((bob, first), (cat, second)):
+        begin(worker=worker, hit=hit)
+        take_place(hit.pk)
+    outcomes: dict[str, object] = {}
+
+    def start(who: str, act: Callable[[], object]) -> threading.Thread:
+        def run() -> None:
+            try:
+                outcomes[who] = act()
+            except Exception as error:
+                outcomes[who] = repr(error)
+            finally:
+                connection.close()
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        return thread
+
+    with transaction.atomic():
+        take_place(second.pk)
+        back = start("ann", lambda: start_assignment(campaign=campaign, worker_key="ann").hit_id)
+        wait_until(lambda: _n_waiting() == 1, 60, "one who comes back waits for a HIT")
+        leases = start("leases", lambda: expire_leases(now=timezone.now() + 2 * PATIENCE))
+        wait_until(lambda: _n_waiting() == 2, 60, "leases that end wait for it, too")
+    for thread in (back, leases):
+        thread.join()
+    assert outcomes == {"ann": first.pk, "leases": 2}
+
+
 def _n_waiting() -> int:
     """Return how many transactions wait for a lock."""
     with connection.cursor() as cursor:
@@ -274,7 +314,7 @@ def test_who_rates_while_newcomers_come_loses_nothing(owner: User) -> None:
 
     def act(k: int) -> None:
         if k < len(early):
-            save_item(assignment_id=early[k].pk, position=1, answers=scores)
+            save_page(assignment_id=early[k].pk, position=1, answers=scores)
             return
         with suppress(DomainError):
             start_assignment(campaign=campaign, worker_key=f"new-{k}")

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
-from django.db import IntegrityError, connection, transaction
-from django.db.migrations.executor import MigrationExecutor
+from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -27,6 +26,7 @@ from campaigns.services.lifecycle import duplicate_campaign
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, rate_items
 from tests.annotation.worker_pages import form_of, personal_query, url, welcome_url
+from tests.databases import migrated_back
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
@@ -266,16 +266,10 @@ def test_admins_find_assignments_by_their_consent(client: Client, link: str) -> 
 def test_assignments_from_before_have_no_record_and_go_on(client: Client, owner: User) -> None:
     campaign = open_campaign(owner, n_hits=2, consent=TEXT)
     assignment = begin(client, welcome_url(campaign))
-    latest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-    try:
-        executor = MigrationExecutor(connection)
-        executor.migrate([("annotation", "0004_platforms")])
-        old = executor.loader.project_state([("annotation", "0004_platforms")]).apps.get_model("annotation.Assignment")
+    with migrated_back(("annotation", "0004_platforms")) as before:
+        old = before.get_model("annotation.Assignment")
         assert {field.name for field in old._meta.fields}.isdisjoint({"consent_version", "consented_at"})
         assert old.objects.get().pk == assignment.pk
-    finally:
-        executor = MigrationExecutor(connection)
-        executor.migrate(latest)
     assert kept(assignment) == ("", None)
     finish(assignment)
     assert client.post(reverse("rate:next", args=[token_of(assignment)])).status_code == 303

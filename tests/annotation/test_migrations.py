@@ -1,31 +1,42 @@
 """Responses and criteria of existing installations go through their migrations, on both databases."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import dj_database_url
 import pytest
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from tests.databases import on_both
+from tests import databases
+from tests.databases import migrate_to
 
-pytestmark = [on_both, pytest.mark.django_db(transaction=True)]
 BEFORE = [("campaigns", "0012_adaptive"), ("annotation", "0012_draw_probability")]
 AFTER = [("campaigns", "0013_response_kinds"), ("annotation", "0014_response_scores")]
 
 
-def migrate(targets: list[tuple[str, str]]) -> Any:
-    """Migrate to these migrations; return the models of that state."""
-    executor = MigrationExecutor(connection)
-    executor.migrate(targets)
-    return MigrationExecutor(connection).loader.project_state(targets).apps
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def own_database(
+    request: pytest.FixtureRequest, session_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """A database that no other module uses: it stays as it is left."""
+    folder = tmp_path_factory.mktemp("migrations")
+    with request.getfixturevalue("django_db_blocker").unblock():
+        if request.param == "sqlite":
+            own = databases.sqlite_at(folder / "db.sqlite3")
+            databases.sqlite_copy(session_folder, own["NAME"])
+        else:
+            server = request.getfixturevalue("postgres_url")
+            own = dj_database_url.parse(databases.postgres_copy(server, session_folder, folder.name))
+        with databases.using_database(own):
+            yield
 
 
-@pytest.fixture
-def after() -> Any:
-    """The models after the migration of one rated item with two criteria; the tables are the latest ones at the end."""
-    latest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-    before = migrate(BEFORE)
+@pytest.fixture(scope="module")
+def after(own_database: None) -> Iterator[Any]:
+    """The models after the migration of one rated item with two criteria."""
+    before = migrate_to(*BEFORE)
     model = before.get_model
     campaign = model("campaigns", "Campaign").objects.create(name="Old", protocol="qg")
     source = model("campaigns", "Source").objects.create(campaign=campaign, name="s")
@@ -42,10 +53,9 @@ def after() -> Any:
             campaign=campaign, order=order, name=name, statement=f"It is {name}.", right_label=f"very {name}"
         )
         model("annotation", "Rating").objects.create(assignment=assignment, item=item, criterion=criterion, score=score)
-    yield migrate(AFTER)
-    labels = migrate(BEFORE).get_model("campaigns", "Criterion").objects.order_by("order")
+    yield migrate_to(*AFTER)
+    labels = migrate_to(*BEFORE).get_model("campaigns", "Criterion").objects.order_by("order")
     assert [each.right_label for each in labels] == ["very clear", "very dull"], "they come back"
-    migrate(latest)
 
 
 def test_scores_become_responses_and_labels_options_of_sliders(after: Any) -> None:
@@ -59,3 +69,17 @@ def test_scores_become_responses_and_labels_options_of_sliders(after: Any) -> No
         ("slider", {"left_label": "strongly disagree", "right_label": f"very {name}"}, True, False)
         for name in ("clear", "dull")
     ]
+
+
+def test_responses_that_there_are_become_those_of_whole_items(after: Any) -> None:
+    later = migrate_to(("campaigns", "0018_turn_scope"), ("annotation", "0016_response_turn"))
+    responses = later.get_model("annotation", "Response").objects
+    assert list(responses.order_by("pk").values_list("turn", "value")) == [(0, 0), (0, 100)]
+    again = responses.first()
+    again.pk, again.turn = None, 2
+    again.save()  # of a reply of the same chat
+    again.pk = None
+    with pytest.raises(IntegrityError), transaction.atomic():
+        again.save()
+    responses.filter(turn=2).delete()
+    assert set(later.get_model("campaigns", "Criterion").objects.values_list("scope", flat=True)) == {"output"}

@@ -84,4 +84,4 @@ def test_queries_of_a_preview(owner: User, owner_client: Client, n_hits: int, si
     url = item_url(open_campaign(owner, n_hits=n_hits, size=size), 1, 1)
     with CaptureQueriesContext(connection) as queries:
         owner_client.get(url)
-    assert len(queries) == 7  # session, user, campaign, item, two counts, criteria
+    assert len(queries) == 6  # session, user, campaign, items, HITs, criteria

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -28,7 +27,7 @@ from tests.annotation.cast import build, launch, make_worker, rate_hit
 from tests.annotation.open_campaigns import open_campaign
 from tests.annotation.worker_pages import answers, personal_query, welcome_url
 from tests.campaigns.cast import add_member, make_campaign
-from tests.databases import on_both, on_sqlite
+from tests.databases import migrated_back, on_both, on_sqlite
 
 pytestmark = on_sqlite
 
@@ -117,7 +116,7 @@ def test_each_line_is_a_rater_with_a_link_that_identifies_them(
         client.post(link)
         assert Assignment.objects.latest("pk").worker.name == name
         assert "@" not in link
-        assert "ada" not in link.lower()
+        assert "lovelace" not in link.lower()  # the signature may have three letters in a row
 
 
 def test_a_header_says_what_the_columns_are(owner_client: Client, personal: Campaign) -> None:
@@ -410,11 +409,8 @@ def old_link(campaign: Campaign, name: str) -> str:
 def test_links_that_were_sent_before_still_work(owner: User, owner_client: Client, client: Client) -> None:
     campaign = open_campaign(owner, n_hits=2, platform_settings={"access": "personal"})
     invite(campaign, "Ann", "ben@example.org")
-    latest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-    try:
-        MigrationExecutor(connection).migrate([("annotation", "0008_erased")])
-    finally:
-        MigrationExecutor(connection).migrate(latest)
+    with migrated_back(("annotation", "0008_erased")):
+        pass
 
     ann, ben = campaign.invitations.all()
     assert (ann.email, ben.email) == ("", "ben@example.org")

@@ -7,9 +7,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Assignment, Event
-from annotation.queries import get_assignment, get_current_item
+from annotation.queries import get_assignment, get_current_page
 from annotation.services.assignments import expire_leases, return_assignment, start_assignment
-from annotation.services.ratings import save_item
+from annotation.services.ratings import save_page
 from annotation.tokens import read_token, token_of
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
@@ -37,7 +37,7 @@ def refused(code: str):
 
 def test_scores_are_kept_as_given(assignment: Assignment) -> None:
     scores = scores_for(assignment.campaign, 73)
-    after = save_item(assignment_id=assignment.pk, position=1, answers=scores, telemetry={"n_moves": 2})
+    after = save_page(assignment_id=assignment.pk, position=1, answers=scores, telemetry={"n_moves": 2})
     assert after.position == 2
     assert [(rating.item.position, rating.score) for rating in assignment.responses.all()] == [(1, 73)]
     rated = assignment.events.get(kind=Event.Kind.RATED)
@@ -47,7 +47,7 @@ def test_scores_are_kept_as_given(assignment: Assignment) -> None:
 
 def test_an_item_that_is_sent_twice_is_kept_once_as_first_given(assignment: Assignment) -> None:
     for score in (10, 90):
-        after = save_item(assignment_id=assignment.pk, position=1, answers=scores_for(assignment.campaign, score))
+        after = save_page(assignment_id=assignment.pk, position=1, answers=scores_for(assignment.campaign, score))
         assert after.position == 2
     assert list(assignment.responses.values_list("score", flat=True)) == [10]
 
@@ -55,32 +55,32 @@ def test_an_item_that_is_sent_twice_is_kept_once_as_first_given(assignment: Assi
 @pytest.mark.parametrize("position", [2, 3, 4])
 def test_no_item_can_be_skipped(assignment: Assignment, position: int) -> None:
     with refused("not_next"):
-        save_item(assignment_id=assignment.pk, position=position, answers=scores_for(assignment.campaign))
+        save_page(assignment_id=assignment.pk, position=position, answers=scores_for(assignment.campaign))
 
 
 @pytest.mark.parametrize("score", [-1, 101])
 def test_a_score_lies_between_0_and_100(assignment: Assignment, score: int) -> None:
     with refused("bad_answer"):
-        save_item(assignment_id=assignment.pk, position=1, answers=scores_for(assignment.campaign, score))
+        save_page(assignment_id=assignment.pk, position=1, answers=scores_for(assignment.campaign, score))
     assert assignment.responses.count() == 0
 
 
 @pytest.mark.parametrize("scores", [{}, {0: ["50"]}])
 def test_every_criterion_is_rated_and_no_other(assignment: Assignment, scores: dict[int, list[str]]) -> None:
     with refused("bad_answer"):
-        save_item(assignment_id=assignment.pk, position=1, answers=scores)
+        save_page(assignment_id=assignment.pk, position=1, answers=scores)
 
 
 def test_nothing_follows_the_last_item(assignment: Assignment) -> None:
     rate_items(assignment)
     with refused("not_next"):
-        save_item(assignment_id=assignment.pk, position=4, answers=scores_for(assignment.campaign))
+        save_page(assignment_id=assignment.pk, position=4, answers=scores_for(assignment.campaign))
 
 
 def test_a_returned_hit_takes_no_more(assignment: Assignment) -> None:
     return_assignment(assignment_id=assignment.pk)
     with refused("returned"):
-        save_item(assignment_id=assignment.pk, position=1, answers=scores_for(assignment.campaign))
+        save_page(assignment_id=assignment.pk, position=1, answers=scores_for(assignment.campaign))
 
 
 def test_what_comes_after_the_lease_is_kept_and_goes_on_if_the_place_is_free(assignment: Assignment) -> None:
@@ -107,11 +107,11 @@ def test_tokens_cannot_be_forged(assignment: Assignment) -> None:
 
 
 def test_the_page_shows_the_item_to_be_rated_and_knows_the_next(assignment: Assignment) -> None:
-    page = get_current_item(rate_items(assignment, 1))
-    assert page.item is not None
-    assert page.next_item is not None
-    assert (page.position, page.item.position, page.next_item.position, page.n_items) == (2, 2, 3, 3)
-    assert get_current_item(rate_items(assignment)).item is None
+    page = get_current_page(rate_items(assignment, 1))
+    assert page.page is not None
+    assert page.next_page is not None
+    assert (page.page.position, page.next_page.position, page.page.n_pages) == (2, 3, 3)
+    assert get_current_page(rate_items(assignment)).page is None
 
 
 @pytest.mark.parametrize("size", [3, 30])
@@ -120,6 +120,6 @@ def test_queries_do_not_grow_with_the_hit(
 ) -> None:
     assignment = start_assignment(campaign=open_campaign(owner, size=size), worker_key="ann")
     scores = scores_for(assignment.campaign)
-    get_current_item(assignment)  # the HIT and the criteria, once a process
+    get_current_page(assignment)  # the HIT and the criteria, once a process
     with django_assert_num_queries(6):  # four, and the savepoint that the test's own transaction makes of this one
-        get_current_item(save_item(assignment_id=assignment.pk, position=1, answers=scores))
+        get_current_page(save_page(assignment_id=assignment.pk, position=1, answers=scores))

@@ -15,14 +15,15 @@ from analysis.campaign_queries import settings_of
 from analysis.finished_work import read_ratings
 from analysis.live import list_live_workers
 from analysis.ratings.loading import load_ratings
-from analysis.settings import from_protocol
+from analysis.settings import from_json
+from annotation.asked import AnswerKey
 from annotation.downloads import count_rows
 from annotation.exports import RATING_COLUMNS, iter_ratings, iter_scores
 from annotation.models import Assignment, Response
 from annotation.queries import criteria_of
 from annotation.services.assignments import finish_assignment
 from annotation.services.erasing import erase_worker
-from annotation.services.ratings import save_item
+from annotation.services.ratings import save_page
 from campaigns.models import Campaign, Criterion
 from campaigns.services.criteria import change_criterion
 from evalsite.accounts.models import User
@@ -55,11 +56,11 @@ def campaign(owner: User) -> Campaign:
     return campaign
 
 
-def ids(campaign: Campaign) -> dict[str, int]:
-    return {criterion.name: criterion.pk for criterion in criteria_of(campaign)}
+def ids(campaign: Campaign) -> dict[str, AnswerKey]:
+    return {criterion.name: AnswerKey(criterion.pk) for criterion in criteria_of(campaign)}
 
 
-def sent(campaign: Campaign, **changes: Any) -> dict[int, list[str]]:
+def sent(campaign: Campaign, **changes: Any) -> dict[AnswerKey, list[str]]:
     """Return an item's answers by criterion; None leaves one out."""
     return {ids(campaign)[name]: values for name, values in (ANSWERS | changes).items() if values is not None}
 
@@ -67,7 +68,7 @@ def sent(campaign: Campaign, **changes: Any) -> dict[int, list[str]]:
 def save(assignment: Assignment, position: int = 1, abstained: dict[str, str] | None = None, **changes: Any) -> None:
     by_id = {ids(assignment.campaign)[name]: reason for name, reason in (abstained or {}).items()}
     answers = sent(assignment.campaign, **changes)
-    save_item(assignment_id=assignment.pk, position=position, answers=answers, abstained=by_id)
+    save_page(assignment_id=assignment.pk, position=position, answers=answers, abstained=by_id)
 
 
 def test_each_answer_is_kept_as_its_kind_keeps_it_and_with_its_score(campaign: Campaign) -> None:
@@ -87,7 +88,7 @@ def test_a_browser_without_script_sends_the_page_and_what_it_refuses_is_named(
 ) -> None:
     assignment = started(campaign)
     page = client.get(url("hit", assignment))
-    names = {name: f"answer_{pk}" for name, pk in ids(campaign).items()}
+    names = {name: f"answer_{key.suffix}" for name, key in ids(campaign).items()}
     assert set(re.findall(r' name="(answer_\d+)"', page.text)) == {names[n] for n in ANSWERS if n != "adequacy"}
     values = {names[name]: values for name, values in ANSWERS.items()}
     bad = client.post(url("hit", assignment), form_of(page).hidden | values | {names["errors"]: "five"})
@@ -218,7 +219,7 @@ def test_few_points_make_nobody_suspicious(finished: Campaign, owner: User) -> N
 
 
 def test_who_says_on_which_scale_a_file_is_is_believed() -> None:
-    settings = from_protocol("da-likert")
+    settings = from_json({"criteria": [{"name": name, "scale": [1, 5]} for name in ("clarity", "usefulness")]})
     assert settings.scales == [(1, 5), (1, 5)]
     assert settings.on_scale((1, 7)).scales == [(1, 7), (1, 7)]
     assert settings.on_scale(None) == settings
@@ -250,4 +251,5 @@ def test_another_kind_begins_with_its_defaults(campaign: Campaign) -> None:
     criterion = campaign.criteria.get(name="quality")
     change_criterion(campaign=campaign, criterion=criterion, changes={"response": "slider"})
     criterion.refresh_from_db()
-    assert criterion.settings == {"left_label": "strongly disagree", "right_label": "strongly agree"}
+    ends = {"left_label": "strongly disagree", "right_label": "strongly agree"}
+    assert criterion.settings == ends | {"labels_between": ""}

@@ -71,7 +71,7 @@ def test_a_server_that_stays_away_ends_the_visit_after_a_while(owner):
 
 def test_a_page_that_never_takes_the_scores_ends_the_visit(owner, monkeypatch):
     visitor = visitor_of(open_campaign(owner))
-    monkeypatch.setattr("annotation.views.worker.save_item", lambda **kwargs: Assignment.objects.get())
+    monkeypatch.setattr("annotation.views.worker.save_page", lambda **kwargs: Assignment.objects.get())
     with pytest.raises(VisitError, match=f"{PATIENCE_PAGES} times"):
         visitor.work()
     assert visitor.acknowledged == []

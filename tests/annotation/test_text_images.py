@@ -19,7 +19,7 @@ from annotation import text_images
 from annotation.exports import ASSIGNMENT_COLUMNS, iter_assignments
 from annotation.images import DARK, LIGHT, layout
 from annotation.models import Assignment, Event, Response
-from annotation.queries import get_current_item
+from annotation.queries import get_current_page
 from annotation.services.assignments import return_assignment, start_assignment
 from annotation.text_images import VARIANTS, WIDTHS, Part, blocks_with_parts, draw, size_of, stems_in
 from annotation.tokens import token_of
@@ -255,7 +255,7 @@ def test_no_part_of_a_long_text_is_measured_whole(monkeypatch: pytest.MonkeyPatc
 
 
 def test_caches_of_texts_are_bounded_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    caches = (text_images.size_of, text_images._stretches, layout._prepare, annotation.queries._frozen_items)
+    caches = (text_images.size_of, text_images._stretches, layout._prepare, annotation.queries._frozen_pages)
     assert [cache._max_bytes / 2**20 for cache in caches] == [8, 8, 32, 64]
     for cache in caches:
         cache.cache_clear()
@@ -283,9 +283,9 @@ def test_a_text_that_comes_back_is_set_and_drawn_anew(monkeypatch: pytest.Monkey
 @pytest.mark.django_db
 def test_blocks_in_the_order_of_the_screen(owner: User) -> None:
     assignment = _start(open_campaign(owner))
-    item = get_current_item(assignment).item
-    assert item is not None
-    found = blocks_with_parts(assignment.campaign, item)
+    page = get_current_page(assignment).page
+    assert page is not None
+    found = blocks_with_parts(assignment.campaign, page.items[0])
     assert [block.label for block, _ in found] == ["Question", "Answer A", "Answer B"]
     assert [block.is_output for block, _ in found] == [False, False, True]
     stems = [stems_in(assignment)(part) for _, parts in found for part in parts]

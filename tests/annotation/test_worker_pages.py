@@ -9,7 +9,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.forms import read_item
+from annotation.asked import AnswerKey
+from annotation.forms import read_page
 from annotation.models import Assignment, Event, Response, Worker
 from annotation.services.assignments import expire_leases, finish_assignment, return_assignment
 from campaigns.models import Campaign
@@ -243,8 +244,10 @@ def test_telemetry_is_kept_if_it_is_sane(owner: User, client: Client) -> None:
 
 
 def test_a_form_of_rubbish_is_read_as_nothing() -> None:
-    sent = read_item(QueryDict("position=x&answer_=5&answer_a=5&answer_7=&answer_8=3&answer_8=4&abstained_9="))
-    assert (sent.position, sent.answers, sent.abstained, sent.telemetry) == (0, {8: ["3", "4"]}, {}, {})
+    sent = read_page(QueryDict("position=x&answer_=5&answer_a=5&answer_7=&answer_8=3&answer_8=4&abstained_9="))
+    assert (sent.position, sent.answers, sent.abstained, sent.telemetry) == (0, {AnswerKey(8): ["3", "4"]}, {}, {})
+    sent = read_page(QueryDict("answer_8_2=5&answer_8_2_1_1=5&answer_8_x=5&answer__2=5&abstained_8_1=why"))
+    assert (sent.answers, sent.abstained) == ({AnswerKey(8, 2): ["5"]}, {AnswerKey(8, 1): "why"})
 
 
 def test_instructions_and_statements_are_at_hand_but_no_criterion_is_named(owner: User, client: Client) -> None:

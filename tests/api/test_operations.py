@@ -80,6 +80,11 @@ def test_what_is_not_yours_is_not_found(api: Api, stranger: User, campaign: Camp
     _problem(api(stranger).get(f"{ROOT}{campaign.public_id}/"), 404, "not_found")
 
 
+@pytest.mark.parametrize("rest", ["lost/", "campaigns", "campaigns/example-%C3%84%0A.csv", "%0A"])
+def test_an_address_without_an_operation_is_not_found(api: Api, owner: User, rest: str) -> None:
+    _problem(api(owner).get(f"/api/v1/{rest}"), 404, "not_found")
+
+
 def test_fields_are_checked_by_the_form_of_the_page(api: Api, owner: User) -> None:
     problem = _problem(api(owner).post(ROOT, {"protocol": "no such", "colour": "red"}), 422, "invalid")
     assert problem["errors"].keys() == {"protocol", "colour"}

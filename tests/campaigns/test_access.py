@@ -40,7 +40,7 @@ QUERIES = {
     "criteria": 4,
     "screen": 4,
     "instructions": 3,
-    "settings": 4,  # the systems that a stopping rule may name
+    "settings": 5,  # the systems that a stopping rule may name, and what is asked, for which methods are offered
     "members": 4,
 }
 

@@ -1,5 +1,7 @@
 """The page of criteria."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -8,7 +10,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from campaigns.models import Campaign, Criterion
-from campaigns.services.criteria import MOST, add_criterion, move_criterion, order_criteria
+from campaigns.services.criteria import (
+    MOST,
+    add_criterion,
+    change_criterion,
+    delete_criterion,
+    move_criterion,
+    order_criteria,
+)
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from tests.campaigns.cast import make_campaign
@@ -104,7 +113,7 @@ def test_a_change_that_cannot_be_says_where(owner_client: Client, campaign: Camp
 def test_delete_and_undo_leave_all_as_it_was(owner_client: Client, campaign: Campaign) -> None:
     second = campaign.criteria.all()[1]
     Criterion.objects.filter(pk=second.pk).update(
-        is_negative=True, settings={"left_label": "never", "right_label": "ever"}
+        is_negative=True, settings={"left_label": "never", "right_label": "ever", "labels_between": ""}
     )
     before = list(campaign.criteria.values_list("order", "name", "statement", "settings", "is_negative"))
     assert owner_client.post(url(campaign, "criterion_delete", second.pk)).status_code == 302
@@ -115,6 +124,27 @@ def test_delete_and_undo_leave_all_as_it_was(owner_client: Client, campaign: Cam
     after = list(campaign.criteria.values_list("order", "name", "statement", "settings", "is_negative"))
     assert after == before
     assert owner_client.get(url(campaign)).context["deleted"] is None
+
+
+def test_what_is_shown_on_a_deleted_criterion_is_always_shown_until_it_is_undone(
+    owner_client: Client, campaign: Campaign
+) -> None:
+    before, after, *_ = campaign.criteria.all()
+    campaign.criteria.filter(pk=after.pk).update(shown_on=before, shown_values=["1"], scope="page")
+
+    def branch() -> list[tuple]:
+        found = campaign.criteria.filter(name=after.name)
+        return list(found.values_list("shown_on__name", "shown_values", "scope"))
+
+    for deleted, meanwhile in ((before.name, [(None, ["1"], "page")]), (after.name, [])):
+        owner_client.post(url(campaign, "criterion_delete", campaign.criteria.get(name=deleted).pk))
+        assert branch() == meanwhile
+        owner_client.post(url(campaign, "criteria_undo"))
+        assert branch() == [(before.name, ["1"], "page")]
+    after = campaign.criteria.get(name=after.name)
+    fields = delete_criterion(campaign=campaign, criterion_id=after.pk) or {}
+    delete_criterion(campaign=campaign, criterion_id=after.shown_on_id)
+    assert add_criterion(campaign=campaign, fields=fields).shown_on_id is None
 
 
 def test_deleting_twice_is_deleting_once(owner_client: Client, campaign: Campaign) -> None:
@@ -194,3 +224,56 @@ class Orders(TestCase):
         order_criteria(campaign=campaign, order=[expected[place] for place in order])
         assert [expected.index(pk) for pk in campaign.criteria.values_list("pk", flat=True)] == order
         assert list(campaign.criteria.values_list("order", flat=True)) == [0, 1, 2, 3]
+
+
+# --- What a criterion is asked of, and after which answer
+
+
+def changed(campaign: Campaign, name: str, **changes: Any) -> Criterion:
+    change_criterion(campaign=campaign, criterion=campaign.criteria.get(name=name), changes=changes)
+    return campaign.criteria.get(name=name)
+
+
+def test_a_criterion_may_depend_on_one_before_it(owner_client: Client, campaign: Campaign) -> None:
+    before, after = campaign.criteria.all()[:2]
+    sent = {"scope": "page", "shown_on": before.pk, "shown_values": "50\n 60 \n\n50"}
+    Criterion.objects.filter(pk=before.pk).update(scope="page")
+    answer = owner_client.post(url(campaign, "criterion", after.pk), sent, headers={"X-Autosave": "1"})
+    assert answer.json() == {"saved": True, "errors": {}}
+    after.refresh_from_db()
+    assert (after.scope, after.shown_on, after.shown_values) == ("page", before, ["50", "60"])
+    page = owner_client.get(url(campaign, "criteria")).text
+    assert f'<option value="{before.pk}" selected>{before.name}</option>' in page
+    assert changed(campaign, after.name, shown_on=None).shown_on is None
+
+
+def test_no_criterion_depends_on_one_after_it(owner_client: Client, campaign: Campaign) -> None:
+    first_one, second = campaign.criteria.all()[:2]
+    with pytest.raises(DomainError, match="only depend on an answer to one before it"):
+        changed(campaign, first_one.name, shown_on=second.pk)
+    changed(campaign, second.name, shown_on=first_one.pk, shown_values=["5"])
+    with pytest.raises(DomainError, match="has to come after it"):
+        move_criterion(campaign=campaign, criterion_id=second.pk, step=-1)
+    to = url(campaign, "criterion", first_one.pk)
+    assert owner_client.post(to, {"shown_on": second.pk}).context["rows"][0].has_error("shown_on")
+
+
+def test_what_depends_is_asked_of_the_same(campaign: Campaign) -> None:
+    first_one, second = campaign.criteria.all()[:2]
+    changed(campaign, first_one.name, scope="output")
+    with pytest.raises(DomainError, match="asked of something else"):
+        changed(campaign, second.name, scope="page", shown_on=first_one.pk)
+    changed(campaign, second.name, shown_on=first_one.pk)
+    with pytest.raises(DomainError, match="depends on this criterion"):
+        changed(campaign, first_one.name, scope="assignment")
+    assert changed(campaign, first_one.name, scope="page").scope == "page"
+
+
+def test_what_depended_on_a_deleted_criterion_is_always_asked(owner_client: Client, campaign: Campaign) -> None:
+    first_one, second = campaign.criteria.all()[:2]
+    changed(campaign, second.name, shown_on=first_one.pk, shown_values=["5"])
+    owner_client.post(url(campaign, "criterion_delete", first_one.pk))
+    second.refresh_from_db()
+    assert second.shown_on is None
+    owner_client.post(url(campaign, "criteria_undo"))
+    assert names(campaign) == NAMES

@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
 
-from campaigns.checklist import Step, passing_of
+from campaigns.checklist import Step, checklist, passing_of
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Criterion, Hit, HitItem, Output, Source, System, Upload
 from campaigns.services.deletion import delete_campaign
@@ -56,6 +56,32 @@ def test_hits_that_are_out_of_date_are_not_launched(ready: Campaign) -> None:
     Campaign.objects.update(status=Campaign.Status.DRAFT)
     with pytest.raises(DomainError, match="Build them again"):
         launch_campaign(campaign=ready)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "design", "said"),
+    [
+        ("qg", {"page_kind": "comparison"}, "is about the text of one output: have it asked of each output"),
+        ("qg", {}, ""),
+        ("dialogue-free", {}, "is about the text of an output, and chats have none"),
+    ],
+)
+def test_a_text_is_corrected_where_there_is_one(owner, protocol: str, design: dict[str, str], said: str) -> None:
+    campaign = make_campaign(owner, protocol)
+    campaign.criteria.update(response="edit", scope="page", settings={})
+    Campaign.objects.update(**design)
+    step = next(step for step in checklist(Campaign.objects.get()) if step.key == "criteria")
+    assert (said in step.text, step.state) == (True, "todo" if said else "ok")
+
+
+@pytest.mark.parametrize("watched", [{"stopping_rule": "all"}, {"is_adaptive": True}])
+def test_what_looks_at_scores_is_not_launched_without_scores(ready: Campaign, watched: dict[str, object]) -> None:
+    Campaign.objects.update(worker_test="none", **watched)
+    campaign = Campaign.objects.get()
+    assert "stopping" not in {step.key for step in checklist(campaign)}
+    campaign.criteria.update(response="text", settings={})
+    with pytest.raises(DomainError, match="no criterion has scores to compare"):
+        launch_campaign(campaign=campaign)
 
 
 # Of a QG HIT, 6 degraded items on 4 criteria are 24 pairs; `ready` has three HITs.
@@ -233,6 +259,14 @@ def test_what_is_changed_in_a_copy_stays_in_it(owner, ready: Campaign) -> None:
     Criterion.objects.filter(campaign=copy).delete()
     Source.objects.filter(campaign=copy).update(fields={})
     assert contents(ready) == before
+
+
+def test_a_copy_asks_on_the_answers_to_its_own_criteria(owner) -> None:
+    campaign = make_campaign(owner, "ssa")
+    copy = duplicate_campaign(campaign=campaign, owner=owner, as_replication=False)
+    for each in (campaign, copy):
+        sensible, specific = each.criteria.all()
+        assert (sensible.shown_on, specific.shown_on, specific.shown_values) == (None, sensible, ["1"])
 
 
 def test_runs_are_numbered_and_names_do_not_grow(owner, ready: Campaign) -> None:

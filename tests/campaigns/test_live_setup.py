@@ -65,7 +65,7 @@ def test_a_new_campaign_has_rules_instructions_and_the_degraded_chatbot(owner_cl
     assert campaign.chat_rules == protocol.chat
     assert campaign.mix == protocol.mix
     assert campaign.n_hits == 100
-    assert campaign.criteria.count() == 7
+    assert campaign.criteria.count() == len(protocol.criteria)
     chatbot = Chatbot.objects.get()
     assert (str(chatbot), chatbot.connector, chatbot.system.is_degraded) == ("degraded", "degraded", True)
     assert states(campaign)["chatbots"] == "todo"
@@ -77,8 +77,10 @@ def test_instructions_tell_the_rules(protocol: Any, owner: User) -> None:
     text = make_campaign(owner, protocol.slug).instructions
     html = render_markdown(text)
     assert "  " not in text
-    assert html.count("<ul>") == 1
-    for word in ("at least 10 messages", "Topic", "some seconds", "seven statements", "feedback", "private"):
+    asked = "each reply of the chatbot" if protocol.method == "ssa" else "seven statements"
+    assert html.count("<ul>") == (2 if protocol.method == "ssa" else 1)
+    inputs = f"at least {protocol.chat.min_inputs} messages"
+    for word in (inputs, "Topic", "some seconds", asked, "feedback", "private"):
         assert word in html
     assert ("of your choice" in html) == (protocol.chat.opening == "free")
     assert "degraded" not in html.lower()

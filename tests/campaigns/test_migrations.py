@@ -19,6 +19,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Event, Worker
 from campaigns.connectors.http_json.plugin import TEMPLATE
 from campaigns.connectors.openai_chat.plugin import SYSTEM_PROMPT
+from campaigns.models import Campaign
 from evalsite.jobs.models import Job
 from tests import databases
 from tests.jobs.processes import Site
@@ -29,9 +30,7 @@ UsingDatabase = Callable[[str], Any]
 
 def migrate(name: str) -> Any:
     """Migrate campaigns to a migration, back or on; return the models of that state."""
-    target = [("campaigns", name)]
-    MigrationExecutor(connection).migrate(target)
-    return MigrationExecutor(connection).loader.project_state(target).apps
+    return databases.migrate_to(("campaigns", name))
 
 
 @pytest.fixture(scope="module")
@@ -258,7 +257,7 @@ def test_no_campaign_from_before_closes_by_itself(stored: dict[str, dict[str, St
 def test_a_place_that_was_taken_over_before_keeps_why(sqlite: UsingDatabase, stored: object) -> None:
     with sqlite("old"):
         target = ("annotation", "0006_rejected")
-        MigrationExecutor(connection).migrate([target])
+        databases.migrate_to(target)
         loader = MigrationExecutor(connection).loader
         before = loader.project_state([target, *loader.graph.leaf_nodes("campaigns")]).apps
         now, event = timezone.now(), before.get_model("annotation", "Event")
@@ -281,3 +280,17 @@ def test_a_place_that_was_taken_over_before_keeps_why(sqlite: UsingDatabase, sto
         drawn = Assignment.objects.select_related("hit", "campaign").get(pk=assignment.pk)
         assert (drawn.draw_probability, drawn.even_probability) == (None, None)
         assert (drawn.hit.weight, drawn.campaign.is_adaptive) == (1, False)
+        assert (drawn.campaign.retention_days, drawn.campaign.erased_at) == (None, None)
+
+
+def test_likert_campaigns_of_before_are_analysed_as_they_were(sqlite: UsingDatabase, stored: object) -> None:
+    with sqlite("old"):
+        before = migrate("0015_pages").get_model("campaigns", "Campaign").objects
+        made = {slug: before.create(name=slug, protocol=slug, screen={}, seed=1).pk for slug in ("da-likert", "qg")}
+        call_command("migrate", verbosity=0)
+        now = {slug: Campaign.objects.get(pk=pk) for slug, pk in made.items()}
+        assert {slug: (each.protocol, each.method, each.method_options) for slug, each in now.items()} == {
+            "da-likert": ("likert", "direct_assessment", {}),
+            "qg": ("qg", "direct_assessment", {}),
+        }
+        Campaign.objects.filter(pk__in=made.values()).delete()

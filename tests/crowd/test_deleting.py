@@ -89,7 +89,7 @@ def test_everything_of_a_launched_campaign_goes_but_the_line_that_says_so(
     ctx = run(job)
     assert ctx.reported.done == ctx.reported.total > 100
     assert list(Campaign.objects.all()) == [other]
-    kept = {"accounts.User", "jobs.Job", "campaigns.Deletion"}
+    kept = {"accounts.User", "jobs.Job", "campaigns.Deletion", "audit.AuditEntry"}
     left = {"campaigns.Campaign", "campaigns.Membership", "campaigns.Criterion"}
     assert rows().keys() == kept | left
     assert files(media) == []

@@ -106,6 +106,45 @@ def scores(campaign: Campaign) -> list[Any]:
     return list(found.order_by("pk").values_list("pk", "assignment", "item", "criterion", "score"))
 
 
+def test_a_worker_can_read_all_that_is_stored_on_them_and_no_more(owner_client: Client, paid: Campaign) -> None:
+    worker = Worker.objects.get(key=ID)
+    other = Assignment.objects.exclude(worker=worker)[0]
+    Assignment.objects.filter(pk=other.pk).update(feedback="of somebody else")
+    response = owner_client.get(reverse("monitoring:worker_data", args=[paid.public_id, worker.pk]))
+    assert response["Content-Disposition"] == f'attachment; filename="worker-{worker.pk}.json"'
+    found = response.json()
+    mine = Assignment.objects.filter(worker=worker)
+    assert found["worker"]["name"] == ID
+    assert [hit["feedback"] for hit in found["hits"]] == [f"I am {ID}"] * mine.count()
+    assert {hit["platform_data"]["PROLIFIC_PID"] for hit in found["hits"]} == {ID}
+    assert sum(len(hit["answers"]) for hit in found["hits"]) == Response.objects.filter(assignment__in=mine).count()
+    assert sum(len(hit["events"]) for hit in found["hits"]) == Event.objects.filter(assignment__in=mine).count()
+    assert {each["payload"]["participant_id"] for each in found["submissions"]} == {ID}
+    assert f"Dear {ID}" in {each["message"] for each in found["orders"]}
+    assert len(found["results"]) == AnalysisRun.objects.count()
+    assert "of somebody else" not in response.text
+    words = {"degraded", "repeat", "ordinary", "reference", *paid.systems.values_list("name", flat=True)}
+    assert not [word for word in words if f'"{word}"' in response.text.lower()]
+
+
+def test_a_worker_can_read_their_chats_without_what_tells_of_the_chatbot(owner: User, owner_client: Client) -> None:
+    campaign = open_live_campaign(owner)
+    assignment = take_hit(campaign, "ann")
+    hold_chat(assignment)
+    chatbot = Event.objects.create(
+        assignment=assignment, kind=Event.Kind.UNANSWERED, data={"code": "timeout", "message": "model-x is slow"}
+    )
+    response = owner_client.get(reverse("monitoring:worker_data", args=[campaign.public_id, assignment.worker_id]))
+    (hit,) = response.json()["hits"]
+    said = [turn["text"] for turn in hit["chats"][0]["turns"]]
+    assert said == list(Turn.objects.filter(conversation__assignment=assignment).values_list("text", flat=True))
+    assert chatbot.get_kind_display() in {each["event"] for each in hit["events"]}
+    assert "model-x" not in response.text
+    assert {name for turn in hit["chats"][0]["turns"] if turn["speaker"] == "chatbot" for name in turn} == {
+        *("speaker", "text", "at")
+    }
+
+
 @on_both
 def test_no_table_and_no_file_holds_the_id_afterwards_and_all_scores_stay(
     owner: User, owner_client: Client, paid: Campaign, media: Path, django_capture_on_commit_callbacks: Any

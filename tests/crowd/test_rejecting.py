@@ -1,10 +1,7 @@
 """Work that is rejected on the platform: kept, not counted, its place offered again where the platform does so."""
 
-from typing import Any
-
 import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -26,6 +23,7 @@ from evalsite.lib.errors import DomainError
 from tests.annotation.open_campaigns import places_left
 from tests.crowd.accounts import PLATFORMS, Market, MemoryAccount
 from tests.crowd.campaigns import accepted, arrive, finish, handed_in, poll, posting_of, published
+from tests.databases import migrated_back
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("market")]
 EACH, FOR_ALL = PLATFORMS
@@ -230,16 +228,9 @@ def test_work_that_was_rejected_before_is_left_out_at_the_next_look(market: Mark
     study = posting_of(published(owner, FOR_ALL, n_hits=1, n_workers=1))
     id, assignment = handed_in(market, study, "AWORKER")
     poll(study)
-    latest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-    before: list[Any] = [("annotation", "0005_consent"), ("crowd", "0001_initial")]
-    try:
-        executor = MigrationExecutor(connection)
-        executor.migrate(before)
-        old = executor.loader.project_state(before).apps
+    with migrated_back(("annotation", "0005_consent"), ("crowd", "0001_initial")) as old:
         assert "is_surplus" not in {field.name for field in old.get_model("annotation.Assignment")._meta.fields}
         old.get_model("crowd.Submission").objects.update(state="rejected")
-    finally:
-        MigrationExecutor(connection).migrate(latest)
     assert (_state(assignment), places_left(study.campaign)) == (State.FINISHED, [0])
     market.change(study.platform_id, id, "rejected")
     poll(study)

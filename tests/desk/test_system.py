@@ -19,6 +19,12 @@ from tests.mail_server import SmtpServer
 from tests.services import free_port
 
 pytestmark = pytest.mark.django_db
+BEHIND_HTTPS = {
+    "BEHIND_PROXY": True,
+    "SECURE_COOKIES": True,
+    "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https"),
+    "SECURE_HSTS_SECONDS": 30 * 86_400,
+}
 SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 
 
@@ -87,6 +93,8 @@ def test_a_redis_that_does_not_answer_is_said_without_its_password(admin_client:
         ({"HTTP_HOST": "rate.example.org"}, {}, "address", ("SITE_URL=https://rate.example.org",)),
         ({"HTTP_HOST": "a.org", "HTTP_X_FORWARDED_PROTO": "https"}, {"SECURE_COOKIES": True}, "https",
          ("BEHIND_PROXY=1",)),
+        ({"HTTP_HOST": "a.org", "HTTP_X_FORWARDED_PROTO": "https"}, BEHIND_HTTPS | {"SECURE_HSTS_SECONDS": 0}, "https",
+         ("HSTS_SECONDS=2592000",)),
         ({"HTTP_HOST": "a.org"}, {"SITE_URL": "http://b.org:80"}, "address", ("SITE_URL=https://b.org:80",)),
         ({"HTTP_HOST": "a.org"}, {"ALLOWED_HOSTS": ["*"]}, "hosts", ("ALLOWED_HOSTS=a.org,127.0.0.1",)),
         ({}, {"DEBUG": True}, "version", ("DEBUG=0",)),
@@ -104,11 +112,12 @@ def test_what_is_off_names_the_lines(
 
 
 def test_a_site_behind_https_is_right(admin_client: Client, settings: Settings) -> None:
-    settings.BEHIND_PROXY = settings.SECURE_COOKIES = True
-    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    for name, value in BEHIND_HTTPS.items():
+        setattr(settings, name, value)
     settings.ALLOWED_HOSTS, settings.SITE_URL = ["a.org"], "https://a.org"
     request = {"HTTP_HOST": "a.org", "HTTP_X_FORWARDED_PROTO": "https"}
     assert all(check(admin_client, key, **request).is_ok for key in ("https", "address", "hosts"))
+    assert "HTTPS only, for 30 days" in check(admin_client, "https", **request).text
 
 
 # --- Mail

@@ -81,9 +81,11 @@
     return problems;
   };
 
-  /** Open what a reader may open, but for menus over the page. */
+  /** Open what a reader may open, but for menus over the page; return whether anything was closed. */
   window.openEverything = () => {
-    for (const details of document.querySelectorAll("main details:not([data-menu])")) details.open = true;
+    const closed = document.querySelectorAll("main details:not([data-menu], [open])");
+    for (const details of closed) details.open = true;
+    return closed.length > 0;
   };
 
   /** Open or close the pages of the side bar. */
@@ -96,9 +98,9 @@
     document.documentElement.dataset.theme = theme;
   };
 
-  /** Return each kind of text on the page once: the colour of its letters, and all that is painted behind them. */
-  window.colourPairs = () => {
-    const pairs = new Set();
+  /** Return the elements of each kind of text: the colour of its letters, and all that is painted behind them. */
+  const textsByColours = () => {
+    const found = new Map();
     for (const element of document.body.querySelectorAll("*")) {
       const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
       if (!(hasText || element.matches("input, select, textarea")) || !isShown(element)) continue;
@@ -112,17 +114,23 @@
         if (backgroundColor !== "rgba(0, 0, 0, 0)") pair.push(backgroundColor);
         if (backgroundColor.startsWith("rgb(")) break;
       }
-      pairs.add(pair.join());
+      const kind = pair.join();
+      // What is said about a link is said of it whole.
+      found.set(kind, [...(found.get(kind) || []), element.closest("a") || element]);
     }
-    return [...pairs];
+    return found;
   };
 
-  /** Return what axe finds, by the rules that are named or by all but those. */
-  window.axeProblems = async ({ only, without }) => {
+  window.colourPairs = () => [...textsByColours().keys()];
+
+  /** Return what axe finds, by the rules that are named or by all but those; in texts of some colours, or everywhere. */
+  window.axeProblems = async ({ only, without, colours }) => {
     const options = { resultTypes: ["violations"], preload: false };
     if (only) options.runOnly = { type: "rule", values: only };
     if (without) options.rules = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
-    const found = await window.axe.run(document, options);
+    const texts = colours && textsByColours();
+    const context = colours ? { include: [...new Set(colours.flatMap((kind) => texts.get(kind)))] } : document;
+    const found = await window.axe.run(context, options);
     return found.violations.flatMap(({ id, help, nodes }) =>
       nodes.map(({ target, failureSummary }) => {
         const why = failureSummary.split("\n").slice(1).map((line) => line.trim()).join("; ");

@@ -2,35 +2,31 @@
 
 The pages are those of the URL configuration and of `permissions.csv`, so that a new one is among them. A page of a
 campaign is looked at in one state of it; `make pages` looks at it in each, and at each kind of campaign. Django draws
-them in this process, and the browser gets them without a server. `page_checks.js` looks at the geometry: nothing is
-wider than the window, cut or out of sight. axe-core looks at names, contrast, headings, landmarks, sizes of targets.
+them in this process (`page_server.py`). `page_checks.js` looks at the geometry: nothing is wider than the window, cut
+or out of sight. axe-core looks at names, contrast, headings, landmarks, sizes of targets.
 """
 
-import mimetypes
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import axe_playwright_python
 import pytest
-from django.contrib.staticfiles import finders
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Page
 
 from campaigns.models import Campaign
 from evalsite.lib.env import env_bool
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.campaigns.cast import make_campaign
+from tests.e2e.page_server import CHECKS, PageServer
 from tests.permission_world import World, make_world
 from tests.test_permission_matrix import ADDRESSES, EXPECTED, TABLE, Address, rows_of, url_of
 
-_HERE, _BASE = Path(__file__).parent, "http://pages.test"
-_SCRIPTS = [Path(axe_playwright_python.__file__).parent / "axe.min.js", _HERE / "page_checks.js"]
+_SCRIPTS = [Path(axe_playwright_python.__file__).parent / "axe.min.js", Path(__file__).parent / "page_checks.js"]
 WIDE, MIDDLE, NARROW = 1440, 768, 360
 # What depends on colours, or on the width: all else is the same in both themes and at each width.
 _COLOURS = ["color-contrast", "link-in-text-block"]
@@ -110,11 +106,16 @@ def world(module_db: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture(scope="module")
-def tab(browser: Browser) -> Iterator[Page]:
+def server(module_db: None) -> Iterator[PageServer]:
+    with PageServer(_SCRIPTS) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Browser, server: PageServer) -> Iterator[Page]:
     """One tab for all pages, whose policy lets the checks in."""
-    context = browser.new_context(bypass_csp=True, reduced_motion="reduce", viewport={"width": WIDE, "height": 900})
-    for script in _SCRIPTS:
-        context.add_init_script(path=script)
+    size = {"width": WIDE, "height": 900}
+    context = browser.new_context(base_url=server.address, bypass_csp=True, reduced_motion="reduce", viewport=size)
     yield context.new_page()
     context.close()
 
@@ -125,39 +126,19 @@ def seen() -> set[str]:
     return set()
 
 
-@cache
-def whole(file: Path) -> bytes:
-    """Return a static file; a style sheet with those that it imports."""
-    if file.suffix != ".css":
-        return file.read_bytes()
-
-    def imported(rule: re.Match[str]) -> str:
-        return f"@layer {rule[2]} {{ {whole(file.parent / rule[1]).decode()} }}"
-
-    return re.sub(r'@import url\("([^"]+)"\) layer\((\w+)\);', imported, file.read_text()).encode()
-
-
-def show(tab: Page, client: Client, path: str) -> HttpResponse:
+def show(tab: Page, server: PageServer, client: Client, path: str) -> HttpResponse:
     """Draw a page of Django's in the tab, with what it fetches; return what was answered, drawn or not."""
-    answer = client.get(path)
-    if not is_page(answer):
-        return answer
-
-    def fulfil(route: Route) -> None:
-        asked = route.request.url.removeprefix(_BASE)
-        if asked.startswith("/static/"):
-            file = finders.find(asked.removeprefix("/static/"))
-            assert isinstance(file, str), asked
-            route.fulfill(body=whole(Path(file)), content_type=mimetypes.guess_type(file)[0])
-            return
-        found = answer if asked == path else client.get(asked)
-        body = b"".join(found.streaming_content) if found.streaming else found.content  # type: ignore[attr-defined]
-        route.fulfill(status=found.status_code, body=body, content_type=found.headers.get("Content-Type", ""))
-
-    tab.unroute_all()
-    tab.route("**/*", fulfil)
-    tab.goto(_BASE + path)
+    answer = server.draw(client, path)
+    if is_page(answer):
+        open_page(tab, path)
     return answer
+
+
+def open_page(tab: Page, path: str) -> None:
+    """Open what the server shows, with the checks in it."""
+    tab.set_viewport_size({"width": WIDE, "height": 900})
+    tab.goto(path)
+    tab.add_script_tag(url=CHECKS)
 
 
 def is_page(answer: HttpResponse) -> bool:
@@ -169,7 +150,7 @@ def is_page(answer: HttpResponse) -> bool:
 def problems(tab: Page, seen: set[str]) -> list[str]:
     """Return what is wrong with the page in the tab, at all widths and in both themes.
 
-    Contrast costs as much as all else. It is looked at where a kind of text (its letters on its background) is not yet
+    Contrast costs as much as all else. It is looked at in texts of a kind (letters on a background) that is not yet
     among those seen; the kinds of this page are added to them.
     """
     found: list[str] = []
@@ -181,13 +162,12 @@ def problems(tab: Page, seen: set[str]) -> list[str]:
         new = {*tab.evaluate("colourPairs()")} - seen
         if new:
             seen.update(new)
-            check(where, "rules => axeProblems(rules)", {"only": _COLOURS})
+            check(where, "rules => axeProblems(rules)", {"only": _COLOURS, "colours": [*new]})
 
-    tab.set_viewport_size({"width": WIDE, "height": 900})
     tab.evaluate("setTheme('light')")
     check("wide", "pageProblems()")
-    tab.evaluate("openEverything()")
-    check("wide, open", "pageProblems()")
+    if tab.evaluate("openEverything()"):
+        check("wide, open", "pageProblems()")
     check("wide", "rules => axeProblems(rules)", {"without": _COLOURS})
     check_colours("wide, light")
     tab.evaluate("setTheme('dark')")
@@ -204,9 +184,9 @@ def problems(tab: Page, seen: set[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_page(tab: Page, world: World, seen: set[str], case: Case) -> None:
+def test_page(tab: Page, server: PageServer, world: World, seen: set[str], case: Case) -> None:
     client = world.clients["anonymous" if case.who in ("anyone", "worker") else "owner"]
-    answer = show(tab, client, url_of(world, case.address, case.kind))
+    answer = show(tab, server, client, url_of(world, case.address, case.kind))
     if is_page(answer):
         assert "\n".join(problems(tab, seen)) == ""
     else:
@@ -234,8 +214,7 @@ _PAGE = "<!doctype html><html lang=en><title>t</title><meta name=viewport conten
         ("<header class=site-head><a href='#' style='position:absolute;left:-9px'>Home", "the navigation is cut"),
     ],
 )
-def test_a_bad_page_is_noticed(tab: Page, content: str, problem: str) -> None:
-    tab.unroute_all()
-    tab.route("**/*", lambda route: route.fulfill(body=_PAGE + content, content_type="text/html"))
-    tab.goto(_BASE)
+def test_a_bad_page_is_noticed(tab: Page, server: PageServer, content: str, problem: str) -> None:
+    server.show(Client(), "/bad/", HttpResponse(_PAGE + content))
+    open_page(tab, "/bad/")
     assert problem in "\n".join(problems(tab, set()))

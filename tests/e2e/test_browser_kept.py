@@ -13,7 +13,8 @@ from annotation.tokens import token_of
 from campaigns.models import Campaign, Criterion
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
-from tests.e2e.test_browser_rating import press_at, scores, sliders
+from tests.e2e.answering import press_at
+from tests.e2e.test_browser_rating import scores, sliders
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NO_STORAGE = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })"

@@ -14,10 +14,10 @@ from annotation.tokens import token_of
 from campaigns.models import Campaign, Criterion
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
+from tests.e2e.answering import PHONE, press_at
 from tests.services import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
-PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 
 
 @pytest.fixture
@@ -60,14 +60,6 @@ def _open_item(page: Page, address: str, campaign: Campaign, complaints: list[st
 
 def sliders(page: Page) -> list[Locator]:
     return page.locator("[data-slider]").all()
-
-
-def press_at(page: Page, slider: Locator, share: float) -> None:
-    """Click a slider's track at a share of its length."""
-    slider.scroll_into_view_if_needed()
-    box = slider.locator("input").bounding_box()
-    assert box
-    page.mouse.click(box["x"] + 14 + share * (box["width"] - 28), box["y"] + box["height"] / 2)
 
 
 def rate(page: Page, share: float = 0.8) -> None:

@@ -12,7 +12,8 @@ from annotation.tokens import token_of
 from campaigns.models import Campaign, Criterion
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
-from tests.e2e.test_browser_rating import PHONE, watch
+from tests.e2e.answering import PHONE
+from tests.e2e.test_browser_rating import watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CRITERIA: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
@@ -151,7 +152,12 @@ def test_a_refused_answer_is_named_and_nothing_typed_is_lost(
     expect(item.get_by_text("A whole number from 0 to 9 is needed, not “many”.")).to_be_visible()
     expect(item.get_by_role("radio", name="good")).to_be_checked()
     expect(item.get_by_role("textbox", name="How many errors?")).to_have_value("many")
-    item.get_by_role("textbox", name="How many errors?").fill("2")
+    errors = item.get_by_role("textbox", name="How many errors?")
+    expect(errors).to_be_focused()
+    expect(errors).to_have_attribute("aria-invalid", "true")
+    expect(item.get_by_role("alert").get_by_role("link", name="Go to it")).to_have_attribute("href", "#statement-2")
+    errors.fill("2")
+    expect(errors).not_to_have_attribute("aria-invalid", "true")
     next_of(item).click()
     expect(item.get_by_role("heading", level=1)).to_have_text("Item 2 of 3")
     complaints[:] = [text for text in complaints if "422" not in text]
@@ -202,3 +208,26 @@ def test_an_answer_takes_back_that_it_cannot_be_judged(
     item.get_by_role("combobox").select_option("no context")
     item.get_by_role("radio", name="good").click()
     expect(item.get_by_role("combobox")).to_have_value("")
+
+
+def test_answers_that_are_optional_can_be_taken_back(page: Page, live_server, path: str, complaints: list[str]) -> None:
+    Criterion.objects.filter(response__in=("slider", "scale")).update(is_required=False)
+    item = open_item(page, live_server.url + path, complaints)
+    clears = item.get_by_role("button", name="Clear answer")
+    expect(clears).to_have_count(0)
+    item.get_by_role("radio", name="good").click()
+    item.locator("[data-slider]").click()
+    expect(clears).to_have_count(2)
+    clears.last.focus()
+    item.keyboard.press("Enter")
+    expect(item.get_by_role("slider")).to_be_focused()
+    expect(item.get_by_role("slider")).to_have_attribute("aria-valuetext", "not set yet")
+    item.reload()
+    expect(clears).to_have_count(1)
+    clears.click()
+    expect(item.get_by_role("radio", name="good")).not_to_be_checked()
+    item.get_by_role("textbox", name="How many errors?").fill("2")
+    item.get_by_role("checkbox", name="kind").click()
+    next_of(item).click()
+    expect(item.get_by_role("heading", level=1)).to_have_text("Item 2 of 3")
+    assert [row[1] for row in kept()] == ["number", "choice"]

@@ -122,6 +122,8 @@ def test_browser_criteria_are_moved_by_keys_and_by_dragging(tab: Page, campaign:
         down.press("Enter")
     expect(titles.nth(1)).to_have_text(before[0])
     expect(down).to_be_focused()
+    tab.set_viewport_size({"width": 1440, "height": 1800})  # both are seen: while Playwright drags, nothing may scroll
+    titles.nth(0).scroll_into_view_if_needed()
     with tab.expect_response("**/criteria/order/"):
         tab.locator(".reorder-handle").nth(1).drag_to(titles.nth(0))
     expect(titles.nth(0)).to_have_text(before[0])

@@ -23,6 +23,7 @@ from tests.databases import once, sqlite_at, sqlite_copy, using_database
 
 ROOT = Path(__file__).parents[2]
 TIMING = {"JOBS_LEASE_S": "2", "JOBS_SWEEP_S": "1", "JOBS_BACKOFF_S": "1", "JOBS_HEARTBEAT_S": "1"}
+_LONGEST_SHOWN = 4000
 EMAIL, PASSWORD = "olu@example.org", "a-long-password"
 
 
@@ -69,6 +70,8 @@ class Site:
         return self
 
     def __exit__(self, *error: object) -> None:
+        if (self.folder / "log").exists():
+            print(self.log()[-_LONGEST_SHOWN:])  # noqa: T201 pytest shows it where a test fails
         for process in self._processes:
             self.kill(process)
 

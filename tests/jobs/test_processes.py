@@ -28,12 +28,12 @@ def test_a_web_process_killed_in_the_middle_of_a_job_loses_nothing(
     with django_db_blocker.unblock(), site.database():
         Job.objects.create(kind="example.sleep", args={"notes": str(site.notes), "seconds": 2})
     first = site.start(*web(server))
-    wait_until(lambda: site.noted() == ["start"], 15, "the job of another process starts")
+    wait_until(lambda: site.noted() == ["start"], 60, "the job of another process starts")
     site.kill(first)
     assert site.has_ended("running", attempts=1)
 
     site.start(*web(server))
-    wait_until(lambda: site.has_ended("succeeded", attempts=2), 20, "the job is run again")
+    wait_until(lambda: site.has_ended("succeeded", attempts=2), 60, "the job is run again")
     assert site.noted() == ["start", "start", "end"]
 
 
@@ -43,7 +43,7 @@ def test_a_web_process_that_is_asked_to_end_does_so_and_gives_its_job_back(site:
     assert not site.has_live_worker(), "a management command starts no worker"
 
     process = site.start(*web("gunicorn"))
-    wait_until(lambda: site.noted() == ["start"], 15, "the job starts")
+    wait_until(lambda: site.noted() == ["start"], 60, "the job starts")
     process.terminate()
     assert process.wait(10) == 0
     assert site.has_ended("queued", attempts=0)
@@ -56,9 +56,9 @@ def test_a_worker_on_redis_and_postgresql_runs_the_job(
     database = new_database(postgres_url, tmp_path.name, template="template")  # as `postgres_database` is
     with Site(tmp_path, REDIS_URL=redis_url, DATABASE_URL=database) as site:
         site.start(*WORKER)
-        wait_until(site.has_live_worker, 20, "the worker says that it lives")
+        wait_until(site.has_live_worker, 60, "the worker says that it lives")
         site.enqueue("example.count")
-        wait_until(lambda: site.has_ended("succeeded", attempts=1), 10, "the job has run")
+        wait_until(lambda: site.has_ended("succeeded", attempts=1), 60, "the job has run")
         assert site.noted() == ["start", "end"]
 
 
@@ -74,12 +74,12 @@ def test_a_job_asked_for_while_redis_is_down_runs_later_and_the_next_one_at_once
         with running_redis(port):
             site.start(*WORKER)
             scheduler = site.start(*SCHEDULER)
-            wait_until(lambda: site.has_ended("succeeded", attempts=1), 30, "the sweeper hands the job on")
+            wait_until(lambda: site.has_ended("succeeded", attempts=1), 60, "the sweeper hands the job on")
             assert not (Path.cwd() / "celerybeat-schedule").exists()
-            wait_until(site.has_live_worker, 20, "the worker says that it lives")
+            wait_until(site.has_live_worker, 60, "the worker says that it lives")
 
             site.kill(scheduler)
             site.enqueue("example.count")
             ended = [("succeeded", 1)] * 2
-            wait_until(lambda: site.rows("SELECT status, attempts FROM jobs_job") == ended, 10, "the next has run")
+            wait_until(lambda: site.rows("SELECT status, attempts FROM jobs_job") == ended, 60, "the next has run")
             assert site.noted() == ["start", "end"] * 2

@@ -161,6 +161,13 @@ def test_mixed_encodings_name_each_row_and_column(write) -> None:
     assert "UTF-8" in error.problems[0].message
 
 
+def test_refusals_have_no_control_characters(write) -> None:
+    body = ("worker,system,score\n" + "Zoë,A,1\n" * 2000).encode() + b"Z\x00o\xeb,A,2\n"
+    assert "“Z?o\ufffd”" in refusal(write(body), ("worker", "system", "score")).problems[0].message
+    error = refusal(write(b"worker,score\n" + b"w,1\n" * 4000 + b"Z\x00o\xeb,2\n"))
+    assert isinstance(error, NotUtf8Error) and error.lines == ["Z?oë,2"]
+
+
 def test_sixty_cells_of_mixed_encodings_are_listed_to_fifty_and_counted(write) -> None:
     error = refusal(write("worker,score\nZoë,2\n".encode() + b"Zo\xeb,2\n" * 60))
     assert (len(error.problems), error.n_more) == (50, 10)

@@ -11,6 +11,7 @@ from analysis.response_methods import DEFAULT, ResponseMethod, get_method, list_
 from analysis.response_methods.system_scores import SystemScores, list_pairs, summarise_systems, systems_section
 from analysis.settings import from_json, from_protocol
 from analysis.stats.pairs import compare_pairs
+from campaigns.methods import reads
 from campaigns.protocols import list_protocols
 from evalsite.lib.errors import DomainError
 from evalsite.lib.plugins import Registry
@@ -21,6 +22,7 @@ class Counts(ResponseMethod):
     """How many thumbs up each system has: the smallest method there is."""
 
     slug = "counts"
+    title = "Thumbs"
 
     def read(self, file, settings):
         table = read_columns(file.path, ["system", "thumbs"], numeric=["thumbs"])
@@ -91,9 +93,11 @@ def test_reports_of_before_are_of_direct_assessment():
     assert all(method.slug for method in list_response_methods())
 
 
-def test_protocols_for_files_only_are_not_offered_to_campaigns():
+def test_methods_of_protocols_read_what_their_criteria_ask():
     assert from_protocol("mqm").method == "spans"
-    assert "mqm" not in {protocol.slug for protocol in list_protocols()}
+    for protocol in list_protocols():
+        method = get_method(protocol.method)
+        assert any(reads(type(method), criterion) for criterion in protocol.criteria), protocol.slug
 
 
 def test_nothing_but_the_registry_asks_which_method_it_is(settings):
@@ -106,5 +110,11 @@ def test_nothing_but_the_registry_asks_which_method_it_is(settings):
 def test_commands_of_scores_refuse_other_responses(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("worker,system_a,system_b,winner\nw,A,B,a\n")
-    with pytest.raises(CommandError, match="protocol preference are only analysed by manage"):
+    with pytest.raises(CommandError, match="protocol preference are only analysed by evalsite analyse"):
         call_command("agreement", str(path), protocol="preference")
+
+
+def test_every_method_says_what_people_call_it_and_what_it_reads_of_a_campaign():
+    methods = list_response_methods()
+    assert all(method.title and method.summary and method.table and "run" in method.pages for method in methods)
+    assert len({method.title for method in methods}) == len(methods)

@@ -2,14 +2,18 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from django.core.management import CommandError
 from scipy.stats import mannwhitneyu
 
+from analysis.response_methods import ResponsesFile, get_method
 from analysis.response_methods.ordinal import Ordinal
+from analysis.settings import from_protocol
 from analysis.stats.segment_means import clustered_means, segment_means
+from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError
 
 
@@ -90,6 +94,20 @@ def test_levels_may_be_names_and_criteria_reversed(score_file, analyse, protocol
     assert found["levels"] == ["disagree", "neutral", "agree"]
 
 
+def test_odds_of_levels_are_beside_rank_tests(score_file, analyse, protocol, rng, tmp_path):
+    path = score_file(LIKERT, *ratings(rng), *((f"w{k}", f"s{k}", f"tree{k % 2}", "old", 1 + k % 2) for k in range(4)))
+    own = protocol(model="cumulative-link")
+    out, err = analyse(path, protocol=own, format="table", out=tmp_path / "out")
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    fluent, old, _ = report["criteria"]
+    assert [row["system"] for row in fluent["odds"]["systems"]][:3] == ["ash", "elm", "fir"]
+    pair = fluent["odds"]["pairs"][0]
+    assert pair["interval"][0] < pair["log_odds"] < pair["interval"][1] and pair["p"] <= pair["p_holm"]
+    assert pair["log_odds"] > 0 and "odds ratio" in out
+    assert old["odds"] is None and "No finite odds of levels fit best on old" in err
+    assert fluent["tests"][0]["p"] is not None
+
+
 def test_degraded_items_are_left_out_and_counted(score_file, analyse):
     header = ("worker", "system", "kind", "score")
     path = score_file(header, ("w", "A", "ordinary", 4), ("v", "A", "degraded", 1), ("v", "A", "repeat", 5))
@@ -123,7 +141,15 @@ def test_long_scales_are_not_levels(score_file, analyse):
 
 @pytest.mark.parametrize(
     "options",
-    [{"levels": 1}, {"levels": 12}, {"levels": ["a", "a"]}, {"levels": True}, {"negative": ["x"]}, {"colour": 1}],
+    [
+        {"levels": 1},
+        {"levels": 12},
+        {"levels": ["a", "a"]},
+        {"levels": True},
+        {"negative": ["x"]},
+        {"colour": 1},
+        {"model": 1},
+    ],
 )
 def test_bad_options_are_refused(options):
     with pytest.raises(DomainError):
@@ -169,3 +195,68 @@ def test_esa_scores_are_from_0_to_100(score_file, analyse, score):
     path = score_file(("system", "seg_id", "rater", "score"), ("A", "1", "r1", score))
     with pytest.raises(CommandError, match="It must be a number from 0 to 100"):
         analyse(path, protocol="esa")
+
+
+# --- Workers
+
+
+def write_tested(score_file, *, careful=8, careless=2):
+    """Write levels of two systems by workers, each degraded item two levels lower, or not by careless ones."""
+    rows = []
+    for w in range(careful + careless):
+        for k in range(6):
+            for system, level in (("A", 4), ("B", 3)):
+                rows.append((f"w{w}", f"a{w}", f"s{k}", system, "ordinary", level))
+            lower = 2 if w < careful else 5
+            rows.append((f"w{w}", f"a{w}", f"s{k}", "A", "degraded", lower))
+        rows.append((f"w{w}", f"a{w}", "s0", "B", "repeat", 4))
+    return score_file(("worker", "assignment", "source", "system", "kind", "score"), *rows)
+
+
+def test_who_does_not_give_degraded_items_lower_levels_is_left_out(score_file, analyse):
+    path = write_tested(score_file)
+    found = json.loads(analyse(path, protocol="likert", format="json")[0])
+    assert found["workers"] == {"total": 10, "passed": 8, "failed": 2, "untested": 0}
+    assert found["worker_test"] == {"preset": "paired-wilcoxon", "alpha": 0.05}
+    # 8 workers of 6 sources; of B one of them is the mean of 3 and its repeat, 4
+    assert [(row["system"], row["score"], row["n"]) for row in found["systems"]] == [
+        ("A", pytest.approx(4), 48),
+        ("B", pytest.approx((5 * 3 + 3.5) / 6), 48),
+    ]
+    assert found["n_left_out"] == 2 * 13
+    everyone = json.loads(analyse(path, protocol="likert", format="json", worker_test="none")[0])
+    assert [row["n"] for row in everyone["systems"]] == [60, 60] and everyone["workers"]["failed"] == 0
+
+
+def test_where_no_worker_passes_no_system_has_a_score(score_file, analyse, tmp_path):
+    path = write_tested(score_file, careful=0)
+    out, err = analyse(path, protocol="likert", format="json", out=tmp_path / "out")
+    assert [(row["score"], row["rank"]) for row in json.loads(out)["systems"]] == [(None, None)] * 2
+    assert "No worker passed the worker test" in err
+    assert (tmp_path / "out" / "tables" / "workers.csv").read_text().count("failed") == 2
+
+
+def test_a_worker_without_a_degraded_item_counts_only_where_nobody_is_tested(score_file, analyse):
+    header = ("worker", "source", "system", "kind", "score")
+    ordinary = [("v", f"s{k}", "A", "ordinary", 5) for k in range(6)]
+    tested = [("w", f"s{k}", "A", kind, level) for k in range(6) for kind, level in (("ordinary", 3), ("degraded", 1))]
+    some = json.loads(analyse(score_file(header, *ordinary, *tested), protocol="likert", format="json")[0])
+    assert (some["systems"][0]["score"], some["workers"]["untested"]) == (pytest.approx(3), 1)
+    nobody = json.loads(analyse(score_file(header, *ordinary), protocol="likert", format="json")[0])
+    assert (nobody["systems"][0]["score"], nobody["worker_test"]["preset"]) == (pytest.approx(5), "none")
+
+
+def test_workers_agree_on_levels_with_each_other_and_with_themselves(tmp_path):
+    """Of outputs of q1 two workers say 1 and 1, of q2 2 and 3; ann rates that of q2 again, and says 3."""
+    path = tmp_path / "levels.csv"
+    rows = ["ann,q1,A,1,ordinary", "bob,q1,A,1,ordinary", "ann,q2,A,2,ordinary", "bob,q2,A,3,ordinary"]
+    path.write_text("\n".join(["worker,source,system,score,kind", *rows, "ann,q2,A,3,repeat"]) + "\n")
+    settings = replace(from_protocol("likert"), preset=NO_TEST)
+    method = get_method("ordinal")
+    report = method.analyse(method.read(ResponsesFile(path), settings), settings)
+    [found] = report["agreement"].values()
+    assert (found["between"]["n_items"], found["between"]["same"]) == (2, 0.5)
+    assert found["between"]["kappa"] == pytest.approx((1 / 2 - 3 / 8) / (1 - 3 / 8))  # shares 1/2, 1/4, 1/4
+    assert (found["within"]["n_items"], found["within"]["same"]) == (1, 0)
+    section = next(each for each in method.sections(report) if each.slug == "worker-agreement")
+    assert "again says the same in 0 % of cases" in section.finding

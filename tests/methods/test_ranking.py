@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +11,8 @@ from django.core.management import CommandError
 from scipy.stats import friedmanchisquare
 
 from analysis.rankings.loading import load_best_worst, load_rankings
+from analysis.response_methods.ranking import Ranking
+from analysis.settings import RatedCriterion, from_protocol
 from analysis.stats.bradley_terry import count_votes, fit_bradley_terry
 from analysis.stats.rankings import friedman_test, implied_pairs, share_beaten
 from evalsite.lib.tables import TableError
@@ -167,3 +170,97 @@ def test_missing_columns_are_named(table_file, analyse):
         analyse(table_file(RANKS[:3], [("w", "s", "A")]), protocol="ranking")
     with pytest.raises(CommandError, match="there is no column “system_1”"):
         analyse(table_file(("worker", "source", "best", "worst"), [("w", "s", "A", "B")]), protocol="best-worst")
+
+
+def test_more_systems_than_are_compared_are_refused(table_file):
+    rows = [("v", str(k // 2), f"S{k}", str(1 + k % 2)) for k in range(502)]
+    with pytest.raises(TableError, match="502 different systems, and at most 500"):
+        load_rankings(table_file(RANKS, rows))
+    choices = [
+        ("v", str(k), *(f"S{3 * k + n}" for n in range(3)), "", f"S{3 * k}", f"S{3 * k + 1}") for k in range(168)
+    ]
+    with pytest.raises(TableError, match="504 different systems, and at most 500"):
+        load_best_worst(table_file(CHOICES, choices))
+
+
+# --- Workers, tested on pages with a degraded output
+
+PAGES = ("worker", "assignment", "page", "source", "criterion", "system", "rank", "kind")
+COPIES = ("worker", "source", *(f"system_{k}" for k in range(1, 5)), "best", "worst", "kind", "degraded")
+SYSTEMS = ("ash", "elm", "fir", "yew")
+
+
+def ranked_pages(worker, place, *, n_degraded=4):
+    """Rows of a worker who ranks as the systems are named, and degraded outputs of “ash” at a place.
+
+    Each page is of the same source.
+    """
+    rows = []
+    for page in range(2 + n_degraded):
+        order = list(SYSTEMS)
+        if page >= 2:
+            order.insert(place - 1, order.pop(0))
+        kinds = dict.fromkeys(SYSTEMS, "repeat" if page >= 2 else "ordinary")
+        kinds |= {"ash": "degraded"} if page >= 2 else {}
+        rows += [
+            (worker, "1", page, "s", "fluent" if page % 2 else "true", name, k, kinds[name])
+            for k, name in enumerate(order, start=1)
+        ]
+    return rows
+
+
+def test_rankings_of_copies_and_of_workers_who_do_not_see_what_is_degraded_do_not_count(table_file, analyse):
+    path = table_file(PAGES, [*ranked_pages("careful", 4), *ranked_pages("careless", 1), *ranked_pages("once", 4)[:8]])
+    out, err = analyse(path, protocol="ranking", format="json")
+    found = json.loads(out)
+    assert found["worker_test"] == {"preset": "sign", "alpha": 0.05}
+    assert found["workers"] == {"total": 3, "passed": 1, "failed": 1, "untested": 1}
+    assert (found["n_judgements"], found["n_workers"], found["n_left_out"]) == (2, 1, 4)
+    assert [row["system"] for row in found["systems"]] == list(SYSTEMS)
+    assert found["criteria"].keys() == {"fluent", "true"}
+    assert "Workers without a degraded item to compare, whose responses do not count: 1" in err
+
+
+@pytest.mark.parametrize(("protocol", "n_ordinary"), [("ranking", 2), ("best-worst", 1)])
+def test_where_no_worker_passes_no_system_has_a_score(table_file, analyse, protocol, n_ordinary):
+    rows = ranked_pages("careless", 1)
+    if protocol == "best-worst":
+        rows = [
+            ("careless", "s", *SYSTEMS, "ash", "yew", "degraded" if k else "ordinary", 1 if k else "") for k in range(4)
+        ]
+    out, err = analyse(table_file(PAGES if protocol == "ranking" else COPIES, rows), protocol=protocol, format="json")
+    found = json.loads(out)
+    assert [(row["score"], row["n"], row["rank"]) for row in found["systems"]] == [(None, 0, None)] * 4
+    assert (found["workers"]["failed"], found["n_judgements"], found["n_left_out"]) == (1, 0, n_ordinary)
+    assert "No worker passed the worker test" in err
+
+
+def test_a_careful_worker_chooses_degraded_outputs_as_the_worst(table_file, analyse):
+    rows = [("careful", f"s{k}", *SYSTEMS, "elm", "ash", "degraded", 1) for k in range(3)]
+    rows += [("careful", "s9", *SYSTEMS, "ash", "yew", "ordinary", "")]
+    found = json.loads(analyse(table_file(COPIES, rows), protocol="best-worst", format="json")[0])
+    assert (found["workers"]["passed"], found["n_judgements"]) == (1, 1)  # p = 1/64
+    assert {row["system"]: row["score"] for row in found["systems"]} == {"ash": 1, "elm": 0, "fir": 0, "yew": -1}
+
+
+@pytest.mark.parametrize(("is_used", "n_compared"), [(True, 6 * 3), (False, 3 * 3)])
+def test_criteria_that_the_worker_test_does_not_use_are_left_out_of_it(table_file, is_used, n_compared):
+    data = load_rankings(table_file(PAGES, ranked_pages("careful", 4, n_degraded=6)))
+    criteria = RatedCriterion("Fluent"), RatedCriterion("True", is_in_worker_test=is_used)
+    report = Ranking().analyse(data, replace(from_protocol("ranking"), criteria=criteria))
+    assert [row["n_compared"] for row in report["worker_table"]] == [n_compared]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "column", "words"),
+    [
+        (PAGES, ("w", "1", 1, "s", "x", "A", 1, "spoilt"), "kind", "“spoilt” is not known"),
+        (COPIES, ("w", "s", "A", "B", "C", "D", "A", "B", "degraded", 5), "degraded", "“5” is not known"),
+    ],
+)
+def test_a_copy_that_is_none_is_named(table_file, header, row, column, words):
+    load = load_rankings if header is PAGES else load_best_worst
+    rows = [row, ("w", "1", 1, "s", "x", "B", 2, "ordinary")] if header is PAGES else [row]
+    with pytest.raises(TableError, match=words) as caught:
+        load(table_file(header, rows))
+    assert [(problem.row, problem.column) for problem in caught.value.problems] == [(2, column)]

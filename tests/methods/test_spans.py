@@ -1,6 +1,7 @@
 """Error spans: reading and writing MQM files, the penalties of systems, and what is refused."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.spans.loading import COLUMNS, load_spans
-from analysis.spans.rows import read_mark, with_mark
+from analysis.spans.rows import Side, read_mark, read_marks, with_mark
 from analysis.spans.weights import DEFAULTS, read_weights, weigh
 from analysis.spans.writing import to_mqm_tsv
 from analysis.stats.segment_means import segment_means
@@ -55,6 +56,11 @@ def row(system="A", seg="1", rater="r1", target="a <v>bad</v> word", category="S
 
 
 NOTHING = {"target": "fine", "category": "No-error", "severity": "No-error"}
+
+
+def test_more_systems_than_are_compared_are_refused(mqm_file):
+    with pytest.raises(TableError, match="501 different systems, and at most 500"):
+        load_spans(mqm_file(*(row(system=f"S{k}") for k in range(501))), DEFAULTS)
 
 
 def test_the_published_table_of_ted_talks(shared_data, analyse):
@@ -140,13 +146,35 @@ def test_missing_columns_and_ragged_lines_are_named(mqm_file, tmp_path):
         load_spans(mqm_file(row(), row()[:-2]), DEFAULTS)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_blank_lines_are_left_out_and_rows_keep_their_numbers(tmp_path, end):
+    blank = "\t" * (len(COLUMNS) - 1)
+    lines = [HEADER, "", "\t".join(row()), "  ", blank, "\t".join(row(seg="2")), "\t".join(row(severity="Huge")), ""]
+    path = tmp_path / "lines.tsv"
+    path.write_bytes(("\ufeff" + end.join(lines)).encode())
+    with pytest.raises(TableError) as caught:
+        load_spans(path, DEFAULTS)
+    assert [problem.row for problem in caught.value.problems] == [7]
+    path.write_bytes(end.join(lines[:-2]).encode())
+    assert [name for _, name in load_spans(path, DEFAULTS).segments] == ["1", "2"]
+
+
+@given(st.lists(st.text(alphabet="ab<v>/ é😀", max_size=14), max_size=5))
+def test_marks_of_many_texts_are_those_of_each(texts):
+    found, each = read_marks(texts), [read_mark(text) for text in texts]
+    assert [(mark.text, mark.start, mark.end, mark.is_closed) for mark in each] == list(
+        zip(found.text, found.start.tolist(), found.end.tolist(), found.is_closed.tolist(), strict=True)
+    )
+    assert found.faults == {k: mark.fault for k, mark in enumerate(each) if mark.fault}
+
+
 def test_quotation_marks_are_text_unless_the_file_is_quoted(mqm_file, tmp_path):
     raw = load_spans(
         mqm_file(row(target='"Why?" <v>I</v> ask'), row(seg="2", target='"Yes."', severity="Major")), DEFAULTS
     )
-    assert raw.targets == ['"Why?" I ask', '"Yes."']
+    assert raw.target_texts == ['"Why?" I ask', '"Yes."']
     quoted = load_spans(mqm_file(row(target='"""Why?"" <v>I</v> ask"')), DEFAULTS)
-    assert quoted.targets == ['"Why?" I ask'] and (quoted.start[0], quoted.end[0]) == (7, 8)
+    assert quoted.target_texts == ['"Why?" I ask'] and (quoted.start[0], quoted.end[0]) == (7, 8)
 
 
 def test_marks_in_the_source_and_errors_without_a_mark(mqm_file):
@@ -266,3 +294,29 @@ def test_agreement_is_reported_where_raters_share_an_output(mqm_file, analyse):
     table = analyse(path, protocol="mqm")[0]
     assert "characters marked by both (F1)                  0.800" in table
     assert "other severity counts half                    0.400" in table
+
+
+PLACED = "system\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tside\tstart\tend\n"
+
+
+def test_columns_may_say_where_errors_are(tmp_path: Path):
+    path = tmp_path / "placed.tsv"
+    path.write_text(
+        f"{PLACED}a\t1\tann\tZu viel\tToo <v>much\tOther\tminor\ttarget\t4\t7\n"
+        "a\t1\tann\tZu viel\tToo <v>much\tOther\tmajor\tsource\t0\t2\n"
+        "a\t2\tann\t\t\tOther\tmajor\t\t\t\n"
+    )
+    data = load_spans(path, DEFAULTS)
+    assert data.side.tolist() == [Side.TARGET, Side.SOURCE, Side.NONE]
+    assert (data.start[:2].tolist(), data.end[:2].tolist()) == ([4, 0], [7, 2])
+    assert data.target_texts[data.target[0]] == "Too <v>much", "marks are in columns, so texts have none"
+
+
+@pytest.mark.parametrize(
+    "place", ["target\t7\t4", "target\t4\t4", "target\t\t4", "target\t1e3\t4", "left\t0\t1", "\t0\t1", "source\t-1\t2"]
+)
+def test_a_place_that_cannot_be_is_refused(tmp_path: Path, place: str):
+    path = tmp_path / "placed.tsv"
+    path.write_text(f"{PLACED}a\t1\tann\tZu viel\tToo much\tOther\tminor\t{place}\n")
+    with pytest.raises(TableError, match=r"row 2, column “side”: .* is no place of an error"):
+        load_spans(path, DEFAULTS)

@@ -75,8 +75,8 @@ def test_a_judge_has_the_key_of_a_chatbot_that_one_may_edit_for_its_host_only(
         "criteria": [rated.criteria.first().pk],
     }
     assert owner_client.post(add, sent | {"like": f"chatbot:{hidden.pk}"}).status_code == 422
-    elsewhere = {"like": f"chatbot:{chatbot.pk}", "option_base_url": "https://evil.example.org/v1"}
-    refused = owner_client.post(add, sent | elsewhere)
+    other = {"like": f"chatbot:{chatbot.pk}", "option_base_url": "https://evil.example.org/v1"}
+    refused = owner_client.post(add, sent | other)
     assert refused.status_code == 422 and "is for another address" in refused.text
     assert not Judge.objects.exists()
     owner_client.post(add, sent | {"like": f"chatbot:{chatbot.pk}"})

@@ -46,12 +46,12 @@ class Command(RatingsCommand):
             settings = replace(settings, corpus=load_corpus(options["corpus"]))
         extras = {name: options[name] for name in method.takes if options[name]}
         is_brief = options["format"] == "json" and not options["out"]
-        file = ResponsesFile(options["ratings"], options["encoding"], extras)
+        file = self.file_of(options["ratings"], options, extras)
         data = method.read(file, settings)
         document = self._analyse(method, data, file, settings, is_brief=is_brief)
         if (original := options["compare"]) and isinstance(method, ReplicableMethod):
             columns = {name: extras[name] for name in ("score_columns",) if name in extras}
-            other = ResponsesFile(original, options["encoding"], columns)
+            other = self.file_of(original, options, columns)
             first = self._analyse(method, method.read(other, settings), other, settings, is_brief=True)
             document["replication"] = method.compare(first, document)
         self._print(method, document, options)
@@ -88,7 +88,7 @@ class Command(RatingsCommand):
                 write_figures(options["out"], document)
         if options["format"] == "json":
             extra = {name: document[name] for name in ("replication",) if name in document}
-            self.stdout.write(dump_json(summary | extra), ending="")
+            self.stdout.write(dump_json(method.printed(document) | extra), ending="")
             return
         tables = tables_of(document, Output.TERMINAL)
         if options["format"] == "latex":

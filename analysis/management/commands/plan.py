@@ -10,8 +10,10 @@ from django.core.management.base import CommandError
 from analysis.exports import dump_json, to_text
 from analysis.management.ratings_command import RatingsCommand
 from analysis.planning.pilot import Pilot, learn_from
-from analysis.planning.plans import SEED, SIMULATIONS, PlanSettings, make_design, make_plan
+from analysis.planning.planned_methods import PLANNED, SIGN, PlannedVotes
+from analysis.planning.plans import LEVELS, SEED, SIMULATIONS, PlanSettings, make_design, make_plan
 from analysis.planning.sections import findings_of, sections_of_plan
+from analysis.response_methods import DEFAULT
 from analysis.stats.power import TARGET
 from campaigns.design.composition import Layout
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
@@ -31,7 +33,13 @@ class Command(RatingsCommand):
         design.add_argument("--systems", type=whole(2), required=True, metavar="N")
         design.add_argument("--workers", type=whole(1), required=True, metavar="N")
         design.add_argument("--items", type=whole(1), required=True, metavar="N", help="ordinary items of a HIT")
-        design.add_argument("--difference", type=_positive, required=True, metavar="POINTS", help="of 100")
+        design.add_argument(
+            "--difference", type=_positive, required=True, metavar="N", help="points of 100; levels; %% of votes won"
+        )
+        design.add_argument(
+            "--method", choices=list(PLANNED), default=DEFAULT, help=f"how responses are analysed ({DEFAULT})"
+        )
+        design.add_argument("--levels", type=whole(2), default=LEVELS, metavar="N", help=f"of ordinal ({LEVELS})")
         design.add_argument("--sources", type=whole(1), metavar="N", help="each with an output of all systems (100)")
         design.add_argument("--hits-per-worker", type=whole(1), default=1, metavar="N", help="of each worker (1)")
         design.add_argument(
@@ -99,7 +107,8 @@ class Command(RatingsCommand):
         layout = Layout(options["layout"])
         test = options["worker_test"]
         if test is None:
-            test = NO_TEST if options["degraded"] == 0 or (pilot and not pilot.is_tested) else _TESTS[layout]
+            usual = SIGN if options["method"] == PlannedVotes.slug else _TESTS[layout]
+            test = NO_TEST if options["degraded"] == 0 or (pilot and not pilot.is_tested) else usual
         n_degraded = options["degraded"]
         if n_degraded is None:
             n_degraded = 0 if test == NO_TEST else 1 if layout == Layout.BY_SYSTEM else _degraded(options)
@@ -118,12 +127,14 @@ class Command(RatingsCommand):
         )
         names = ("difference", "target", "careless", "seed", "reward", "fee", "currency", "minutes", "hits_per_day")
         settings = {name: options[name] for name in names}
+        settings |= {"method": options["method"], "n_levels": options["levels"]}
         return PlanSettings(design=design, n_simulations=options["simulations"], **settings)
 
 
 def _degraded(options: dict[str, Any]) -> int:
-    """Return a seventh of the ordinary items, as in HITs of 100; 5, or all, where that is too few for a test."""
-    return min(max(5, round(options["items"] / 7)), options["items"])
+    """Return a seventh of the ordinary items, as in HITs of 100, or all; 5 at least for a test, and 20 of votes."""
+    least = 20 if options["method"] == PlannedVotes.slug else 5
+    return min(max(least, round(options["items"] / 7)), options["items"])
 
 
 def _positive(text: str) -> float:

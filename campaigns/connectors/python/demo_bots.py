@@ -7,7 +7,6 @@ everything. Each answers the same chat with the same seed in the same way.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -15,8 +14,9 @@ from campaigns.connectors.retrieval.index import index_of
 from campaigns.connectors.retrieval.ranking import Weights, choose_reply, score_replies
 from campaigns.contracts.chat import Utterance
 from campaigns.design.seeds import draw_below, generator
+from evalsite.lib.folders import SITE_FILES
 
-DIALOGUES = Path(__file__).resolve().parents[3] / "examples" / "dialogue" / "dialogues.jsonl"
+DIALOGUES = SITE_FILES / "examples" / "dialogue" / "dialogues.jsonl"
 
 _NO_LIMIT = 1_000_000
 _LIKE_ENOUGH, _BEST = 0.28, 20

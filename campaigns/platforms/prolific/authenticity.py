@@ -11,19 +11,19 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 import jwt
-from django.utils.crypto import salted_hmac
 
 from campaigns.contracts.account import Event
 from campaigns.contracts.platform import CampaignRef, bad_link
 from campaigns.platforms.prolific.client import submission_state
 from evalsite.lib.errors import DomainError
+from evalsite.lib.kept_keys import COMPLETION_CODES, keyed_hash
 
 _CODE_LENGTH = 10
 
 
 def completion_code(public_id: UUID) -> str:
-    """Return the code with which participants of a campaign leave; nobody can know it without SECRET_KEY."""
-    return salted_hmac("prolific.code", str(public_id), algorithm="sha256").hexdigest()[:_CODE_LENGTH].upper()
+    """Return the code with which participants of a campaign leave; nobody can know it without the key, which stays."""
+    return keyed_hash(COMPLETION_CODES, str(public_id)).hexdigest()[:_CODE_LENGTH].upper()
 
 
 # --- Notifications

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
-from analysis.campaign_queries import has_scores, settings_of
+from analysis.campaign_queries import can_analyse, judging_settings_of
 from analysis.live import list_live_workers
 from annotation.models import Assignment
 from campaigns.models import Campaign, Hit
@@ -38,7 +38,9 @@ def replace_failed(*, campaign: Campaign) -> int:
     """
     if campaign.status == Campaign.Status.CLOSED or not _option(campaign, _SWITCH):
         return 0
-    workers = list_live_workers(campaign, settings_of(campaign), timezone.now()) if has_scores(campaign) else []
+    workers = (
+        list_live_workers(campaign, judging_settings_of(campaign), timezone.now()) if can_analyse(campaign) else []
+    )
     failed = {worker.name for worker in workers if worker.conduct.verdict == _FAILED}
     due = [each for each in _replaceable(campaign) if each.state == _REJECTED or each.worker.name in failed]
     return _replace(campaign, due) if due else 0

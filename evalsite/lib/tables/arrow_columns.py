@@ -1,5 +1,6 @@
 """Arrow columns as the project's columns."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,8 @@ from pyarrow import compute
 
 from evalsite.lib.tables.errors import CellProblems
 from evalsite.lib.tables.table import Floats, TextColumn, add_bad_numbers, cell_text, text_column
+
+_BEGINNING = 4096
 
 
 @dataclass(frozen=True)
@@ -43,13 +46,29 @@ def arrow_numbers(column: pa.ChunkedArray) -> ArrowNumbers:
 def arrow_text(column: pa.ChunkedArray) -> TextColumn:
     """Return any column of single values as text; raise TypeError if a value is not one value."""
     if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
+        if pa.types.is_large_string(column.type) and _is_mostly_distinct(column):
+            return _text_of_cells(column.to_pylist())
+        # Encoded in one piece: Arrow copies the dictionary for each further one.
+        encoded = column.combine_chunks().dictionary_encode()
+        column = encoded if isinstance(encoded, pa.ChunkedArray) else pa.chunked_array([encoded])
     column = column.unify_dictionaries()
     if not column.num_chunks:
         return TextColumn(np.empty(0, np.int32), [])
     labels = [cell_text(value) for value in column.chunk(0).dictionary.to_pylist()]
     pieces = [_codes(chunk.indices, len(labels)) for chunk in column.chunks]
     return text_column(np.concatenate(pieces), [*labels, ""])
+
+
+def _is_mostly_distinct(column: pa.ChunkedArray) -> bool:
+    beginning = column.slice(0, _BEGINNING)
+    return 2 * int(compute.count_distinct(beginning).as_py()) > len(beginning)
+
+
+def _text_of_cells(cells: Sequence[str]) -> TextColumn:
+    """Return cells as a column: a dictionary of Python is quicker than Arrow's where few are the same."""
+    code_of: dict[str, int] = {}
+    codes = [code_of.setdefault(cell, len(code_of)) for cell in cells]
+    return text_column(np.array(codes, np.int32), list(code_of))
 
 
 def _codes(indices: pa.Array, missing: int) -> NDArray[np.integer]:

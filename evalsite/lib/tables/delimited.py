@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
 from evalsite.lib.tables.arrow_columns import ArrowNumbers, arrow_numbers, arrow_text
-from evalsite.lib.tables.errors import MAX_SHOWN, CellProblems, Problem, TableError, whole_file_error
+from evalsite.lib.tables.errors import MAX_SHOWN, CellProblems, Problem, TableError, shorten, whole_file_error
 from evalsite.lib.tables.formats import Source
 from evalsite.lib.tables.table import (
     Progress,
@@ -43,6 +43,7 @@ csv.field_size_limit(BLOCK_BYTES)
 
 _UNDECODED = re.compile("[\udc80-\udcff\ufffd]")
 _ENCODINGS = {"utf-8": "UTF-8", "utf-16": "UTF-16", "windows-1252": "Windows-1252"}
+_LONGEST_SHOWN = 160
 _END = "\x1eend of file\x1e"
 
 
@@ -124,7 +125,7 @@ def _read_arrow(
 ) -> tuple[dict[str, pa.ChunkedArray], Sequence[str]]:
     """Return the wanted columns and which of them came as numbers."""
     try:
-        with _utf8_path(source) as path:
+        with utf8_path(source) as path:
             try:
                 columns = _read_file(path, header, places, numeric, on_progress)
             except pa.ArrowException:
@@ -185,7 +186,7 @@ def _report(work: Callable[[], pa.Table], handle: pa.OSFile, n_bytes: int, on_pr
 
 
 @contextmanager
-def _utf8_path(source: Source) -> Iterator[Path]:
+def utf8_path(source: Source) -> Iterator[Path]:
     """Give the file as UTF-8; raises UnicodeError if it is not what its mark says.
 
     Arrow gets a file, no Python object to decode from: an error in one can hang its threads (apache/arrow#43741).
@@ -333,7 +334,7 @@ def _faults(line: int, cells: list[str], names: Sequence[str], encoding: str) ->
         )
     for column, cell in zip(names, cells, strict=False):
         if _UNDECODED.search(cell):
-            shown = _UNDECODED.sub("\ufffd", cell)[:40]
+            shown = shorten(_UNDECODED.sub("\ufffd", cell[:_LONGEST_SHOWN]))
             yield Problem(
                 line,
                 column,

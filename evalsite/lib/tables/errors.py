@@ -1,5 +1,6 @@
 """What is wrong with a table: every problem names its row and column and says how to fix it."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 from evalsite.lib.errors import DomainError
 
 MAX_SHOWN = 50
+# PostgreSQL keeps no NUL, and a terminal obeys others.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 Rows = NDArray[np.int64]
 
@@ -52,7 +55,7 @@ def whole_file_error(file: str, code: str, message: str) -> TableError:
 
 def shorten(text: str, limit: int = 40) -> str:
     """Return `text` on one line, cut to `limit` characters; what is not text in it becomes a question mark."""
-    line = " ".join(text[: 4 * limit].encode("utf-8", "replace").decode().split())
+    line = _CONTROL.sub("?", " ".join(text[: 4 * limit].encode("utf-8", "replace").decode().split()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
@@ -64,7 +67,7 @@ def listing(names: Iterable[str], limit: int = 30) -> str:
 
 
 class RowNumbers(Protocol):
-    """Anything that turns data rows, counted from 0, into the row numbers that a person sees."""
+    """Anything that turns data rows, counted from 0, and columns into what a person sees."""
 
     @property
     def file(self) -> str:
@@ -72,6 +75,9 @@ class RowNumbers(Protocol):
 
     def row_numbers(self, rows: Sequence[int]) -> list[int]:
         """Return the number that a person sees for each data row."""
+
+    def column_name(self, row: int, name: str) -> str:
+        """Return the name that a person sees for the column of a data row."""
 
 
 Describe = Callable[[int, int | None], str]
@@ -152,7 +158,9 @@ class CellProblems:
         problems = []
         for row, bad, i in first:
             other = None if bad.others is None else number[int(bad.others[i])]
-            problems.append(Problem(number[row], bad.column, bad.describe(row, other), bad.code))
+            problems.append(
+                Problem(number[row], table.column_name(row, bad.column), bad.describe(row, other), bad.code)
+            )
         raise TableError(table.file, problems, self.n - len(problems))
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Literal
 
-from evalsite.lib.tables.errors import Problem, TableError, whole_file_error
+from evalsite.lib.tables.errors import Problem, TableError, shorten, whole_file_error
 
 Format = Literal["delimited", "jsonl", "xlsx", "parquet"]
 READABLE = "CSV, TSV, JSON Lines, Excel (.xlsx) or Parquet"
@@ -234,5 +234,5 @@ def _foreign_lines(text: str, n: int) -> list[str]:
         place = line_end.start() if line_end else len(text)
         begin = max(begin, found.start() - _LONGEST_LINE // 2)
         line = text[begin : min(place, begin + _LONGEST_LINE)]
-        lines.append(" ".join(line.encode("utf-8", "surrogateescape").decode(WINDOWS_1252).split()))
+        lines.append(shorten(line.encode("utf-8", "surrogateescape").decode(WINDOWS_1252), _LONGEST_LINE))
     return lines

@@ -51,7 +51,7 @@ class Table:
 
     `columns` names every column of the file, `text` and `numbers` (float64, NaN where the cell was bad) hold
     the wanted ones. `locate` turns data rows into the numbers that a person sees; for text files it reads the
-    file once more.
+    file once more. `call` turns a data row and a column into the column's name that a person sees.
     """
 
     file: str
@@ -61,6 +61,7 @@ class Table:
     numbers: dict[str, Floats]
     locate: Callable[[Sequence[int]], list[int]]
     warnings: list[TableWarning] = field(default_factory=list)
+    call: Callable[[int, str], str] = lambda row, name: name
 
     @property
     def n_rows(self) -> int:
@@ -70,6 +71,10 @@ class Table:
     def row_numbers(self, rows: Sequence[int]) -> list[int]:
         """Return the row numbers that a person sees for data rows counted from 0, in ascending order."""
         return self.locate(rows)
+
+    def column_name(self, row: int, name: str) -> str:
+        """Return what a person sees as the name of a row's column."""
+        return self.call(row, name)
 
 
 def check_names(file: str, names: Sequence[str]) -> None:
@@ -139,6 +144,8 @@ class TextBuilder:
 def text_column(codes: NDArray[np.integer], labels: Sequence[str]) -> TextColumn:
     """Return the column with labels stripped, neutralised ones restored, equal ones merged and unused ones dropped."""
     used = np.bincount(codes, minlength=len(labels)).astype(bool)
+    if used.all() and _are_clean(labels):
+        return TextColumn(codes.astype(np.int32), list(labels))
     clean: dict[str, int] = {}
     new_code = np.zeros(max(len(labels), 1), np.int32)
     for code, label in enumerate(labels):
@@ -146,6 +153,13 @@ def text_column(codes: NDArray[np.integer], labels: Sequence[str]) -> TextColumn
             new_code[code] = clean.setdefault(restore(label.strip()), len(clean))
     unchanged = len(clean) == len(labels)
     return TextColumn(codes.astype(np.int32) if unchanged else new_code[codes], list(clean))
+
+
+def _are_clean(labels: Sequence[str]) -> bool:
+    """Return whether labels are all different and as they stay, which is much quicker than cleaning each."""
+    may_be_neutralised = "'" in {label[:1] for label in labels}
+    is_stripped = [label.strip() for label in labels] == list(labels)
+    return is_stripped and not may_be_neutralised and len(set(labels)) == len(labels)
 
 
 def refuse_empty(column: TextColumn, name: str, problems: CellProblems) -> None:
@@ -157,10 +171,25 @@ def refuse_empty(column: TextColumn, name: str, problems: CellProblems) -> None:
 
 def refuse_unstorable(column: TextColumn, name: str, problems: CellProblems) -> None:
     """Add a problem for each cell with a NUL or half a surrogate pair: no database stores them."""
+    if _is_storable("".join(column.labels)):  # nearly always, and quicker than a search in each
+        return
     bad = [code for code, label in enumerate(column.labels) if _NOT_STORABLE.search(label)]
     if bad:
         rows = np.flatnonzero(np.isin(column.codes, bad))
         problems.add(rows, name, "encoding", lambda row, other: _not_text(column.labels[column.codes[row]]))
+
+
+def _is_storable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def check_text(cells: Sequence[str]) -> str:
+    """Return what is wrong with cells of which one is not text, "" if none is."""
+    return next((_not_text(cell) for cell in cells if _NOT_STORABLE.search(cell)), "")
 
 
 def _not_text(label: str) -> str:

@@ -261,7 +261,9 @@ def test_no_answer_tells_which_chatbot_it_is(worker: Worker) -> None:
         pages.append(worker.look().text)
         result = worker.say(1, "Hello", position=position, as_script=True)
         answers.append({key: value for key, value in result.json().items() if key not in ("turns",)})
-        headers.append({name: value for name, value in result.items() if name != "Content-Length"})
+        headers.append(
+            {name: value for name, value in result.items() if name not in ("Content-Length", "X-Request-ID")}
+        )
         Conversation.objects.update(n_inputs=10)
         worker.send("end", position=position)
         pages.append(worker.look().text)
@@ -271,7 +273,7 @@ def test_no_answer_tells_which_chatbot_it_is(worker: Worker) -> None:
     secrets = [*System.objects.values_list("name", flat=True), "degraded", "lighthouse", "retrieval", "python"]
     for text in pages:
         for secret in secrets:
-            assert secret.lower() not in text.lower(), secret
+            assert not re.search(rf"\b{re.escape(secret)}\b", text, re.IGNORECASE), secret  # "ember" is in "remember"
     assert set(CHATBOTS) < set(secrets)
     first = [_shape(page) for page in pages[::2]]
     assert len(set(first)) == 1, "the pages of chats that just began differ"

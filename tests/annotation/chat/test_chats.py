@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from annotation.asked import AnswerKey
 from annotation.chat.queries import find_conversation, get_opening, topic_now
 from annotation.chat.services import (
     change_topic,
@@ -17,9 +18,9 @@ from annotation.chat.services import (
     open_conversation,
 )
 from annotation.models import Assignment, Conversation, Event, TopicChange, Turn
-from annotation.queries import criteria_of, items_of
+from annotation.queries import criteria_of, pages_of
 from annotation.services.assignments import expire_leases, finish_assignment, return_assignment, start_assignment
-from annotation.services.ratings import save_item
+from annotation.services.ratings import save_page
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
@@ -93,7 +94,7 @@ def test_a_chat_begins_once(assignment: Assignment) -> None:
 
 def test_an_icebreaker_is_a_statement_of_a_persona_and_stays_the_same(owner: User) -> None:
     assignment = start_assignment(campaign=open_live_campaign(owner, "dialogue-icebreaker"), worker_key="ann")
-    openings = {position: get_opening(assignment, position) for position in items_of(assignment)}
+    openings = {position: get_opening(assignment, position) for position in pages_of(assignment)}
     assert {opening.statement for opening in openings.values()} <= set(PERSONA)
     assert openings == {position: get_opening(assignment, position) for position in openings}
     assert begin(assignment, topic="my own").topic == openings[1].statement
@@ -243,14 +244,14 @@ def test_a_short_chat_cannot_be_ended(assignment: Assignment, chat: Conversation
 
 @on_both
 def test_a_chat_is_rated_once_it_has_ended(assignment: Assignment, chat: Conversation) -> None:
-    scores = {criterion.pk: ["60"] for criterion in criteria_of(assignment.campaign)}
+    scores = {AnswerKey(criterion.pk): ["60"] for criterion in criteria_of(assignment.campaign)}
     talk(assignment, chat)
     with refused("chat_open"):
-        save_item(assignment_id=assignment.pk, position=1, answers=scores)
+        save_page(assignment_id=assignment.pk, position=1, answers=scores)
     assert end(assignment).state == end(assignment).state == State.ENDED
     with refused("chat_ended"):
         say(assignment, 21)
-    assert save_item(assignment_id=assignment.pk, position=1, answers=scores).position == 2
+    assert save_page(assignment_id=assignment.pk, position=1, answers=scores).position == 2
     with refused("not_next"):
         begin(assignment, 1)
 
@@ -270,7 +271,7 @@ def test_a_chatbot_that_may_answer_cannot_be_left(assignment: Assignment, chat: 
 
 
 def test_a_hit_with_a_dead_chatbot_can_be_finished(assignment: Assignment) -> None:
-    scores = {criterion.pk: ["60"] for criterion in criteria_of(assignment.campaign)}
+    scores = {AnswerKey(criterion.pk): ["60"] for criterion in criteria_of(assignment.campaign)}
     for position in range(1, 7):
         chat = begin(assignment, position)
         if position == 3:
@@ -285,7 +286,7 @@ def test_a_hit_with_a_dead_chatbot_can_be_finished(assignment: Assignment) -> No
             say(assignment, 2 * k + 1, position=position)
             answer(chat)
         end(assignment, position)
-        save_item(assignment_id=assignment.pk, position=position, answers=scores)
+        save_page(assignment_id=assignment.pk, position=position, answers=scores)
         assignment.refresh_from_db()
     finished = finish_assignment(assignment_id=assignment.pk)
     assert finished.completion_code

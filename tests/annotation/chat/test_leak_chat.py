@@ -16,7 +16,7 @@ from evalsite.accounts.models import User
 from tests.annotation.chat.chat_campaigns import CHATBOTS, PERSONA, open_live_campaign
 
 pytestmark = pytest.mark.django_db
-_VOLATILE = {"Content-Length"}
+_VOLATILE = {"Content-Length", "X-Request-ID"}
 
 
 @dataclass
@@ -53,8 +53,8 @@ def walk(campaign: Campaign, name: str) -> tuple[str, list[Served]]:
         found.keep("talked", client.get(url["hit"]))
         found.keep("ended", client.post(url["end"], at, headers=json))
         rating = found.keep("rating", client.get(url["hit"]))
-        sliders = re.findall(r'data-name="(answer_\d+)"', rating.text)
-        assert len(sliders) == 7
+        sliders = re.findall(r'data-name="(answer_[\d_]+)"', rating.text)
+        assert len(sliders) == 7 + 2 * campaign.criteria.filter(scope="turn").count()
         client.post(url["hit"], at | dict.fromkeys(sliders, "50"))
         served.append(found)
     assert not client.cookies
@@ -111,6 +111,11 @@ def differing(campaign: Campaign, walks: list[tuple[str, list[Served]]]) -> list
 
 
 def test_the_pages_of_all_chats_are_alike(campaign: Campaign) -> None:
+    assert differing(campaign, [walk(campaign, "ann"), walk(campaign, "bea")]) == []
+
+
+def test_the_questions_about_replies_are_alike(campaign: Campaign) -> None:
+    campaign.criteria.create(order=7, name="sensible", statement="The reply makes sense.", scope="turn")
     assert differing(campaign, [walk(campaign, "ann"), walk(campaign, "bea")]) == []
 
 

@@ -258,3 +258,22 @@ def test_systems_whose_names_look_alike_are_reported(owner_client: Client, qg: C
     [notice] = done.summary["notices"]
     assert notice["code"] == "look_alike"
     assert "“GPT” and “gpt”" in notice["message"] and "“C”" not in notice["message"]
+
+
+# --- Documents
+
+
+def test_sources_keep_their_document_and_their_place_in_it_and_others_follow(
+    owner_client: Client, qg: Campaign
+) -> None:
+    head = "doc_id,source_id,passage,answer,system,output\n"
+    bring_in(owner_client, qg, f"{head}d1,a,P,x,alder,o\nd2,b,P,x,alder,o\nd1,c,P,x,alder,o\n,e,P,x,alder,o\n")
+
+    def places() -> list[tuple[str, str, int]]:
+        return list(qg.sources.values_list("name", "document", "place"))
+
+    assert places() == [("a", "d1", 1), ("b", "d2", 1), ("c", "d1", 2), ("e", "", 0)]
+
+    bring_in(owner_client, qg, f"{head}d1,f,P,x,birch,o\nd1,a,P,x,birch,o\nd2,e,P,x,birch,o\n", mode="add")
+
+    assert places() == [("a", "d1", 1), ("b", "d2", 1), ("c", "d1", 2), ("e", "d2", 2), ("f", "d1", 3)]

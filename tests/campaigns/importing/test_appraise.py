@@ -179,3 +179,22 @@ def test_a_screen_without_a_source_text_is_refused(protocol: str) -> None:
 def test_the_screens_of_translations_and_of_ones_own_will_do() -> None:
     check_screen(SCREEN)
     check_screen(get_protocol("custom").screen)
+
+
+@pytest.mark.parametrize(
+    "content", ["[" * 100_000, '[{"items": [{"itemID": ' + "7" * 5000 + "}]}]"], ids=["deep", "digits"]
+)
+def test_json_that_python_does_not_read_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "batches.json"
+    path.write_text(content)
+    assert refusal(path) == [(None, "bad_json")]
+
+
+def test_items_of_documents_have_their_document_without_the_system(write) -> None:
+    items = [
+        item(itemID=1, documentID="news.1#A"),
+        item(itemID=2, documentID="news.1#A"),
+        item(itemID=3, documentID="en_#_news_#_7"),
+    ]
+    sources = read_batch(write(items), SCREEN).contents.sources
+    assert [each.document for each in sources] == ["news.1", "news.1", "en_#_news_#_7"]

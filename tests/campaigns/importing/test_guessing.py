@@ -122,3 +122,23 @@ def test_columns_that_give_no_outputs_are_refused(roles: dict[str, str]) -> None
     with pytest.raises(DomainError) as caught:
         check_layout(layout, screen_of("qg"), is_open=False)
     assert caught.value.code == "bad_mapping"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "columns", "source", "document"),
+    [
+        ("da-translation", "doc_id seg_id source system translation", "seg_id", "doc_id"),
+        ("da-translation", "Document segment_id source reference baseline", "segment_id", "Document"),
+        ("da-translation", "docid src system hyp", "docid", ""),  # the only id there is
+        ("da-summary", "id document system summary", "id", ""),  # the text that the screen shows
+    ],
+)
+def test_a_document_is_known_beside_the_ids_of_sources(protocol: str, columns: str, source: str, document: str) -> None:
+    layout = FileLayout("csv", tuple(columns.split()), guess(protocol, columns))
+    assert (layout.source, layout.document) == (source, document)
+    check_layout(layout, screen_of(protocol), is_open=False)
+
+
+def test_long_texts_are_no_names_of_documents() -> None:
+    row = ["1", "a long text " * 20, "A", "an output"]
+    assert "document" not in guess("custom", "id document system output", row, row).values()

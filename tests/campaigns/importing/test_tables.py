@@ -232,3 +232,51 @@ def test_yes_and_no_and_no_answer_need_not_stand_in_the_passage(write) -> None:
     notices = notices_of(read_contents(path, LONG, SCREEN), SCREEN)
     assert [notice.code for notice in notices] == ["unmarked"]
     assert notices[0].message.startswith("1 source:")
+
+
+# --- Documents
+
+DOCUMENTS = FileLayout("csv", ("doc", *LONG.columns), {"doc": "document", **LONG.roles})
+HEAD = "doc,id,passage,answer,system,output\n"
+
+
+def documents_of(contents: Contents) -> list[tuple[str, str]]:
+    return [(source.name, source.document) for source in contents.sources]
+
+
+def test_sources_have_their_document(write: Callable[[str], Path]) -> None:
+    rows = ["d1,a,P,x,A,o", "d2,b,P,x,A,o", "d1,c,P,x,A,o", "d1,a,P,x,B,o", ",e,P,x,A,o"]
+    found = read_contents(write(HEAD + "\n".join(rows)), DOCUMENTS, SCREEN)
+    assert documents_of(found) == [("a", "d1"), ("b", "d2"), ("c", "d1"), ("e", "")]
+    assert found.notices == ()
+
+
+def test_ids_that_begin_anew_in_each_document_are_told_apart_by_it(write: Callable[[str], Path]) -> None:
+    rows = [f"{doc},{n},{doc} {n},,{system},o" for doc in ("d1", "d2") for n in (1, 2) for system in "AB"]
+    found = read_contents(write(HEAD + "\n".join(rows)), DOCUMENTS, SCREEN)
+    assert documents_of(found) == [("d1:1", "d1"), ("d1:2", "d1"), ("d2:1", "d2"), ("d2:2", "d2")]
+    assert [notice.code for notice in found.notices] == ["ids_of_documents"]
+    wide = FileLayout(
+        "csv",
+        ("doc", "id", "passage", "A"),
+        {"doc": "document", "id": "source", "passage": "field:passage", "A": "system-output"},
+    )
+    path = write("doc,id,passage,A\nd1,1,P,o\nd1,2,P,o\nd2,1,Q,o\n")
+    assert documents_of(read_contents(path, wide, SCREEN)) == [("d1:1", "d1"), ("d1:2", "d1"), ("d2:1", "d2")]
+
+
+def test_a_known_source_stays_in_its_document(write: Callable[[str], Path]) -> None:
+    there = Existing({"a": {"passage": "P"}, "b": {"passage": "P"}}, frozenset(), {"a": "d1"})
+    assert refusal(write(f"{HEAD}d2,a,,,B,o\nd2,b,,,B,o\n"), DOCUMENTS, there) == [(2, "doc", "document_changed")]
+    path = write(f"{HEAD}d1,a,,,B,o\nd2,b,,,B,o\n")
+    assert documents_of(read_contents(path, DOCUMENTS, SCREEN, existing=there)) == [("a", "d1"), ("b", "d2")]
+
+
+def test_names_of_documents_have_a_length_and_sources_one_name(write: Callable[[str], Path]) -> None:
+    long = "d" * 201
+    assert refusal(write(f"{HEAD}{long},a,P,,A,o\n"), DOCUMENTS) == [(2, "doc", "long_name")]
+    half = "d" * 150
+    assert refusal(write(f"{HEAD}{half},{half},P,,A,o\nd,{half},P,,A,o\n"), DOCUMENTS) == [(2, "id", "long_name")]
+    assert refusal(write(f"{HEAD}a:b,c,P,,A,o\na,b:c,P,,A,o\na,c,P,,A,o\n"), DOCUMENTS) == [
+        (None, "id", "duplicate_source")
+    ]

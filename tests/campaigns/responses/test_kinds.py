@@ -7,27 +7,43 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.contracts.response import BadAnswerError, ResponseKind
+from campaigns.contracts.response import BadAnswerError, ResponseKind, Subject
 from campaigns.responses import get_response_kind, list_response_kinds
 from evalsite.lib.errors import DomainError
 
 LIKERT = {"labels": "bad\nso so\ngood", "lowest": 0}
 COUNT = {"least": "0", "greatest": "20", "is_whole": "yes"}
 RATIO = {"least": "0,5", "greatest": "", "is_whole": "no"}
+MAGNITUDE = {"least": "1", "is_whole": "no", "reference": "100"}
 ONE_OF = {"options": "red\ngreen", "is_several": "no", "none_label": ""}
 SOME_OF = {"options": "red\ngreen", "is_several": "yes", "none_label": "none of these"}
+OF_SOURCE = {"options": "", "field": "answers", "is_several": "yes", "none_label": ""}
 NOTE = {"longest": 10}
 # Of each kind, settings to be checked: all kinds of the site, so that a new one needs a line here.
 EXAMPLES = [
     ("slider", {}),
+    ("slider", {"labels_between": "rather bad\nrather good"}),
     ("scale", LIKERT),
     ("number", COUNT),
     ("number", RATIO),
+    ("number", MAGNITUDE),
     ("number", {"least": "0.001", "greatest": "0.004", "is_whole": "no"}),
     ("choice", ONE_OF),
     ("choice", SOME_OF),
+    ("choice", OF_SOURCE),
     ("text", NOTE),
+    ("spans", {}),
+    ("edit", {}),
+    ("preference", {}),
+    ("preference", {"has_strength": "yes", "may_tie": "no"}),
+    ("best_worst", {}),
+    ("ranking", {}),
 ]
+
+
+def subject_of(kind: type[ResponseKind]) -> Subject:
+    """Return as many outputs as a kind compares at least."""
+    return Subject(("a text",) * (kind.compares[0] if kind.compares else 1))
 
 
 @pytest.mark.parametrize(
@@ -101,6 +117,10 @@ def test_nothing_sent_is_no_answer(slug: str, settings: dict) -> None:
         ("number", {"least": "few"}, "Least"),
         ("number", {"least": "0.2", "greatest": "0.8"}, "Least"),
         ("number", {"greatest": "7.5"}, "Greatest"),
+        ("number", {"least": "0", "reference": "100"}, "Value of the reference"),
+        ("number", {"least": "", "reference": "100"}, "Value of the reference"),
+        ("number", MAGNITUDE | {"reference": "-5"}, "Value of the reference"),
+        ("number", MAGNITUDE | {"reference": "many"}, "Value of the reference"),
         ("choice", {"options": "red"}, "Options"),
         ("choice", {"options": "red\nred"}, "Options"),
         ("choice", {"options": "red\nnone", "none_label": "none"}, "Options"),
@@ -127,7 +147,9 @@ def test_simulated_answers_can_be_kept_and_more_is_never_worth_less(
     kind.check(settings)
 
     def answer(level: int) -> Any:
-        return kind.clean(kind.simulate(level, settings, np.random.default_rng(seed)), settings)
+        subject = subject_of(kind)
+        sent = kind.simulate([level] * len(subject.outputs), settings, np.random.default_rng(seed), subject)
+        return kind.clean(sent, settings, subject)
 
     found = answer(level)
     assert found is not None
@@ -150,3 +172,30 @@ def test_a_paper_and_a_datasheet_can_say_how_it_was_answered(slug: str, settings
     assert values
     assert kind.instrument[0].isdigit()
     assert kind.elicitation[0].isdigit()
+
+
+def test_a_slider_says_what_its_labels_between_the_ends_are():
+    slider = get_response_kind("slider")
+    esa = {"left_label": "nothing", "labels_between": "some\n most \n\n", "right_label": "all"}
+    assert slider.shown(esa)["between"] == ["some", "most"]
+    assert slider.ends(esa) == ("nothing", "all")
+    assert slider.describe(esa) == "a slider from “nothing” to “all”, with “some” and “most” between"
+    assert slider.describe({}) == "a slider from “strongly disagree” to “strongly agree”"
+
+
+@pytest.mark.parametrize("labels", ["a\nb\nc\nd\ne\nf", "same\nsame", "x" * 101])
+def test_labels_that_a_slider_cannot_have_are_refused(labels: str):
+    with pytest.raises(DomainError, match="Labels between the ends"):
+        get_response_kind("slider").check({"labels_between": labels})
+
+
+def test_numbers_above_0_are_magnitudes_beside_their_reference() -> None:
+    kind = get_response_kind("number")
+    assert [kind.is_in("magnitudes", settings) for settings in (MAGNITUDE, RATIO, COUNT)] == [True, True, False]
+    assert [kind.is_testable(settings) for settings in (MAGNITUDE, COUNT, {})] == [True, True, False]
+    assert kind.cells(150, MAGNITUDE, Subject()) == (150, 100) and kind.cells(7, RATIO, Subject()) == (7, None)
+    assert "where a reference has 100" in kind.describe(MAGNITUDE)
+    rng = np.random.default_rng(1)
+    sent = [float(kind.simulate([level], MAGNITUDE, rng)[0]) for level in (0, 25, 50, 75, 100)]
+    assert sent == [25, 50, 100, 200, 400], "twice as large for every 25 points"
+    assert kind.simulate([0], MAGNITUDE | {"least": "40"}, rng) == ["40.000000"]

@@ -17,7 +17,6 @@ from evalsite.accounts.models import User
 from tests.annotation.chat import bots
 from tests.annotation.chat.chat_campaigns import open_live_campaign
 
-PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 SCRIPTED = "tests.annotation.chat.bots.Scripted"
 RESULT_MS = 60_000
 # What a browser says by itself of requests that are refused, or that do not get through.

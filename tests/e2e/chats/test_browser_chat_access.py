@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from annotation.models import Conversation
 from campaigns.models import Campaign, Chatbot
 from tests.annotation.chat import bots
+from tests.e2e.answering import PHONE
 from tests.e2e.chats.chatting import (
-    PHONE,
     REFUSED,
     Complaints,
     begin,

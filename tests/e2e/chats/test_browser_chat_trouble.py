@@ -7,11 +7,12 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Dialog, Page, Route, expect
 
+from annotation.asked import AnswerKey
 from annotation.chat.replies import fetch_reply_of
 from annotation.chat.services import end_conversation, keep_input, open_conversation
 from annotation.models import Assignment, Conversation, Event, PlaceFreed, Response
 from annotation.services.assignments import expire_leases, release_assignment, start_assignment
-from annotation.services.ratings import save_item
+from annotation.services.ratings import save_page
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Chatbot
 from tests.annotation.chat import bots
@@ -319,4 +320,4 @@ def chat_and_rate(assignment: Assignment, position: int) -> None:
     for number, text in ((1, "Hello"), (3, "Bye")):
         fetch_reply_of(keep_input(**here, number=number, text=text))
     end_conversation(**here)
-    save_item(**here, answers={criterion.pk: ["50"] for criterion in assignment.campaign.criteria.all()})
+    save_page(**here, answers={AnswerKey(criterion.pk): ["50"] for criterion in assignment.campaign.criteria.all()})

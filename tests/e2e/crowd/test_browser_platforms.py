@@ -25,7 +25,7 @@ from simulators.prolific.workspaces import PROJECT
 from simulators.running import KEY_ID, SECRET_KEY, TOKEN
 from tests.campaigns.cast import add_outputs
 from tests.e2e.crowd.conftest import Simulator
-from tests.e2e.test_browser_campaigns import save_field
+from tests.e2e.researcher import save
 from tests.services import wait_until
 
 pytestmark = pytest.mark.usefixtures("in_site")
@@ -191,7 +191,7 @@ def test_browser_mechanical_turk_from_keys_to_paid_workers(
 def test_browser_prolific_from_keys_to_paid_workers(signed_in: Page, simulator: Simulator, open_page: OpenPage) -> None:
     tab = signed_in
     campaign = set_up(tab, "prolific", "GBP")
-    save_field(tab, tab.locator("[name=option_workspace]"), WORKSPACE)  # there are two
+    save(tab, tab.locator("[name=option_workspace]"), WORKSPACE)  # there are two
     enter_keys(tab, campaign, {"token": TOKEN})
     publish(tab, campaign, N_HITS, 1)
     records = simulator.records("prolific")

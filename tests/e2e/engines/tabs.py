@@ -1,12 +1,14 @@
 """A worker's tab in Firefox or in WebKit: what tests do in it, in the words of neither of their drivers."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 from playwright.sync_api import Locator, Page, expect
 from selenium.common.exceptions import (
     JavascriptException,
     NoSuchElementException,
+    NoSuchFrameException,
     StaleElementReferenceException,
 )
 from selenium.webdriver import Keys, WebKitGTK
@@ -90,13 +92,17 @@ class FirefoxTab:
 
 
 class WebKitTab:
-    """A tab that WebDriver drives."""
+    """A tab that WebDriver drives.
+
+    All that is done waits until it can be. The driver loses a frame whose page is replaced: it is entered again.
+    """
 
     def __init__(self, driver: WebKitGTK) -> None:
         self._driver = driver
         # A page that is being left answers no script.
-        passing = [JavascriptException, NoSuchElementException, StaleElementReferenceException]
+        passing = [JavascriptException, NoSuchElementException, StaleElementReferenceException, NoSuchFrameException]
         self._wait = WebDriverWait(driver, WAIT_S, 0.05, passing)
+        self._is_in_frame = False
 
     def open(self, url: str) -> None:
         self._driver.get(url)
@@ -105,36 +111,60 @@ class WebKitTab:
         self._driver.set_window_size(width, 900)
 
     def enter_frame(self) -> None:
-        self._driver.switch_to.frame(self._find("iframe"))
+        self._is_in_frame = True
+        self._until(lambda: self._switch_to_frame() or True, "the frame")
 
     def click(self, selector: str) -> None:
-        self._do(lambda: self._find(selector).click())
+        self._do(selector, WebElement.click)
 
     def press(self, selector: str, key: str) -> None:
-        self._do(lambda: self._find(selector).send_keys(getattr(Keys, key.upper())))
+        self._do(selector, lambda element: element.send_keys(getattr(Keys, key.upper())))
 
     def fill(self, selector: str, text: str) -> None:
-        self._do(lambda: self._find(selector).send_keys(text))
+        self._do(selector, lambda element: element.send_keys(text))
 
     def wait_for_text(self, selector: str, text: str) -> None:
-        self._wait.until(lambda _: self._find(selector).text == text, f"{selector}: {text}")
+        self._until(lambda: self._find(selector).text == text, f"{selector}: {text}")
 
     def wait_for(self, selector: str, n: int = 1) -> None:
-        self._wait.until(lambda driver: len(driver.find_elements(By.CSS_SELECTOR, selector)) == n, f"{n} {selector}")
+        self._until(lambda: len(self._driver.find_elements(By.CSS_SELECTOR, selector)) == n, f"{n} {selector}")
 
     def run(self, script: str) -> Any:
-        return self._driver.execute_script(f"return ({script});")
+        [found] = self._until(lambda: [self._run(script)], script)
+        return found
 
-    def _do(self, act: Callable[[], None]) -> None:
-        """Act once the page is whole: before its styles are there, a click misses."""
+    def _do(self, selector: str, act: Callable[[WebElement], None]) -> None:
+        """Act on an element once the page is whole: before its styles are there, a click misses."""
 
-        def has_acted(_: WebKitGTK) -> bool:
-            if self.run("document.readyState") != "complete":
+        def has_acted() -> bool:
+            if self._run("document.readyState") != "complete":
                 return False
-            act()
+            element = self._find(selector)
+            with suppress(NoSuchFrameException):  # the page has gone by what was done
+                act(element)
             return True
 
-        self._wait.until(has_acted)
+        self._until(has_acted, "the page is whole")
+
+    def _until(self, check: Callable[[], Any], what: str) -> Any:
+        """Return what `check` returns as soon as it is true."""
+
+        def check_in_frame(_: WebKitGTK) -> Any:
+            try:
+                return check()
+            except NoSuchFrameException:
+                if self._is_in_frame:
+                    self._switch_to_frame()
+                return False
+
+        return self._wait.until(check_in_frame, what)
+
+    def _switch_to_frame(self) -> None:
+        self._driver.switch_to.default_content()
+        self._driver.switch_to.frame(self._find("iframe"))
+
+    def _run(self, script: str) -> Any:
+        return self._driver.execute_script(f"return ({script});")
 
     def _find(self, selector: str) -> WebElement:
         return self._driver.find_element(By.CSS_SELECTOR, selector)

@@ -1,0 +1,140 @@
+"""Files of other tools, read as they are: which tool a file is of, and its rows in the columns that are used here.
+
+A module for each tool: `is_file` tells by its beginning whether a file is one, `read` returns what was found in it.
+"""
+
+import csv
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from analysis.other_tools import appraise_scores, label_studio, mturk, potato
+from analysis.other_tools.about import ANSWER
+from analysis.other_tools.made import Beginning, Made, Wanted, only_criteria
+from evalsite.lib.errors import DomainError
+from evalsite.lib.tables import Table, TableError
+from evalsite.lib.tables.formats import Source, open_source
+
+__all__ = ["Made", "Wanted", "find_made", "only_criteria", "read_made"]
+
+
+class _Tool(Protocol):
+    TOOL: str
+
+    def is_file(self, beginning: Beginning) -> bool: ...
+
+    def read(self, beginning: Beginning) -> Made: ...
+
+
+_TOOLS: tuple[_Tool, ...] = (appraise_scores, label_studio, potato, mturk)
+_LONGEST_BEGINNING = 1 << 22
+
+
+def read_made(
+    path: str | Path,
+    wanted: Wanted,
+    *,
+    name: str | None = None,
+    encoding: str | None = None,
+    max_bytes: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    items: Path | None = None,
+    criteria: Collection[str] = (),
+) -> Table | None:
+    """Return the rows of a kind of a file of another tool, all columns as text; None if it is of none of them.
+
+    `criteria`: where some of the file's criteria are among these, the others are left out, with a warning. The rest is
+    as in `find_made`, which raises the same errors.
+    """
+    made = find_made(path, name=name, encoding=encoding, max_bytes=max_bytes, columns=columns, items=items)
+    return only_criteria(made.table(wanted), criteria) if made else None
+
+
+def find_made(
+    path: str | Path,
+    *,
+    name: str | None = None,
+    encoding: str | None = None,
+    max_bytes: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    items: Path | None = None,
+) -> Made | None:
+    """Return what a file of another tool has; None if it is of none of them.
+
+    Parameters
+    ----------
+    columns : columns of the file that somebody named, by what they are; `score` is the criterion that is wanted.
+    items : file of the items that were annotated, where the tool does not write what they are about.
+
+    What is wrong with the file is raised when its tables are asked for. Raises TableError for a file that cannot be
+    read at all, DomainError `bad_columns` for a column that is not there, `unused_option` for items without a use.
+    """
+    beginning = _beginning(Path(path), name, encoding, max_bytes, columns or {}, items)
+    tool = next((tool for tool in _TOOLS if beginning and tool.is_file(beginning)), None)
+    if items is not None and tool is not potato:
+        raise DomainError("unused_option", f"--items says nothing about {name or Path(path).name}. Leave it out.")
+    return replace(tool.read(beginning), answer=beginning.columns.get(ANSWER, "")) if tool and beginning else None
+
+
+def _beginning(
+    path: Path,
+    name: str | None,
+    encoding: str | None,
+    max_bytes: int | None,
+    columns: Mapping[str, str],
+    items: Path | None,
+) -> Beginning | None:
+    """Return the beginning of a file; None for one that can be of no tool, or that is none at all."""
+    file = name or path.name
+    about = {"encoding": encoding, "max_bytes": max_bytes, "columns": columns, "items": items}
+    try:
+        source = open_source(path, name, max_bytes, encoding)
+    except TableError as error:
+        if error.code != "json_array":
+            return None
+        return Beginning(path, file, is_array=True, record=_first_of_array(path), **about)  # type: ignore[arg-type]
+    if source.format == "jsonl":
+        with source.open_text() as handle:
+            record = _loaded(handle.readline(_LONGEST_BEGINNING))
+        return Beginning(path, file, record=record, **about)  # type: ignore[arg-type]
+    if source.format != "delimited":
+        return None
+    return Beginning(path, file, rows=_first_rows(source), **about)  # type: ignore[arg-type]
+
+
+def _first_of_array(path: Path) -> Mapping[str, object]:
+    """Return the first object of an array, without reading more than the beginning of the file if that is enough."""
+    with path.open(encoding="utf-8-sig", errors="replace") as handle:
+        text = handle.read(_LONGEST_BEGINNING).lstrip().removeprefix("[").lstrip()
+    try:
+        found, _ = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _loaded(line: str) -> Mapping[str, object]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _first_rows(source: Source) -> list[list[str]]:
+    """Return the first two rows that are not blank."""
+    rows: list[list[str]] = []
+    with source.open_text() as handle:
+        first = handle.readline(_LONGEST_BEGINNING)
+        handle.seek(0)
+        try:
+            for row in csv.reader(handle, delimiter=max(",\t;", key=first.count)):
+                if any(row):
+                    rows.append(row)
+                if len(rows) == 2:
+                    break
+        except csv.Error:
+            return []
+    return rows

@@ -1,0 +1,201 @@
+"""Counts of facts in outputs: precision, recall and F of each system, over all facts and over outputs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+import numpy as np
+
+from analysis.plain_rows.loading import PlainRows, RowColumn, load_rows
+from analysis.ratings.notices import RatingsWarning
+from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.response_methods.clusters import in_words, with_several
+from analysis.response_methods.system_scores import (
+    SystemScores,
+    list_pairs,
+    pairs_section,
+    summarise_systems,
+    systems_section,
+)
+from analysis.response_methods.workers import JudgedWorkers, judge_rows, worker_parts, workers_in_words, workers_section
+from analysis.sections import Cell, Column, Section, Table
+from analysis.settings import AnalysisSettings
+from analysis.stats.ratings import Floats, Mask, or_none
+from analysis.stats.segment_means import ClusteredMeans, clustered_means, clustered_ratios
+from campaigns.design.composition import Kind
+from evalsite.lib.errors import DomainError
+from evalsite.lib.words import counted
+
+CRITERION = "facts"
+PRECISION, RECALL, F = "precision", "recall", "F"
+_COLUMNS = (
+    RowColumn(("present", "n_present", "facts"), is_whole=True),
+    RowColumn(("correct", "n_correct"), is_whole=True),
+    RowColumn(("missing", "n_missing", "omitted"), is_whole=True),
+)
+
+
+class FactCount(ResponseMethod[PlainRows]):
+    """F of a system over all facts of its outputs."""
+
+    slug = "fact_count"
+    title = "Fact counts"
+    summary = "Precision, recall and F of facts that were counted."
+    table = "counts"
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
+
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> PlainRows:
+        """Return the counts of a file; raise DomainError if in every row more facts are correct than there are."""
+        rows = load_rows(
+            file.path,
+            _COLUMNS,
+            criterion=CRITERION,
+            encoding=file.encoding,
+            columns=file.columns,
+            items=file.items,
+            with_degraded=True,
+        )
+        if rows.n and _is_impossible(rows).all():
+            raise DomainError(
+                "bad_counts",
+                "More facts are correct than present in every row. “present” counts all facts that an output states, "
+                "“correct” those of them that are right, “missing” those that it should state, too.",
+            )
+        return rows
+
+    def analyse(
+        self,
+        data: PlainRows,
+        settings: AnalysisSettings,
+        on_progress: Progress = lambda _: None,
+        *,
+        brief: bool = False,
+    ) -> dict[str, Any]:
+        """Return precision, recall and F with errors clustered by worker and source.
+
+        Rows in which more facts are correct than present are left out of them, and counted in a warning.
+        """
+        judged = self.judge(data, settings)
+        of_summary, of_workers = worker_parts(data, judged, settings)
+        data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
+        is_impossible = _is_impossible(data)
+        warnings = [*data.warnings, *_left_out(int(is_impossible.sum()))]
+        data = data.take(~is_impossible)
+        micro = _ratios(data)
+        macro = _means(data)
+        found = micro[F]
+        scores = SystemScores(
+            data.systems,
+            found.mean,
+            found.low,
+            found.high,
+            np.bincount(data.system, minlength=len(data.systems)),
+            found.pairs,
+            higher_is_better=True,
+            criteria={name: each.mean for name, each in micro.items()}
+            | {f"{name} (macro)": each.mean for name, each in macro.items()},
+        )
+        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+            "n_workers": len(data.workers),
+            "n_outputs": data.n,
+            "n_facts": int(data.numbers["present"].sum()),
+            "clusters": dict(found.n_clusters),
+            **of_summary,
+        }
+        notes = list(of_workers["notes"])
+        if data.n and max(found.n_clusters.values()) < 2:
+            notes.append("There is one worker and one source: no interval or test is possible.")
+        return {
+            "summary": summary,
+            "pairs": list_pairs(scores),
+            "rates": [
+                {"system": data.systems[code]}
+                | {
+                    f"{kind} {name}": [or_none(values[code]) for values in (each.mean, each.low, each.high)]
+                    for kind, of in (("micro", micro), ("macro", macro))
+                    for name, each in of.items()
+                }
+                for code in scores.order
+            ],
+            "worker_table": of_workers["worker_table"],
+            "warnings": [asdict(warning) for warning in warnings],
+            "notes": notes,
+            "settings": settings.to_json(),
+            "fingerprint": data.fingerprint,
+        }
+
+    def judge(self, data: PlainRows, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on workers: whether they find fewer correct facts in degraded items."""
+        return judge_rows(data, data.numbers["correct"], settings)
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return the ranking by F, the pairs, and precision, recall and F both ways."""
+        by = in_words(report["summary"]["clusters"])
+        caption = f"Score: F over all facts of a system’s outputs (micro). Errors are clustered by {by}."
+        return [
+            systems_section(report, score="F", n="outputs", caption=caption, decimals=3),
+            pairs_section(report, caption="Differences of F, the better system first.", decimals=3),
+            _rates_section(report["rates"]),
+            *workers_section(report),
+        ]
+
+    def headline(self, report: Report) -> str:
+        """Return how many facts were counted."""
+        summary = report["summary"]
+        return (
+            f"{counted(summary['n_workers'], 'worker')} counted {counted(summary['n_facts'], 'fact')} in "
+            f"{counted(summary['n_outputs'], 'output')}. {workers_in_words(report)}"
+        ).strip()
+
+
+def _is_impossible(rows: PlainRows) -> Mask:
+    """Return in which rows more facts are correct than present, bool, (n,)."""
+    impossible: Mask = rows.numbers["correct"] > rows.numbers["present"]
+    return impossible
+
+
+def _left_out(n: int) -> list[RatingsWarning]:
+    """Return the warning of so many impossible rows."""
+    said = f"More facts are correct than present in {counted(n, 'row')}. They are left out of the scores."
+    return [RatingsWarning("bad_counts", n, said)] if n else []
+
+
+def _sums(data: PlainRows) -> Mapping[str, tuple[Floats, Floats]]:
+    """Return the numerator and denominator of each rate, (n,) each; F is 2 · correct over both denominators."""
+    present, correct, missing = (data.numbers[name] for name in ("present", "correct", "missing"))
+    return {
+        PRECISION: (correct, present),
+        RECALL: (correct, correct + missing),
+        F: (2 * correct, present + correct + missing),
+    }
+
+
+def _ratios(data: PlainRows) -> dict[str, ClusteredMeans]:
+    groups = with_several({"worker": data.worker, "source": data.source})
+    return {
+        name: clustered_ratios(*parts, data.system, len(data.systems), groups) for name, parts in _sums(data).items()
+    }
+
+
+def _means(data: PlainRows) -> dict[str, ClusteredMeans]:
+    """Return means over outputs of the rates of each, of those outputs that have one."""
+    found = {}
+    for name, (numerator, denominator) in _sums(data).items():
+        has = denominator > 0
+        groups = with_several({"worker": data.worker[has], "source": data.source[has]})
+        values = numerator[has] / denominator[has]
+        found[name] = clustered_means(values, data.system[has], len(data.systems), None, groups)
+    return found
+
+
+def _rates_section(rows: Sequence[Report]) -> Section:
+    names = [name for name in rows[0] if name != "system"]
+    cells: list[list[Cell]] = [[row["system"], name, *row[name]] for row in rows for name in names]
+    columns = [Column("system"), Column("rate"), Column("value", 3), Column("low", 3), Column("high", 3)]
+    caption = (
+        "Precision: correct of present facts. Recall: correct of correct and missing ones. F: their harmonic mean. "
+        "Micro: over all facts; macro: means over outputs that have such facts. 95 % intervals."
+    )
+    return Section(
+        "rates", "Precision and recall", tables=[Table("rates", "Precision and recall", caption, columns, cells)]
+    )

@@ -1,0 +1,129 @@
+"""What workers marked, as rows of MQM files: one for each error, and one for an output in which they found none."""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from annotation.exports import FINISHED, KIND_NAMES, SCORE_COLUMNS, Workers, assignment_chunks, iter_scores
+from annotation.models import Response
+from annotation.worker_names import NameWorker, hashed_name
+from campaigns.contracts.protocol import Screen
+from campaigns.contracts.response import Subject
+from campaigns.models import Campaign, Criterion, HitItem
+
+SPAN_COLUMNS = (
+    *("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity"),
+    *("comment", "kind", "assignment", "hit", "position", "criterion"),
+)
+"""The columns of public MQM files, then others. The error stands between `<v>` and `</v>`, in `source` or `target`."""
+RATED_SPAN_COLUMNS = (*SCORE_COLUMNS, "document", "errors")
+"""Scores, each with the errors that its worker marked in the same output, as JSON; empty where none were asked for."""
+TABLE = "spans"
+"""What response kinds and methods call the table of marked errors."""
+_TARGET, _SOURCE = "target", "source"
+_NO_ERROR, _OTHER, _OMISSION = "No-error", "Other", "Omission"
+_MARK = re.compile(r"</?v>")
+
+
+class _Item(NamedTuple):
+    position: int
+    text: str
+    source: str
+    document: str
+    fields: Mapping[str, str]
+    system: str
+    kind: int
+
+
+def iter_spans(
+    campaign: Campaign,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+    workers: Workers = None,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield what was marked in assignments in these states as rows of SPAN_COLUMNS.
+
+    Rows are ordered by assignment, position, criterion and text. `doc` and `seg_id` are the document and the name of
+    the source. Errors without a category are called “Other”, what is missing “Omission”.
+    """
+    criteria = {each.pk: each for each in span_criteria(campaign)}
+    order = {criterion: place for place, criterion in enumerate(criteria)}
+    screen = Screen.from_json(campaign.screen)
+    for assignments in assignment_chunks(campaign, states, workers=workers):
+        items = _items_of(each.hit_id for each in assignments)
+        by_pk = {each.pk: each for each in assignments}
+        found = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
+        rows = found.order_by().values_list("assignment", "item", "criterion", "value").iterator()
+        for pk, item, criterion, value in sorted(rows, key=lambda row: (row[0], items[row[1]].position, order[row[2]])):
+            shown, assignment = items[item], by_pk[pk]
+            about = shown.system, shown.document, "", shown.source, names(assignment.worker)
+            other = KIND_NAMES[shown.kind], pk, assignment.hit.number, shown.position, criteria[criterion].name
+            errors = _errors(criteria[criterion], shown, value or [], screen)
+            for source, target, category, severity, comment in errors:
+                yield *about, source, target, category, severity, comment, *other
+
+
+def iter_rated_spans(
+    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+) -> Iterator[tuple[Any, ...]]:
+    """Yield every score of finished assignments, as `iter_scores` does, as a row of RATED_SPAN_COLUMNS."""
+    criteria = [each.pk for each in span_criteria(campaign)]
+    documents = dict(campaign.sources.values_list("name", "document"))
+    columns = SCORE_COLUMNS.index("assignment"), SCORE_COLUMNS.index("position"), SCORE_COLUMNS.index("source")
+    for assignment, rows in groupby(iter_scores(campaign, names=names, workers=workers), key=itemgetter(columns[0])):
+        marked: dict[int, list[Any]] = {}
+        found = Response.objects.filter(assignment=assignment, criterion__in=criteria, value__isnull=False).order_by()
+        for position, value in found.values_list("item__position", "value"):
+            marked.setdefault(position, []).extend(value or [])
+        for row in rows:
+            errors = marked.get(row[columns[1]])
+            yield *row, documents[row[columns[2]]], "" if errors is None else json.dumps(errors, ensure_ascii=False)
+
+
+def span_criteria(campaign: Campaign) -> list[Criterion]:
+    """Return the criteria for which workers mark errors. One query."""
+    return [each for each in campaign.criteria.all() if each.response_kind.table == TABLE]
+
+
+def _items_of(hits: Iterable[int]) -> dict[int, _Item]:
+    rows = HitItem.objects.filter(hit__in=set(hits)).order_by()
+    source, system = "output__source__", "output__system__name"
+    columns = "pk", "position", "text", f"{source}name", f"{source}document", f"{source}fields", system, "kind"
+    return {pk: _Item(*row) for pk, *row in rows.values_list(*columns).iterator()}
+
+
+def _errors(
+    criterion: Criterion, item: _Item, value: Sequence[Mapping[str, Any]], screen: Screen
+) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield source and target with the mark of each error, its category, severity and comment."""
+    subject = Subject((item.text,), item.fields)
+    texts = criterion.response_kind.marked_texts(criterion.settings, subject)
+    target = texts[_TARGET]
+    shown = (item.fields.get(field.name, "") for field in screen.fields if field.is_shown)
+    source = texts.get(_SOURCE) or next(filter(None, shown), "")
+    if not value:
+        yield _plain(source), _plain(target), _NO_ERROR, _NO_ERROR, ""
+    for each in value:
+        is_missing = each["start"] is None
+        category = each["category"] or (_OMISSION if is_missing else _OTHER)
+        yield (
+            _marked(source, each) if each["side"] == _SOURCE else _plain(source),
+            _marked(target, each) if each["side"] == _TARGET else _plain(target),
+            category,
+            each["severity"],
+            each["comment"],
+        )
+
+
+def _marked(text: str, error: Mapping[str, Any]) -> str:
+    start, end = error["start"], error["end"]
+    return f"{_plain(text[:start])}<v>{_plain(text[start:end])}</v>{_plain(text[end:])}"
+
+
+def _plain(text: str) -> str:
+    """Return a text in which nothing looks like a mark."""
+    return _MARK.sub(lambda found: found[0].replace("v", "v "), text)

@@ -1,0 +1,73 @@
+"""The tables of a campaign's responses that analyses read."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+from annotation.answer_rows import (
+    ANSWER_COLUMNS,
+    COUNT_COLUMNS,
+    EDIT_COLUMNS,
+    MAGNITUDE_COLUMNS,
+    iter_answers,
+    iter_counts,
+    iter_edits,
+    iter_magnitudes,
+)
+from annotation.comparison_rows import (
+    CHOICE_COLUMNS,
+    RANKING_COLUMNS,
+    VOTE_COLUMNS,
+    iter_choices,
+    iter_rankings,
+    iter_votes,
+)
+from annotation.exports import REPLY_SCORE_COLUMNS, SCORE_COLUMNS, Workers, iter_reply_scores, iter_scores
+from annotation.span_rows import RATED_SPAN_COLUMNS, SPAN_COLUMNS, iter_rated_spans, iter_spans
+from annotation.worker_names import NameWorker
+from campaigns.contracts.method import SCORES
+from campaigns.contracts.protocol import Scope
+from campaigns.methods import methods
+from campaigns.models import Campaign
+
+
+class RowWriter(Protocol):
+    """What yields the rows of a table, workers as `names` has them; of some `workers` alone, by id, if not None."""
+
+    def __call__(  # noqa: D102
+        self, campaign: Campaign, *, names: NameWorker, workers: Workers = None
+    ) -> Iterator[tuple[Any, ...]]: ...
+
+
+class ResponseTable(NamedTuple):
+    """A table of responses in finished assignments: its columns, `assignment` among them, and what yields its rows."""
+
+    columns: tuple[str, ...]
+    rows: RowWriter
+
+
+TABLES: dict[str, ResponseTable] = {
+    SCORES: ResponseTable(SCORE_COLUMNS, iter_scores),
+    "edits": ResponseTable(EDIT_COLUMNS, iter_edits),
+    "answers": ResponseTable(ANSWER_COLUMNS, iter_answers),
+    "counts": ResponseTable(COUNT_COLUMNS, iter_counts),
+    "magnitudes": ResponseTable(MAGNITUDE_COLUMNS, iter_magnitudes),
+    "spans": ResponseTable(SPAN_COLUMNS, iter_spans),
+    "rated_spans": ResponseTable(RATED_SPAN_COLUMNS, iter_rated_spans),
+    "votes": ResponseTable(VOTE_COLUMNS, iter_votes),
+    "rankings": ResponseTable(RANKING_COLUMNS, iter_rankings),
+    "choices": ResponseTable(CHOICE_COLUMNS, iter_choices),
+}
+"""The tables that analyses read, by what `CampaignMethod.table` and `ResponseKind.table` call them."""
+_REPLY_SCORES = ResponseTable(REPLY_SCORE_COLUMNS, iter_reply_scores)
+
+
+def list_tables(campaign: Campaign) -> list[str]:
+    """Return the names of the tables that the campaign's criteria fill, and of the one its method reads. One query."""
+    filled = {each.response_kind.table for each in campaign.criteria.all()} | {methods[campaign.method].table}
+    return [name for name in TABLES if name in filled]
+
+
+def table_of(campaign: Campaign, name: str) -> ResponseTable:
+    """Return a table of a campaign; that of scores with those of single replies, if any are asked for. One query."""
+    has_replies = name == SCORES and campaign.criteria.filter(scope=Scope.TURN).exists()
+    return _REPLY_SCORES if has_replies else TABLES[name]

@@ -1,0 +1,40 @@
+"""The contract of a response method as campaigns know it: what it is called, and which answers it reads."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from campaigns.contracts.response import ResponseKind, Settings
+
+SCORES = "scores"
+"""The table of responses with a number each."""
+FIRST_PAGE = "run"
+"""The page of a result that says what was found."""
+
+
+class CampaignMethod:
+    """A way to analyse responses, as a campaign offers it; `analysis.response_methods` has what it computes.
+
+    `table`: which table of a campaign's responses it reads (`annotation.tables.TABLES`).
+    `campaign_options`: those of its options that a campaign sets; the others follow from the campaign's criteria.
+    `pages`: the pages that its results may have (`analysis.navigation.RESULT_PAGES`), in order.
+    `has_looks`: its results can be looked at while ratings come, so that a campaign may close itself.
+    `is_of_whole_chats`: scores of single replies count only where no chat has a score as a whole.
+    """
+
+    do_not_call_in_templates: ClassVar[bool] = True
+    slug: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str] = ""
+    table: ClassVar[str] = SCORES
+    campaign_options: ClassVar[tuple[str, ...]] = ()
+    pages: ClassVar[tuple[str, ...]] = (FIRST_PAGE, "workers", "paper", "downloads")
+    has_looks: ClassVar[bool] = False
+    is_of_whole_chats: ClassVar[bool] = False
+
+    @classmethod
+    def reads(cls, kind: type[ResponseKind], settings: Settings) -> bool:
+        """Tell whether it can read what workers answer by a response kind; by default what is in its table."""
+        return kind.is_in(cls.table, settings)
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise DomainError `bad_settings` unless these are options of the method."""

@@ -1,0 +1,58 @@
+"""The response methods by which a campaign's responses may be analysed: classes of another app, known by name only."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from django.conf import settings
+
+from campaigns.contracts.method import CampaignMethod
+from campaigns.contracts.protocol import Scope
+from campaigns.responses import get_response_kind
+from evalsite.lib.plugins import Registry
+
+methods: Registry[type[CampaignMethod]] = Registry("method", settings.EVALSITE_RESPONSE_METHODS)
+
+
+class Answered(Protocol):
+    """A criterion: the response kind by which it is answered, and its settings."""
+
+    @property
+    def response(self) -> str: ...  # noqa: D102
+
+    @property
+    def settings(self) -> Mapping[str, Any]: ...  # noqa: D102
+
+
+class Scoped(Protocol):
+    """What is asked of something, as a criterion is."""
+
+    @property
+    def scope(self) -> str: ...  # noqa: D102
+
+
+AnyScoped = TypeVar("AnyScoped", bound=Scoped)
+
+
+def whole_before_replies(criteria: Iterable[AnyScoped]) -> list[AnyScoped]:
+    """Return the criteria of a study of chats: those of single replies only where none is of whole chats.
+
+    Scores of replies are averaged to one score of a chat then; else they are kept apart (`analysis.ratings.replies`).
+    """
+    known = list(criteria)
+    return [each for each in known if each.scope != Scope.TURN] or known
+
+
+def reads(method: type[CampaignMethod], criterion: Answered) -> bool:
+    """Tell whether a method can read the answers on a criterion."""
+    return method.reads(get_response_kind(criterion.response), criterion.settings)
+
+
+def list_methods_for(criteria: Iterable[Answered]) -> list[type[CampaignMethod]]:
+    """Return the methods that can read the answers on some of these criteria, in the order of the settings."""
+    known = list(criteria)
+    return [method for method in methods.all().values() if any(reads(method, each) for each in known)]
+
+
+def slugs_with_looks() -> list[str]:
+    """Return the methods whose results can be looked at while ratings come."""
+    return [slug for slug, method in methods.all().items() if method.has_looks]

@@ -1,0 +1,1 @@
+"""`evalsite serve`, `worker`, `check`, `backup` and `restore`."""

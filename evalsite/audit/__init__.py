@@ -1,0 +1,1 @@
+"""The audit log: what researchers and administrators did."""

@@ -1,0 +1,152 @@
+"""A picture of each protocol's page for the guide; `make pictures` draws them again from the pages as they are."""
+
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+from PIL import Image
+from playwright.sync_api import Browser, Page
+
+from campaigns.design.composition import Layout
+from campaigns.models import Campaign, Output, Source, System
+from campaigns.protocols import list_protocols
+from campaigns.services.hits import execute_build
+from evalsite.accounts.models import User
+from tests.campaigns.cast import make_campaign
+from tests.conftest import signed_in
+
+IMAGES = Path(settings.BASE_DIR) / "docs" / "images"
+LARGEST = 60 << 10
+COLOURS = 64
+# A file of another name, where the protocol's own is another picture.
+NAMES = {"ranking": "ranking-item"}
+PICTURES = {each.slug: NAMES.get(each.slug, each.slug) for each in list_protocols() if each.chat is None}
+"""The name of each protocol's picture; a live chat has a chatbot that answers, and no picture."""
+
+FIRST = "Der Zug nach Basel fährt heute von Gleis 5."
+SECOND = "Fahrgäste nach Bern steigen bitte in Olten um."
+TRANSLATIONS = (
+    ("The train to Basel leaves from platform 5 today.", "Passengers for Bern please change in Olten."),
+    ("The train after Basel drives today of track 5.", "Passengers to Bern rise please in Olten."),
+    ("Today’s train to Basel departs from platform 5.", "If you are going to Bern, change trains in Olten."),
+    ("The tram to Basel leaves from platform 6.", "Passengers to Bern get on in Olten."),
+)
+DIALOGUE = (
+    "Person: I have started to play tennis.\nChatbot: How nice! Where do you play?\n"
+    "Person: In the park near the station."
+)
+FIELDS = {
+    "source": (FIRST, SECOND),
+    "context": ("What should I see in Basel in one day?", "Where do I change for Bern?"),
+    "reference": ("From platform 5, today only.", "In Olten."),
+    "document": (f"{FIRST} Grund sind Bauarbeiten. {SECOND}", FIRST),
+    "question": ("From which platform does the train to Basel leave?", "Where do you change for Bern?"),
+    "passage": ("The train to Basel leaves from platform 5 today, because of building works.", SECOND),
+    "answer": ("platform 5", "Olten"),
+    "options": ("Platform 5\nPlatform 6\nOlten", "Olten\nBasel\nBern"),
+    "correct": ("Platform 5", "Olten"),
+    "topic": ("tennis", "tennis"),
+    "dialogue": (DIALOGUE, DIALOGUE),
+}
+TEXTS = {
+    "dialogue-static": [DIALOGUE, DIALOGUE],
+    "dialogue-turn": ["The courts there are lovely in the evening.", "Yes."],
+    "ssa": ["The courts there are lovely in the evening.", "I like it."],
+    "qg": ["From which platform does the train to Basel leave today?", "Where do I change?"],
+    "mrc-adequacy": ["It leaves from platform 5 today.", "You change in Olten."],
+    "da-summary": ["Because of building works, the train to Basel leaves from platform 5.", "Platform 5."],
+}
+
+
+def fill(campaign: Campaign) -> None:
+    """Give a campaign two sources, of one document, with an output of four systems each."""
+    names = campaign.screen["fields"]
+    for place in (0, 1):
+        fields = {each["name"]: FIELDS[each["name"]][place] for each in names}
+        Source.objects.create(campaign=campaign, name=f"s{place}", document="trains", place=place, fields=fields)
+    for code, texts in enumerate(TRANSLATIONS):
+        system = System.objects.create(campaign=campaign, name=f"system {code}")
+        own = TEXTS.get(campaign.protocol)
+        for place, source in enumerate(campaign.sources.order_by("name")):
+            text = f"{own[place]}{' ' * code}".strip() if own else texts[place]
+            Output.objects.create(source=source, system=system, text=text)
+
+
+def build(owner: User, slug: str) -> Campaign:
+    campaign = make_campaign(owner, slug)
+    fill(campaign)
+    campaign.n_ordinary, campaign.n_degraded, campaign.n_repeat, campaign.n_reference = 1, 0, 0, 0
+    campaign.layout, campaign.has_anchor, campaign.seed = Layout.POOLED, False, 3
+    campaign.worker_test, campaign.instructions = "none", "Read the texts, then answer."
+    campaign.save()
+    execute_build(campaign=campaign, on_progress=lambda *_: None, saving=transaction.atomic)
+    return campaign
+
+
+def mark(page: Page) -> None:
+    """Mark an error in the first text, and begin to mark one in the second."""
+    texts = page.locator('[data-spans-text="target"]')
+    for place in range(min(texts.count(), 2)):
+        texts.nth(place).locator("[data-start]").nth(1).click()
+        panel = page.locator(".spans-panel:not([hidden])")
+        if place == 0:
+            for category in panel.get_by_role("combobox").all():
+                category.select_option(label="Mistranslation")
+            panel.get_by_role("button", name="major", exact=True).click()
+
+
+def answer(page: Page) -> None:
+    """Answer some of what is asked, so that the picture shows how."""
+    mark(page)
+    sliders = page.locator("[data-slider] input")
+    for place in range(sliders.count()):
+        box = sliders.nth(place).bounding_box()
+        assert box
+        page.mouse.click(box["x"] + box["width"] * (0.8 - 0.3 * place % 0.6), box["y"] + box["height"] / 2)
+    for radio in page.locator("main input[type=radio]:visible").all()[3:4]:
+        radio.check(force=True)
+    page.mouse.move(0, 0)
+
+
+def as_small_png(content: bytes) -> bytes:
+    """Return a picture in few colours."""
+    image = Image.open(io.BytesIO(content)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    small = io.BytesIO()
+    image.save(small, "PNG", optimize=True)
+    return small.getvalue()
+
+
+@pytest.mark.parametrize("slug", PICTURES)
+def test_each_protocol_has_a_small_picture_in_the_guide(slug: str) -> None:
+    path = IMAGES / f"{PICTURES[slug]}.png"
+    assert path.stat().st_size <= LARGEST
+    assert f"](images/{path.name})" in (IMAGES.parent / "protocols.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 900, "height": 900}, reduced_motion="reduce")
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.skipif(not os.environ.get("DRAW_PICTURES"), reason="make pictures draws them")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("slug", PICTURES)
+def test_browser_draw(live_server, tab: Page, owner: User, slug: str) -> None:
+    campaign = build(owner, slug)
+    cookie = signed_in(owner).cookies[settings.SESSION_COOKIE_NAME].value
+    tab.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}])
+    address = reverse("monitoring:preview_item", args=[campaign.public_id, 1, 1])
+    tab.set_viewport_size({"width": 1200 if campaign.outputs_per_page > 1 else 820, "height": 900})
+    tab.goto(live_server.url + address)
+    tab.wait_for_load_state("networkidle")
+    answer(tab)
+    content = as_small_png(tab.locator("main").screenshot())
+    assert len(content) <= LARGEST
+    (IMAGES / f"{PICTURES[slug]}.png").write_bytes(content)

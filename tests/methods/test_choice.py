@@ -1,0 +1,171 @@
+"""Answers chosen from options: shares, good ones, paired tests, labels of items, and bad files."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import CommandError
+from scipy.stats import binomtest
+
+from analysis.response_methods import ResponsesFile
+from analysis.response_methods.choice import Choice
+from analysis.settings import from_protocol
+from evalsite.lib.errors import DomainError
+
+HEADER = ("worker", "source", "system", "answer")
+OWN = {"ash": 0.8, "elm": 0.5, "fir": 0.3}
+
+
+@pytest.fixture
+def answers(rng):
+    """Answers of six workers about 40 sources and three systems: good, fair, bad or none."""
+    names = ["bad", "fair", "good", "none"]
+    return [
+        (f"w{(k + j) % 6}", f"s{k}", system, str(rng.choice(names, p=[(1 - share) / 3] * 2 + [share, (1 - share) / 3])))
+        for k in range(40)
+        for system, share in OWN.items()
+        for j in range(3)
+    ]
+
+
+@pytest.fixture
+def choice_file(tmp_path):
+    def write(rows, header=HEADER):
+        path = tmp_path / "choices.csv"
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream).writerows([header, *rows])
+        return path
+
+    return write
+
+
+@pytest.fixture
+def protocol(tmp_path):
+    def write(**options):
+        path = tmp_path / "own.json"
+        path.write_text(json.dumps({"protocol": "option-selection", "options": options}))
+        return str(path)
+
+    return write
+
+
+def test_systems_are_scored_by_good_answers_with_shares_pairs_and_labels(
+    choice_file, protocol, answers, analyse, tmp_path
+):
+    out = analyse(choice_file(answers), protocol=protocol(good=["good", "Fair"]), format="json", out=tmp_path / "out")[
+        0
+    ]
+    found = json.loads(out)
+    assert (found["method"], found["higher_is_better"], found["good"]) == ("choice", True, ["good", "Fair"])
+    given = {name: [row[3] for row in answers if row[2] == name] for name in OWN}
+    for row in found["systems"]:
+        own = given[row["system"]]
+        assert row["score"] == pytest.approx(np.mean([answer in ("good", "fair") for answer in own]))
+        assert row["n"] == 120 and row["interval"][0] < row["score"] < row["interval"][1]
+        assert row["criteria"]["none"] == pytest.approx(own.count("none") / 120)
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    share = report["shares"][0]
+    test = binomtest(share["count"], 120, 0.25)
+    assert share["interval"] == pytest.approx(list(test.proportion_ci(method="exact")))
+    assert share["p"] == pytest.approx(test.pvalue)
+    assert report["paired"][0]["n"] == 120
+    labels = report["labels"]
+    lines = list(csv.DictReader((tmp_path / "out" / "labels.csv").read_text().splitlines()))
+    settled = [line for line in lines if line["majority"]]
+    assert (labels["n_items"], labels["n_without_majority"]) == (120, 120 - len(settled))
+    same = np.mean([line["majority"] == line["mace"] for line in settled])
+    assert labels["agreement"][1] == {"methods": ["majority", "MACE"], "share": pytest.approx(same)}
+    for line in settled:
+        of = [row[3] for row in answers if row[1:3] == (line["source"], line["system"])]
+        assert of.count(line["majority"]) == max(map(of.count, of))
+    assert "McNemar" in (tmp_path / "out" / "tables" / "paired.tex").read_text()
+
+
+def test_yes_is_good_and_without_good_options_there_are_shares_alone(choice_file, analyse, answers):
+    rows = [("w", "s1", "A", "Yes"), ("w", "s2", "A", "no"), ("v", "s1", "B", "yes"), ("v", "s2", "B", "yes")]
+    found = json.loads(analyse(choice_file(rows), protocol="option-selection", format="json")[0])
+    assert [(row["system"], row["score"]) for row in found["systems"]] == [("B", 1), ("A", 0.5)]
+    out, err = analyse(choice_file(answers), protocol="option-selection", format="json")
+    assert {row["score"] for row in json.loads(out)["systems"]} == {None}
+    assert "name the good ones" in err
+
+
+def test_answers_may_have_several_options_and_be_correct_by_item(choice_file, analyse, tmp_path):
+    header = (*HEADER, "correct", "seconds")
+    rows = [
+        ("w", "s1", "A", "x; y", "x|y|z", 4),
+        ("v", "s1", "A", '["x"]', "x|y|z", 6),
+        ("w", "s2", "A", "x;none", "x", ""),
+        ("w", "s1", "B", "y", "x;y;z", 10),
+        ("v", "s2", "B", "z", "x", 2),
+    ]
+    found = json.loads(
+        analyse(choice_file(rows, header), protocol="option-selection", format="json", out=tmp_path / "out")[0]
+    )
+    assert {row["system"]: row["score"] for row in found["systems"]} == {"A": pytest.approx(2 / 3), "B": 0.5}
+    assert found["options"] == ["none", "x", "y", "z"]
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["seconds"] == {"A": [5.0, 5.0], "B": [6.0, 6.0]}
+    assert report["shares"][0]["p"] is None
+    assert report["labels"]["n_items"] == 16  # four outputs of a source, four options each
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (("w", "s", "A", ""), "row 3, column “answer”: the cell is empty"),
+        (("w", "s", "A", "x"), "row 2 has the same worker, source and system"),
+        (("", "s", "B", "x"), "row 3, column “worker”"),
+    ],
+)
+def test_bad_rows_are_named(choice_file, analyse, row, said):
+    with pytest.raises(CommandError, match=said):
+        analyse(choice_file([("w", "s", "A", "x"), row]), protocol="option-selection")
+
+
+def test_unknown_options_and_texts_are_refused(choice_file, analyse, protocol):
+    with pytest.raises(CommandError, match=r"“\[\[\[+…” is none of the options: a, b"):
+        analyse(choice_file([("w", "s", "A", "[" * 5000)]), protocol=protocol(options=["a", "b"]))
+    path = choice_file([("w", f"s{k}", "A", f"text {k}") for k in range(120)])
+    with pytest.raises(CommandError, match="120 different answers"):
+        analyse(path, protocol="option-selection")
+    with pytest.raises(CommandError, match="“text 0” is none of the options: a, b"):
+        analyse(path, protocol=protocol(options=["a", "b"]))
+    with pytest.raises(CommandError, match="“good” names “c”"):
+        analyse(choice_file([("w", "s", "A", "a")]), protocol=protocol(good=["c"]))
+
+
+def test_files_of_other_tools_are_read_one_question_at_a_time(analyse):
+    path = Path(__file__).parents[1] / "data" / "tools" / "label_studio.csv"
+    with pytest.raises(CommandError, match=r"answers to quality and verdict\. Choose one"):
+        analyse(path, protocol="option-selection")
+    out, _ = analyse(path, protocol="option-selection", columns=["score=verdict"], format="json")
+    assert json.loads(out)["options"] == ["bad", "good"]
+
+
+def test_degraded_items_and_repeats_are_left_out_and_counted(choice_file, analyse):
+    rows = [("w", "s", "A", "yes", ""), ("w", "s", "A", "no", "degraded"), ("w", "s", "A", "no", "repeat")]
+    out, err = analyse(choice_file(rows, (*HEADER, "kind")), protocol="option-selection", format="json")
+    assert json.loads(out)["systems"][0]["score"] == 1
+    assert "left out: 2" in err
+
+
+@pytest.mark.parametrize("options", [{"good": []}, {"good": "x"}, {"options": [1]}, {"chance": 0}, {"chance": True}])
+def test_bad_options_are_refused(options):
+    with pytest.raises(DomainError):
+        Choice().check_options(options)
+
+
+def test_workers_agree_if_they_choose_the_same_options_in_any_order(choice_file):
+    """Of q1 both choose a and b, of q2 one a and one b: half of the outputs the same. Shares 1/2, 1/4, 1/4."""
+    answers = {("ann", "q1"): '["a", "b"]', ("bob", "q1"): '["b", "a"]', ("ann", "q2"): '["a"]', ("bob", "q2"): '["b"]'}
+    path = choice_file([(worker, source, "A", answer) for (worker, source), answer in answers.items()])
+    method, settings = Choice(), from_protocol("option-selection")
+    report = method.analyse(method.read(ResponsesFile(path), settings), settings)
+    found = report["agreement"]["between"]
+    assert (found["n_items"], found["n_judgements"], found["same"]) == (2, 4, 0.5)
+    assert found["kappa"] == pytest.approx((1 / 2 - 3 / 8) / (1 - 3 / 8))
+    section = next(each for each in method.sections(report) if each.slug == "worker-agreement")
+    assert "Two workers say the same of 50 % of outputs" in section.finding

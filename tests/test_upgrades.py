@@ -1,0 +1,77 @@
+"""Installations of earlier versions, migrated: nothing is lost, and results are made again byte for byte."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+ROOT = Path(settings.BASE_DIR)
+INSTALLATIONS = Path(__file__).parent / "data" / "installations"
+# What is analysed anew, in the folder that is EVALSITE_DATA; the ratings of the snapshot must be the same bytes, too.
+ANALYSE = """
+from django.db import transaction
+from analysis.models import AnalysisRun, RatingsFile
+from analysis.services.campaigns import analyse_campaign
+from analysis.services.runs import execute_run
+from annotation.models import Response
+from campaigns.models import Campaign, Criterion
+
+campaign = Campaign.objects.get(name="Example: answers to questions")
+n_files = RatingsFile.objects.count()
+run = analyse_campaign(campaign=campaign)
+assert run.report is not None, "the settings of the analysis differ"
+assert RatingsFile.objects.count() == n_files, "the ratings differ"
+run.report = None
+execute_run(run=run, on_stage=lambda stage: None, saving=transaction.atomic)
+print(run.folder, Response.objects.count(), sorted(set(Criterion.objects.values_list("response", "scope"))))
+"""
+
+
+def manage(data: Path, *command: str, script: str = "") -> str:
+    """Return what a command prints in the installation of this folder."""
+    environment = os.environ | {"EVALSITE_DATA": str(data), "DJANGO_SETTINGS_MODULE": "evalsite.settings"}
+    for name in ("DATABASE_URL", "SECRET_KEY"):  # those of the installation itself are meant
+        environment.pop(name, None)
+    done = subprocess.run(
+        [sys.executable, "manage.py", *command], cwd=ROOT, env=environment, input=script, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
+
+
+def holds(report: object, before: object) -> bool:
+    """Return whether a report says all that an earlier one did; it may say more."""
+    if isinstance(report, dict) and isinstance(before, dict):
+        return all(name in report and holds(report[name], before[name]) for name in before)
+    if isinstance(report, list) and isinstance(before, list):
+        return len(report) == len(before) and all(map(holds, report, before))
+    return report == before
+
+
+@pytest.fixture(scope="module")
+def before_response_kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's four campaigns when every answer was a number from 0 to 100."""
+    folder = tmp_path_factory.mktemp("before_response_kinds")
+    with zipfile.ZipFile(INSTALLATIONS / "before_response_kinds.zip") as archive:
+        archive.extractall(folder)  # with its key, by which results name workers
+    (folder / "secret_key").chmod(0o600)
+    return folder
+
+
+def test_results_of_ratings_that_became_responses_are_the_same_bytes(before_response_kinds: Path) -> None:
+    manage(before_response_kinds, "migrate", "--verbosity=0")
+    printed = manage(before_response_kinds, "shell", "--verbosity=0", "-c", ANALYSE)
+    folder, n_responses, kinds = printed.split(maxsplit=2)
+    assert (int(n_responses), kinds) == (2891, "[('slider', 'output')]")
+    found = before_response_kinds / "media" / folder
+    reports = (json.loads((folder / "report.json").read_text()) for folder in (found, before_response_kinds))
+    assert holds(*reports)
+    tables = sorted(path.name for path in (before_response_kinds / "tables").iterdir())
+    assert sorted(path.name for path in (found / "tables").iterdir()) == tables
+    for name in tables:
+        assert (found / "tables" / name).read_bytes() == (before_response_kinds / "tables" / name).read_bytes(), name

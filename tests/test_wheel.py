@@ -1,0 +1,174 @@
+"""The wheel, installed apart from this checkout: it serves the demo, analyses a file, is backed up and restored."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from importlib.metadata import version
+from pathlib import Path
+from zipfile import ZipFile
+
+import httpx
+import pytest
+
+from tests.services import free_port, wait_until
+
+ROOT = Path(__file__).parents[1]
+SOURCES = (
+    *("evalsite", "campaigns", "annotation", "analysis", "crowd", "api", "desk", "simulators"),
+    *("templates", "static", "docs", "examples", "setup.py", "pyproject.toml", "README.md", "LICENSE"),
+)
+
+
+def run_pip(*arguments: str) -> None:
+    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy of what it is made of: setuptools leaves folders where it builds."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in SOURCES:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, folder / name)
+    # Without isolation nothing is fetched; an older setuptools than pyproject.toml asks for needs it.
+    has_setuptools = int(version("setuptools").partition(".")[0]) >= 77
+    run_pip(
+        "wheel",
+        "--no-deps",
+        *["--no-build-isolation"] * has_setuptools,
+        "--wheel-dir",
+        str(folder / "dist"),
+        str(folder),
+    )
+    [path] = (folder / "dist").glob("evalsite-*.whl")
+    return path
+
+
+class Installed:
+    """An environment with the wheel, and the dependencies of this one; commands run in a folder with decoys."""
+
+    def __init__(self, folder: Path, wheel: Path) -> None:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+        run_pip("--python", str(folder / "venv/bin/python"), "install", "--no-deps", "--no-index", str(wheel))
+        [packages] = (folder / "venv").glob("lib/python*/site-packages")
+        (packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
+        self.program = folder / "venv/bin/evalsite"
+        self.folder = folder / "work"
+        # Folders of a researcher that have the names of packages of ours.
+        for name in ("analysis", "api", "campaigns"):
+            (self.folder / name).mkdir(parents=True)
+            (self.folder / name / "__init__.py").write_text("raise SystemExit('a folder of somebody else')")
+        self.home = folder / "home"
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+
+    def run(self, *arguments: str, **environment: str) -> str:
+        """Run `evalsite arguments…`; return what it printed."""
+        done = subprocess.run(
+            [self.program, *arguments],
+            cwd=self.folder,
+            env=self.environment | environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed(tmp_path_factory.mktemp("installed"), wheel)
+
+
+@pytest.fixture(scope="module")
+def demo(installed: Installed) -> Iterator[str]:
+    """The address of the demo, served by the installed command with its data in the user's home.
+
+    It has one campaign: outputs, HITs, ratings, files of results. `analysis/test_demo.py` loads others.
+    """
+    port, log = free_port(), installed.folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [installed.program, "demo", "--only", "esa", "--port", str(port)],
+            cwd=installed.folder,
+            env=installed.environment,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_until(lambda: process.poll() is not None or answers(url), 300, "the demo answers")
+        assert process.poll() is None, log.read_text()
+        yield url
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+
+
+def answers(url: str) -> bool:
+    with suppress(httpx.TransportError):
+        return httpx.get(f"{url}/accounts/sign-in/").status_code == 200
+    return False
+
+
+def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(folder / "db.sqlite3", timeout=20)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def contents(folder: Path) -> tuple[list[str], dict[str, bytes]]:
+    """Return the rows of an installation's database as SQL, but for heartbeats, and its uploads."""
+    with closing(sqlite3.connect(folder / "db.sqlite3")) as connection:
+        lines = [line for line in connection.iterdump() if "jobs_workerheartbeat" not in line]
+    media = folder / "media"
+    return sorted(lines), {
+        str(path.relative_to(media)): path.read_bytes() for path in media.rglob("*") if path.is_file()
+    }
+
+
+def test_the_wheel_has_what_is_read_and_nothing_of_the_tests(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if not name.endswith("/")}
+    packages = [name for name in SOURCES if (ROOT / name / "__init__.py").exists()]
+    wanted = {path.relative_to(ROOT).as_posix() for name in packages for path in (ROOT / name).rglob("*")}
+    others = {path for name in ("templates", "static", "docs", "examples") for path in (ROOT / name).rglob("*")}
+    wanted |= {f"evalsite/files/{path.relative_to(ROOT).as_posix()}" for path in others}
+    wanted = {
+        name for name in wanted if (ROOT / name.removeprefix("evalsite/files/")).is_file() and "__pycache__" not in name
+    }
+    assert {name for name in names if ".dist-info/" not in name} == wanted
+
+
+def test_a_file_is_analysed_where_folders_have_the_names_of_our_packages(installed: Installed) -> None:
+    shutil.copy(ROOT / "examples/ratings.csv", installed.folder)
+    printed = installed.run("analyse", "ratings.csv", "--protocol", "mrc-adequacy", "--format", "json")
+    assert '"systems"' in printed
+
+
+def test_the_demo_is_served_and_its_data_are_backed_up_and_restored(
+    installed: Installed, demo: str, tmp_path: Path
+) -> None:
+    page = httpx.get(f"{demo}/accounts/sign-in/")
+    [style] = {part.partition('"')[0] for part in page.text.split('href="')[1:] if ".css" in part.partition('"')[0]}
+    assert httpx.get(f"{demo}{style}").status_code == 200
+    assert "EVALSITE_DATA" in httpx.get(f"{demo}/help/settings/").text
+    assert "Nothing must be fixed" in installed.run("check")
+
+    data = installed.home / ".local/share/evalsite"
+    assert rows(data, "SELECT protocol, status FROM campaigns_campaign") == [("esa", "closed")]
+    assert not rows(data, "SELECT kind FROM jobs_job WHERE status != 'succeeded'")
+    wait_until(lambda: rows(data, "SELECT * FROM jobs_workerheartbeat"), 60, "the server runs jobs")
+    installed.run("backup", str(tmp_path / "backup.zip"))
+    restored = tmp_path / "restored"
+    assert "Restored" in installed.run("restore", str(tmp_path / "backup.zip"), EVALSITE_DATA=str(restored))
+    assert contents(restored) == contents(data)
+    assert (restored / "secret_key").read_text() == (data / "secret_key").read_text()

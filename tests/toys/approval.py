@@ -1,0 +1,60 @@
+"""The share of thumbs up of each system: an analysis method in one file."""
+
+from typing import Any
+
+from analysis.plain_scores.loading import PlainScores, load_plain_scores
+from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.response_methods.system_scores import (
+    SystemScores,
+    list_pairs,
+    pairs_section,
+    summarise_systems,
+    systems_section,
+)
+from analysis.sections import Section
+from analysis.settings import AnalysisSettings
+from analysis.stats.segment_means import segment_means
+
+_THUMBS = {"0": 0.0, "1": 1.0}
+
+
+class Approval(ResponseMethod[PlainScores]):
+    """The share of thumbs up, averaged over the workers of an output, then over outputs."""
+
+    slug = "approval"
+    title = "Approval"
+    summary = "The share of thumbs up of each system."
+
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> PlainScores:
+        """Return the thumbs of a file."""
+        return load_plain_scores(file.path, lambda cell: _THUMBS.get(cell, float("nan")), "0 or 1", criterion="thumb")
+
+    def analyse(
+        self,
+        data: PlainScores,
+        settings: AnalysisSettings,
+        on_progress: Progress = lambda _: None,
+        *,
+        brief: bool = False,
+    ) -> dict[str, Any]:
+        """Return the shares, with intervals clustered by worker, and every two systems compared."""
+        clusters = {"worker": data.worker}
+        found = segment_means(data.score, data.system, data.segment, len(data.systems), clusters)
+        of_systems = data.systems, found.mean, found.low, found.high, found.n_segments, found.pairs
+        shares = SystemScores(*of_systems, higher_is_better=True)
+        return {
+            "summary": summarise_systems(self.slug, settings.protocol, shares),
+            "pairs": list_pairs(shares),
+            "warnings": [],
+            "notes": [],
+            "settings": settings.to_json(),
+            "fingerprint": data.fingerprint,
+        }
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return the ranking and the pairs."""
+        caption = "Share of thumbs up of an output, averaged over its workers, then over outputs."
+        return [
+            systems_section(report, score="share", n="outputs", caption=caption),
+            pairs_section(report, caption="Differences of shares, the better system first."),
+        ]
