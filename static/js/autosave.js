@@ -18,6 +18,22 @@ function valueOf(field) {
   return field instanceof HTMLInputElement && field.type === "checkbox" ? String(field.checked) : field.value;
 }
 
+/** Return the fields that somebody changed before this script was there; a reload brings back older values, too. @param {HTMLFormElement} form */
+function earlyChanges(form) {
+  const [navigation] = performance.getEntriesByType("navigation");
+  if (navigation instanceof PerformanceNavigationTiming && navigation.type !== "navigate") return [];
+  return [...form.elements].filter((field) => {
+    if (field instanceof HTMLSelectElement) {
+      const first = [...field.options].findIndex((option) => option.defaultSelected);
+      return field.selectedIndex !== Math.max(0, first);
+    }
+    if (field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue;
+    if (!(field instanceof HTMLInputElement) || field.type === "hidden") return false;
+    if (field.type === "radio") return field.checked && !field.defaultChecked;
+    return field.type === "checkbox" ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
+  });
+}
+
 /** The token as it is now: signing in again in another tab changes it. @param {HTMLFormElement} form */
 function tokenOf(form) {
   const field = form.elements.namedItem("csrfmiddlewaretoken");
@@ -113,7 +129,7 @@ export function mount(el) {
     }
   }
 
-  /** @param {Event} event @param {number} wait */
+  /** @param {{target: EventTarget | null}} event @param {number} wait */
   const changed = ({ target }, wait) => {
     const field = /** @type {Field | null} */ (target);
     if (!field?.name || field.form !== el) return;
@@ -129,6 +145,7 @@ export function mount(el) {
     event.preventDefault();
     send();
   });
+  for (const field of earlyChanges(el)) changed({ target: field }, PAUSE_MS);
   addEventListener("online", send);
   addEventListener("beforeunload", (event) => {
     if (!el.isConnected) return;

@@ -39,6 +39,11 @@ def _tap_into(field: Locator) -> None:
     expect(field).to_be_focused()
 
 
+def _click_into(field: Locator) -> None:
+    field.click()
+    expect(field).to_be_focused()
+
+
 def press_at(page: Page, slider: Locator, share: float) -> None:
     """Click a slider's track at a share of its length."""
     page.mouse.click(*_on_track(slider, share))
@@ -103,7 +108,7 @@ def _choose_by_touch(page: Page, asked: Locator, n: int) -> None:
 
 
 def _type_by_mouse(page: Page, asked: Locator, n: int) -> None:
-    asked.get_by_role("textbox").click()
+    _click_into(asked.get_by_role("textbox"))
     page.keyboard.type(str(2 + n % 3))
 
 
@@ -172,7 +177,7 @@ def _edit_by_mouse(page: Page, asked: Locator, n: int) -> None:
     if n % 2:
         asked.get_by_role("checkbox").click()
     else:
-        asked.get_by_role("textbox").click()
+        _click_into(asked.get_by_role("textbox"))
         page.keyboard.type("so ")
 
 
@@ -352,7 +357,7 @@ class Worker:
     def go_on(self) -> None:
         """Send the page."""
         button = self.page.locator("[data-rating-next]")
-        expect(button).to_be_enabled()
+        expect(button, f"with {self.page.evaluate(_ANSWERED)} one can go on").to_be_enabled()
         self.activate(button)
 
     def come_back(self) -> None:

@@ -1,10 +1,12 @@
 """A researcher sets a campaign up in a browser: what is typed is saved, even if the page is left or the line breaks."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from campaigns.models import Campaign
 from campaigns.services.campaigns import create_campaign
@@ -40,6 +42,32 @@ def test_browser_a_field_is_saved_as_it_is_typed(tab: Page, campaign: str) -> No
     tab.get_by_label("Reward per HIT").fill("3")
     tab.get_by_label("Expected minutes per HIT").fill("20")
     expect(tab.locator("#cost")).to_contain_text("9.00 USD")
+
+
+def test_browser_what_is_changed_before_the_script_is_there_is_saved(tab: Page, campaign: str) -> None:
+    with script_comes_late(tab, f"{campaign}settings/", "is_accessible"):
+        tab.get_by_label("Name").fill("Early")
+        tab.get_by_label("Accessible mode", exact=True).check()
+    with script_comes_late(tab, f"{campaign}platform/", "access"):
+        tab.get_by_label("Who may take part").select_option("personal")
+    stored = Campaign.objects.get(name="Early")
+    assert stored.is_accessible
+    assert stored.platform_settings["access"] == "personal"
+
+
+@contextmanager
+def script_comes_late(tab: Page, address: str, name: str) -> Iterator[None]:
+    """Open a page whose script comes after the block, and wait until it has sent a field with this name."""
+    held: list[Route] = []
+    tab.route("**/autosave*.js", lambda route: held.append(route))
+    try:
+        tab.goto(address, wait_until="commit")
+        yield
+        wait_until(lambda: held or tab.evaluate("0"), 20, "the script is asked for")
+        with tab.expect_response(lambda response: f"{name}=" in (response.request.post_data or "")):
+            held.pop().continue_()
+    finally:
+        tab.unroute("**/autosave*.js")
 
 
 def test_browser_what_is_pressed_is_not_replaced_before_it_is_released(tab: Page, campaign: str) -> None:
