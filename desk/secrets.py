@@ -60,7 +60,7 @@ def iter_secrets() -> Iterator[StoredSecrets]:
 def encrypt_anew() -> Rotation:
     """Encrypt with SECRET_KEY what a former key has encrypted. It may be repeated, and the site may run meanwhile.
 
-    A row that is changed at the same time keeps the change: whoever made it has encrypted it with the present key.
+    A row that is changed at the same time keeps the change: it is encrypted with the present key already.
     """
     done = Rotation()
     for each in list(iter_secrets()):

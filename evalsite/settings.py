@@ -396,7 +396,7 @@ SESSION_COOKIE_HTTPONLY = True
 CSRF_COOKIE_HTTPONLY = False  # autosave.js reads the present one: a page may be older than it
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 # For how long browsers that came by HTTPS refuse plain HTTP to this host, at all its ports. Sign-ins need HTTPS where
-# cookies do, so there it is on; thirty days, since no browser can be told to forget a mistake.
+# cookies do, so there it is on; thirty days, since no browser can be made to forget a mistake.
 SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 30 * 24 * 3600 if SECURE_COOKIES else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env_bool("HSTS_SUBDOMAINS", False)
 BEHIND_PROXY = env_bool("BEHIND_PROXY", False)

@@ -190,9 +190,9 @@ def test_several_web_processes_tell_together_what_they_measured(tmp_path: Path) 
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, headers={"Connection": "close"}) as client:
             for _ in range(30):
                 assert client.get(reverse("probes:health")).status_code == 200
-            told = client.get(reverse("probes:metrics"), headers={"Authorization": f"Bearer {token}"}).text
-    assert 'evalsite_request_seconds_count{method="GET",status="2xx",view="probes:health"} 30.0' in told
-    assert 'evalsite_ready{part="migrations"} 0.0' in told  # there is no table yet
+            measured = client.get(reverse("probes:metrics"), headers={"Authorization": f"Bearer {token}"}).text
+    assert 'evalsite_request_seconds_count{method="GET",status="2xx",view="probes:health"} 30.0' in measured
+    assert 'evalsite_ready{part="migrations"} 0.0' in measured  # there is no table yet
 
 
 @pytest.mark.parametrize("code", [errno.EPERM, errno.EROFS, errno.ENOTSUP])

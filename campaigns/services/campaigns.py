@@ -191,7 +191,7 @@ def change_campaign(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campai
     After the launch options of the platform may change that are operational. Raises DomainError `frozen` for what
     workers have seen; `bad_method` for a method that cannot read the campaign's responses, or cannot be looked at while
     they come, though the campaign is to close itself; `bad_settings` for options that the method does not have;
-    `bad_retention` for a longer period than workers may have been told.
+    `bad_retention` for a longer period than workers may have read.
     """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     options = {**locked.platform_settings, **changes.get("platform_settings", {})}
@@ -216,7 +216,7 @@ def change_campaign(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campai
 def _check_retention(before: int | None, now: int | None) -> None:
     """Raise DomainError `bad_retention` if personal data would be kept longer than was said."""
     if before is not None and (now is None or now > before):
-        text = f"Workers may have been told that their data are kept for {before} days. Keep them no longer than that."
+        text = f"Workers may have read that their data are kept for {before} days. Keep them no longer than that."
         raise DomainError("bad_retention", text)
 
 

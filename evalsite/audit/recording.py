@@ -132,7 +132,7 @@ def _details(request: HttpRequest, name: str, fields: list[str]) -> dict[str, An
 
 
 def network_of(address: str) -> str:
-    """Return the network of an address, of which no single client can be told: IPv4 by /24, IPv6 by /48."""
+    """Return the network of an address, in which no single client can be recognised: IPv4 by /24, IPv6 by /48."""
     try:
         version = ip_address(address.partition("/")[0]).version
     except ValueError:
