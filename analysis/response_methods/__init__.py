@@ -48,6 +48,11 @@ class ResponsesFile:
     columns: Mapping[str, str] = field(default_factory=dict)
     items: Path | None = None
 
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How it is read, as the keywords of what loads rows and scores."""
+        return {"encoding": self.encoding, "columns": self.columns, "items": self.items}
+
 
 class PaperSentences(NamedTuple):
     """What a paper says of an analysis: how systems got their scores, how they were compared, and what was found.

@@ -4,7 +4,7 @@ import io
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -16,8 +16,8 @@ from analysis.other_tools import Wanted
 from analysis.plain_rows.loading import PlainRows, RowColumn, load_rows
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.choice_sections import sections_of_choices
-from analysis.response_methods.clusters import with_several
-from analysis.response_methods.system_scores import SystemScores, list_pairs, summarise_systems
+from analysis.response_methods.clusters import explain_single, with_several
+from analysis.response_methods.system_scores import SystemScores, closing, list_pairs, summarise_systems
 from analysis.response_methods.worker_agreement import describe_agreement
 from analysis.sections import Section
 from analysis.settings import AnalysisSettings
@@ -113,9 +113,7 @@ class Choice(ResponseMethod[Choices]):
             _COLUMNS,
             criterion=CRITERION,
             of_tools=Wanted.SCORES,
-            encoding=file.encoding,
-            columns=file.columns,
-            items=file.items,
+            **file.reading,
         )
         if len(rows.criteria) > 1:
             raise DomainError(
@@ -156,8 +154,7 @@ class Choice(ResponseMethod[Choices]):
             "clusters": dict(found.n_clusters),
         }
         notes = [] if has_score else [_UNKNOWN]
-        if max(found.n_clusters.values()) < 2:
-            notes.append("There is one worker and one source: no interval or test is possible.")
+        notes += explain_single(found.n_clusters)
         is_one_of_many = len(data.options) > 1 and not data.has_several
         chance = settings.options.get("chance", 1 / len(data.options) if is_one_of_many else None)
         report = {
@@ -166,10 +163,7 @@ class Choice(ResponseMethod[Choices]):
             "shares": _list_shares(data, shares, n_of, chance, scores.order),
             "chance": chance,
             "seconds": _seconds(rows),
-            "warnings": [asdict(warning) for warning in rows.warnings],
-            "notes": notes,
-            "settings": settings.to_json(),
-            "fingerprint": rows.fingerprint,
+            **closing(settings, rows.fingerprint, rows.warnings, notes),
         }
         if brief:
             return report

@@ -28,3 +28,10 @@ def in_words(n_clusters: Mapping[str, int]) -> str:
     '4 workers and 1 source'
     """
     return listed([counted(n, name) for name, n in n_clusters.items()])
+
+
+def explain_single(n_clusters: Mapping[str, int]) -> list[str]:
+    """Return that nothing can be compared where all is of one worker and of one source; else nothing."""
+    if max(n_clusters.values()) > 1:
+        return []
+    return ["There is one worker and one source: no interval or test is possible."]

@@ -1,7 +1,7 @@
 """Post-edited outputs: how much was edited (HTER), edit distance, and the time and keystrokes that it took."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,9 +9,10 @@ import numpy as np
 from analysis.metrics.tokens import TOKENS, tokenise
 from analysis.plain_rows.loading import PlainRows, RowColumn, load_rows
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
-from analysis.response_methods.clusters import in_words, with_several
+from analysis.response_methods.clusters import explain_single, in_words, with_several
 from analysis.response_methods.system_scores import (
     SystemScores,
+    closing,
     list_pairs,
     pairs_section,
     summarise_systems,
@@ -67,9 +68,7 @@ class PostEdits(ResponseMethod[PlainRows]):
             file.path,
             _COLUMNS,
             criterion=CRITERION,
-            encoding=file.encoding,
-            columns=file.columns,
-            items=file.items,
+            **file.reading,
             with_degraded=True,
         )
 
@@ -102,8 +101,8 @@ class PostEdits(ResponseMethod[PlainRows]):
         )
         unchanged = np.bincount(data.system, weights=edits.n_changed == 0, minlength=n_of.size) / np.maximum(n_of, 1)
         notes = list(of_workers["notes"])
-        if data.n and max(found.n_clusters.values()) < 2:
-            notes.append("There is one worker and one source: no interval or test is possible.")
+        if data.n:
+            notes += explain_single(found.n_clusters)
         return {
             "summary": summarise_systems(self.slug, settings.protocol, scores)
             | {
@@ -126,10 +125,7 @@ class PostEdits(ResponseMethod[PlainRows]):
                 for code in scores.order
             ],
             "worker_table": of_workers["worker_table"],
-            "warnings": [asdict(warning) for warning in data.warnings],
-            "notes": notes,
-            "settings": settings.to_json(),
-            "fingerprint": data.fingerprint,
+            **closing(settings, data.fingerprint, data.warnings, notes),
         }
 
     def judge(self, data: PlainRows, settings: AnalysisSettings) -> JudgedWorkers:

@@ -1,7 +1,7 @@
 """ESA: scores of segments by expert raters (Kocmi et al. 2024), averaged over raters, then over segments."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
@@ -13,6 +13,7 @@ from analysis.response_methods import Progress, Report, ResponseMethod, Response
 from analysis.response_methods.clusters import choose_document_or_segment, in_words
 from analysis.response_methods.system_scores import (
     SystemScores,
+    closing,
     list_pairs,
     pairs_section,
     summarise_systems,
@@ -70,9 +71,7 @@ class Esa(ResponseMethod[EsaData]):
             _read_score,
             allowed,
             criterion=CRITERION,
-            encoding=file.encoding,
-            columns=file.columns,
-            items=file.items,
+            **file.reading,
             with_degraded=True,
         )
         return EsaData(scores, load_marked(file.path, file.encoding))
@@ -121,10 +120,7 @@ class Esa(ResponseMethod[EsaData]):
             "pairs": list_pairs(scores),
             **({"errors": _errors(data.marked, scores.order, given.systems, judged)} if data.marked else {}),
             "worker_table": worker_table(judged, everything.worker, everything.assignment),
-            "warnings": [asdict(warning) for warning in given.warnings],
-            "notes": notes,
-            "settings": settings.to_json(),
-            "fingerprint": given.fingerprint,
+            **closing(settings, given.fingerprint, given.warnings, notes),
         }
 
     def judge(self, data: EsaData, settings: AnalysisSettings) -> JudgedWorkers:

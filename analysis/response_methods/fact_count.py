@@ -1,7 +1,6 @@
 """Counts of facts in outputs: precision, recall and F of each system, over all facts and over outputs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,9 +8,10 @@ import numpy as np
 from analysis.plain_rows.loading import PlainRows, RowColumn, load_rows
 from analysis.ratings.notices import RatingsWarning
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
-from analysis.response_methods.clusters import in_words, with_several
+from analysis.response_methods.clusters import explain_single, in_words, with_several
 from analysis.response_methods.system_scores import (
     SystemScores,
+    closing,
     list_pairs,
     pairs_section,
     summarise_systems,
@@ -50,9 +50,7 @@ class FactCount(ResponseMethod[PlainRows]):
             file.path,
             _COLUMNS,
             criterion=CRITERION,
-            encoding=file.encoding,
-            columns=file.columns,
-            items=file.items,
+            **file.reading,
             with_degraded=True,
         )
         if rows.n and _is_impossible(rows).all():
@@ -103,8 +101,8 @@ class FactCount(ResponseMethod[PlainRows]):
             **of_summary,
         }
         notes = list(of_workers["notes"])
-        if data.n and max(found.n_clusters.values()) < 2:
-            notes.append("There is one worker and one source: no interval or test is possible.")
+        if data.n:
+            notes += explain_single(found.n_clusters)
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
@@ -118,10 +116,7 @@ class FactCount(ResponseMethod[PlainRows]):
                 for code in scores.order
             ],
             "worker_table": of_workers["worker_table"],
-            "warnings": [asdict(warning) for warning in warnings],
-            "notes": notes,
-            "settings": settings.to_json(),
-            "fingerprint": data.fingerprint,
+            **closing(settings, data.fingerprint, warnings, notes),
         }
 
     def judge(self, data: PlainRows, settings: AnalysisSettings) -> JudgedWorkers:

@@ -1,7 +1,6 @@
 """Magnitude estimation: how many times as good as a reference an output is, as the geometric mean of its values."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,9 +9,10 @@ from numpy.typing import NDArray
 from analysis.plain_rows.loading import PlainRows, RowColumn, load_rows
 from analysis.ratings.coding import combined, dense
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
-from analysis.response_methods.clusters import in_words, with_several
+from analysis.response_methods.clusters import explain_single, in_words, with_several
 from analysis.response_methods.system_scores import (
     SystemScores,
+    closing,
     list_pairs,
     pairs_section,
     summarise_systems,
@@ -62,9 +62,7 @@ class Magnitude(ResponseMethod[PlainRows]):
             file.path,
             _COLUMNS,
             criterion=CRITERION,
-            encoding=file.encoding,
-            columns=file.columns,
-            items=file.items,
+            **file.reading,
             with_degraded=True,
         )
 
@@ -111,8 +109,8 @@ class Magnitude(ResponseMethod[PlainRows]):
         missing = [data.systems[code] for code in np.flatnonzero(~means.has_all)]
         if missing and used.any():
             notes.append(f"Without a value on some criterion, and so without a score: {', '.join(missing)}.")
-        if used.any() and max(found.n_clusters.values()) < 2:
-            notes.append("There is one worker and one source: no interval or test is possible.")
+        if used.any():
+            notes += explain_single(found.n_clusters)
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
@@ -127,10 +125,7 @@ class Magnitude(ResponseMethod[PlainRows]):
                 for code in scores.order
             ],
             "worker_table": of_workers["worker_table"],
-            "warnings": [asdict(warning) for warning in data.warnings],
-            "notes": notes,
-            "settings": settings.to_json(),
-            "fingerprint": data.fingerprint,
+            **closing(settings, data.fingerprint, data.warnings, notes),
         }
 
     def judge(self, data: PlainRows, settings: AnalysisSettings) -> JudgedWorkers:

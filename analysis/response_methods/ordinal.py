@@ -1,7 +1,7 @@
 """Scores of a few ordered levels, such as Likert scales: distributions, means, medians and rank tests."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from math import nan
 from typing import Any, ClassVar, NamedTuple
@@ -11,11 +11,12 @@ import numpy as np
 from analysis.plain_scores.copies import average_repeats, match_twins, take
 from analysis.plain_scores.loading import PlainScores, load_plain_scores
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
-from analysis.response_methods.clusters import in_words, with_several
+from analysis.response_methods.clusters import explain_single, in_words, with_several
 from analysis.response_methods.proportional_odds import MODEL, odds_of_criterion, odds_section
 from analysis.response_methods.system_scores import (
     ALPHA,
     SystemScores,
+    closing,
     draw_stacked,
     list_pairs,
     pairs_section,
@@ -94,9 +95,7 @@ class Ordinal(ResponseMethod[PlainScores]):
             read_score,
             allowed,
             criterion=CRITERION,
-            encoding=file.encoding,
-            columns=file.columns,
-            items=file.items,
+            **file.reading,
             with_degraded=True,
         )
 
@@ -143,18 +142,15 @@ class Ordinal(ResponseMethod[PlainScores]):
             notes += _add_odds(criteria, given, levels, scores.systems.order)
         if missing and is_counted.any():
             notes.append(f"Without a rating on some criterion, and so without a score: {', '.join(missing)}.")
-        if rows.any() and max(scores.n_clusters.values()) < 2:
-            notes.append("There is one worker and one source: no interval or test is possible.")
+        if rows.any():
+            notes += explain_single(scores.n_clusters)
         return {
             "summary": summary,
             "pairs": list_pairs(scores.systems),
             "criteria": criteria,
             "agreement": {} if brief else _agreement(given),
             "worker_table": worker_table(judged, data.worker, data.assignment),
-            "warnings": [asdict(warning) for warning in data.warnings],
-            "notes": notes,
-            "settings": settings.to_json(),
-            "fingerprint": data.fingerprint,
+            **closing(settings, data.fingerprint, data.warnings, notes),
         }
 
     def judge(self, data: PlainScores, settings: AnalysisSettings) -> JudgedWorkers:

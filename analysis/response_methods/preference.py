@@ -1,7 +1,6 @@
 """Votes between two systems: Bradley–Terry strengths with Davidson's ties, and what they rest on."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,7 @@ from analysis.ratings.coding import combined
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.preference_sections import sections_of_votes
 from analysis.response_methods.strengths import Strengths, Votes, estimate_strengths
-from analysis.response_methods.system_scores import list_pairs, summarise_systems
+from analysis.response_methods.system_scores import closing, list_pairs, summarise_systems
 from analysis.response_methods.worker_agreement import agreement_section, describe_agreement
 from analysis.response_methods.workers import (
     JudgedWorkers,
@@ -110,11 +109,8 @@ class Preference(ResponseMethod[VoteData]):
                     for name, code in zip(names, order, strict=True)
                 },
             },
-            "warnings": [asdict(warning) for warning in data.warnings],
-            "notes": [*strengths.notes, *of_workers["notes"]],
             "worker_table": of_workers["worker_table"],
-            "settings": settings.to_json(),
-            "fingerprint": data.fingerprint,
+            **closing(settings, data.fingerprint, data.warnings, [*strengths.notes, *of_workers["notes"]]),
         }
         if brief:
             return report

@@ -12,6 +12,7 @@ from analysis.response_methods.clusters import in_words, with_several
 from analysis.response_methods.strengths import Votes, estimate_strengths
 from analysis.response_methods.system_scores import (
     SystemScores,
+    closing,
     list_pairs,
     pairs_section,
     summarise_systems,
@@ -101,11 +102,8 @@ class Ranking(ResponseMethod[RankingData]):
                 data.systems[code]: [or_none(each[code]) for each in (of_pairs.score, of_pairs.low, of_pairs.high)]
                 for code in scores.order
             },
-            "warnings": [],
-            "notes": [*strengths.notes, *of_workers["notes"]],
             "worker_table": of_workers["worker_table"],
-            "settings": settings.to_json(),
-            "fingerprint": data.fingerprint,
+            **closing(settings, data.fingerprint, [], [*strengths.notes, *of_workers["notes"]]),
         }
 
     def judge(self, data: RankingData, settings: AnalysisSettings) -> JudgedWorkers:

@@ -47,9 +47,7 @@ class Ssa(Ordinal):
             _read,
             f"one of: {', '.join((*_YES, *_NO))}",
             criterion="",
-            encoding=file.encoding,
-            columns=file.columns,
-            items=file.items,
+            **file.reading,
             with_degraded=True,
         )
         names = [_WORDS.get(name.casefold(), "") for name in data.criteria]

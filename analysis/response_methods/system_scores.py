@@ -1,13 +1,14 @@
 """What the summaries of response methods share: systems with score, interval and rank, and how these are shown."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from analysis.curves import short_label
+from analysis.ratings.notices import RatingsWarning
 from analysis.response_methods import Report
 from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.pairs import Pairs, rank_range
@@ -15,6 +16,8 @@ from analysis.stats.ratings import Codes, Floats, or_none
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
+
+    from analysis.settings import AnalysisSettings
 
 ALPHA = 0.05
 _WIDTH, _ROW_HEIGHT = 7.0, 0.32  # inches
@@ -80,6 +83,18 @@ def summarise_systems(method: str, protocol: str, found: SystemScores) -> dict[s
         "criteria": {
             name: {found.names[code]: or_none(of[code]) for code in found.order} for name, of in found.criteria.items()
         },
+    }
+
+
+def closing(
+    settings: "AnalysisSettings", fingerprint: str, warnings: Sequence[RatingsWarning], notes: Sequence[str]
+) -> dict[str, Any]:
+    """Return what ends the report of every method: its warnings, its notes, and what it was made from."""
+    return {
+        "warnings": [asdict(warning) for warning in warnings],
+        "notes": list(notes),
+        "settings": settings.to_json(),
+        "fingerprint": fingerprint,
     }
 
 

@@ -6,6 +6,7 @@ test asks for its words.
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Protocol
 
 # By group: the words that follow “who”, by the addresses of pages and of the API that do the same.
@@ -199,6 +200,7 @@ class _Entry(Protocol):
     is_failed: bool
 
 
+@cache
 def is_left_out(name: str) -> bool:
     """Return whether requests to an address are not recorded."""
     return any(fnmatchcase(name, pattern) for pattern in NOT_RECORDED)
