@@ -9,7 +9,7 @@ import sqlite3
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from tempfile import TemporaryFile
 from urllib.parse import urlsplit
 
@@ -22,6 +22,7 @@ from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest
 from django.http.request import validate_host
+from django.urls import reverse
 
 from campaigns.connectors import find_connector
 from campaigns.models import Chatbot, Webhook
@@ -30,7 +31,8 @@ from desk.storage import get_disk
 from evalsite import __version__
 from evalsite.accounts.attempts import is_mail_set_up
 from evalsite.accounts.mails import find_mail_fault
-from evalsite.jobs.queries import get_workers
+from evalsite.jobs.models import Job
+from evalsite.jobs.queries import count_faults, get_workers
 from evalsite.lib.addresses import AllowList
 from evalsite.lib.env import setting_line
 from evalsite.lib.words import counted
@@ -40,6 +42,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 _PORTS = {"http": 80, "https": 443}
 _GIGA = 2**30
 _HSTS_S = "2592000"  # thirty days
+_FAULTS_SHOWN = timedelta(days=7)
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Check:
     """One part of the set-up: how it is now, what that means, and the lines that change it.
 
     What is not OK needs attention; where `must_fix` says so, the site does not work, or is not safe, until it is fixed.
+    `page`: the address of the page where more is seen; "": there is none.
     """
 
     key: str
@@ -56,6 +60,7 @@ class Check:
     is_ok: bool = True
     lines: tuple[str, ...] = ()
     must_fix: bool = False
+    page: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ def list_checks(visit: Visit, now: datetime, *, tries_mail: bool = False) -> lis
         _redis(),
     ]
     if database.is_ok:
-        checks += [_secret_key(), _workers(now), _chatbot_hosts(), _webhook_hosts()]
+        checks += [_secret_key(), _workers(now), _failed_jobs(now), _chatbot_hosts(), _webhook_hosts()]
     return [*checks, _platform_keys()]
 
 
@@ -311,6 +316,14 @@ def _workers(now: datetime) -> Check:
         "Start one:" if settings.REDIS_URL else "Start the site, or restart it." if settings.JOBS_IN_PROCESS else "Set:"
     )
     return Check("workers", "Job workers", "none", text, False, commands, must_fix=True)
+
+
+def _failed_jobs(now: datetime) -> Check:
+    title, page = "Failed jobs", f"{reverse('desk:jobs')}?status={Job.Status.FAILED}"
+    if not (n_faults := count_faults(now - _FAULTS_SHOWN)):
+        return Check("failed-jobs", title, "none", "Of the last seven days, for a fault of this site.", page=page)
+    text = "They failed for a fault of this site in the last seven days. Admin → Jobs says what happened, and retries."
+    return Check("failed-jobs", title, counted(n_faults, "job"), text, False, page=page)
 
 
 def _disk() -> Check:

@@ -14,6 +14,8 @@ from evalsite.accounts.models import User
 from evalsite.jobs.models import Job, WorkerHeartbeat
 from evalsite.jobs.timing import SILENCE_S
 
+FAULT_CODES = ("internal", "unavailable", "lost")
+"""Error codes of jobs that failed for a fault of the site or of what it needs, not for what they were given."""
 _STAGE_WHEN_NONE = {
     Job.Status.QUEUED: "Waiting for a worker",
     Job.Status.RUNNING: "Running",
@@ -102,6 +104,11 @@ def count_jobs() -> dict[str, int]:
     """Return the number of jobs in each status."""
     counted = Job.objects.order_by().values_list("status").annotate(n=Count("pk"))
     return dict.fromkeys(Job.Status.values, 0) | dict(counted)
+
+
+def count_faults(since: datetime) -> int:
+    """Return how many jobs have failed since then for a fault of the site (`FAULT_CODES`), and were not retried."""
+    return Job.objects.filter(status=Job.Status.FAILED, error_code__in=FAULT_CODES, finished_at__gte=since).count()
 
 
 def list_jobs(*, status: str = "", kind: str = "", search: str = "") -> QuerySet[Job]:

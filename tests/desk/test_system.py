@@ -1,17 +1,21 @@
 """What administrators see of the set-up: what is off, and the line that puts it right."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.core import mail
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
 from campaigns.models import Chatbot
+from campaigns.queries import BUILD
 from campaigns.services.chatbots import add_chatbot
 from desk.system import Check
 from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
 from evalsite.jobs.services import record_heartbeat
 from evalsite.lib.encryption import encrypt_secrets
 from tests.campaigns.live import make_live
@@ -74,6 +78,17 @@ def test_a_worker_is_wanted(admin_client: Client, settings: Settings) -> None:
     assert (found.is_ok, found.lines) == (False, ("JOBS_IN_PROCESS=1",))
     record_heartbeat("w1")
     assert check(admin_client, "workers").is_ok
+
+
+def test_jobs_that_failed_for_a_fault_of_the_site_are_counted(admin_client: Client) -> None:
+    long_ago = timezone.now() - timedelta(days=8)
+    for code, at in (("internal", timezone.now()), ("internal", long_ago), ("bad_file", timezone.now())):
+        Job.objects.create(kind=BUILD, status="failed", error_code=code, error_message="It failed.", finished_at=at)
+    found = check(admin_client, "failed-jobs")
+    assert (found.is_ok, found.now) == (False, "1 job")
+    assert len(admin_client.get(found.page).context["rows"]) == 3
+    Job.objects.filter(error_code="internal").delete()
+    assert check(admin_client, "failed-jobs").is_ok
 
 
 def test_a_redis_that_does_not_answer_is_said_without_its_password(admin_client: Client, settings: Settings) -> None:
