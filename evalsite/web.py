@@ -60,12 +60,17 @@ _COMMENTS = {
         re.MULTILINE,
     ),
 }
-_CSS_IMPORT = re.compile(r'^@import url\("([\w.]+)"\);$', re.MULTILINE)
+# No string in our style sheets has these signs.
+_CSS_GAPS = re.compile(r"\s*([{};,])\s*")
+_CSS_IMPORT = re.compile(r'@import url\("([\w.]+)"\);')
 
 
 def shorten(text: str, suffix: str) -> str:
-    """Return a style sheet or a script of ours without most comments, blank lines and indents."""
-    lines = (line.strip() for line in _COMMENTS[suffix].sub("", text).splitlines())
+    """Return a style sheet or a script of ours without most comments, blank lines and indents, a sheet in few lines."""
+    text = _COMMENTS[suffix].sub("", text)
+    if suffix == ".css":
+        text = _CSS_GAPS.sub(r"\1", text)
+    lines = (line.strip() for line in text.splitlines())
     return "".join(f"{line}\n" for line in lines if line)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 N_SHADES = 4
 # Of the encoder, from 0 to 6 and from 0 to 100; see the benchmark in benchmarks/images.py.
-_METHOD, _EFFORT = 3, 60
+_METHOD, _EFFORT = 2, 25
 
 
 @dataclass(frozen=True)
