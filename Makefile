@@ -22,8 +22,9 @@ fuzz: .venv/test
 	FUZZ_FILES=10000 $(BIN)/python -m pytest -n $(WORKERS) tests/test_damaged_files.py
 
 # Each page in each state of a campaign, and a campaign of each protocol, in a browser; the tests look at some.
+# One at a time is given to a process: campaigns take long, come first, and would all go to the first process.
 pages: .venv/test
-	EVERY_STATE=1 $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/test_browser_protocols.py tests/e2e/test_all_pages.py
+	EVERY_STATE=1 $(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 1 tests/e2e/test_browser_protocols.py tests/e2e/test_all_pages.py
 
 # The pictures of docs/protocols.md, from the pages as they are.
 pictures: .venv/test
