@@ -79,10 +79,14 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Let each process begin with modules of its own: rewritten and compiled, they are there when the others come."""
+    """Let each process begin with modules of its own: rewritten and compiled, they are there when the others come.
+
+    Nearly all that is made here stays: no garbage is looked for until it is finished.
+    """
     own = getattr(session.config, "workerinput", None)
     if own is None:
         return
+    gc.disable()
     root = session.config.rootpath
     modules = sorted(path for folder in session.config.args for path in (root / folder).rglob("test_*.py"))
     for path in modules[int(own["workerid"].removeprefix("gw")) :: own["workercount"]]:
@@ -99,6 +103,7 @@ def pytest_collection_finish() -> None:
     """Collect garbage less often, and never look through what the whole session needs: a tenth of the CPU time."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(50_000, 20, 20)
 
 
