@@ -8,13 +8,17 @@ BIN := .venv/bin
 # Tests start many processes: each compiles only what the one before has not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test fuzz pages pictures check lint format clean
+.PHONY: demo test faults fuzz pages pictures check lint format clean
 
 demo: .venv/demo
 	$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
 
 test: check
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+# 200 workers rate for three minutes while services are killed and the disk is full; a short run is among the tests.
+faults: .venv/test
+	FAULT_SECONDS=180 $(BIN)/python -m pytest --show-capture=no -rN -s tests/faults
 
 # Random requests to the API, and damaged files; a short run of both is among the tests.
 fuzz: .venv/test

@@ -58,6 +58,7 @@ _LONG = (
     "test_browser_platforms",
     "test_browser_engines",
     "test_resilience_chat",
+    "test_faults",
     "test_processes",
     "test_resilience_rating",
     "test_demo",

@@ -8,10 +8,10 @@ import subprocess
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import psycopg
 import pytest
@@ -92,43 +92,61 @@ def running_postgres(*, is_durable: bool = False) -> Iterator[str]:
 
     What is committed survives a power cut only where it `is_durable`, at the usual cost.
     """
+    folder = Path(tempfile.mkdtemp(prefix="evalsite-postgres-"))
+    try:
+        postgres = make_postgres(folder, is_durable=is_durable)
+        with _running(postgres.command, folder, postgres.user):
+            wait_until(lambda: postgres_answers(postgres.url), 60, "PostgreSQL answers")
+            yield postgres.url
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Program(NamedTuple):
+    """How a private server is started, as whom, and its URL."""
+
+    command: list[Any]
+    user: str | None
+    url: str
+
+
+def make_postgres(folder: Path, *, is_durable: bool = False, initdb_options: Sequence[str] = ()) -> Program:
+    """Make an empty PostgreSQL in an empty folder, which the user that it runs as gets; return how to start it."""
     initdb = find_program("initdb", folders="usr/lib/postgresql/*/bin")
     if initdb is None:
         missing("PostgreSQL")
     user = _unprivileged_user()
-    folder = Path(tempfile.mkdtemp(prefix="evalsite-postgres-"))
     port = free_port()
-    try:
-        if user:
-            shutil.chown(folder, user)
-        options = ["--username=evalsite", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync"]
-        subprocess.run(
-            [initdb, "-D", folder / "data", *options], user=user, cwd=folder, check=True, capture_output=True
-        )
-        settings = [f"unix_socket_directories={folder}", "listen_addresses=127.0.0.1"]
-        settings += [] if is_durable else ["fsync=off"]
-        command = [initdb.with_name("postgres"), "-D", folder / "data", "-p", str(port)]
-        command += [word for setting in settings for word in ("-c", setting)]
-        url = f"postgres://evalsite@127.0.0.1:{port}/postgres"
-        with _running(command, folder, user):
-            wait_until(lambda: _postgres_answers(url), 60, "PostgreSQL answers")
-            yield url
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    if user:
+        shutil.chown(folder, user)
+    options = ["--username=evalsite", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync", *initdb_options]
+    subprocess.run([initdb, "-D", folder / "data", *options], user=user, cwd=folder, check=True, capture_output=True)
+    settings = [f"unix_socket_directories={folder}", "listen_addresses=127.0.0.1"]
+    settings += [] if is_durable else ["fsync=off"]
+    command = [initdb.with_name("postgres"), "-D", folder / "data", "-p", str(port)]
+    command += [word for setting in settings for word in ("-c", setting)]
+    return Program(command, user, f"postgres://evalsite@127.0.0.1:{port}/postgres")
 
 
 @contextmanager
 def running_redis(port: int | None = None) -> Iterator[str]:
     """Run a private Redis that stores nothing; yield its URL."""
+    server = make_redis(port or free_port())
+    with (
+        tempfile.TemporaryDirectory(prefix="evalsite-redis-") as folder,
+        _running(server.command, Path(folder)),
+    ):
+        wait_until(lambda: redis_answers(server.url), 60, "Redis answers")
+        yield server.url
+
+
+def make_redis(port: int) -> Program:
+    """Return how to start a Redis that stores nothing."""
     program = find_program("redis-server")
     if program is None:
         missing("Redis")
-    port = port or free_port()
-    with tempfile.TemporaryDirectory(prefix="evalsite-redis-") as folder:
-        command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-        with _running(command, Path(folder)), redis.Redis(port=port) as client:
-            wait_until(lambda: _redis_answers(client), 60, "Redis answers")
-            yield f"redis://127.0.0.1:{port}/0"
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    return Program(command, None, f"redis://127.0.0.1:{port}/0")
 
 
 @contextmanager
@@ -193,7 +211,8 @@ def _unprivileged_user() -> str | None:
     return "postgres" if "postgres" in names else "nobody"
 
 
-def _postgres_answers(url: str) -> bool:
+def postgres_answers(url: str) -> bool:
+    """Tell whether a PostgreSQL accepts connections."""
     try:
         psycopg.connect(url, connect_timeout=2).close()
     except psycopg.OperationalError:
@@ -201,8 +220,10 @@ def _postgres_answers(url: str) -> bool:
     return True
 
 
-def _redis_answers(client: redis.Redis) -> bool:
+def redis_answers(url: str) -> bool:
+    """Tell whether a Redis works."""
     try:
-        return bool(client.ping())
-    except redis.ConnectionError:
+        with redis.Redis.from_url(url) as client:
+            return bool(client.ping())
+    except redis.ConnectionError:  # it is not there, or still loads
         return False
