@@ -12,6 +12,7 @@ from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
 from evalsite.lib.errors import CONFLICT, UNPROCESSABLE, DomainError
+from evalsite.lib.outages import outage_of
 from evalsite.lib.tables import TableError
 
 logger = logging.getLogger("django.request")
@@ -32,6 +33,8 @@ _TITLES = {
     428: "A condition is missing",
     429: "Too many requests",
     500: "Server error",
+    503: "Not available",
+    507: "No room",
 }
 
 
@@ -108,6 +111,9 @@ def answer(error: Exception, context: dict[str, Any]) -> Response:
             return _problem(400, "bad_request", "The request is not one that this site answers.")
         case exceptions.APIException():
             return _of_framework(error)
+    if outage := outage_of(error):
+        logger.error("%s: %s", outage.title, context["request"].path, exc_info=error)
+        return _problem(outage.status, outage.code, f"{outage.title}. {outage.text}")
     got_request_exception.send(sender=answer, request=context["request"])
     logger.error("Internal Server Error: %s", context["request"].path, exc_info=error)
     return _problem(500, "server_error", "Something broke on the server. It is in the log.")

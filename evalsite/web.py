@@ -1,6 +1,7 @@
 """What all pages of the site share: their version, static files, the limit of uploads, devices that they never use."""
 
 import re
+import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -21,6 +22,7 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 from evalsite import __version__
 from evalsite.lib.context import current_work
 from evalsite.lib.env import ask_to_set
+from evalsite.lib.outages import outage_of
 
 
 def version(request: HttpRequest) -> dict[str, str]:
@@ -29,9 +31,13 @@ def version(request: HttpRequest) -> dict[str, str]:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return the page of a failure, with the id of the request, which is beside the traceback in the log."""
-    page = render_to_string("500.html", {"request_id": current_work().request_id})
-    return HttpResponse(page, status=500)
+    """Return the page of a failure, with the id of the request, which is beside the traceback in the log.
+
+    While the disk is full or the database is away, the page says so.
+    """
+    outage = outage_of(sys.exception())
+    page = render_to_string("500.html", {"request_id": current_work().request_id, "outage": outage})
+    return HttpResponse(page, status=outage.status if outage else 500)
 
 
 def guard_pages(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:

@@ -29,7 +29,7 @@ class Fault:
     slowest: str
 
     def __str__(self) -> str:
-        back = f"pages back after {self.back_s:4.1f} s, the last {self.slowest}"
+        back = f"pages back after {self.back_s:4.1f} s, the last {self.slowest[:30]}"
         return f"{self.at_s:6.1f} s  {self.name:<10} away {self.down_s:4.1f} s, {back}"
 
 
@@ -85,15 +85,13 @@ class Storm:
     def _wait_for_pages(self, servers: list[int]) -> tuple[float, str]:
         """Return how long the slowest page took until it was there, and its address."""
         begun = time.monotonic()
-
-        def wait_at(server: int) -> list[tuple[float, str]]:
-            with httpx.Client(
-                base_url=self.installation.urls[server], cookies=self.cookies, timeout=LONGEST_WAIT_S, trust_env=False
-            ) as client:
-                return [(_wait_for(client, page, begun), page) for page in self.pages]
-
-        with ThreadPoolExecutor(len(servers)) as pool:
-            return max(max(found) for found in pool.map(wait_at, servers))
+        addresses = [(self.installation.urls[server], page) for server in servers for page in self.pages]
+        with (
+            httpx.Client(cookies=self.cookies, timeout=LONGEST_WAIT_S, trust_env=False) as client,
+            ThreadPoolExecutor(len(addresses)) as pool,
+        ):
+            waits = pool.map(lambda each: (_wait_for(client, "".join(each), begun), each[1]), addresses)
+            return max(waits)
 
 
 def _wait_for(client: httpx.Client, page: str, begun: float) -> float:
