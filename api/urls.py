@@ -92,6 +92,12 @@ urlpatterns = [
     _at(f"{_CAMPAIGN}copies/", campaigns.Copies, "copies"),
     _at(f"{_CAMPAIGN}related-runs/", campaigns.RelatedRuns, "related_runs"),
     _at(f"{_CAMPAIGN}members/", campaigns.Members, "members"),
+    _at(f"{_CAMPAIGN}members/invitations/", campaigns.MemberInvitations, "member_invitations"),
+    _at(
+        f"{_CAMPAIGN}members/invitations/<int:member_invitation_id>/",
+        campaigns.OneMemberInvitation,
+        "member_invitation",
+    ),
     _at(f"{_CAMPAIGN}members/<int:membership_id>/", campaigns.Member, "member"),
     _at(f"{_CAMPAIGN}webhooks/", webhooks.Webhooks, "webhooks"),
     _at(f"{_CAMPAIGN}webhooks/<int:webhook_id>/", webhooks.OneWebhook, "webhook"),

@@ -10,6 +10,7 @@ from campaigns.views import (
     criteria,
     data,
     design,
+    joining,
     members,
     screen,
     settings,
@@ -68,6 +69,7 @@ _OF_ONE = [
     path("settings/audit/", audit.audit, name="audit"),
     path("settings/audit/log.csv", audit.audit_file, name="audit_file"),
     path("members/", members.members, name="members"),
+    path("members/invitations/<int:member_invitation_id>/withdraw/", members.withdraw, name="invitation_withdraw"),
     path("members/<int:membership_id>/", members.member, name="member"),
     path("members/<int:membership_id>/remove/", members.remove, name="member_remove"),
     path("launch/", campaigns.launch, name="launch"),
@@ -81,5 +83,6 @@ _OF_ONE = [
 urlpatterns = [
     path("", campaigns.list_campaigns, name="list"),
     path("new/", campaigns.new, name="new"),
+    path("join/<str:token>/", joining.join, name="join"),
     path("<uuid:public_id>/", include(_OF_ONE)),
 ]

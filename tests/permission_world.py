@@ -25,9 +25,11 @@ from analysis.urls import shared
 from annotation.models import Assignment, Conversation, Invitation
 from annotation.tokens import token_of
 from campaigns.contracts.protocol import Screen
+from campaigns.invitations import link_path
 from campaigns.models import Campaign, Chatbot, Delivery, Hit, Upload
 from campaigns.queries import BUILD
 from campaigns.services.imports import upload_outputs
+from campaigns.services.members import invite_member
 from campaigns.services.webhooks import add_webhook
 from evalsite.accounts.models import Scope, User
 from evalsite.accounts.tokens import create_token
@@ -170,6 +172,9 @@ def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any
     field = Screen.from_json(campaign.screen).field_names[0]
     run = analysed(campaign, owner)
     link = create_share_link(campaign=campaign, user=owner)
+    invitation = invite_member(
+        campaign=campaign, email="invited@example.org", role="viewer", by=owner, now=timezone.now()
+    )
     return (
         _of_run(run)
         | _of_plan(owner, campaign)
@@ -180,6 +185,8 @@ def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any
             "system_id": campaign.systems.first().pk,
             "criterion_id": campaign.criteria.first().pk,
             "membership_id": campaign.memberships.get(role="viewer").pk,
+            "member_invitation_id": invitation.pk,
+            "campaigns:join": {"token": link_path(invitation).split("/")[-2]},
             "upload_id": upload.pk,
             "webhook_id": webhook.pk,
             "delivery_id": delivery.pk,

@@ -66,7 +66,7 @@ EXPECTED: dict[str, tuple[str, ...]] = {
 _ADMINS = {"admin", "desk", "admin-or-403", "no-admin", "nobody-there"}
 _MEMBERS_ONLY = {"viewer", "editor", "owner"}
 # Taking out what is not there is no mistake: it may have been done before.
-_REPEATABLE = {"campaigns:criterion_delete", "campaigns:member_remove"}
+_REPEATABLE = {"campaigns:criterion_delete", "campaigns:member_remove", "campaigns:invitation_withdraw"}
 # Django answers every method there, before it looks at it.
 _OF_DJANGO = {"accounts:sign_in", "accounts:reset_confirm"}
 

@@ -1,9 +1,12 @@
 """Campaigns: made, configured, launched, closed, copied, deleted; and their members."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from rest_framework import serializers
 
 from api.access import ApiRequest
@@ -15,7 +18,8 @@ from campaigns.checklist import Step, checklist
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.contracts.records import Counted
 from campaigns.forms.campaigns import ArchiveForm, CampaignFilter, DeleteForm, LaunchForm, MemberForm, NewForm, RoleForm
-from campaigns.models import Campaign, Membership
+from campaigns.invitations import link_path, list_member_invitations
+from campaigns.models import Campaign, MemberInvitation, Membership
 from campaigns.protocols import list_protocols
 from campaigns.queries import (
     LIST_ORDERS,
@@ -46,7 +50,14 @@ from campaigns.services.lifecycle import (
     resume_campaign,
     unarchive_campaign,
 )
-from campaigns.services.members import add_member, change_role, remove_member
+from campaigns.services.members import (
+    change_role,
+    invite_member,
+    mail_invitation,
+    remove_member,
+    withdraw_invitation,
+)
+from evalsite.accounts.attempts import is_mail_set_up
 from evalsite.accounts.models import Scope
 from evalsite.lib.acts import note_act
 from evalsite.lib.errors import CONFLICT, DomainError
@@ -325,6 +336,26 @@ class MembershipShape(serializers.ModelSerializer[Membership]):
         read_only_fields = fields
 
 
+@dataclass(frozen=True)
+class MemberInvitationShape:
+    """An invitation to be a member; `url` is empty where the site mails it, `mailed_at` null where it was not."""
+
+    id: int
+    email: str
+    role: Membership.Role
+    expires_at: datetime
+    mailed_at: datetime | None
+    url: str
+
+
+def _shown(request: ApiRequest, invitation: MemberInvitation) -> MemberInvitationShape:
+    url = "" if is_mail_set_up() else str(request.build_absolute_uri(link_path(invitation)))
+    role = Membership.Role(invitation.role)
+    return MemberInvitationShape(
+        invitation.pk, invitation.email, role, invitation.expires_at, invitation.mailed_at, url
+    )
+
+
 class Members(Resource):
     """The members of a campaign."""
 
@@ -337,15 +368,38 @@ class Members(Resource):
         Scope.ADMIN,
         role=Role.OWNER,
         takes=MemberForm,
-        returns=MembershipShape,
+        returns=MemberInvitationShape,
         status=201,
-        fields={"no_such_user": "email", "already_member": "role"},
+        fields={"already_member": "email"},
     )
-    def post(self, request: ApiRequest, campaign: Campaign) -> Membership:
-        """Make somebody with an account a member."""
-        added = add_member(campaign=campaign, **cleaned(MemberForm(sent_to(MemberForm, request))))
-        note_act(about=f"{added.user.email}, {added.role}")
-        return added
+    def post(self, request: ApiRequest, campaign: Campaign) -> MemberInvitationShape:
+        """Invite somebody, with or without an account, or renew the invitation. They are a member once they accept."""
+        form, now = MemberForm(sent_to(MemberForm, request)), timezone.now()
+        invitation = invite_member(campaign=campaign, **cleaned(form), by=request.user, now=now)
+        note_act(about=f"{invitation.email}, {invitation.role}")
+        if is_mail_set_up():
+            mail_invitation(invitation=invitation, url=request.build_absolute_uri(link_path(invitation)), now=now)
+            invitation.refresh_from_db()
+        return _shown(request, invitation)
+
+
+class MemberInvitations(Resource):
+    """Invitations that nobody has answered."""
+
+    @operation(Scope.ADMIN, role=Role.OWNER, returns=MemberInvitationShape, many="all")
+    def get(self, request: ApiRequest, campaign: Campaign) -> list[MemberInvitationShape]:
+        """List the invitations; those that have expired are among them."""
+        return [_shown(request, each) for each in list_member_invitations(campaign)]
+
+
+class OneMemberInvitation(Resource):
+    """One invitation to be a member."""
+
+    @operation(Scope.ADMIN, role=Role.OWNER, refused=CONFLICT)
+    def delete(self, request: ApiRequest, campaign: Campaign, member_invitation_id: int) -> None:
+        """Withdraw the invitation."""
+        note_act(about=get_object_or_404(list_member_invitations(campaign), pk=member_invitation_id).email)
+        withdraw_invitation(campaign=campaign, invitation_id=member_invitation_id)
 
 
 class Member(Resource):

@@ -95,7 +95,9 @@ class DeleteForm(forms.Form):
 class MemberForm(forms.Form):
     """Somebody's address and role."""
 
-    email = forms.EmailField(label="E-mail address", help_text="The address of an account on this site.")
+    email = forms.EmailField(
+        label="E-mail address", help_text="They accept or decline by a link. No account is needed yet."
+    )
     role = forms.ChoiceField(
         choices=Membership.Role.choices,
         initial=Membership.Role.EDITOR,

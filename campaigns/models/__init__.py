@@ -1,6 +1,14 @@
 """What a researcher configures: a campaign, its members, criteria, systems, sources, outputs, HITs and webhooks."""
 
-from campaigns.models.campaign import LONGEST_NAME, LONGEST_REASON, VERSION_LENGTH, Campaign, Criterion, Membership
+from campaigns.models.campaign import (
+    LONGEST_NAME,
+    LONGEST_REASON,
+    VERSION_LENGTH,
+    Campaign,
+    Criterion,
+    MemberInvitation,
+    Membership,
+)
 from campaigns.models.deletions import Deletion
 from campaigns.models.hits import Hit, HitItem
 from campaigns.models.systems import CHAT, Chatbot, Output, Source, System, Upload
@@ -19,6 +27,7 @@ __all__ = [
     "Delivery",
     "Hit",
     "HitItem",
+    "MemberInvitation",
     "Membership",
     "Output",
     "Source",

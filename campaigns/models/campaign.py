@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Lower
 from django.utils import timezone
 
 from campaigns.contracts.chat import ChatRules
@@ -249,6 +250,30 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user}: {self.role}"
+
+
+class MemberInvitation(models.Model):
+    """Somebody who was asked to be a member, by their address, which may have an account or not.
+
+    The row is deleted when they join or decline, and when an owner withdraws it.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="member_invitations")
+    email = models.EmailField()
+    role = models.CharField(max_length=10, choices=Membership.Role)
+    key = models.UUIDField("what its link is signed for", default=uuid.uuid4, unique=True)
+    invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    expires_at = models.DateTimeField()
+    mailed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint("campaign", Lower("email"), name="campaigns_member_invitation_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.email}: {self.role}"
 
 
 class Criterion(models.Model):

@@ -7,11 +7,13 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from campaigns.checklist import Step, checklist, missing, to_confirm
 from campaigns.forms.campaigns import CampaignListFilter, DuplicateForm, NewForm
+from campaigns.invitations import link_path, list_invitations_to
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress, url_of, worker_link
 from campaigns.overview import NextStep, first_step, overview_parts
@@ -49,6 +51,7 @@ def list_campaigns(request: SignedInRequest) -> HttpResponse:
     found = list_campaigns_for(request.user, **{"sort": "activity", **form.filters()} if is_valid else {})
     page = Paginator(found if is_valid else found.none(), _PER_PAGE).get_page(request.GET.get("page"))
     context = {"form": form, "page_obj": page, "rows": list_places(page)}
+    context["invitations"] = [(each, link_path(each)) for each in list_invitations_to(request.user, timezone.now())]
     context["has_campaigns"] = bool(context["rows"]) or has_campaigns(request.user)
     return render_form(request, "campaigns/list.html", context, is_refused=not is_valid)
 

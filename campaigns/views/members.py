@@ -1,18 +1,27 @@
-"""The members of a campaign. Members see each other; owners manage."""
+"""The members of a campaign and who is invited. Members see each other; owners manage."""
 
 from contextlib import suppress
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 
 from campaigns.forms.campaigns import MemberForm, RoleForm
+from campaigns.invitations import link_path, list_member_invitations
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
-from campaigns.queries import Role, get_membership_of, is_member, list_members
-from campaigns.services.members import add_member, change_role, remove_member
+from campaigns.queries import Role, get_membership_of, has_role, is_member, list_members
+from campaigns.services.members import (
+    change_role,
+    invite_member,
+    mail_invitation,
+    remove_member,
+    withdraw_invitation,
+)
 from campaigns.views.access import campaign_view, render_form
 from campaigns.views.autosave import sent
+from evalsite.accounts.attempts import is_mail_set_up
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.acts import note_act
 from evalsite.lib.errors import DomainError
@@ -31,21 +40,48 @@ def _page(
         "form": form or MemberForm(),
         "error": error,
     }
+    if has_role(campaign, Role.OWNER):
+        has_mail, now = is_mail_set_up(), timezone.now()
+        context["has_mail"] = has_mail
+        context["invitations"] = [
+            {
+                "invitation": each,
+                "has_expired": each.expires_at <= now,
+                # Who has mail has the link from there: an owner could make the account in their place.
+                "url": "" if has_mail else request.build_absolute_uri(link_path(each)),
+            }
+            for each in list_member_invitations(campaign)
+        ]
     return render_form(request, "campaigns/members.html", context)
 
 
 @campaign_view("GET", "POST", to_change=Role.OWNER)
 def members(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """List the members; add one."""
+    """List the members and who is invited; invite one."""
     form = MemberForm(sent(request))
     if request.method == "POST" and form.is_valid():
         try:
-            membership = add_member(campaign=campaign, **form.cleaned_data)
-            messages.success(request, f"{membership.user} is {membership.get_role_display().lower()} now.")
+            now = timezone.now()
+            invitation = invite_member(campaign=campaign, **form.cleaned_data, by=request.user, now=now)
+            if is_mail_set_up():
+                mail_invitation(invitation=invitation, url=request.build_absolute_uri(link_path(invitation)), now=now)
+                messages.success(request, f"The invitation was mailed to {invitation.email}.")
+            else:
+                messages.success(request, f"Invited. Now send the link below to {invitation.email}.")
             return redirect("campaigns:members", campaign.public_id)
         except DomainError as error:
             form.add_error("email", error.message)
     return _page(request, campaign, form=form)
+
+
+@campaign_view("POST", to_change=Role.OWNER)
+def withdraw(request: SignedInRequest, campaign: Campaign, member_invitation_id: int) -> HttpResponse:
+    """End an invitation."""
+    if found := list_member_invitations(campaign).filter(pk=member_invitation_id).first():
+        note_act(about=found.email)
+        messages.success(request, f"The invitation of {found.email} was withdrawn. Its link has ended.")
+    withdraw_invitation(campaign=campaign, invitation_id=member_invitation_id)
+    return redirect("campaigns:members", campaign.public_id)
 
 
 @campaign_view("POST", to_change=Role.OWNER, refused=_page)

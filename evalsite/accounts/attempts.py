@@ -37,6 +37,7 @@ _BY_ACCOUNT_AND_ADDRESS = _growing("sign-in")
 _BY_ACCOUNT = [Limit("sign-in-account", 60, _HOUR_S)]
 _BY_BROWSER = _growing("sign-in-browser")
 _BY_USER = _growing("old-password")
+_SIGN_UPS = Limit("sign-up-address", 30, _HOUR_S)
 _RESETS = [Limit("reset-address", 20, _HOUR_S), Limit("reset-account", 5, _HOUR_S)]
 
 
@@ -87,6 +88,11 @@ def count_reset(request: HttpRequest, email: str, now: datetime) -> int:
     """Count a mail that is requested, whether or not an account has the address; return as `count_use` does."""
     values = (client_address(request), _account(email))
     return count_use(*zip(_RESETS, values, strict=True), now=now)
+
+
+def count_sign_up(request: HttpRequest, now: datetime) -> int:
+    """Count an account that somebody wants to make by an invitation; return as `count_use` does."""
+    return count_use((_SIGN_UPS, client_address(request)), now=now)
 
 
 def is_mail_set_up() -> bool:

@@ -1,11 +1,11 @@
-"""What users enter about their tokens."""
+"""What users enter about their accounts and tokens."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, time
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.forms import PasswordResetForm, SetPasswordForm
 
 from evalsite.accounts.models import Scope, User
 
@@ -20,6 +20,28 @@ class ResetForm(PasswordResetForm):
     def get_users(self, email: str) -> Iterator[User]:
         """Return the active account with this address."""
         yield from User.objects.filter(email__iexact=email, is_active=True)
+
+
+class SignUpForm(SetPasswordForm):
+    """A new account of an address that is known."""
+
+    name = forms.CharField(
+        label="Your name",
+        max_length=150,
+        required=False,
+        help_text="As colleagues see it.",
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    field_order = ("name",)
+
+    def __init__(self, email: str, data: Any = None) -> None:
+        super().__init__(User(email=email), data)  # a password must not be like the address
+        self.fields["new_password1"].label = "Password"
+        self.fields["new_password2"].label = "Password again"
+
+    def values(self) -> dict[str, str]:
+        """Return what was entered as `create_account` takes it."""
+        return {"name": self.cleaned_data["name"], "password": self.cleaned_data["new_password1"]}
 
 
 class TokenForm(forms.Form):

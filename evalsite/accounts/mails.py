@@ -23,6 +23,12 @@ def mail_password_link(*, user: User, url: str, expires_at: datetime, is_invitat
     _send(subject, render_to_string("accounts/link_email.txt", context), to=user.email)
 
 
+def mail_member_invitation(*, to: str, url: str, expires_at: datetime, campaign: str, role: str, by: User) -> None:
+    """Mail a link to join a campaign, with or without an account; raise DomainError `mail_failed`."""
+    context = {"email": to, "url": url, "expires_at": expires_at, "campaign": campaign, "role": role, "by": by}
+    _send("Invitation to a campaign on evalsite", render_to_string("accounts/member_email.txt", context), to=to)
+
+
 def mail_test(*, to: str, url: str) -> None:
     """Send a mail that says that mail works; raise DomainError `mail_failed`."""
     _send("Test of the mail settings", f"Mail from evalsite at {url} arrives.\n", to=to)

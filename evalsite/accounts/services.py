@@ -35,6 +35,15 @@ def invite_user(*, email: str, name: str, is_administrator: bool, by: User) -> U
     return user
 
 
+@transaction.atomic
+def create_account(*, email: str, name: str, password: str) -> User:
+    """Make an account of a researcher who chooses the password; raise DomainError `address_taken`."""
+    _check_address(email)
+    user = User.objects.create_user(email, password, name=name)
+    logger.info("user %d has made an account", user.pk)
+    return user
+
+
 def make_password_link(*, user: User, now: datetime, by: User) -> PasswordLink:
     """Return a new link for a user; raise DomainError `not_active` for one who may not sign in."""
     if not user.is_active:

@@ -36,7 +36,9 @@ _ACTS: dict[str, dict[str, str]] = {
         "admin:campaigns_delivery_delete": "deleted a delivery in the database",
     },
     "members": {
-        "campaigns:members api:members": "added a member",
+        "campaigns:members api:members": "invited somebody to be a member",
+        "campaigns:invitation_withdraw api:member_invitation": "withdrew an invitation to be a member",
+        "campaigns:join": "became a member by an invitation, or declined it",
         "campaigns:member api:member_PUT": "changed the role of a member",
         "campaigns:member_remove api:member_DELETE": "removed a member",
         "analysis:share api:share_links": "made a link to shared results",

@@ -12,6 +12,7 @@ from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
 from evalsite.jobs.running import run_job
 from tests.api.conftest import Api
+from tests.campaigns.cast import add_member
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROOT = "/api/v1/campaigns/"
@@ -149,11 +150,17 @@ def test_a_system_is_renamed_and_human(script: Client, address: str) -> None:
     assert [each["is_human"] for each in script.get(f"{address}systems/").json()] == [True, False, False]
 
 
+def _campaign(address: str) -> Campaign:
+    return Campaign.objects.get(public_id=address.rstrip("/").split("/")[-1])
+
+
 def test_members_are_managed_by_owners(api: Api, script: Client, address: str, colleague: User) -> None:
-    added = script.post(f"{address}members/", {"email": colleague.email, "role": "viewer"}).json()
+    assert script.post(f"{address}members/", {"email": colleague.email, "role": "viewer"}).status_code == 201
+    assert api(colleague).get(address).status_code == 404, "is invited"
+    added = add_member(_campaign(address), colleague)
     assert api(colleague).get(address).json()["my_role"] == "viewer"
     assert api(colleague).post(f"{address}members/", {"email": "a@example.org", "role": "owner"}).status_code == 403
-    member = f"{address}members/{added['id']}/"
+    member = f"{address}members/{added.pk}/"
     assert script.put(member, {"role": "editor"}, "application/json").json()["role"] == "editor"
     assert script.delete(member).status_code == 204
     assert api(colleague).get(address).status_code == 404
@@ -222,7 +229,7 @@ def test_jobs_are_those_of_the_campaign_for_all_its_members(
     upload = _upload(script, address)
     job = script.post(f"{address}uploads/{upload['id']}/import/").json()["id"]
     assert script.post(f"{ROOT}", {"protocol": "qg"}).status_code == 201  # another campaign has none
-    script.post(f"{address}members/", {"email": colleague.email, "role": "viewer"})
+    add_member(_campaign(address), colleague)
     reader = api(colleague)
     assert [each["id"] for each in reader.get(f"{address}jobs/").json()["results"]] == [job]
     assert reader.get(f"{address}jobs/{job}/").json()["kind"] == "campaigns.import"
@@ -244,5 +251,5 @@ def test_runs_of_a_study_are_shown_to_their_members(api: Api, script: Client, ad
     related = script.get(f"{address}related-runs/").json()
     assert [each["public_id"] for each in related["replications"]] == [copy]
     assert script.get(f"{ROOT}{copy}/related-runs/").json()["original"]["name"] == "Sentences"
-    script.post(f"{ROOT}{copy}/members/", {"email": colleague.email, "role": "viewer"})
+    add_member(Campaign.objects.get(public_id=copy), colleague)
     assert api(colleague).get(f"{ROOT}{copy}/related-runs/").json()["original"] is None

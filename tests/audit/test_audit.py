@@ -77,10 +77,14 @@ def test_a_password_chosen_by_a_link_is_its_owners_act(client: Client, owner: Us
 def test_members_and_roles_are_named(owner: User, owner_client: Client, stranger: User) -> None:
     campaign = make_campaign(owner)
     owner_client.post(page_of(campaign, "campaigns:members"), {"email": stranger.email, "role": "viewer"})
-    membership = campaign.memberships.get(user=stranger)
+    membership = add_member(campaign, stranger, "viewer")
     owner_client.post(page_of(campaign, "campaigns:member", membership.pk), {"role": "editor"})
     owner_client.post(page_of(campaign, "campaigns:member_remove", membership.pk))
-    assert [title for _, title in said()] == ["added a member", "changed the role of a member", "removed a member"]
+    assert [title for _, title in said()] == [
+        "invited somebody to be a member",
+        "changed the role of a member",
+        "removed a member",
+    ]
     added, changed, removed = AuditEntry.objects.order_by("pk")
     assert added.details["email"] == stranger.email and changed.details["role"] == "editor"
     assert changed.about == removed.about == stranger.email
@@ -89,7 +93,7 @@ def test_members_and_roles_are_named(owner: User, owner_client: Client, stranger
 
 def test_what_is_refused_is_no_act(owner: User, owner_client: Client, stranger: User) -> None:
     campaign = make_campaign(owner)
-    owner_client.post(page_of(campaign, "campaigns:members"), {"email": "nobody@example.org", "role": "viewer"})
+    owner_client.post(page_of(campaign, "campaigns:members"), {"email": owner.email, "role": "viewer"})
     owner_client.post(page_of(campaign, "campaigns:launch"))
     last = campaign.memberships.get(user=owner)
     owner_client.post(page_of(campaign, "campaigns:member_remove", last.pk))
@@ -201,12 +205,12 @@ def test_scripts_name_members_too(owner: User, stranger: User) -> None:
     script = Client(headers={"Authorization": f"Bearer {text}"})
     sent = {"email": stranger.email, "role": "viewer"}
     assert script.post(page_of(campaign, "api:members"), sent, "application/json").status_code == 201
-    address = page_of(campaign, "api:member", campaign.memberships.get(user=stranger).pk)
+    address = page_of(campaign, "api:member", add_member(campaign, stranger, "viewer").pk)
     assert script.put(address, {"role": "editor"}, "application/json").status_code == 200
     assert script.delete(address).status_code == 204
     entries = AuditEntry.objects.order_by("pk")
     assert [(title, entry.about) for (_, title), entry in zip(said(), entries, strict=True)] == [
-        ("added a member", f"{stranger.email}, viewer"),
+        ("invited somebody to be a member", f"{stranger.email}, viewer"),
         ("changed the role of a member", f"{stranger.email}, editor"),
         ("removed a member", stranger.email),
     ]

@@ -74,7 +74,7 @@ def test_the_list_is_searched_filtered_and_sorted(
     assert names(stage="running", protocol="custom") == []
     assert "Nothing matches" in owner_client.get(LIST, {"search": "delta"}).text
     assert owner_client.get(LIST, {"stage": "nonsense"}).status_code == 422
-    with django_assert_num_queries(6):  # session, user, count, page, places, finished
+    with django_assert_num_queries(7):  # session, user, invitations, count, page, places, finished
         owner_client.get(LIST)
 
 
