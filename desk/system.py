@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from ipaddress import ip_network
 from tempfile import TemporaryFile
 from urllib.parse import urlsplit
 
@@ -42,6 +43,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 _PORTS = {"http": 80, "https": 443}
 _GIGA = 2**30
 _HSTS_S = "2592000"  # thirty days
+_SHORTEST_PREFIX = 8  # of a network in which only proxies are
 _FAULTS_SHOWN = timedelta(days=7)
 
 
@@ -100,6 +102,7 @@ def list_checks(visit: Visit, now: datetime, *, tries_mail: bool = False) -> lis
         _public_address(visit),
         _encrypted_connection(visit),
         _proxy(visit),
+        *_proxy_sign_in(),
         _hosts(visit),
         _mail(tries_mail),
         _folders(),
@@ -190,6 +193,23 @@ def _proxy(visit: Visit) -> Check:
     if _is_local(visit.host):
         return Check("proxy", title, "none", "Not needed on this machine.")
     return Check("proxy", title, "none", NEEDS_PROXY, False, (setting_line("BEHIND_PROXY", "1"),))
+
+
+def _proxy_sign_in() -> list[Check]:
+    """Return what is to be said of a header that signs people in; nothing if there is none."""
+    if not settings.REMOTE_USER_HEADER:
+        return []
+    title, now = "Sign-in by the proxy", f"{settings.REMOTE_USER_HEADER}, of {', '.join(settings.REMOTE_USER_PROXIES)}"
+    if not settings.BEHIND_PROXY:
+        text = "No proxy is in front that could set this header, so it is not read. Take it out, or with a proxy set:"
+        lines = (setting_line("REMOTE_USER_HEADER", ""), setting_line("BEHIND_PROXY", "1"))
+        return [Check("remote-user", title, now, text, False, lines, must_fix=True)]
+    if open_ones := [each for each in settings.REMOTE_USER_PROXIES if ip_network(each).prefixlen < _SHORTEST_PREFIX]:
+        text = f"Every machine of {', '.join(open_ones)} may sign in as anybody. Name the address of the proxy alone:"
+        line = setting_line("REMOTE_USER_PROXIES", "127.0.0.1")
+        return [Check("remote-user", title, now, text, False, (line,), must_fix=True)]
+    text = "Whom it names is signed in without a password: the proxy has to remove this header from what clients send."
+    return [Check("remote-user", title, now, text)]
 
 
 def _hosts(visit: Visit) -> Check:

@@ -15,9 +15,11 @@ from evalsite.lib.env import (
     env_choice,
     env_contact,
     env_former_keys,
+    env_header,
     env_int,
     env_list,
     env_mail_server,
+    env_networks,
     env_secret_key,
     env_sender,
     env_token,
@@ -401,6 +403,10 @@ SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 30 * 24 * 3600 if SECURE_COOKIES e
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env_bool("HSTS_SUBDOMAINS", False)
 BEHIND_PROXY = env_bool("BEHIND_PROXY", False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
+# A header in which the proxy says who somebody is, by e-mail address, or by a name before this domain; "": none.
+REMOTE_USER_HEADER = env_header("REMOTE_USER_HEADER")
+REMOTE_USER_DOMAIN = os.environ.get("REMOTE_USER_DOMAIN", "").strip().lstrip("@")
+REMOTE_USER_PROXIES = env_networks("REMOTE_USER_PROXIES", ["127.0.0.1", "::1"])
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True

@@ -1,5 +1,6 @@
 """The page of an invitation to a campaign: whom it is for accepts or declines, if need be with a new account."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
@@ -63,7 +64,7 @@ def _sign_up(request: HttpRequest, invitation: MemberInvitation) -> HttpResponse
                 form.add_error(None, "There is an account with this address. Sign in with its password to accept.")
             else:
                 note_act(user=membership.user)
-                login(request, membership.user, "django.contrib.auth.backends.ModelBackend")
+                login(request, membership.user, settings.AUTHENTICATION_BACKENDS[0])
                 response = redirect("campaigns:campaign", invitation.campaign.public_id)
                 remember_browser(response, membership.user.email)
                 return response

@@ -3,7 +3,7 @@
 from django.contrib.auth import views
 from django.urls import path, reverse_lazy
 
-from evalsite.accounts.views import AskForReset, ChangePassword, Reset, ResetSent, SignIn, revoke, tokens
+from evalsite.accounts.views import AskForReset, ChangePassword, Reset, ResetSent, SignIn, proxy_sign_in, revoke, tokens
 
 app_name = "accounts"
 urlpatterns = [
@@ -12,6 +12,7 @@ urlpatterns = [
         SignIn.as_view(template_name="accounts/sign_in.html", redirect_authenticated_user=True),
         name="sign_in",
     ),
+    path("sign-in/proxy/", proxy_sign_in, name="proxy_sign_in"),
     path("sign-out/", views.LogoutView.as_view(), name="sign_out"),
     path(
         "password/",

@@ -3,18 +3,20 @@
 import logging
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import views
+from django.contrib.auth import login, views
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import PasswordResetForm, SetPasswordForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordResetForm, SetPasswordForm
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.core.mail import get_connection
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -28,9 +30,10 @@ from evalsite.accounts.attempts import (
 )
 from evalsite.accounts.forms import ResetForm, TokenForm
 from evalsite.accounts.models import User
+from evalsite.accounts.proxy_sign_in import address_from_proxy, find_proxy_user, is_proxy_believed
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.accounts.tokens import create_token, list_tokens, revoke_token
-from evalsite.lib.acts import note_act
+from evalsite.lib.acts import note_act, note_refusal
 from evalsite.lib.errors import UNPROCESSABLE, DomainError
 from evalsite.lib.rate_limits import count_use, forget_uses, give_back
 
@@ -49,6 +52,29 @@ class SignIn(views.LoginView):
         if request.user.is_authenticated:
             attempt.succeed(response)
         return response
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Offer the account that the proxy names, too."""
+        return super().get_context_data(**kwargs) | {"proxy_address": address_from_proxy(self.request)}
+
+
+@login_not_required
+@never_cache
+@require_POST
+def proxy_sign_in(request: HttpRequest) -> HttpResponse:
+    """Sign in whom the proxy names; there is no such page where none is believed."""
+    if not is_proxy_believed():
+        raise Http404
+    next_page = request.POST.get("next", "")
+    if not (user := find_proxy_user(request)):
+        note_refusal()
+        address = address_from_proxy(request)
+        context = {"proxy_address": address, "form": AuthenticationForm(request), "next": next_page, "is_unknown": True}
+        return render(request, "accounts/sign_in.html", context, status=403)
+    note_act(user=user)
+    login(request, user, settings.AUTHENTICATION_BACKENDS[0])
+    is_safe = url_has_allowed_host_and_scheme(next_page, {request.get_host()}, require_https=request.is_secure())
+    return redirect(next_page if is_safe else settings.LOGIN_REDIRECT_URL)
 
 
 @login_not_required

@@ -13,6 +13,7 @@ from typing import Protocol
 _ACTS: dict[str, dict[str, str]] = {
     "sign-ins": {
         "accounts:sign_in": "signed in",
+        "accounts:proxy_sign_in": "signed in by the word of the proxy",
         "accounts:sign_out admin:logout": "signed out",
         "accounts:password accounts:reset_confirm": "chose a new password",
         "accounts:tokens api:tokens": "made an API token",

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable
 from email.utils import parseaddr
+from ipaddress import ip_network
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -41,6 +42,25 @@ def env_list(name: str, default: list[str]) -> list[str]:
     """Return the comma-separated values of the variable `name`."""
     text = os.environ.get(name, "")
     return [part.strip() for part in text.split(",") if part.strip()] if text else default
+
+
+def env_networks(name: str, default: list[str]) -> list[str]:
+    """Return the comma-separated addresses and networks of the variable `name`; raise ValueError naming a wrong one."""
+    found = env_list(name, default)
+    for text in found:
+        try:
+            ip_network(text)
+        except ValueError:
+            raise ValueError(f"{name}: {text!r} is no address or network, such as 127.0.0.1 or 10.0.0.0/8") from None
+    return found
+
+
+def env_header(name: str) -> str:
+    """Return the variable `name` as the name of a header, such as X-Remote-User; raise ValueError if it is none."""
+    text = os.environ.get(name, "").strip()
+    if text and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", text):
+        raise ValueError(f"{name}={text!r} is no name of a header, such as X-Remote-User")
+    return text
 
 
 def env_contact(name: str) -> str:
