@@ -12,6 +12,7 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from evalsite.accounts.models import ApiToken, User
+from evalsite.accounts.second_factors import must_set_up
 from evalsite.accounts.tokens import find_token
 from evalsite.lib.rate_limits import Limit, client_address, count_use
 
@@ -45,6 +46,13 @@ class TokenAuthentication(BaseAuthentication):
 
 class BrowserSession(SessionAuthentication):
     """Somebody who has signed in on the pages, with the CSRF token: for trying the API out in a browser."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Any] | None:
+        """Refuse who has to set up a second factor first, as the pages do."""
+        found = super().authenticate(request)
+        if found and must_set_up(found[0]):
+            raise PermissionDenied("Administrators of this site need a second factor. Set it up first.")
+        return found
 
 
 def may(request: ApiRequest, scope: str) -> bool:

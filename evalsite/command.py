@@ -29,6 +29,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "migrate": "bring the database to this version",
         "createsuperuser": "make an administrator's account",
         "changepassword": "set the password of an account",
+        "reset_second_factor": "let somebody sign in without the codes of a lost phone",
         "create_token": "make an API token for a user",
         "datasheet": "print the Human Evaluation Datasheet of a campaign",
         "models": "list neural models, and what is wrong with one",

@@ -162,6 +162,8 @@ AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "accounts:sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "accounts:sign_in"
+# Administrators see no page before they have set up a second factor.
+ADMINS_NEED_SECOND_FACTOR = env_bool("ADMINS_NEED_SECOND_FACTOR", False)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (

@@ -37,6 +37,8 @@ _BY_ACCOUNT_AND_ADDRESS = _growing("sign-in")
 _BY_ACCOUNT = [Limit("sign-in-account", 60, _HOUR_S)]
 _BY_BROWSER = _growing("sign-in-browser")
 _BY_USER = _growing("old-password")
+_BY_USER_AND_ADDRESS = _growing("code")
+_CODES_BY_USER = Limit("code-user", 60, _HOUR_S)
 _SIGN_UPS = Limit("sign-up-address", 30, _HOUR_S)
 _RESETS = [Limit("reset-address", 20, _HOUR_S), Limit("reset-account", 5, _HOUR_S)]
 
@@ -58,10 +60,14 @@ class SignInAttempt:
         """Count it; return 0 if the password may be checked, or after how many seconds to try again."""
         return count_use(*self.shared, *self.own, now=self.now)
 
-    def succeed(self, response: HttpResponse) -> None:
-        """Take it back, forget the owner's own wrong passwords, and know this browser the next time."""
+    def pass_first_step(self) -> None:
+        """Take it back, and forget the owner's own wrong passwords: this one was right."""
         give_back(*self.shared, now=self.now)
         forget_uses(*self.own)
+
+    def succeed(self, response: HttpResponse) -> None:
+        """Do the same, and know this browser the next time."""
+        self.pass_first_step()
         remember_browser(response, self.email)
 
 
@@ -82,6 +88,12 @@ def remember_browser(response: HttpResponse, email: str) -> None:
 def limits_of_user(user_id: int) -> Counted:
     """Return what counts wrong old passwords of a user who wants to change it."""
     return [(limit, str(user_id)) for limit in _BY_USER]
+
+
+def limits_of_codes(request: HttpRequest, user_id: int) -> Counted:
+    """Return what counts wrong codes of a second factor: by client address, and all of a user's."""
+    own = [(limit, f"{user_id} {client_address(request)}") for limit in _BY_USER_AND_ADDRESS]
+    return [(_CODES_BY_USER, str(user_id)), *own]
 
 
 def count_reset(request: HttpRequest, email: str, now: datetime) -> int:

@@ -44,6 +44,17 @@ class SignUpForm(SetPasswordForm):
         return {"name": self.cleaned_data["name"], "password": self.cleaned_data["new_password1"]}
 
 
+class CodeForm(forms.Form):
+    """A code of an app, or a recovery code."""
+
+    code = forms.CharField(
+        max_length=40,
+        widget=forms.TextInput(
+            attrs={"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}
+        ),
+    )
+
+
 class TokenForm(forms.Form):
     """A new token."""
 

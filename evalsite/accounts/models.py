@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
+from evalsite.lib.encryption import EncryptedField
+
 LONGEST_ADDRESS = 254
 
 
@@ -94,6 +96,19 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.start}…)"
+
+
+class SecondFactor(models.Model):
+    """What a user is asked for besides the password: codes of an app. There is none before one code was right."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="second_factor")
+    secret = EncryptedField("the secret that the app has, encrypted")
+    last_step = models.BigIntegerField("the half minute of the last code")
+    recovery_codes = models.JSONField("SHA-256 of those that were not used", default=list)
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"of {self.user}"
 
 
 class KeptKey(models.Model):

@@ -5,8 +5,13 @@ from typing import Any
 
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
 
 from evalsite.accounts.models import User
+from evalsite.accounts.second_factors import must_set_up
+
+# What somebody may do who has to set up a second factor first.
+_WITHOUT_SECOND_FACTOR = ("accounts:second_factor", "accounts:sign_out")
 
 
 class SignedInRequest(HttpRequest):
@@ -27,4 +32,9 @@ class SignInMiddleware(LoginRequiredMiddleware):
         """Let views marked by `login_not_required` pass before anything is read."""
         if not getattr(view_func, "login_required", True):
             return None
-        return super().process_view(request, view_func, view_args, view_kwargs)
+        if response := super().process_view(request, view_func, view_args, view_kwargs):
+            return response
+        name = request.resolver_match.view_name if request.resolver_match else ""
+        if name not in _WITHOUT_SECOND_FACTOR and isinstance(request.user, User) and must_set_up(request.user):
+            return redirect("accounts:second_factor")
+        return None

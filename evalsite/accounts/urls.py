@@ -3,6 +3,7 @@
 from django.contrib.auth import views
 from django.urls import path, reverse_lazy
 
+from evalsite.accounts.second_factor_views import recovery_codes, second_factor, second_step, turn_off
 from evalsite.accounts.views import AskForReset, ChangePassword, Reset, ResetSent, SignIn, proxy_sign_in, revoke, tokens
 
 app_name = "accounts"
@@ -13,6 +14,10 @@ urlpatterns = [
         name="sign_in",
     ),
     path("sign-in/proxy/", proxy_sign_in, name="proxy_sign_in"),
+    path("sign-in/code/", second_step, name="second_step"),
+    path("second-factor/", second_factor, name="second_factor"),
+    path("second-factor/off/", turn_off, name="second_factor_off"),
+    path("second-factor/recovery-codes/", recovery_codes, name="recovery_codes"),
     path("sign-out/", views.LogoutView.as_view(), name="sign_out"),
     path(
         "password/",

@@ -5,14 +5,14 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login, views
+from django.contrib.auth import views
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm, PasswordResetForm, SetPasswordForm
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.core.mail import get_connection
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
@@ -32,6 +32,7 @@ from evalsite.accounts.forms import ResetForm, TokenForm
 from evalsite.accounts.models import User
 from evalsite.accounts.proxy_sign_in import address_from_proxy, find_proxy_user, is_proxy_believed
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.accounts.second_factor_views import sign_in
 from evalsite.accounts.tokens import create_token, list_tokens, revoke_token
 from evalsite.lib.acts import note_act, note_refusal
 from evalsite.lib.errors import UNPROCESSABLE, DomainError
@@ -51,7 +52,13 @@ class SignIn(views.LoginView):
         response = super().post(request, *args, **kwargs)
         if request.user.is_authenticated:
             attempt.succeed(response)
+        elif response.status_code == 302:  # to the second step
+            attempt.pass_first_step()
         return response
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """Sign in, or ask for the second factor."""
+        return sign_in(self.request, form.get_user(), self.get_success_url())
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Offer the account that the proxy names, too."""
@@ -72,9 +79,8 @@ def proxy_sign_in(request: HttpRequest) -> HttpResponse:
         context = {"proxy_address": address, "form": AuthenticationForm(request), "next": next_page, "is_unknown": True}
         return render(request, "accounts/sign_in.html", context, status=403)
     note_act(user=user)
-    login(request, user, settings.AUTHENTICATION_BACKENDS[0])
     is_safe = url_has_allowed_host_and_scheme(next_page, {request.get_host()}, require_https=request.is_secure())
-    return redirect(next_page if is_safe else settings.LOGIN_REDIRECT_URL)
+    return sign_in(request, user, next_page if is_safe else resolve_url(settings.LOGIN_REDIRECT_URL))
 
 
 @login_not_required

@@ -13,6 +13,10 @@ from typing import Protocol
 _ACTS: dict[str, dict[str, str]] = {
     "sign-ins": {
         "accounts:sign_in": "signed in",
+        "accounts:second_step": "signed in with a second factor",
+        "accounts:second_factor": "set up a second factor",
+        "accounts:second_factor_off": "turned the second factor off",
+        "accounts:recovery_codes": "made new recovery codes",
         "accounts:proxy_sign_in": "signed in by the word of the proxy",
         "accounts:sign_out admin:logout": "signed out",
         "accounts:password accounts:reset_confirm": "chose a new password",

@@ -105,6 +105,7 @@ _SECTIONS = {
     "administration#audit-log": ("desk:audit", "campaigns:audit"),
     # Of the account, and of administrators
     "api#tokens": ("accounts:tokens",),
+    "administration#second-factor": ("accounts:second_factor",),
     "administration#people": ("desk:people", "desk:invite", "desk:person"),
     "administration#jobs": ("desk:jobs",),
     "administration#storage": ("desk:storage",),
