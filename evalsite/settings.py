@@ -10,6 +10,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from evalsite import __version__
+from evalsite.lib.databases import pool_options
 from evalsite.lib.env import (
     env_bool,
     env_choice,
@@ -153,7 +154,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 elif DATABASE_POOL:
     DATABASES["default"]["OPTIONS"] = {
         **DATABASES["default"].get("OPTIONS", {}),
-        "pool": {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 20},
+        "pool": pool_options(DATABASE_POOL),
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -4,10 +4,17 @@ import json
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg_pool import ConnectionPool
+
+from evalsite.lib.databases import pool_options
+from tests.faults.installation import Service, disk
+from tests.services import make_postgres, postgres_answers
 
 ROOT = Path(__file__).parents[1]
 POSTGRES = "postgres://somebody@127.0.0.1:1/nowhere?application_name=evalsite"
@@ -45,6 +52,34 @@ def test_threads_of_a_web_process_share_connections(tmp_path: Path, program: str
     assert (database["CONN_MAX_AGE"], database["CONN_HEALTH_CHECKS"]) == (0, True)
     database = database_of(tmp_path, f"{NO_MODELS}; {program}", DATABASE_URL=POSTGRES, DATABASE_POOL="5")
     assert database["OPTIONS"]["pool"]["max_size"] == 5
+
+
+def test_who_waits_for_postgresql_has_a_connection_once_it_is_there(tmp_path: Path) -> None:
+    """Many attempts fail meanwhile, and nobody else asks."""
+    with disk() as folder:
+        program = make_postgres(folder.postgres)
+        postgres = Service(
+            "postgres", program.command, tmp_path / "log", lambda: postgres_answers(program.url), user=program.user
+        )
+        failed = threading.Semaphore(0)
+
+        def count(pool: ConnectionPool) -> None:
+            failed.release()
+            own["reconnect_failed"](pool)
+
+        own = pool_options(4)
+        shortened = own | {"timeout": 60, "reconnect_timeout": 0.2, "reconnect_failed": count}
+        url = program.url.replace("postgres://", "postgresql://")
+        with ConnectionPool(url, open=True, **shortened) as pool, ThreadPoolExecutor(3) as threads:
+            waiting = [threads.submit(pool.getconn) for _ in range(3)]
+            assert all(failed.acquire(timeout=60) for _ in range(5))
+            assert not any(each.done() for each in waiting)
+            postgres.start()
+            try:
+                for each in waiting:
+                    pool.putconn(each.result())
+            finally:
+                postgres.kill()
 
 
 @pytest.mark.parametrize("program", ["import evalsite.celery", "import evalsite.settings"])
