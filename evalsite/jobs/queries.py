@@ -14,7 +14,7 @@ from evalsite.accounts.models import User
 from evalsite.jobs.models import Job, WorkerHeartbeat
 from evalsite.jobs.timing import SILENCE_S
 
-FAULT_CODES = ("internal", "unavailable", "lost")
+FAULT_CODES = ("internal", "unavailable", "disk_full", "lost")
 """Error codes of jobs that failed for a fault of the site or of what it needs, not for what they were given."""
 _STAGE_WHEN_NONE = {
     Job.Status.QUEUED: "Waiting for a worker",

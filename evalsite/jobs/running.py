@@ -22,6 +22,7 @@ from evalsite.jobs.timing import BACKOFF_S, LEASE_S, PROGRESS_S, Ticker
 from evalsite.lib.context import Work, working_on
 from evalsite.lib.errors import DomainError
 from evalsite.lib.masking import mask_tokens
+from evalsite.lib.outages import DISK_FULL, outage_of
 
 logger = logging.getLogger(__name__)
 
@@ -86,15 +87,19 @@ def _outcome(job: Job, ctx: JobContext) -> dict[str, Any]:
         return {}
     except DomainError as error:
         return _failed(error.code, error.message, ctx)
-    except PASSING_FAULTS as error:
-        if job.attempts < job.max_attempts:
+    except Exception as error:
+        outage = outage_of(error)
+        is_passing = isinstance(error, PASSING_FAULTS) or outage is not None
+        if is_passing and job.attempts < job.max_attempts:
             logger.warning("%s is tried again after attempt %d: %s", job, job.attempts, error)
             return _queued_again(job)
         logger.exception("%s failed in its last attempt", job)
-        message = f"Something that this needs did not answer in {job.attempts} attempts. Retry it later."
-        return _failed("unavailable", message, ctx, _traceback_of(error))
-    except Exception as error:
-        logger.exception("%s failed", job)
+        if outage is DISK_FULL:
+            message = "The disk of this site is full. Once an administrator has made room, retry it."
+            return _failed(outage.code, message, ctx, _traceback_of(error))
+        if is_passing:
+            message = f"Something that this needs did not answer in {job.attempts} attempts. Retry it later."
+            return _failed("unavailable", message, ctx, _traceback_of(error))
         message = (
             f"Something went wrong on the server. If a retry fails too, tell an administrator this number: {job.pk}."
         )

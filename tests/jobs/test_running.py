@@ -138,6 +138,16 @@ def test_a_fault_that_does_not_pass_fails_in_the_last_attempt(notes: Path, monke
     assert "no route" not in job.error_message
 
 
+def test_a_full_disk_is_tried_again_then_named(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "BACKOFF_S", 0)
+    job = enqueue("example.no_room", args={"notes": str(notes)})
+    for _ in range(4):
+        run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.status, job.error_code, job.attempts) == ("failed", "disk_full", 3)
+    assert "disk" in job.error_message
+
+
 def test_a_bug_is_logged_and_hidden_from_the_user(notes: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         job = run("example.bug", notes)

@@ -1,5 +1,6 @@
 """Jobs that note in the file `notes` when they run, and end as their name says."""
 
+import errno
 import time
 from pathlib import Path
 
@@ -42,6 +43,13 @@ def flaky(ctx: JobContext, notes: str, faults: int) -> None:
     _note(notes, "start")
     if Path(notes).read_text().count("start") <= faults:
         raise ConnectionError("no route to host")
+
+
+@job_handler("example.no_room")
+def find_no_room(ctx: JobContext, notes: str) -> None:
+    """Meet a full disk."""
+    _note(notes, "start")
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 @job_handler("example.bug")
