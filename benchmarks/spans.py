@@ -7,7 +7,7 @@ about 130 characters. Measured in turn, in one process: medians of the processor
 
 *Arrays*: what the method `spans` makes of annotations in memory (penalties with intervals and tests, counts, agreement
 of raters), against counting how often each rater gave each category and severity to each output, by `np.unique`, as
-`benchmarks/preference.py` counts votes.
+`benchmarks/preference.py` counts votes. These arrays are there before: neither time includes making them.
 
 *Files*: reading and analysing an MQM file (TSV) and a file of Label Studio (JSON), against reading the same file with
 the standard library, line by line or by `json.load`, and counting errors by category, severity and system.

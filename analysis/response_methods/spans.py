@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.ratings.coding import combined, dense
+from analysis.ratings.coding import combined, dense, first_rows
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import choose_document_or_segment, in_words
 from analysis.response_methods.system_scores import (
@@ -86,7 +86,7 @@ class Spans(ResponseMethod[SpanData]):
         is_of_output = np.isin(data.kind, _OF_OUTPUTS)
         is_counted = judged.is_counted[data.rater]
         data = take(data, is_of_output & is_counted)
-        of_error, penalty = weight[data.severity, data.category], _penalties(data, weight)
+        penalty = _penalties(data, weight)
         groups = _clusters(data, settings.options.get("clusters"))
         found = segment_means(penalty, data.system, data.segment, len(data.systems), groups)
         scores = SystemScores(
@@ -112,7 +112,7 @@ class Spans(ResponseMethod[SpanData]):
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
-            "errors": _errors(data, of_error, scores.order),
+            "errors": _errors(data, weight, scores.order),
             "agreement": _agreement(take(data, data.kind == Kind.ORDINARY)),
             "worker_table": worker_table(judged, everything.rater, everything.assignment),
             "warnings": [asdict(warning) for warning in data.warnings],
@@ -161,8 +161,14 @@ class Spans(ResponseMethod[SpanData]):
 
 def _penalties(data: SpanData, weight: Floats) -> Floats:
     """Return what the errors of each annotation weigh, (n_annotations,)."""
-    of_error = weight[data.severity, data.category]
-    return np.bincount(data.annotation, of_error, data.n_annotations).astype(np.float64)
+    return np.bincount(data.annotation, _of_errors(data, weight), data.n_annotations).astype(np.float64)
+
+
+def _of_errors(data: SpanData, weight: Floats) -> Floats:
+    """Return what each error weighs, (n_errors,)."""
+    n_categories = weight.shape[1]
+    weights: Floats = weight.ravel()[data.severity * n_categories + data.category]
+    return weights
 
 
 def _bad(message: str) -> DomainError:
@@ -180,19 +186,16 @@ def _errors(data: SpanData, weight: Floats, order: list[int]) -> dict[str, Any]:
 
     `systems`: `counts` {severity: errors an annotation} and `penalty` {category before “/”: mean penalty of a segment}.
     """
-    counts = np.zeros((len(data.categories), len(data.severities)), np.int64)
-    np.add.at(counts, (data.category, data.severity), 1)
+    n_systems, n_severities = len(data.systems), len(data.severities)
     parts = [name.split("/")[0] for name in data.categories]
     top = sorted(set(parts))
     part_of = np.array([top.index(part) for part in parts], np.int64)
-    n_systems = len(data.systems)
-    share = _share_of_annotation(data)
     of_system = data.system[data.annotation]
     n_annotations = np.bincount(data.system, minlength=n_systems)
-    by_severity = np.zeros((n_systems, len(data.severities)))
-    np.add.at(by_severity, (of_system, data.severity), 1)
-    by_part = np.zeros((n_systems, len(top)))
-    np.add.at(by_part, (of_system, part_of[data.category]), weight * share[data.annotation])
+    counts = _table(data.category, data.severity, (len(data.categories), n_severities))
+    by_severity = _table(of_system, data.severity, (n_systems, n_severities))
+    added = _of_errors(data, weight) * _share_of_annotation(data)[data.annotation]
+    by_part = _table(of_system, part_of[data.category], (n_systems, len(top)), added)
     used = np.flatnonzero(counts.any(axis=0)).tolist()
     used_parts = np.unique(part_of[counts.any(axis=1)]).tolist()
     return {
@@ -213,10 +216,15 @@ def _errors(data: SpanData, weight: Floats, order: list[int]) -> dict[str, Any]:
     }
 
 
+def _table(row: Codes, column: Codes, shape: tuple[int, int], weights: Floats | None = None) -> Any:
+    """Return how many there are of each row and column, or the sum of their weights."""
+    return np.bincount(row * shape[1] + column, weights, shape[0] * shape[1]).reshape(shape)
+
+
 def _share_of_annotation(data: SpanData) -> Floats:
     """Return what a point of each annotation adds to the score of its system."""
-    output, of = np.unique(data.output, return_inverse=True)
-    n_outputs = np.bincount(output % len(data.systems), minlength=len(data.systems))
+    of, n = dense(data.output, len(data.segments) * len(data.systems))
+    n_outputs = np.bincount(data.system[first_rows(of, n)], minlength=len(data.systems))
     shares: Floats = 1 / (np.bincount(of)[of] * n_outputs[data.system])
     return shares
 
@@ -225,11 +233,12 @@ def _agreement(data: SpanData) -> dict[str, Any]:
     """Return how far raters of the same output mark the same characters of its target."""
     n_outputs = len(data.segments) * len(data.systems)
     text, n_texts = dense(*combined([(data.output, n_outputs), (data.target, len(data.target_texts))]))
-    on_target = data.side == Side.TARGET
-    reach = np.array([len(target) for target in data.target_texts], np.int64)[data.target]
-    np.maximum.at(reach, data.annotation[on_target], data.end[on_target])  # files without texts have marks only
     longest = np.zeros(n_texts, np.int64)
-    np.maximum.at(longest, text, reach)
+    longest[text] = np.fromiter(map(len, data.target_texts), np.int64, len(data.target_texts))[data.target]
+    on_target = data.side == Side.TARGET
+    # Where files have no texts, or other ones than in the first row of an annotation
+    beyond = np.flatnonzero(on_target & (data.end > longest[text][data.annotation]))
+    np.maximum.at(longest, text[data.annotation[beyond]], data.end[beyond])
     length = longest[text]
     found = span_agreement(
         text,

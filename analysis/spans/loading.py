@@ -353,9 +353,15 @@ def _shown(marks: Mapping[str, _Marks], rows: Codes) -> tuple[str, ...]:
 
 
 def _fingerprint(columns: Mapping[str, TextColumn]) -> str:
-    """Return a hash of the cells, whatever format they came in."""
-    digest = hashlib.sha256(b"evalsite spans 1\n")
+    """Return a hash of the cells, whatever format they came in: of the labels in the order of their first rows."""
+    digest = hashlib.sha256(b"evalsite spans 2\n")
     for name, column in columns.items():
-        codes, labels = sorted_codes(column)
-        digest.update(json.dumps([name, *labels]).encode() + b"\n" + codes.astype("<i8").tobytes())
+        in_order = np.argsort(first_rows(column.codes, len(column.labels)), kind="stable")
+        rank = np.empty(in_order.size, "<i8")
+        rank[in_order] = np.arange(in_order.size)
+        labels = list(map(column.labels.__getitem__, in_order.tolist()))
+        lengths = np.fromiter(map(len, labels), "<i8", len(labels))
+        digest.update(json.dumps([name, len(labels)]).encode() + b"\n" + lengths.tobytes())
+        digest.update("".join(labels).encode())
+        digest.update(rank[column.codes].tobytes())
     return digest.hexdigest()

@@ -93,6 +93,8 @@ class SpanData:
 
 def take(data: SpanData, rows: Mask) -> SpanData:
     """Return some of the annotations, bool (n_annotations,), with their errors; labels stay as they are."""
+    if rows.all():
+        return data
     place = np.cumsum(rows) - 1
     errors = rows[data.annotation]
     of_annotations = ("system", "segment", "rater", "source", "target", "kind", "assignment")
@@ -168,10 +170,12 @@ def read_marks(texts: Sequence[str]) -> Marks:
     for k, text in enumerate(texts):
         if "v>" not in text:
             continue
-        start, end = text.find(OPEN), text.find(CLOSE)
-        without = text[:start] + text[start + len(OPEN) : end] + text[end + len(CLOSE) :]
-        if 0 <= start < end and "v>" not in without:
-            plain[k], starts[k], ends[k] = without, start, end - len(OPEN)
+        before, _, rest = text.partition(OPEN)
+        marked, closed, after = rest.partition(CLOSE)
+        without = before + marked + after
+        if closed and "v>" not in without:
+            start = len(before)
+            plain[k], starts[k], ends[k] = without, start, start + len(marked)
         else:
             others[k] = mark = read_mark(text)
             plain[k], starts[k], ends[k] = mark.text, mark.start, mark.end

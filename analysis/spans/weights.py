@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ DEFAULTS = {
 _SPACE = re.compile(r"[\s_-]+")
 
 
+@lru_cache(4096)  # of files with a label on each of a million errors
 def plain(label: str) -> str:
     """Return a severity or category as weights name it.
 

@@ -261,7 +261,7 @@ def test_span_agreement_is_that_of_brute_force(rng):
         annotation = rng.integers(0, n, n_spans)
         start = rng.integers(0, length[annotation])
         end = np.minimum(start + rng.integers(0, 5, n_spans), length[annotation])
-        severity = rng.integers(0, 2, n_spans)
+        severity = rng.choice([0, 1, 3], n_spans)
         found = span_agreement(text, rater, length, annotation, start, end, severity)
         marked = [{} for _ in range(n)]
         for a, s, e, code in zip(annotation, start, end, severity, strict=True):
@@ -287,6 +287,16 @@ def test_span_agreement_is_that_of_brute_force(rng):
         expected += [kappa, touched / spans if spans else np.nan]
         assert found.n_pairs == 4
         np.testing.assert_allclose([found.f1, found.f1_severity, found.kappa, found.overlap], expected)
+
+
+def test_span_agreement_of_many_texts_is_counted_in_blocks(rng, monkeypatch):
+    n_texts, n_spans = 40, 300
+    text, rater, length = np.repeat(np.arange(n_texts), 3), np.tile(np.arange(3), n_texts), np.full(3 * n_texts, 30)
+    annotation, start = rng.integers(0, text.size, n_spans), rng.integers(0, 25, n_spans)
+    marks = annotation, start, start + rng.integers(1, 6, n_spans), rng.integers(0, 3, n_spans)
+    at_once = span_agreement(text, rater, length, *marks)
+    monkeypatch.setattr("analysis.stats.spans._BLOCK", 7)
+    assert span_agreement(text, rater, length, *marks) == at_once
 
 
 def test_agreement_is_reported_where_raters_share_an_output(mqm_file, analyse):
