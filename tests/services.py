@@ -7,9 +7,10 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.request
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -84,6 +85,16 @@ def wait_until(check: Callable[[], object], timeout_s: float, what: str) -> None
         if time.monotonic() > deadline:
             pytest.fail(f"not within {timeout_s} s: {what}")
         time.sleep(0.05)
+
+
+def site_answers(url: str) -> bool:
+    """Tell whether the site at this address shows its page to sign in.
+
+    It is for `wait_until`: each client of httpx reads all certificates, which takes longer than the request.
+    """
+    with suppress(OSError):
+        return urllib.request.urlopen(f"{url}/accounts/sign-in/", timeout=2).status == 200
+    return False
 
 
 @contextmanager

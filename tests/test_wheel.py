@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import httpx
 import pytest
 
-from tests.services import free_port, wait_until
+from tests.services import free_port, site_answers, wait_until
 
 ROOT = Path(__file__).parents[1]
 SOURCES = (
@@ -105,19 +105,13 @@ def demo(installed: Installed) -> Iterator[str]:
         )
     url = f"http://127.0.0.1:{port}"
     try:
-        wait_until(lambda: process.poll() is not None or answers(url), 300, "the demo answers")
+        wait_until(lambda: process.poll() is not None or site_answers(url), 300, "the demo answers")
         assert process.poll() is None, log.read_text()
         yield url
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
         process.wait()
-
-
-def answers(url: str) -> bool:
-    with suppress(httpx.TransportError):
-        return httpx.get(f"{url}/accounts/sign-in/").status_code == 200
-    return False
 
 
 def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:

@@ -1,9 +1,8 @@
 """An installation of its own, as in production, with a server that runs its jobs, and a researcher's browser."""
 
 import re
-import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -15,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, Response, expect
 
 from campaigns.platforms.link.plugin import Link
 from tests.jobs.processes import EMAIL, PASSWORD, Site
-from tests.services import free_port, wait_until
+from tests.services import free_port, site_answers, wait_until
 
 START_S, RESULT_MS = 120, 120_000
 
@@ -39,7 +38,7 @@ def serve(site: Site) -> str:
     port = free_port()
     site.start("-m", "gunicorn", "evalsite.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", "4")
     url = f"http://127.0.0.1:{port}"
-    wait_until(lambda: _answers(url), START_S, "the server answers")
+    wait_until(lambda: site_answers(url), START_S, "the server answers")
     return url
 
 
@@ -48,12 +47,6 @@ def in_site(site: Site, django_db_blocker: Any) -> Iterator[None]:
     """Let Django's connection be one to the installation's database: services and commands act in it."""
     with django_db_blocker.unblock(), site.database():
         yield
-
-
-def _answers(url: str) -> bool:
-    with suppress(OSError):
-        return urllib.request.urlopen(f"{url}/accounts/sign-in/", timeout=2).status == 200
-    return False
 
 
 @pytest.fixture(scope="module")
