@@ -98,7 +98,7 @@ def iter_choices(
 def _compared(campaign: Campaign, table: str, names: NameWorker, workers: Workers) -> Iterator[_Compared]:
     """Yield what finished assignments say on criteria whose answers are in a table, by assignment, page and criterion.
 
-    What a worker says of the same outputs again, in another HIT, is of a repeat.
+    What a worker says of the same outputs again, in another HIT, is of a repeat. Each chat is a source of its own.
     """
     criteria = {each.pk: each for each in campaign.criteria.all() if each.response_kind.table == table}
     seen: set[tuple[int, int, frozenset[int]]] = set()
@@ -114,11 +114,12 @@ def _compared(campaign: Campaign, table: str, names: NameWorker, workers: Worker
             if said is None or len(said.ranks) != len(shown):
                 continue
             kinds = [each.kind for each in shown]
-            if not any(kinds):
+            if not any(kinds) and not campaign.is_live:
                 key = assignment.worker_id, criterion, frozenset(each.output for each in shown)
                 kinds = [Kind.REPEAT] * len(shown) if key in seen else kinds
                 seen.add(key)
-            beginning = names(assignment.worker), pk, assignment.hit.number, page, shown[0].source, asked.name
+            source = f"{shown[0].source} {pk}.{page}" if campaign.is_live else shown[0].source
+            beginning = names(assignment.worker), pk, assignment.hit.number, page, source, asked.name
             yield _Compared(beginning, said, [each.system for each in shown], kinds)
 
 

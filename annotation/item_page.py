@@ -79,12 +79,16 @@ class ShownOutput:
 
 
 class ShownTurn(NamedTuple):
-    """A turn of the chat that is rated, and what is asked of it if it is a reply, the `reply`th one."""
+    """A turn of the chat that is rated, and what is asked of it if it is a reply, the `reply`th one.
+
+    `name`: what the chatbot is called, where there are two at once.
+    """
 
     by: Speaker
     text: str
     reply: int
     questions: Sequence[Question]
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,11 @@ class ItemPage:
     def asks_of_replies(self) -> bool:
         """Whether anything is asked of single replies of a chat."""
         return any(turn.questions for turn in self.turns)
+
+    @property
+    def compares_chats(self) -> bool:
+        """Whether it is about chats with two chatbots at once."""
+        return any(turn.name for turn in self.turns)
 
     def find(self, key: AnswerKey) -> Question | None:
         """Return what a key names on this page."""
@@ -207,7 +216,7 @@ def _turns(chat: Sequence[Utterance], questions: Sequence[Question]) -> list[Sho
         of_turn.setdefault(each.asked.turn, []).append(each)
     reply = count(1)
     return [
-        ShownTurn(said.by, said.text, next(reply) if said.by == "chatbot" else 0, of_turn.get(number, ()))
+        ShownTurn(said.by, said.text, next(reply) if said.by == "chatbot" else 0, of_turn.get(number, ()), said.name)
         for number, said in enumerate(chat, start=1)
     ]
 
@@ -238,6 +247,8 @@ def _outputs(
     for place, (_, of_item) in enumerate(blocks, start=1):
         shown = [_shown(block, parts, how) for block, parts in of_item if block.is_output or not is_compared]
         mine = [each for each in questions if each.asked.place == place]
+        if not shown and not mine:  # a chat, of which nothing is asked by itself
+            continue
         found.append(ShownOutput(ascii_uppercase[place - 1] if is_compared else str(place), _sections(shown), mine))
     return found
 

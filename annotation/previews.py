@@ -3,27 +3,33 @@
 Of a live campaign, whose chats do not exist yet, an example is shown for each.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from django.http import Http404
 
 from annotation.queries import ShownItem, ShownPage, pages_of_items, shown_pages
 from annotation.text_images import blocks_with_parts, stems
-from campaigns.contracts.chat import Speaker, Utterance
+from campaigns.contracts.chat import Speaker, Utterance, names_of
 from campaigns.design.paging import PageKind
 from campaigns.models import Campaign, Chatbot, HitItem, Output
 
 # The HIT of a preview before there are HITs, and how many outputs it has at most.
 SAMPLE_HIT, SAMPLE_SIZE = 0, 20
 
-EXAMPLE_CHAT = (
+_EXAMPLE_CHAT = (
     Utterance("worker", "Hello! Do you like dogs?"),
     Utterance("chatbot", "I do! I have two of them, and they love the beach. How about you?"),
     Utterance("worker", "I would like to have one, but my flat is too small."),
     Utterance("chatbot", "Perhaps a small one then. A friend of mine has a terrier who sleeps on a bookshelf."),
     Utterance("worker", "On a bookshelf? How does it get up there?"),
     Utterance("chatbot", "By way of the sofa, and nobody is allowed to move it."),
+)
+_OTHER_REPLIES = (
+    "Yes, dogs are good company. What do you like about them?",
+    "That is a pity. Is there a park near where you live?",
+    "I do not know. Perhaps it jumps.",
 )
 EXAMPLE_TOPIC, _EXAMPLE_STATEMENT = "dogs", "I have two dogs."
 
@@ -156,6 +162,17 @@ def _texts_of(campaign: Campaign, item: ShownItem) -> tuple[PreviewText, ...]:
         )
         for block, parts in blocks_with_parts(campaign, item)
     )
+
+
+def example_chat(campaign: Campaign) -> Sequence[Utterance]:
+    """Return a chat as an example; with two chatbots at once where workers compare them."""
+    if not campaign.compares_chats:
+        return _EXAMPLE_CHAT
+    first, second = names_of(2)
+    of_both: list[Utterance] = []
+    for said, reply, other in zip(_EXAMPLE_CHAT[::2], _EXAMPLE_CHAT[1::2], _OTHER_REPLIES, strict=True):
+        of_both += [said, replace(reply, name=first), Utterance("chatbot", other, second)]
+    return of_both
 
 
 def example_statement(campaign: Campaign) -> str:

@@ -126,11 +126,22 @@ def count_families(chatbots: Sequence[Chatbot]) -> int:
 
 
 def _chatbots(campaign: Campaign, ordinary: Sequence[Chatbot]) -> Step:
+    if campaign.compares_chats:
+        return _pairs(campaign, len(ordinary))
     n_families = count_families(ordinary)
     text = f"{counted(len(ordinary), 'chatbot')}, of {n_families} different families."
     if n_families < campaign.n_ordinary:
         more = "Add chatbots." if len(ordinary) == n_families else "Add chatbots, or change the family of some."
         text = f"A HIT needs {campaign.n_ordinary} of different families; there are {n_families}. {more}"
+        return Step("chatbots", "Chatbots", "campaigns:chatbots", "todo", text)
+    return Step("chatbots", "Chatbots", "campaigns:chatbots", "ok", text)
+
+
+def _pairs(campaign: Campaign, n_chatbots: int) -> Step:
+    n_pairs = n_chatbots * (n_chatbots - 1) // 2
+    text = f"{counted(n_chatbots, 'chatbot')}, which make {counted(n_pairs, 'pair')}."
+    if n_pairs < campaign.n_ordinary:
+        text = f"A HIT needs {counted(campaign.n_ordinary, 'pair')} of chatbots; there are {n_pairs}. Add chatbots."
         return Step("chatbots", "Chatbots", "campaigns:chatbots", "todo", text)
     return Step("chatbots", "Chatbots", "campaigns:chatbots", "ok", text)
 
@@ -257,6 +268,8 @@ def _unfit(campaign: Campaign, criterion: Criterion) -> str:
     kind = criterion.response_kind
     if criterion.scope == Scope.TURN and not campaign.is_live:
         return f"“{criterion.name}” is asked of each reply in a live chat, and there are none. Have it asked otherwise."
+    if criterion.scope == Scope.TURN and campaign.compares_chats:
+        return f"“{criterion.name}” is asked of each reply, and two chats are compared. Have it asked otherwise."
     if kind.is_of_text and campaign.is_live:
         return f"“{criterion.name}” is about the text of an output, and chats have none. Have it answered otherwise."
     if kind.is_of_text and criterion.scope != Scope.OUTPUT and campaign.page_kind != PageKind.OUTPUT:

@@ -160,11 +160,11 @@ def compared_in_hit(campaign: Campaign) -> Compared:
     """Return what the worker test compares of one HIT and one criterion: of given HITs, of the fullest.
 
     One query for given HITs, for documents, whose mean number of segments counts, and for comparisons. In a live
-    campaign the degraded chatbot has no twin.
+    campaign the degraded chatbot has no twin; it can only be compared with what it is shown with.
     """
     n_alike = count_alike(campaign)
     if not campaign.has_given_hits:
-        n_pairs = 0 if campaign.is_live else campaign.n_degraded
+        n_pairs = 0 if campaign.is_live and not campaign.compares_chats else campaign.n_degraded
         pages = Compared(n_pairs, campaign.n_degraded, campaign.n_ordinary, n_alike)
         return pages.times(_segments_per_document(campaign)) if campaign.page_kind == PageKind.DOCUMENT else pages
     twin = HitItem.objects.filter(hit=OuterRef("hit"), output=OuterRef("output"), kind=Kind.ORDINARY)

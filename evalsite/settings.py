@@ -261,6 +261,7 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.custom.Custom",
     "campaigns.protocols.dialogue.DialogueFree",
     "campaigns.protocols.dialogue.DialogueIcebreaker",
+    "campaigns.protocols.compare_chats.CompareChats",
     "campaigns.protocols.dialogue.StaticDialogue",
     "campaigns.protocols.dialogue.DialogueTurn",
     "campaigns.protocols.ssa.SensibleSpecific",

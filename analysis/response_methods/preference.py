@@ -140,6 +140,7 @@ class Preference(ResponseMethod[VoteData]):
 def compare_by_votes(data: VoteData, settings: AnalysisSettings) -> tuple[JudgedWorkers, VoteData, Votes, Strengths]:
     """Return the verdicts on workers, the votes that count, and the strengths that these show."""
     judged = judge_votes(data, settings)
+    data = data.without_degraded_systems()
     data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
     arrays = data.left, data.right, data.outcome, data.worker
     if settings.options.get("both_bad") == LEAVE_OUT:

@@ -75,6 +75,17 @@ class VoteData:
         names = ("left", "right", "worker", "outcome", "is_both_bad", "kind", "degraded", "assignment", "question")
         return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
+    def without_degraded_systems(self) -> "VoteData":
+        """Return the votes on systems that were ever shown as they are: a degraded chatbot is not compared."""
+        is_shown = np.zeros(len(self.systems), dtype=bool)
+        is_shown[self.left[self.degraded != 1]] = True
+        is_shown[self.right[self.degraded != 2]] = True
+        if is_shown.all():
+            return self
+        kept, code = self.take(is_shown[self.left] & is_shown[self.right]), np.cumsum(is_shown) - 1
+        systems = [name for name, is_kept in zip(self.systems, is_shown.tolist(), strict=True) if is_kept]
+        return replace(kept, systems=systems, left=code[kept.left], right=code[kept.right])
+
 
 def load_votes(
     path: Path, encoding: str | None = None, *, columns: Mapping[str, str] | None = None, items: Path | None = None

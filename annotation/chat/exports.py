@@ -110,6 +110,7 @@ def iter_transcripts(
     """Yield every chat of assignments in these states, by assignment and position.
 
     Of each: what was said and when, changes of topic, flags, and the ratings that followed, those of a reply with it.
+    Chats with two chatbots at once have the same `page`, and what was said of both is with the first one.
     """
     criteria, sent_topic = dict(campaign.criteria.values_list("pk", "name")), systems_sent_topic(campaign)
     for assignments, chats in _chunks(campaign, states):
@@ -131,6 +132,7 @@ def iter_transcripts(
                 "assignment_state": assignment.state,
                 "hit": assignment.hit.number,
                 "position": chat.item.position,
+                **({} if chat.item.page is None else {"page": chat.item.page}),
                 "system": chat.item.output.system.name,
                 "kind": KIND_NAMES[chat.item.kind],
                 "topic": chat.topic,

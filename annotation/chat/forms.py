@@ -41,6 +41,11 @@ def read_position(sent: QueryDict) -> int:
     return read_whole(sent.get("position")) or 0
 
 
+def read_place(sent: QueryDict) -> int:
+    """Return the place of the chatbot that a request is about, of those on its page; 0 if it names none."""
+    return read_whole(sent.get("place")) or 0
+
+
 class ChatFilter(FilterForm):
     """Which chats to list; empty fields do not filter. Workers are found by the names that the user may see."""
 

@@ -1,11 +1,14 @@
-"""What a worker's chat page shows, and how a chat begins."""
+"""What a worker's chat page shows, and how a chat begins: with one chatbot, or with several at once.
+
+Chats of one page take turns together: what the worker says is in all of them, and each awaits its own reply.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Assignment, Conversation, Turn
-from annotation.queries import pages_of
-from campaigns.contracts.chat import ChatRules, Utterance
+from annotation.queries import ShownItem, pages_of
+from campaigns.contracts.chat import ChatRules, Utterance, names_of
 from campaigns.design.seeds import draw_below, generator, shuffled
 from campaigns.models import Campaign, Chatbot
 from evalsite.lib.errors import DomainError
@@ -22,15 +25,15 @@ class Opening:
     statement: str = ""
 
 
-def get_opening(assignment: Assignment, position: int) -> Opening:
-    """Return how the chat at a position begins: the same however often it is asked. Two queries at most.
+def get_opening(assignment: Assignment, item: ShownItem) -> Opening:
+    """Return how the chat of an item begins: the same however often it is asked. Two queries at most.
 
     A persona is drawn from the chatbot's statements. A chatbot without any is given, as an ice-breaker, a statement of
     its family, else of any of the campaign's chatbots: the worker cannot tell which it is.
     """
     campaign = assignment.campaign
-    chatbot = get_chatbot(pages_of(assignment)[position].items[0].id)
-    rng = generator(campaign.seed, _OPENING, assignment.pk, position)
+    chatbot = get_chatbot(item.id)
+    rng = generator(campaign.seed, _OPENING, assignment.pk, item.position)
     n_wanted = chatbot.n_statements or len(chatbot.persona)
     places = shuffled(len(chatbot.persona), rng)[:n_wanted].tolist()
     persona = tuple(chatbot.persona[place] for place in sorted(places))
@@ -55,10 +58,19 @@ def get_chatbot(item_id: int) -> Chatbot:
     return Chatbot.objects.select_related("system").get(system__outputs__items=item_id)
 
 
-def find_conversation(assignment: Assignment) -> Conversation | None:
-    """Return the chat of the item that is to be rated next, if it has begun. One query."""
+def find_conversations(assignment: Assignment) -> list[Conversation]:
+    """Return the chats of the page that is to be rated next, in order; none before they have begun. One query."""
     page = pages_of(assignment).get(assignment.position)
-    return assignment.conversations.filter(item=page.items[0].id).first() if page else None
+    return conversations_of(assignment, page.items) if page else []
+
+
+def conversations_of(
+    assignment: Assignment, items: Sequence[ShownItem], *, is_locked: bool = False
+) -> list[Conversation]:
+    """Return the chats of items that are shown together, in their order; none before they have begun. One query."""
+    found = assignment.conversations.filter(item__in=[item.id for item in items]).order_by("pk")
+    by_item = {each.item_id: each for each in (found.select_for_update(no_key=True) if is_locked else found)}
+    return [by_item[item.id] for item in items if item.id in by_item]
 
 
 def is_given_up(conversation: Conversation) -> bool:
@@ -81,18 +93,37 @@ def topic_now(conversation: Conversation) -> str:
 
 @dataclass(frozen=True)
 class ChatPage:
-    """A chat as its page shows it. Nothing here may tell which chatbot it is."""
+    """A chat as its page shows it: with one chatbot, or with several at once. Nothing here may tell which they are.
+
+    `awaited`: the names of those whose reply is awaited, as in `names`.
+    """
 
     rules: ChatRules
     topic: str
     turns: Sequence[Utterance]
-    awaits_reply: bool = False
+    awaited: Sequence[str] = ()
     can_leave: bool = False
+    n_chatbots: int = 1
 
     @property
     def n_inputs(self) -> int:
         """How many messages the worker has sent."""
         return sum(turn.by == Turn.Speaker.WORKER for turn in self.turns)
+
+    @property
+    def awaits_reply(self) -> bool:
+        """Whether a reply is awaited."""
+        return bool(self.awaited)
+
+    @property
+    def number(self) -> int:
+        """The number of the turn that comes next."""
+        return 2 * self.n_inputs + (not self.awaits_reply)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What the chatbots are called, where there are several."""
+        return names_of(self.n_chatbots)
 
     @property
     def can_end(self) -> bool:
@@ -105,15 +136,34 @@ class ChatPage:
         return self.n_inputs >= self.rules.max_inputs
 
 
-def get_chat_page(assignment: Assignment, conversation: Conversation) -> ChatPage:
-    """Return a chat as its worker sees it now. Three queries at most."""
+def get_chat_page(assignment: Assignment, conversations: Sequence[Conversation]) -> ChatPage:
+    """Return the chats of a page as their worker sees them now. Two queries, and one for each that awaits a reply."""
+    names = names_of(len(conversations))
     return ChatPage(
         rules=assignment.campaign.chat_rules,
-        topic=topic_now(conversation),
-        turns=said_in(list_turns(conversation)),
-        awaits_reply=conversation.awaits_reply,
-        can_leave=is_given_up(conversation),
+        topic=topic_now(conversations[0]),
+        turns=said_on(conversations),
+        awaited=[name for name, each in zip(names, conversations, strict=True) if each.awaits_reply],
+        can_leave=any(is_given_up(each) for each in conversations),
+        n_chatbots=len(conversations),
     )
+
+
+def said_on(conversations: Sequence[Conversation]) -> list[Utterance]:
+    """Return what was said in the chats of a page: of several each message once, then their replies. One query."""
+    if len(conversations) == 1:
+        return said_in(list_turns(conversations[0]))
+    names = dict(zip((each.pk for each in conversations), names_of(len(conversations)), strict=True))
+    turns = Turn.objects.filter(conversation__in=conversations)
+    in_order = sorted(turns, key=lambda turn: (turn.number, names[turn.conversation_id]))
+    first = conversations[0].pk
+    return [
+        Utterance("worker", turn.text)
+        if turn.speaker == Turn.Speaker.WORKER
+        else Utterance("chatbot", turn.text, names[turn.conversation_id])
+        for turn in in_order
+        if turn.speaker == Turn.Speaker.CHATBOT or turn.conversation_id == first
+    ]
 
 
 def said_in(turns: Iterable[Turn]) -> list[Utterance]:

@@ -1,15 +1,16 @@
 """Keeping what a worker says and does in a chat. Asking the chatbot is `replies`.
 
-Every verb names the position of the item and is harmless when it is sent twice. The assignment is locked throughout, so
-that of two windows one goes first.
+Every verb names the position of the page, is harmless when it is sent twice, and returns the chats of the page: one,
+or those with several chatbots at once. The assignment is locked throughout, so that of two windows one goes first.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.chat.queries import get_opening, is_given_up
+from annotation.chat.queries import conversations_of, get_opening, is_given_up
 from annotation.models import Assignment, Conversation, Event, TopicChange, Turn
 from annotation.queries import pages_of
 from annotation.services.leases import reclaim, renew
@@ -21,65 +22,64 @@ LONGEST_TOPIC = 500
 
 
 @transaction.atomic
-def open_conversation(*, assignment_id: int, position: int, topic: str, opinion: str) -> Conversation:
-    """Begin the chat of the item that comes next, on the worker's topic or, where one is given, on that.
+def open_conversations(*, assignment_id: int, position: int, topic: str, opinion: str) -> list[Conversation]:
+    """Begin the chats of the page that comes next, on the worker's topic or, where one is given, on that.
 
     A chat that has begun stays as it is. Raises DomainError `no_topic`, `no_opinion`, `not_next` or `returned`.
     """
     assignment = _locked(assignment_id, position)
-    item_id = pages_of(assignment)[position].items[0].id
-    if begun := Conversation.objects.filter(assignment=assignment, item=item_id).first():
+    items = pages_of(assignment)[position].items
+    if begun := conversations_of(assignment, items):
         return begun
-    opening = get_opening(assignment, position)
-    topic = opening.statement or _topic(topic)
+    openings = [get_opening(assignment, item) for item in items]
+    topic = openings[0].statement or _topic(topic)
     opinion = _opinion(opinion)
-    conversation = Conversation.objects.create(
-        assignment=assignment, item_id=item_id, topic=topic, opinion=opinion, persona=list(opening.persona)
-    )
+    conversations = [
+        Conversation.objects.create(
+            assignment=assignment, item_id=item.id, topic=topic, opinion=opinion, persona=list(opening.persona)
+        )
+        for item, opening in zip(items, openings, strict=True)
+    ]
     _keep_lease(assignment)
-    return conversation
+    return conversations
 
 
 @transaction.atomic
 def keep_input(
     *, assignment_id: int, position: int, number: int, text: str, telemetry: Mapping[str, int] | None = None
-) -> Conversation:
-    """Keep what the worker says as turn `number`; it awaits the chatbot's reply then. Six queries.
+) -> list[Conversation]:
+    """Keep what the worker says as turn `number`; it awaits a reply in each chat of the page then. Six queries.
 
     A turn that is there already with this text changes nothing. After the lease has ended it is kept too, and the
     assignment is active again if its place is still free. Raises DomainError `empty_text`, `long_text`,
     `enough_inputs`, `awaits_reply`, `not_next_turn`, `chat_ended`, `no_chat`, `not_next` or `returned`.
     """
     assignment = _locked(assignment_id, position)
-    conversation = _conversation(assignment, position)
+    conversations = _conversations(assignment, position)
     text = text.replace("\0", "").replace("\r\n", "\n").strip()
-    mine = conversation.turns.filter(number=number, speaker=Turn.Speaker.WORKER, text=text)
-    if number <= conversation.n_turns and mine.exists():
-        return conversation
-    _check_input(conversation, number, text, assignment.campaign.chat_rules)
-    Turn.objects.create(
-        conversation=conversation,
-        number=number,
-        speaker=Turn.Speaker.WORKER,
-        text=text,
-        at=timezone.now(),
-        data=dict(telemetry or {}),
-    )
-    conversation.n_turns, conversation.n_inputs = number, conversation.n_inputs + 1
-    conversation.n_tries, conversation.retry_at, conversation.asked_until = 0, None, None
-    conversation.save(update_fields=["n_turns", "n_inputs", "n_tries", "retry_at", "asked_until"])
+    mine = conversations[0].turns.filter(number=number, speaker=Turn.Speaker.WORKER, text=text)
+    if number <= conversations[0].n_turns and mine.exists():
+        return conversations
+    for each in conversations:
+        _check_input(each, number, text, assignment.campaign.chat_rules)
+    at = timezone.now()
+    for each in conversations:
+        _add_input(each, number, text, at, dict(telemetry or {}))
     _keep_lease(assignment)
-    return conversation
+    return conversations
 
 
 @transaction.atomic
-def change_topic(*, assignment_id: int, position: int, by: str, topic: str, attitude: str) -> Conversation:
+def change_topic(*, assignment_id: int, position: int, by: str, topic: str, attitude: str) -> list[Conversation]:
     """Note that the chat's topic has changed. The same note, sent twice after the same turn, is one.
 
-    Raises DomainError `no_topic`, `no_opinion`, `bad_change`, `chat_ended`, `no_chat`, `not_next` or `returned`.
+    With several chatbots at once, of which each may change it, there are no such notes. Raises DomainError `no_topic`,
+    `no_opinion`, `bad_change`, `chat_ended`, `no_chat`, `not_next` or `returned`.
     """
     assignment = _locked(assignment_id, position)
-    conversation = _conversation(assignment, position)
+    conversation, *others = _conversations(assignment, position)
+    if others:
+        raise DomainError("bad_change", "With two chatbots at once, changes of the topic are not noted.")
     _check_open(conversation)
     if by not in TopicChange.By.values:
         raise DomainError("bad_change", "Choose who changed the topic.")
@@ -87,43 +87,45 @@ def change_topic(*, assignment_id: int, position: int, by: str, topic: str, atti
     if not conversation.topic_changes.filter(**noted).exists():
         TopicChange.objects.create(conversation=conversation, **noted)
     _keep_lease(assignment)
-    return conversation
+    return [conversation]
 
 
 @transaction.atomic
-def end_conversation(*, assignment_id: int, position: int) -> Conversation:
-    """End a chat, so that the worker goes on to rate it; once ended, do nothing.
+def end_conversations(*, assignment_id: int, position: int) -> list[Conversation]:
+    """End the chats of a page, so that the worker goes on to rate them; once ended, do nothing.
 
     Raises DomainError `few_inputs`, `no_chat`, `not_next` or `returned`.
     """
     assignment = _locked(assignment_id, position)
-    conversation = _conversation(assignment, position)
-    if conversation.state == Conversation.State.OPEN:
-        n_left = assignment.campaign.chat_rules.min_inputs - conversation.n_inputs
+    conversations = _conversations(assignment, position)
+    if conversations[0].state == Conversation.State.OPEN:
+        n_left = assignment.campaign.chat_rules.min_inputs - conversations[0].n_inputs
         if n_left > 0:
             more = "one more message" if n_left == 1 else f"{n_left} more messages"
             raise DomainError("few_inputs", f"Write {more} before you continue: a chat this short cannot be rated.")
-        _end(conversation, Conversation.State.ENDED)
+        for each in conversations:
+            _end(each, Conversation.State.ENDED)
         _keep_lease(assignment)
-    return conversation
+    return conversations
 
 
 @transaction.atomic
-def leave_conversation(*, assignment_id: int, position: int) -> Conversation:
-    """Go on without a chatbot that does not answer: its item stays unrated, and the HIT can be finished all the same.
+def leave_conversations(*, assignment_id: int, position: int) -> list[Conversation]:
+    """Go on without a chatbot that does not answer: its page stays unrated, and the HIT can be finished all the same.
 
     Raises DomainError `may_answer` if the awaited reply has not been given up, `no_chat`, `not_next` or `returned`.
     """
     assignment = _locked(assignment_id, position)
-    conversation = _conversation(assignment, position)
-    if conversation.state == Conversation.State.OPEN:
-        if not is_given_up(conversation):
+    conversations = _conversations(assignment, position)
+    if conversations[0].state == Conversation.State.OPEN:
+        if not any(is_given_up(each) for each in conversations):
             raise DomainError("may_answer", "The chatbot may still answer. Try again first.")
-        _end(conversation, Conversation.State.DEAD)
-        assignment.n_rated += 1
-        Event.objects.create(assignment=assignment, item_id=conversation.item_id, kind=Event.Kind.SKIPPED)
+        for each in conversations:
+            _end(each, Conversation.State.DEAD)
+            Event.objects.create(assignment=assignment, item_id=each.item_id, kind=Event.Kind.SKIPPED)
+        assignment.n_rated += len(conversations)
         _keep_lease(assignment)
-    return conversation
+    return conversations
 
 
 def _locked(assignment_id: int, position: int) -> Assignment:
@@ -137,13 +139,22 @@ def _locked(assignment_id: int, position: int) -> Assignment:
     return assignment
 
 
-def _conversation(assignment: Assignment, position: int) -> Conversation:
-    item_id = pages_of(assignment)[position].items[0].id
+def _conversations(assignment: Assignment, position: int) -> list[Conversation]:
     # Locked, for a reply that comes at this moment.
-    found = assignment.conversations.select_for_update(no_key=True).filter(item=item_id).first()
-    if found is None:
+    found = conversations_of(assignment, pages_of(assignment)[position].items, is_locked=True)
+    if not found:
         raise DomainError("no_chat", "Choose what to talk about first.")
     return found
+
+
+def _add_input(conversation: Conversation, number: int, text: str, at: datetime, telemetry: dict[str, int]) -> None:
+    """Store what the worker says; it awaits the chatbot's reply then."""
+    Turn.objects.create(
+        conversation=conversation, number=number, speaker=Turn.Speaker.WORKER, text=text, at=at, data=telemetry
+    )
+    conversation.n_turns, conversation.n_inputs = number, conversation.n_inputs + 1
+    conversation.n_tries, conversation.retry_at, conversation.asked_until = 0, None, None
+    conversation.save(update_fields=["n_turns", "n_inputs", "n_tries", "retry_at", "asked_until"])
 
 
 def _check_input(conversation: Conversation, number: int, text: str, rules: ChatRules) -> None:
@@ -163,7 +174,7 @@ def _check_input(conversation: Conversation, number: int, text: str, rules: Chat
         )
     if conversation.n_inputs >= rules.max_inputs:
         raise DomainError(
-            "enough_inputs", "This chat has reached the largest number of messages. Rate the chatbot now."
+            "enough_inputs", "This chat has reached the largest number of messages. Go on to the rating now."
         )
 
 

@@ -4,21 +4,21 @@ Both come here by POST; a script says so by `Accept: application/json`. Where a 
 anything, it sends the forms instead.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from annotation.chat.forms import read_input, read_position
-from annotation.chat.queries import find_conversation, list_turns, topic_now
+from annotation.chat.forms import read_input, read_place, read_position
+from annotation.chat.queries import find_conversations, list_turns, topic_now
 from annotation.chat.replies import ReplyState, fetch_reply_of
 from annotation.chat.services import (
     change_topic,
-    end_conversation,
+    end_conversations,
     keep_input,
-    leave_conversation,
-    open_conversation,
+    leave_conversations,
+    open_conversations,
 )
 from annotation.models import Assignment, Conversation, Turn
 from annotation.queries import assignment_id_of, get_assignment
@@ -55,15 +55,15 @@ def topic(request: HttpRequest, token: str) -> HttpResponse:
     """Begin a chat on a topic."""
     sent = request.POST
     draft = {"topic": sent.get("topic", ""), "opinion": sent.get("opinion", "")}
-    return _do(request, token, lambda pk, at: open_conversation(assignment_id=pk, position=at, **draft), draft)
+    return _do(request, token, lambda pk, at: open_conversations(assignment_id=pk, position=at, **draft), draft)
 
 
 @_for_forms
 def say(request: HttpRequest, token: str) -> HttpResponse:
-    """Keep what the worker says, and get the chatbot's reply."""
+    """Keep what the worker says, and get the chatbot's reply; a script gets those of several chatbots by `reply`."""
     sent = read_input(request.POST)
     try:
-        conversation = keep_input(
+        conversations = keep_input(
             assignment_id=assignment_id_of(token),
             position=sent.position,
             number=sent.number,
@@ -72,18 +72,26 @@ def say(request: HttpRequest, token: str) -> HttpResponse:
         )
     except DomainError as error:
         return _refuse(request, token, error, {"text": sent.text})
-    return _answer(request, token, conversation, after=sent.number)
+    if is_script(request) and len(conversations) > 1:
+        assignment = conversations[0].assignment
+        said = _describe(conversations[0], [], ReplyState("waiting"), assignment)
+        return data(said | {"number": sent.number + 1}, assignment.campaign)  # a reply may be there already
+    return _answer(request, token, conversations, after=sent.number)
 
 
 @_for_forms
 def reply(request: HttpRequest, token: str) -> HttpResponse:
-    """Get the reply that is awaited: again, where it was given up and the worker presses the button."""
+    """Get the reply that is awaited: again, where it was given up and the worker presses the button.
+
+    Of several chatbots at once a script names the place of one; a form gets the replies of all.
+    """
     assignment = get_assignment(token)
-    sent = read_input(request.POST)
-    conversation = find_conversation(assignment)
-    if conversation is None or sent.position != assignment.position:
+    sent, place = read_input(request.POST), read_place(request.POST)
+    conversations = find_conversations(assignment)
+    if not conversations or sent.position != assignment.position or place > len(conversations):
         return _refuse(request, token, DomainError("not_next", "This chat is over."), {})
-    return _answer(request, token, conversation, after=sent.number - 1, is_retry="again" in request.POST)
+    asked = conversations[place - 1 : place] if place else conversations
+    return _answer(request, token, asked, after=sent.number - 1, is_retry="again" in request.POST)
 
 
 @_for_forms
@@ -99,25 +107,25 @@ def end(request: HttpRequest, token: str) -> HttpResponse:
     """Go on from a chat to its rating; what is typed but not sent is asked about once."""
     typed = {"text": request.POST.get("text", "")}
     if typed["text"].strip() and not request.POST.get("warned"):
-        conversation = find_conversation(assignment := get_assignment(token))
-        if conversation and conversation.n_inputs >= assignment.campaign.chat_rules.min_inputs:
+        conversations = find_conversations(assignment := get_assignment(token))
+        if conversations and conversations[0].n_inputs >= assignment.campaign.chat_rules.min_inputs:
             return _refuse(request, token, _UNSENT, typed | {"warned": "yes"})
-    return _do(request, token, lambda pk, at: end_conversation(assignment_id=pk, position=at), typed)
+    return _do(request, token, lambda pk, at: end_conversations(assignment_id=pk, position=at), typed)
 
 
 @_for_forms
 def leave(request: HttpRequest, token: str) -> HttpResponse:
     """Go on without a chatbot that does not answer."""
-    return _do(request, token, lambda pk, at: leave_conversation(assignment_id=pk, position=at), {})
+    return _do(request, token, lambda pk, at: leave_conversations(assignment_id=pk, position=at), {})
 
 
 def _do(
-    request: HttpRequest, token: str, verb: Callable[[int, int], Conversation], draft: Mapping[str, str]
+    request: HttpRequest, token: str, verb: Callable[[int, int], Sequence[Conversation]], draft: Mapping[str, str]
 ) -> HttpResponse:
     """Do something with the chat at the position that was sent, and lead to what comes next."""
     assignment = get_assignment(token)
     try:
-        conversation = verb(assignment.pk, read_position(request.POST))
+        conversation = verb(assignment.pk, read_position(request.POST))[0]
     except DomainError as error:
         return _refuse(request, token, error, draft)
     if is_script(request):
@@ -127,13 +135,17 @@ def _do(
 
 
 def _answer(
-    request: HttpRequest, token: str, conversation: Conversation, *, after: int, is_retry: bool = False
+    request: HttpRequest, token: str, conversations: Sequence[Conversation], *, after: int, is_retry: bool = False
 ) -> HttpResponse:
-    """Get the reply, and answer with the turns after a number. Of a HIT that is no longer the worker's, nobody asks."""
+    """Get the replies, and answer a script with the turns of the first chat after a number.
+
+    Of a HIT that is no longer the worker's, nobody asks.
+    """
+    conversation = conversations[0]
     assignment = conversation.assignment
     if assignment.state != Assignment.State.ACTIVE:
         return _refuse(request, token, _NOT_ACTIVE, {})
-    reply_state = fetch_reply_of(conversation, is_retry=is_retry)
+    reply_state, *_ = [fetch_reply_of(each, is_retry=is_retry) for each in conversations]
     if not is_script(request):
         return see_other(url_of("hit", assignment), assignment.campaign)
     if reply_state.turn and reply_state.turn.number == after + 1:  # all that is new

@@ -65,7 +65,7 @@ def save_page(
     asked = asked_on(page, criteria, replies_to_rate(assignment.pk, page, criteria))
     responses = _read(answers, abstained or {}, asked)
     if assignment.campaign.is_live:
-        _check_chat(assignment, page.items[0].id)
+        _check_chat(assignment, page)
     if _keep(assignment, page, responses, telemetry or {}):
         return assignment
     # Another request has rated the page, or the lease has just ended: read it again.
@@ -187,10 +187,11 @@ def _claim(assignment: Assignment, n_items: int) -> bool:
     return update_one(Assignment, changes, expected)
 
 
-def _check_chat(assignment: Assignment, item_id: int) -> None:
-    """Refuse scores of a chat that has not ended."""
-    ended = Conversation.objects.filter(assignment=assignment, item=item_id, state=Conversation.State.ENDED)
-    if not ended.exists():
+def _check_chat(assignment: Assignment, page: ShownPage) -> None:
+    """Refuse scores of a chat that has not ended, or of several of which one has not."""
+    items = [item.id for item in page.items]
+    ended = Conversation.objects.filter(assignment=assignment, item__in=items, state=Conversation.State.ENDED)
+    if ended.count() < len(items):
         raise DomainError("chat_open", "Chat first, then rate the chatbot.")
 
 

@@ -22,20 +22,25 @@ class VisitError(Exception):
 class Talk:
     """Goes on with a chat from what its page shows: `number` is that of the next turn, odd where it is the worker's.
 
+    With several chatbots at once all are told the same, and asked for their replies one after the other.
+
     `send` sends one of the chat's forms, by name, and returns the server's answer, or None if nothing came back.
-    `on_turn` hears the number and text of every turn that the server has answered for. `is_ended`: whether the worker
+    `on_turn` hears the number and text of every turn that the server has answered for, and in the chat with which
+    chatbot, by its place from 1. `is_ended`: whether the worker
     says that the chat is over once the plan is, or just goes. `is_left` is for a chatbot that did not answer.
     """
 
     plan: ChatPlan
     number: int
     send: Send
-    on_turn: Callable[[int, str], None]
+    on_turn: Callable[[int, str, int], None]
     sleep: Callable[[float], None] = time.sleep
+    n_chatbots: int = 1
     is_ended: bool = True
     is_left: bool = field(init=False, default=False)
 
     _status: str = field(init=False, default="replied")
+    _place: int = field(init=False, default=1)
     _n_failed: int = field(init=False, default=0)
     _has_noted: bool = field(init=False, default=False)
     _waits_since: float = field(init=False, default_factory=time.monotonic)
@@ -54,7 +59,8 @@ class Talk:
                 self.is_left = verb == "leave"
                 return
             if verb == "say":
-                self.on_turn(self.number, values["text"])
+                for place in range(1, self.n_chatbots + 1):
+                    self.on_turn(self.number, values["text"], place)
             self._hear(answer)
 
     @property
@@ -74,13 +80,15 @@ class Talk:
         """Return what to send next, and the values that go with it."""
         number = {"number": str(self.number)}
         if not self._is_mine:
+            if self.n_chatbots > 1:
+                number["place"] = str(self._place)
             if self._status != "failed":
                 return "reply", number
             return ("leave", {}) if self._n_failed > self.plan.n_agains else ("reply", number | {"again": "1"})
         if self.is_done:
             return "end", {}
         change = self.plan.change
-        if change and change.n_inputs == self._n_inputs and not self._has_noted:
+        if self.n_chatbots == 1 and change and change.n_inputs == self._n_inputs and not self._has_noted:
             self._has_noted = True
             return "change", {"by": change.by, "topic": change.topic, "attitude": change.attitude}
         answer = {name: str(value) for name, value in self.plan.telemetry[self._n_inputs].items()}
@@ -90,9 +98,14 @@ class Talk:
         """Take in the server's answer, and wait where it says so."""
         if answer["number"] != self.number:
             self._n_failed, self._waits_since = 0, time.monotonic()
-        self.number, self._status = answer["number"], answer["status"]
         for turn in answer["turns"]:
-            self.on_turn(turn["number"], turn["text"])
+            self.on_turn(turn["number"], turn["text"], self._place)
+        if not self._is_mine and answer["number"] > self.number and self._place < self.n_chatbots:
+            self._place, self._status = self._place + 1, "waiting"
+            return
+        self.number, self._status = answer["number"], answer["status"]
+        if self._is_mine:
+            self._place = 1
         if answer["is_full"] and self._is_mine:
             self.plan = self.plan.cut(self._n_inputs)
         if self._status == "failed":

@@ -227,8 +227,11 @@ class Visitor:
             plan,
             int(form.hidden["number"]),
             lambda verb, values: self._send_as_script(verb, {"position": str(position), **values}),
-            lambda number, text: self.turns.append(AcknowledgedTurn(task.assignment_id, position, number, text)),
+            lambda number, text, place: self.turns.append(
+                AcknowledgedTurn(task.assignment_id, position + place - 1, number, text)
+            ),
             self.sleep,
+            len(task.pages[position].items),
             is_ended=not is_leaving,
         )
         talk.go_on()

@@ -162,6 +162,7 @@ def describe_hit(campaign: Campaign, n_items: int) -> dict[str, Any]:
     """Return what a worker may know of a HIT before it, and what it asks of them."""
     return {
         "is_live": campaign.is_live,
+        "is_compared": campaign.compares_chats,
         "n_items": n_items,
         "minutes": campaign.minutes_per_hit,
         "reward": campaign.reward,

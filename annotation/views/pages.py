@@ -1,6 +1,6 @@
 """What comes next in an assignment: an item or a chat, the last page, or how it ended."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpResponse
@@ -9,13 +9,13 @@ from django.urls import reverse
 from annotation.arrivals import find_offer
 from annotation.asked import AnswerKey
 from annotation.chat.forms import TELEMETRY as TELEMETRY_OF_INPUT
-from annotation.chat.queries import find_conversation, get_chat_page, get_opening, list_turns, said_in
+from annotation.chat.queries import find_conversations, get_chat_page, get_opening, said_on
 from annotation.chat.services import LONGEST_TOPIC
 from annotation.forms import TELEMETRY
 from annotation.item_page import make_item_page
 from annotation.models import Assignment, Conversation, TopicChange
 from annotation.places import is_revoked
-from annotation.queries import count_pages, get_current_page
+from annotation.queries import ShownPage, count_pages, get_current_page
 from annotation.saved import saved_answers
 from annotation.text_images import stems_in
 from annotation.tokens import token_of
@@ -59,10 +59,9 @@ def show_next(
         return _feedback(assignment)
     said = {"notice": notice, "is_error": is_error, "return_url": url_of("return", assignment)}
     said |= _kept_as(assignment, "item")
-    conversation = find_conversation(assignment) if campaign.is_live else None
-    if campaign.is_live and (conversation is None or conversation.state == Conversation.State.OPEN):
-        return _chat(assignment, conversation, said, draft or {}, status)
-    said_here = said_in(list_turns(conversation)) if conversation else []
+    conversations = find_conversations(assignment) if campaign.is_live else []
+    if campaign.is_live and (not conversations or conversations[0].state == Conversation.State.OPEN):
+        return _chat(assignment, shown.page, conversations, said, draft or {}, status)
     item = make_item_page(
         campaign,
         shown.page,
@@ -71,7 +70,7 @@ def show_next(
         stem_of=stems_in(assignment),
         is_text=assignment.is_accessible,
         saved=saved_answers(assignment, shown.page, shown.criteria) if campaign.is_revisable else None,
-        chat=said_here,
+        chat=said_on(conversations) if conversations else (),
     )
     context = said | {
         "is_live": campaign.is_live,
@@ -83,43 +82,46 @@ def show_next(
     }
     if campaign.can_choose_text and not assignment.is_accessible and not item.is_marked:
         context["text_form"] = {"method": "post", "action": url_of("text", assignment)}
-    if conversation:  # the page may have the address of the chat's form
+    if conversations:  # the page may have the address of the chat's form
         context["form"] = {"method": "post", "action": url_of("hit", assignment)}
     return page("rate/item.html", context, campaign=campaign, status=status)
 
 
 def _chat(
     assignment: Assignment,
-    conversation: Conversation | None,
+    shown: ShownPage,
+    conversations: Sequence[Conversation],
     said: dict[str, Any],
     draft: Mapping[str, str],
     status: int,
 ) -> HttpResponse:
     """Show the page on which a chat begins, or goes on."""
     urls = {name: url_of(name, assignment) for name in _CHAT_FORMS}
-    context = said | chat_context(assignment.campaign, assignment.position, assignment.n_items)
+    context = said | chat_context(assignment.campaign, shown.position, shown.number, shown.n_pages)
     context |= {"urls": urls, "draft": draft}
-    if conversation is None:
+    if not conversations:
         template = "rate/topic.html"
         context |= _kept_as(assignment, "topic")
-        context["statement"] = get_opening(assignment, assignment.position).statement
+        context["statement"] = get_opening(assignment, shown.items[0]).statement
         context["form"] = {"method": "post", "action": urls["topic"]}
     else:
         template = "rate/chat.html"
         context |= _kept_as(assignment, "chat") | {
-            "chat": get_chat_page(assignment, conversation),
+            "chat": get_chat_page(assignment, conversations),
             "method": "post",
             "telemetry": tuple(TELEMETRY_OF_INPUT),  # what the script fills in
         }
     return page(template, context, campaign=assignment.campaign, status=status, may_fetch=True)
 
 
-def chat_context(campaign: Campaign, position: int, n_items: int) -> dict[str, Any]:
-    """Return what all pages of a chat show."""
+def chat_context(campaign: Campaign, position: int, number: int, n_pages: int) -> dict[str, Any]:
+    """Return what all pages of a chat show: of the item at `position`, on so many pages."""
     return {
         "is_live": True,
         "position": position,
-        "n_items": n_items,
+        "number": number,
+        "n_pages": n_pages,
+        "is_compared": campaign.compares_chats,
         "instructions": campaign.instructions,
         "opinions": Conversation.Opinion.choices,
         "changes": TopicChange.By.choices,

@@ -10,9 +10,9 @@ from annotation.chat.queries import ChatPage
 from annotation.item_page import make_item_page
 from annotation.monitoring import get_access
 from annotation.previews import (
-    EXAMPLE_CHAT,
     EXAMPLE_TOPIC,
     PreviewBar,
+    example_chat,
     example_statement,
     first_hit,
     get_preview_page,
@@ -54,7 +54,7 @@ def preview_item(request: SignedInRequest, campaign: Campaign, hit: int, positio
         criteria_of(campaign),
         stem_of=stem_of,
         is_text=is_text,
-        chat=EXAMPLE_CHAT if campaign.is_live else (),
+        chat=example_chat(campaign) if campaign.is_live else (),
     )
     if position < found.n_pages:
         next_url = _begin_url(campaign, hit, position + 1)
@@ -83,7 +83,7 @@ def preview_topic(request: SignedInRequest, campaign: Campaign, hit: int, positi
     """Show the page on which a chat begins."""
     found = get_preview_page(campaign, hit, position)
     chat_url = reverse("monitoring:preview_chat", args=[campaign.public_id, hit, position])
-    context = chat_context(campaign, position, found.n_pages) | {
+    context = chat_context(campaign, position, position, found.n_pages) | {
         "statement": example_statement(campaign),
         "form": {"method": "get", "action": chat_url},
         "preview": PreviewBar(campaign, hit, found),
@@ -96,8 +96,9 @@ def preview_chat(request: SignedInRequest, campaign: Campaign, hit: int, positio
     """Show a chat, an example, as it is when some messages were sent."""
     found = get_preview_page(campaign, hit, position)
     rating_url = reverse("monitoring:preview_item", args=[campaign.public_id, hit, position])
-    context = chat_context(campaign, position, found.n_pages) | {
-        "chat": ChatPage(campaign.chat_rules, example_statement(campaign) or EXAMPLE_TOPIC, EXAMPLE_CHAT),
+    topic, n_chatbots = example_statement(campaign) or EXAMPLE_TOPIC, len(found.page.items)
+    context = chat_context(campaign, position, position, found.n_pages) | {
+        "chat": ChatPage(campaign.chat_rules, topic, example_chat(campaign), n_chatbots=n_chatbots),
         "method": "dialog",  # which sends nothing
         "urls": {"end": rating_url},
         "preview": PreviewBar(campaign, hit, found),

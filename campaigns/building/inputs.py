@@ -11,7 +11,7 @@ from campaigns.building.refusals import refusal
 from campaigns.contracts.protocol import Format
 from campaigns.design.composition import Layout, Mix
 from campaigns.design.errors import DesignError
-from campaigns.design.paging import PageKind, compare_outputs, join_documents, write_out
+from campaigns.design.paging import PageKind, compare_outputs, join_documents, write_out, write_out_live
 from campaigns.design.plan import HitPlan, plan_hits
 from campaigns.design.sampling import Leftover
 from campaigns.design.seeds import Codes, Mask
@@ -79,6 +79,16 @@ class BuildInputs:
         return self.mix.layout == Layout.BY_SYSTEM
 
     @property
+    def compares_chats(self) -> bool:
+        """Whether workers chat with two of the systems at once."""
+        return self.is_live and self.page_kind == PageKind.COMPARISON
+
+    @property
+    def n_comparisons(self) -> int:
+        """Of how many degraded items of a HIT workers can say that they are worse than what they are compared with."""
+        return 0 if self.is_live and not self.compares_chats else self.mix.n_degraded
+
+    @property
     def n_sources(self) -> int:
         """Number of sources that have outputs."""
         return int(np.unique(self.source).size)
@@ -99,8 +109,8 @@ def make_plan(inputs: BuildInputs) -> HitPlan:
     _check_pages(inputs)
     _check_references(inputs)
     with in_words(inputs):
-        if inputs.page_kind != PageKind.OUTPUT and not inputs.is_live:
-            return _plan_pages(inputs)
+        if inputs.page_kind != PageKind.OUTPUT:
+            return _plan_live_pages(inputs) if inputs.is_live else _plan_pages(inputs)
         return plan_hits(
             mix,
             source=inputs.source,
@@ -132,6 +142,13 @@ def _plan_pages(inputs: BuildInputs) -> HitPlan:
         is_degradable=None if is_degradable is None else pages.any_of(is_degradable),
     )
     return write_out(plan, pages, system=inputs.system, is_degradable=is_degradable)
+
+
+def _plan_live_pages(inputs: BuildInputs) -> HitPlan:
+    """Return the HITs of pages on which workers chat with two systems at once."""
+    pages = compare_outputs(inputs.source, inputs.system, inputs.outputs_per_page, inputs.seed)
+    plan = plan_hits(inputs.mix, source=pages.source, system=pages.system, seed=inputs.seed, n_hits=inputs.n_hits)
+    return write_out_live(plan, pages, system=inputs.system)
 
 
 @contextmanager
@@ -172,7 +189,7 @@ def _check_live(inputs: BuildInputs) -> None:
 
 def _check_pages(inputs: BuildInputs) -> None:
     """Refuse what pages with several outputs do not have, and documents where no source belongs to one."""
-    if inputs.page_kind == PageKind.OUTPUT:
+    if inputs.page_kind == PageKind.OUTPUT or inputs.is_live:
         return
     if inputs.mix.n_reference or inputs.mix.layout != Layout.POOLED:
         raise DomainError(

@@ -161,14 +161,19 @@ def propose_design(inputs: BuildInputs, *, raters: Raters, time: RaterTime, pres
         )
 
     def is_passable(mix: Mix) -> bool:
-        n_pairs = 0 if inputs.is_live else mix.n_degraded
+        n_pairs = replace(inputs, mix=mix).n_comparisons
         compared = Compared(n_pairs, mix.n_degraded, mix.n_ordinary, test.n_alike).times(test.n_criteria)
         return smallest_p_value(test.preset, compared) < test.alpha
 
     inputs = replace(inputs, mix=preset)
     try:
         mix, n_hits_each = choose_mix(
-            raters, time, preset, most_ordinary=_most_ordinary(inputs), is_passable=is_passable
+            raters,
+            time,
+            preset,
+            most_ordinary=_most_ordinary(inputs),
+            most_degraded=preset.n_degraded if inputs.compares_chats else None,
+            is_passable=is_passable,
         )
         n_to_cover = None
         if not inputs.is_live:
@@ -207,6 +212,8 @@ def _has_anchor(inputs: BuildInputs) -> bool:
 
 def _most_ordinary(inputs: BuildInputs) -> int:
     """Return how many ordinary items a HIT can have at most."""
+    if inputs.compares_chats:
+        return max(inputs.system.size * (inputs.system.size - 1) // 2, 1)
     if inputs.family is not None:
         return int(np.unique(inputs.family).size)
     if inputs.mix.layout == Layout.POOLED:

@@ -51,8 +51,13 @@ def _too_few_outputs(inputs: "BuildInputs") -> str:
 def _too_few_systems(inputs: "BuildInputs") -> str:
     """Say which source has the fewest outputs."""
     n_wanted = inputs.mix.n_ordinary
+    n_there = len(inputs.system_names)
+    if inputs.compares_chats:
+        return (
+            f"A HIT needs {counted(n_wanted, 'pair')} of chatbots, and {counted(n_there, 'chatbot')} make "
+            f"{n_there * (n_there - 1) // 2:,}. Add chatbots, or ask for fewer pairs in a HIT."
+        )
     if inputs.is_live:
-        n_there = len(inputs.system_names)
         n_families = np.unique(inputs.family).size if inputs.family is not None else n_there
         return (
             f"A HIT needs {counted(n_wanted, 'chatbot')} of different families, and there are {n_there:,}, of "

@@ -1,7 +1,8 @@
 """How workers chat in a campaign whose systems they meet live, and what was said."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from string import ascii_uppercase
 from typing import Any, Literal
 
 Opening = Literal["free", "icebreaker"]
@@ -40,7 +41,16 @@ class ChatRules:
 
 @dataclass(frozen=True)
 class Utterance:
-    """One turn of a dialogue: who says what. In a dialogue that was collected before, the worker is its person."""
+    """One turn of a dialogue: who says what. In a dialogue that was collected before, the worker is its person.
+
+    `name`: what the chatbot is called, where there are two at once.
+    """
 
     by: Speaker
     text: str
+    name: str = ""
+
+
+def names_of(n_chatbots: int) -> Sequence[str]:
+    """Return what chatbots of a page are called: letters, where there are several."""
+    return ascii_uppercase[:n_chatbots] if n_chatbots > 1 else ("",)

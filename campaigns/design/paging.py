@@ -16,7 +16,7 @@ from campaigns.design.errors import DesignError
 from campaigns.design.plan import HitPlan, Hits, PlanTotals
 from campaigns.design.seeds import Codes, Mask, generator, shuffled
 
-_PAGES, _ORDER, _DEGRADED = 1, 2, 3  # of the generators that a seed gives, beside the plan's own
+_PAGES, _ORDER, _DEGRADED, _BESIDE = 1, 2, 3, 4  # of the generators that a seed gives, beside the plan's own
 
 
 class PageKind(StrEnum):
@@ -170,6 +170,41 @@ def write_out(plan: HitPlan, pages: Pages, *, system: Codes, is_degradable: Mask
         page=hits.position[page_of],
     )
     return HitPlan(written, _count(plan, written, system), plan.seed)
+
+
+def write_out_live(plan: HitPlan, pages: Pages, *, system: Codes) -> HitPlan:
+    """Return a plan of pages on which systems are met live as one of items.
+
+    Parameters
+    ----------
+    plan : HitPlan
+        In the layout `BY_SYSTEM`; its "outputs" are pages, −1 a page with the degraded system.
+    pages : Pages
+        Of two systems each.
+    system : int, (n_outputs,)
+        Each output is a system.
+
+    Returns
+    -------
+    HitPlan
+        Output −1 is the degraded system. What it is shown with is a repeat: the systems in turn, so that each is there
+        equally often, give or take one. Their order on the page changes as in `write_out`.
+    """
+    n = system.size
+    is_degraded = plan.hits.kind == Kind.DEGRADED
+    n_degraded = int(is_degraded.sum())
+    beside = np.resize(shuffled(n, generator(plan.seed, _BESIDE)), n_degraded)
+    met = replace(pages, members=[*pages.members, *(np.array([other, n]) for other in beside.tolist())])
+    page = plan.hits.output.copy()
+    page[is_degraded] = len(pages.members) + np.arange(n_degraded)
+    written = write_out(
+        replace(plan, hits=replace(plan.hits, output=page)),
+        met,
+        system=np.append(system, system.max() + 1),
+        is_degradable=np.arange(n + 1) == n,
+    )
+    hits = replace(written.hits, output=np.where(written.hits.output == n, -1, written.hits.output))
+    return replace(written, hits=hits, totals=_count(plan, hits, system))
 
 
 def _order_of(plan: HitPlan, pages: Pages, system: Codes) -> list[NDArray[np.int64]]:

@@ -82,6 +82,7 @@ def choose_mix(
     preset: Mix,
     *,
     most_ordinary: int,
+    most_degraded: int | None = None,
     is_passable: Callable[[Mix], bool],
 ) -> tuple[Mix, int]:
     """Return the mix of a HIT, and how many such HITs a rater has time for.
@@ -94,6 +95,8 @@ def choose_mix(
         The protocol's. Its layout is kept, and its shares of copies where workers are tested.
     most_ordinary : int
         Ordinary items that a HIT can have: outputs, or systems with an output for one source, or families.
+    most_degraded : int, optional
+        Degraded items that a HIT can have; by default as many as ordinary ones, and of systems met live one.
     is_passable : callable
         Whether a worker can pass the worker test with one such HIT. Not called where workers are not tested.
 
@@ -128,7 +131,7 @@ def choose_mix(
     size = min(time.n_items // n_wanted, LARGEST_HIT)
     most = min(most_ordinary, size) if is_pooled else min(most_ordinary, size, preset.n_ordinary)
     for n_ordinary in range(most, 0, -1):
-        mix = _mix(situation, preset, n_ordinary, is_passable)
+        mix = _mix(situation, preset, n_ordinary, most_degraded, is_passable)
         if mix and mix.size <= size:
             return mix, n_wanted if is_pooled else max(1, size // mix.size)
     raise DesignError(
@@ -137,7 +140,9 @@ def choose_mix(
     )
 
 
-def _mix(situation: Situation, preset: Mix, n_ordinary: int, is_passable: Callable[[Mix], bool]) -> Mix | None:
+def _mix(
+    situation: Situation, preset: Mix, n_ordinary: int, most_degraded: int | None, is_passable: Callable[[Mix], bool]
+) -> Mix | None:
     """Return the mix with so many ordinary items, and copies in proportion; None if there is none."""
 
     def scaled(n: int) -> int:
@@ -148,7 +153,8 @@ def _mix(situation: Situation, preset: Mix, n_ordinary: int, is_passable: Callab
     n_repeat = 0 if is_live or n_ordinary == 1 else n_repeat
     if not situation.is_tested:
         return Mix(n_ordinary, n_repeat=n_repeat, layout=preset.layout)
-    most_degraded = 1 if is_live else n_ordinary
+    if most_degraded is None:
+        most_degraded = 1 if is_live else n_ordinary
     for n_degraded in range(max(1, min(scaled(preset.n_degraded), most_degraded)), most_degraded + 1):
         has_anchor = preset.has_anchor and n_repeat > 0
         try:

@@ -113,22 +113,26 @@ class DesignForm(PartialForm):
         super().__init__(data, initial={name: getattr(campaign, name) for name in self.base_fields})
         self._is_live = campaign.is_live
         if self._is_live:
-            self._be_live()
+            self._be_live(is_compared=campaign.compares_chats)
         if campaign.has_given_hits:
             for name in self.fields.keys() - WORKERS:
                 del self.fields[name]
 
-    def _be_live(self) -> None:
+    def _be_live(self, *, is_compared: bool) -> None:
         """Leave out what chatbots do not have, and say the rest in words of chats."""
         for name in NOT_OF_CHATS:
             del self.fields[name]
         ordinary, n_hits = self.fields["n_ordinary"], self.fields["n_hits"]
-        ordinary.label, ordinary.help_text = "Chatbots", "Each of another family."
-        self.fields["n_degraded"] = forms.IntegerField(
-            label="Degraded", min_value=0, max_value=1, help_text="0 or 1: there is one such chatbot."
-        )
+        if is_compared:
+            ordinary.label, ordinary.help_text = "Pairs of chatbots", "Each pair once in a HIT."
+            self.fields["n_degraded"].help_text = "Pairs in which one is the degraded chatbot."
+        else:
+            ordinary.label, ordinary.help_text = "Chatbots", "Each of another family."
+            self.fields["n_degraded"] = forms.IntegerField(
+                label="Degraded", min_value=0, max_value=1, help_text="0 or 1: there is one such chatbot."
+            )
         n_hits.required, n_hits.help_text = True, "Choose how many HITs to build."
-        self.fields["workers_per_hit"].help_text = "Each chats with all of its chatbots."
+        self.fields["workers_per_hit"].help_text = "Each has all of its chats."
         self.fields["seed"].help_text = "The same chatbots, design and seed give the same HITs."
 
     def groups(self) -> list[tuple[str, list[forms.BoundField], str]]:

@@ -199,6 +199,11 @@ class Campaign(models.Model):
         return bool(self.chat)
 
     @property
+    def compares_chats(self) -> bool:
+        """Whether workers chat with two of its systems at once and compare them."""
+        return self.is_live and self.page_kind == PageKind.COMPARISON
+
+    @property
     def chat_rules(self) -> ChatRules:
         """The rules of its chats; those of the study where it has none."""
         return ChatRules.from_json(self.chat)

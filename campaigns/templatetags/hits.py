@@ -46,7 +46,18 @@ _LIVE_KINDS = _KINDS | {
 }
 
 
+_COMPARED_KINDS = _KINDS | {
+    Kind.ORDINARY: _Words("ordinary", "ordinary", "", "chatbots of the campaign, two at once"),
+    Kind.DEGRADED: _Words(
+        "degraded", "degraded", "D", "one of two answers with random replies: careful workers prefer the other"
+    ),
+    Kind.REPEAT: _Words("beside it", "beside it", "=", "what the degraded chatbot is compared with"),
+}
+
+
 def _kinds(campaign: Campaign) -> Mapping[Kind, _Words]:
+    if campaign.compares_chats:
+        return _COMPARED_KINDS
     return _LIVE_KINDS if campaign.is_live else _KINDS
 
 

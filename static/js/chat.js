@@ -1,9 +1,15 @@
 // @ts-check
-// `[data-chat]`: a worker's chat. Says what the worker says, waits for replies, goes on to the rating; never loses what
-// was typed. The server alone knows the state of the chat; where the page differs, the page is loaded again.
+// `[data-chat]`: a worker's chat, or two at once. Says what the worker says, waits for replies, goes on to the rating;
+// never loses what was typed. The server alone knows the state of the chat; where the page differs, it is loaded again.
 import { mount as connect } from "./chat_server.js";
 
 /** @typedef {import("./chat_server.js").Answer} Answer */
+
+/**
+ * One of the chatbots: its name and place if there are two, else "" and 0; the number of the turn that comes next in its
+ * chat; the answer with which its reply was given up.
+ * @typedef {{ name: string, place: number, number: number, isAwaited: boolean, failure?: Answer }} Chatbot
+ */
 
 /** @typedef {{ read(): any, write(value: object): void, remove(): void }} KeptInBrowser */
 
@@ -22,15 +28,33 @@ export function mount(el, stored) {
   const server = connect(el);
   const number = composer.field("number"), warned = composer.field("warned");
 
+  const awaited = el.dataset.chatAwaits; // absent if none is
+  const next = Number(number.value);
+  /** @type {Chatbot[]} */
+  const chatbots = [...(el.dataset.chatNames ?? " ")].map((letter, k, { length }) => {
+    const name = letter.trim(), isAwaited = awaited?.includes(name) ?? false;
+    return { name, place: length > 1 ? k + 1 : 0, number: next + Number(awaited !== undefined && !isAwaited), isAwaited };
+  });
+
   const sayLost = () => {
     log.setTyping(false);
     notice.show(LOST, ["connect"]);
   };
   const clearNotice = () => notice.clear() && composer.focus();
 
-  /** Show the state of the chat. @param {Answer} answer */
-  const take = (answer) => {
-    number.value = String(answer.number);
+  /** Show whether replies are awaited, and what can be done about those that were given up. */
+  const settle = () => {
+    const isAwaited = chatbots.some((each) => each.isAwaited);
+    const failure = chatbots.find((each) => each.failure)?.failure;
+    log.setTyping(isAwaited);
+    composer.setBusy(isAwaited || failure !== undefined);
+    if (failure) notice.show(failure.message ?? "", failure.can_leave ? ["reply", "leave"] : ["reply"]);
+  };
+
+  /** Show the state of a chat. @param {Answer} answer @param {Chatbot} chatbot */
+  const take = (answer, chatbot) => {
+    chatbot.number = answer.number ?? chatbot.number;
+    number.value = String(Math.min(...chatbots.map((each) => each.number)));
     const nInputs = answer.n_inputs ?? 0;
     inputs.value = nInputs;
     endButton.setAttribute("aria-disabled", String(nInputs < inputs.max));
@@ -38,7 +62,7 @@ export function mount(el, stored) {
     endCount.textContent = `${nInputs} of ${inputs.max}`;
     find("[data-chat-inputs] span").textContent = answer.progress ?? "";
     form.classList.toggle("is-full", answer.is_full ?? false);
-    for (const turn of answer.turns ?? []) log.add(turn.by, turn.text);
+    for (const { by, text } of answer.turns ?? []) log.add(by === "chatbot" ? by + chatbot.name : by, text);
   };
 
   /** Say why something was refused; load the page again if the page is out of date. @param {Answer} answer */
@@ -49,27 +73,31 @@ export function mount(el, stored) {
     } else notice.show(answer.message ?? "", [], true);
   };
 
-  /** Ask for the reply until there is one or it is given up. @param {Answer} answer */
-  const follow = async (answer) => {
+  /** Ask for a reply until there is one or it is given up. @param {Answer} answer @param {Chatbot} chatbot */
+  const follow = async (answer, chatbot) => {
     while (answer.status === "waiting") {
-      take(answer);
+      take(answer, chatbot);
+      chatbot.isAwaited = true;
       log.setTyping(true);
       await server.rest(answer.wait_ms ?? 0);
-      answer = await askReply({});
+      answer = await askReply({}, chatbot);
     }
-    log.setTyping(false);
-    composer.setBusy(answer.status === "failed");
+    chatbot.isAwaited = false;
+    chatbot.failure = answer.status === "failed" ? answer : undefined;
     if (answer.status === "refused") refuse(answer);
     else if (answer.status === "barred") notice.reset();
-    else take(answer);
-    if (answer.status === "failed") notice.show(answer.message ?? "", answer.can_leave ? ["reply", "leave"] : ["reply"]);
+    else take(answer, chatbot);
+    settle();
   };
 
-  /** @param {Record<string, string>} more */
-  const askReply = async (more) => {
+  /** @param {Record<string, string>} more @param {Chatbot} chatbot */
+  const askReply = async (more, chatbot) => {
+    chatbot.isAwaited = true;
+    chatbot.failure = undefined;
     composer.setBusy(true);
     log.setTyping(true);
-    const fields = { position: composer.field("position").value, number: number.value, ...more };
+    const fields = { position: composer.field("position").value, number: String(chatbot.number), ...more };
+    if (chatbot.place) fields.place = String(chatbot.place);
     const answer = await server.retry(replyForm.action, fields, sayLost);
     clearNotice();
     return answer;
@@ -92,8 +120,9 @@ export function mount(el, stored) {
       composer.restore(text);
     } else turn.sent();
     draft.keep({ draft: composer.text, pending: null });
-    if (answer.status !== "barred") return follow(answer);
-    draft.submit(form, form.action);
+    if (answer.status === "barred") return draft.submit(form, form.action);
+    const answered = answer.status === "refused" ? chatbots.slice(0, 1) : chatbots;
+    return Promise.all(answered.map((chatbot) => follow(answer, chatbot)));
   };
 
   /** Go on to the rating. @param {string} url */
@@ -131,7 +160,8 @@ export function mount(el, stored) {
     event.preventDefault();
     notice.clear();
     composer.focus();
-    follow(await askReply({ again: "1" }));
+    const failed = chatbots.filter((each) => each.failure);
+    for (const each of failed) askReply({ again: "1" }, each).then((answer) => follow(answer, each));
   });
   find('[data-chat-action="connect"]').addEventListener("click", server.tryNow);
 
@@ -143,7 +173,7 @@ export function mount(el, stored) {
     // Another window's message may have taken its number.
     if (pending && log.textOf(pending.number) !== pending.text) composer.restore(pending.text);
     draft.keep({ draft: composer.text, pending: null });
-    if (el.hasAttribute("data-chat-awaits")) askReply({}).then(follow);
+    for (const each of chatbots) if (each.isAwaited) askReply({}, each).then((answer) => follow(answer, each));
   }
 }
 
@@ -370,19 +400,22 @@ function mountLog(el) {
     const turn = /** @type {HTMLElement} */ (template.content.firstElementChild?.cloneNode(true));
     const words = turn.querySelector("[data-chat-text]");
     if (words) words.textContent = text;
-    list.append(turn);
+    const last = /** @type {HTMLElement | null} */ (list.lastElementChild);
+    const name = turn.dataset.name ?? "";
+    if (last && name && (last.dataset.name ?? "") > name) last.before(turn); // B was faster than A
+    else list.append(turn);
     follow(turn);
     return turn;
   };
 
-  /** What was said as the turn of a number. @param {number} number */
-  const textOf = (number) => list.children[number - 1]?.querySelector("[data-chat-text]")?.textContent;
+  /** What the worker said as the turn of a number. @param {number} number */
+  const textOf = (number) => list.querySelectorAll(".turn-worker [data-chat-text]")[(number - 1) / 2]?.textContent;
 
   /** @param {boolean} isTyping */
   const setTyping = (isTyping) => {
     if (typing.hidden === !isTyping) return;
     typing.hidden = !isTyping;
-    said.textContent = isTyping ? "The chatbot is writing." : "";
+    said.textContent = isTyping ? (said.dataset.chatTypingSaid ?? "") : "";
     if (isTyping) follow(null);
   };
 

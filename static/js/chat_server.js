@@ -30,8 +30,9 @@ async function read(response) {
 export function mount(el) {
   const page = el.dataset.chatUrl ?? location.href;
   let hasAnswered = false, isBarred = false;
-  /** @type {() => void} */
-  let wake = () => {};
+  /** What ends each wait that goes on. @type {Set<() => void>} */
+  const waits = new Set();
+  const wake = () => waits.forEach((end) => end());
 
   const isReachable = async () => {
     try {
@@ -72,13 +73,15 @@ export function mount(el) {
   /** Wait so long, or until there is a connection, or somebody wants to try. @param {number} ms */
   const rest = (ms) =>
     new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      wake = () => {
+      const end = () => {
         clearTimeout(timer);
+        waits.delete(end);
         resolve(undefined);
       };
+      const timer = setTimeout(end, ms);
+      waits.add(end);
     });
-  addEventListener("online", () => wake());
+  addEventListener("online", wake);
 
   /**
    * Send until an answer comes, later and later.
@@ -98,7 +101,7 @@ export function mount(el) {
     post,
     retry,
     rest,
-    tryNow: () => wake(),
+    tryNow: wake,
     /** Whether the last try found that the browser lets no script talk to the server, and forms may get there. */
     get isBarred() {
       return isBarred && navigator.onLine;

@@ -33,10 +33,10 @@ from analysis.study import run_study
 from annotation.asked import AnswerKey
 from annotation.chat.services import (
     change_topic,
-    end_conversation,
+    end_conversations,
     keep_input,
-    leave_conversation,
-    open_conversation,
+    leave_conversations,
+    open_conversations,
 )
 from annotation.models import Assignment, Conversation, Turn
 from annotation.queries import criteria_of
@@ -62,18 +62,18 @@ MINUTES, MINUTES_OF_DEAD = 12, 4
 def chat(assignment: Assignment, position: int, inputs=INPUTS, *, opinion: str = "like", is_dead: bool = False) -> None:
     """Hold the chat at a position, as the pages do, with a chatbot that says little."""
     where = {"assignment_id": assignment.pk, "position": position}
-    open_conversation(**where, topic=TOPICS[position - 1], opinion=opinion)
+    open_conversations(**where, topic=TOPICS[position - 1], opinion=opinion)
     for k, text in enumerate(inputs):
-        conversation = keep_input(**where, number=2 * k + 1, text=text)
+        (conversation,) = keep_input(**where, number=2 * k + 1, text=text)
         if is_dead:
             Conversation.objects.filter(pk=conversation.pk).update(n_failures=1, n_tries=3)
-            leave_conversation(**where)
+            leave_conversations(**where)
             return
         Turn.objects.create(conversation=conversation, number=2 * k + 2, speaker="chatbot", text="Tell me more of it")
         Conversation.objects.filter(pk=conversation.pk).update(n_turns=2 * k + 2)
         if position == 1:
             change_topic(**where, by=("chatbot", "next")[k % 2], topic="boats", attitude="like")
-    end_conversation(**where)
+    end_conversations(**where)
 
 
 def work(campaign: Campaign, name: str, *, is_careful: bool = True, dead: int = 0, n_chats: int = 6) -> Assignment:

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from annotation.chat.services import open_conversation
+from annotation.chat.services import open_conversations
 from annotation.clients import remember
 from annotation.models import Assignment, PlaceFreed, Worker
 from annotation.places import PATIENCE, taking_part
@@ -331,7 +331,7 @@ def test_who_begins_a_chat_while_newcomers_come_loses_nothing(owner: User) -> No
 
     def act(k: int) -> None:
         if k < len(early):
-            open_conversation(assignment_id=early[k].pk, position=1, topic="Tea", opinion="like")
+            open_conversations(assignment_id=early[k].pk, position=1, topic="Tea", opinion="like")
             return
         with suppress(DomainError):
             start_assignment(campaign=campaign, worker_key=f"new-{k}")

@@ -77,10 +77,13 @@ def test_instructions_tell_the_rules(protocol: Any, owner: User) -> None:
     text = make_campaign(owner, protocol.slug).instructions
     html = render_markdown(text)
     assert "  " not in text
-    asked = "each reply of the chatbot" if protocol.method == "ssa" else "seven statements"
+    asked = {
+        "ssa": ("Topic", "each reply of the chatbot"),
+        "preference": ("topic of your choice", "which chatbot is better"),
+    }.get(protocol.method, ("Topic", "seven statements"))
     assert html.count("<ul>") == (2 if protocol.method == "ssa" else 1)
     inputs = f"at least {protocol.chat.min_inputs} messages"
-    for word in (inputs, "Topic", "some seconds", asked, "feedback", "private"):
+    for word in (inputs, *asked, "some seconds", "feedback", "private"):
         assert word in html
     assert ("of your choice" in html) == (protocol.chat.opening == "free")
     assert "degraded" not in html.lower()

@@ -399,13 +399,14 @@ class Worker:
         return self.page.locator("#code").inner_text()
 
     def chat(self, n_inputs: int, *, is_interrupted: bool) -> None:
-        """Begin a chat, send messages, each with its reply, and end it."""
+        """Begin a chat, send messages, each with its reply or, of two chatbots at once, replies, and end it."""
         topic = self.page.get_by_label("What would you like to talk about?")
         if topic.count():
             self.type(topic, "the sea")
         self.activate(self.page.get_by_role("radio").first)
         self.press("Start the chat")
         self._wait_for_chat()
+        n_chatbots = len(self.page.locator("[data-chat]").get_attribute("data-chat-names") or " ")
         for number in range(1, n_inputs + 1):
             self.type(self.page.get_by_label("Your message"), f"This is message {number}.")
             if is_interrupted and number == n_inputs:
@@ -415,8 +416,8 @@ class Worker:
                 press(self.page, "Enter")
             else:
                 self.press("Send")
-            expect(self.page.locator(".log .turn-chatbot")).to_have_count(number)
-        self.next_page(lambda: self.press("Rate this chatbot"))
+            expect(self.page.locator(".log .turn-chatbot")).to_have_count(number * n_chatbots)
+        self.next_page(lambda: self.press("Rate this chatbot" if n_chatbots == 1 else "Compare the chatbots"))
 
     def _wait_for_chat(self) -> None:
         expect(self.page.locator("#text:not([maxlength])")).to_be_attached()  # its script takes the limit away

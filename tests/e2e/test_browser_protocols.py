@@ -74,6 +74,7 @@ TRIALS: Mapping[str, Trial] = {
     "custom": Trial(),
     "dialogue-free": CHATS,
     "dialogue-icebreaker": CHATS,
+    "compare-chats": replace(CHATS, design={"n_ordinary": 3, "n_degraded": 6}, n_workers=3, n_hits=2),
     "ssa-chat": replace(CHATS, n_inputs=4, n_hits=2, quality={"Plain": 1.5, "Attentive": 0.2, "Forgetful": -1.2}),
     "dialogue-static": Trial(),
     "dialogue-turn": Trial(),

@@ -12,11 +12,13 @@ from django.urls import reverse
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
+from annotation.previews import SAMPLE_HIT
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign, Output, Source, System
 from campaigns.protocols import list_protocols
 from campaigns.services.hits import execute_build
 from evalsite.accounts.models import User
+from tests.annotation.chat.chat_campaigns import make_live_campaign
 from tests.campaigns.cast import make_campaign
 from tests.conftest import signed_in
 
@@ -25,8 +27,11 @@ LARGEST = 60 << 10
 COLOURS = 64
 # A file of another name, where the protocol's own is another picture.
 NAMES = {"ranking": "ranking-item"}
-PICTURES = {each.slug: NAMES.get(each.slug, each.slug) for each in list_protocols() if each.chat is None}
-"""The name of each protocol's picture; a live chat has a chatbot that answers, and no picture."""
+_CHATS = ("compare-chats",)
+PICTURES = {
+    each.slug: NAMES.get(each.slug, each.slug) for each in list_protocols() if each.chat is None or each.slug in _CHATS
+}
+"""The name of each protocol's picture; of live chats only those have one whose page differs."""
 
 FIRST = "Der Zug nach Basel fährt heute von Gleis 5."
 SECOND = "Fahrgäste nach Bern steigen bitte in Olten um."
@@ -78,6 +83,8 @@ def fill(campaign: Campaign) -> None:
 
 
 def build(owner: User, slug: str) -> Campaign:
+    if slug in _CHATS:
+        return make_live_campaign(owner, slug)
     campaign = make_campaign(owner, slug)
     fill(campaign)
     campaign.n_ordinary, campaign.n_degraded, campaign.n_repeat, campaign.n_reference = 1, 0, 0, 0
@@ -142,7 +149,8 @@ def test_browser_draw(live_server, tab: Page, owner: User, slug: str) -> None:
     campaign = build(owner, slug)
     cookie = signed_in(owner).cookies[settings.SESSION_COOKIE_NAME].value
     tab.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}])
-    address = reverse("monitoring:preview_item", args=[campaign.public_id, 1, 1])
+    name, hit = ("preview_chat", SAMPLE_HIT) if slug in _CHATS else ("preview_item", 1)
+    address = reverse(f"monitoring:{name}", args=[campaign.public_id, hit, 1])
     tab.set_viewport_size({"width": 1200 if campaign.outputs_per_page > 1 else 820, "height": 900})
     tab.goto(live_server.url + address)
     tab.wait_for_load_state("networkidle")

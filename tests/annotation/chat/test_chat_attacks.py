@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings as SettingsWrapper
 
-from annotation.chat.services import open_conversation
+from annotation.chat.services import open_conversations
 from annotation.models import Assignment, Conversation, Turn
 from annotation.services.assignments import expire_leases, return_assignment, start_assignment
 from campaigns.models import Campaign, Chatbot
@@ -54,7 +54,7 @@ def worker(client: Client, campaign: Campaign) -> Worker:
 def give_to_somebody_else(assignment: Assignment) -> None:
     expire_leases(now=timezone.now() + timedelta(days=1))
     bobs = start_assignment(campaign=assignment.campaign, worker_key="bob")
-    open_conversation(assignment_id=bobs.pk, position=1, topic="Tea", opinion="like")
+    open_conversations(assignment_id=bobs.pk, position=1, topic="Tea", opinion="like")
 
 
 def give_back(assignment: Assignment) -> None:

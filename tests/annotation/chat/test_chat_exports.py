@@ -18,7 +18,7 @@ from analysis.ratings.loading import load_ratings
 from annotation.chat import exports as transcripts
 from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from annotation.chat.replies import fetch_reply_of
-from annotation.chat.services import keep_input, leave_conversation, open_conversation
+from annotation.chat.services import keep_input, leave_conversations, open_conversations
 from annotation.exports import ALL_STATES, iter_events
 from annotation.models import Assignment, Conversation, Turn
 from annotation.worker_names import hashed_name
@@ -265,10 +265,10 @@ def unanswered(owner: User) -> Campaign:
     campaign = open_live_campaign(owner)
     Chatbot.objects.update(connector="telepathy", secrets=encrypt_secrets({"api_key": "sk-very-secret"}))
     assignment = take_hit(campaign, "ann")
-    open_conversation(assignment_id=assignment.pk, position=1, topic="tea", opinion="like")
-    chat = keep_input(assignment_id=assignment.pk, position=1, number=1, text="Hello")
+    open_conversations(assignment_id=assignment.pk, position=1, topic="tea", opinion="like")
+    (chat,) = keep_input(assignment_id=assignment.pk, position=1, number=1, text="Hello")
     assert fetch_reply_of(chat).status == "failed"
-    leave_conversation(assignment_id=assignment.pk, position=1)
+    leave_conversations(assignment_id=assignment.pk, position=1)
     return campaign
 
 

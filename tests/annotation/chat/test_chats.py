@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from annotation.asked import AnswerKey
-from annotation.chat.queries import find_conversation, get_opening, topic_now
+from annotation.chat.queries import find_conversations, get_opening, topic_now
 from annotation.chat.services import (
     change_topic,
-    end_conversation,
+    end_conversations,
     keep_input,
-    leave_conversation,
-    open_conversation,
+    leave_conversations,
+    open_conversations,
 )
 from annotation.models import Assignment, Conversation, Event, TopicChange, Turn
 from annotation.queries import criteria_of, pages_of
@@ -48,11 +48,11 @@ def refused(code: str):
 
 def begin(assignment: Assignment, position: int = 1, **sent: str) -> Conversation:
     sent = {"topic": "the sea", "opinion": "like"} | sent
-    return open_conversation(assignment_id=assignment.pk, position=position, **sent)
+    return open_conversations(assignment_id=assignment.pk, position=position, **sent)[0]
 
 
 def say(assignment: Assignment, number: int, text: str = "Hello there", position: int = 1) -> Conversation:
-    return keep_input(assignment_id=assignment.pk, position=position, number=number, text=text)
+    return keep_input(assignment_id=assignment.pk, position=position, number=number, text=text)[0]
 
 
 def answer(chat: Conversation, text: str = "Hello yourself") -> None:
@@ -68,7 +68,7 @@ def talk(assignment: Assignment, chat: Conversation, n_inputs: int = 10) -> None
 
 
 def end(assignment: Assignment, position: int = 1) -> Conversation:
-    return end_conversation(assignment_id=assignment.pk, position=position)
+    return end_conversations(assignment_id=assignment.pk, position=position)[0]
 
 
 # --- Beginning
@@ -83,7 +83,7 @@ def test_a_free_chat_is_on_the_workers_topic(assignment: Assignment) -> None:
 def test_a_topic_and_an_opinion_are_wanted(assignment: Assignment, sent: dict[str, str], code: str) -> None:
     with refused(code):
         begin(assignment, **sent)
-    assert find_conversation(assignment) is None
+    assert find_conversations(assignment) == []
 
 
 @on_both
@@ -94,9 +94,13 @@ def test_a_chat_begins_once(assignment: Assignment) -> None:
 
 def test_an_icebreaker_is_a_statement_of_a_persona_and_stays_the_same(owner: User) -> None:
     assignment = start_assignment(campaign=open_live_campaign(owner, "dialogue-icebreaker"), worker_key="ann")
-    openings = {position: get_opening(assignment, position) for position in pages_of(assignment)}
+    openings = {
+        position: get_opening(assignment, pages_of(assignment)[position].items[0]) for position in pages_of(assignment)
+    }
     assert {opening.statement for opening in openings.values()} <= set(PERSONA)
-    assert openings == {position: get_opening(assignment, position) for position in openings}
+    assert openings == {
+        position: get_opening(assignment, pages_of(assignment)[position].items[0]) for position in openings
+    }
     assert begin(assignment, topic="my own").topic == openings[1].statement
 
 
@@ -106,7 +110,7 @@ def test_statements_are_drawn_for_each_chat(owner: User) -> None:
     drawn = set()
     for k in range(12):
         assignment = start_assignment(campaign=campaign, worker_key=f"worker-{k}")
-        drawn.add(get_opening(assignment, 1).persona)
+        drawn.add(get_opening(assignment, pages_of(assignment)[1].items[0]).persona)
     assert drawn == {(statement,) for statement in PERSONA}
 
 
@@ -267,7 +271,7 @@ def test_a_message_without_a_reply_does_not_keep_a_long_chat_from_its_end(
 def test_a_chatbot_that_may_answer_cannot_be_left(assignment: Assignment, chat: Conversation) -> None:
     say(assignment, 1)
     with refused("may_answer"):
-        leave_conversation(assignment_id=assignment.pk, position=1)
+        leave_conversations(assignment_id=assignment.pk, position=1)
 
 
 def test_a_hit_with_a_dead_chatbot_can_be_finished(assignment: Assignment) -> None:
@@ -277,9 +281,9 @@ def test_a_hit_with_a_dead_chatbot_can_be_finished(assignment: Assignment) -> No
         if position == 3:
             say(assignment, 1, position=3)
             Conversation.objects.filter(pk=chat.pk).update(n_tries=3)  # as often as may be
-            assert leave_conversation(assignment_id=assignment.pk, position=3).state == State.DEAD
+            assert leave_conversations(assignment_id=assignment.pk, position=3)[0].state == State.DEAD
             with refused("not_next"):
-                leave_conversation(assignment_id=assignment.pk, position=3)
+                leave_conversations(assignment_id=assignment.pk, position=3)
             assignment.refresh_from_db()
             continue
         for k in range(10):

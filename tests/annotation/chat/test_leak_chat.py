@@ -61,6 +61,43 @@ def walk(campaign: Campaign, name: str) -> tuple[str, list[Served]]:
     return token, served
 
 
+def walk_pairs(campaign: Campaign, name: str) -> tuple[str, list[Served]]:
+    """Chat through a whole HIT with two chatbots at once."""
+    client = Client()
+    assignment = start_assignment(campaign=campaign, worker_key=f"{campaign.public_id}:{name}")
+    token = token_of(assignment)
+    url = {view: reverse(f"rate:{view}", args=[token]) for view in ("hit", "topic", "say", "reply", "end")}
+    json = {"Accept": "application/json"}
+    vote = {f"answer_{campaign.criteria.get().pk}": "1"}
+    served = []
+    for item in assignment.hit.items.select_related("output__system").order_by("position")[::2]:
+        at, found = {"position": item.position}, Served(item)
+        found.keep("topic", client.get(url["hit"]))
+        client.post(url["topic"], at | {"topic": "the sea", "opinion": "like"})
+        found.keep("begun", client.get(url["hit"]))
+        for number in (1, 3):
+            sent = at | {"number": number, "text": f"Message {number}"}
+            found.keep(f"said {number}", client.post(url["say"], sent, headers=json))
+            for place in (1, 2):
+                asked = at | {"number": number + 1, "place": place}
+                found.keep(f"reply {number} {place}", client.post(url["reply"], asked, headers=json))
+        found.keep("talked", client.get(url["hit"]))
+        found.keep("ended", client.post(url["end"], at, headers=json))
+        found.keep("rating", client.get(url["hit"]))
+        client.post(url["hit"], at | vote)
+        served.append(found)
+    assert assignment.responses.count() == len(served)
+    return token, served
+
+
+@pytest.fixture
+def pairs(owner: User) -> Campaign:
+    fields = {"workers_per_hit": 2, "n_hits": 1, "chat": {"min_inputs": 2}, "n_degraded": 3}
+    campaign = open_live_campaign(owner, "compare-chats", chatbots=CHATBOTS[:3], **fields)
+    assert {each.kind for each in HitItem.objects.filter(hit__campaign=campaign)} == {0, 1, 2}
+    return campaign
+
+
 @pytest.fixture
 def campaign(owner: User) -> Campaign:
     return open_live_campaign(owner, workers_per_hit=2, n_hits=1, chat={"min_inputs": 2})
@@ -73,11 +110,12 @@ def normalised(found: Served, name: str, token: str, replies: list[str]) -> str:
         for written in (reply, _escaped(reply), _in_json(reply)):
             text = text.replace(written, "REPLY")
     k = found.item.position
-    text = re.sub(rf"(Chat|chat|Item|item|topic) {k}\b", r"\1 K", text)
+    number = found.item.page or k
+    text = re.sub(rf"(Chat|chat|Item|item|topic) ({number}|{k})\b", r"\1 K", text)
     text = re.sub(r'data-kept="[0-9a-f]{16}"', 'data-kept="KEPT"', text)
     text = re.sub(rf'((?:name="position" value|data-chat-position)=)"{k}"', r'\1"K"', text)
-    text = re.sub(rf'value="{k - 1}"( aria-labelledby="progress-label")', r'value="K"\1', text)
-    return re.sub(r"Save and finish|Rate this chatbot|Next", "GO ON", text)
+    text = re.sub(rf'value="{number - 1}"( aria-labelledby="progress-label")', r'value="K"\1', text)
+    return re.sub(r"Save and finish|Rate this chatbot|Compare the chatbots|Next", "GO ON", text)
 
 
 def _escaped(text: str) -> str:
@@ -112,6 +150,14 @@ def differing(campaign: Campaign, walks: list[tuple[str, list[Served]]]) -> list
 
 def test_the_pages_of_all_chats_are_alike(campaign: Campaign) -> None:
     assert differing(campaign, [walk(campaign, "ann"), walk(campaign, "bea")]) == []
+
+
+def test_the_pages_of_all_chats_with_two_chatbots_are_alike(pairs: Campaign) -> None:
+    walks = [walk_pairs(pairs, "ann"), walk_pairs(pairs, "bea")]
+    assert differing(pairs, walks) == []
+    found = walks[0][1][3]
+    found.pages["talked"] = found.pages["talked"].replace('data-name="A"', 'data-name="A" data-kind="1"', 1)
+    assert differing(pairs, walks) == ["talked"]
 
 
 def test_the_questions_about_replies_are_alike(campaign: Campaign) -> None:

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from annotation.chat import replies
 from annotation.chat.replies import ReplyState, draw_delay_s, fetch_reply_of
-from annotation.chat.services import keep_input, leave_conversation, open_conversation
+from annotation.chat.services import keep_input, leave_conversations, open_conversations
 from annotation.models import Assignment, Conversation, Event, Turn
 from annotation.services.assignments import start_assignment
 from campaigns.models import Campaign, Chatbot, System
@@ -45,8 +45,8 @@ def begin(campaign: Campaign, *, is_degraded: bool = False, **limits: Any) -> Co
     positions = {item.output.system.is_degraded: item.position for item in assignment.hit.items.all()}
     Assignment.objects.filter(pk=assignment.pk).update(n_rated=positions[is_degraded] - 1)
     where = {"assignment_id": assignment.pk, "position": positions[is_degraded]}
-    open_conversation(**where, topic="the sea", opinion="like")
-    return keep_input(**where, number=1, text="Hello")
+    open_conversations(**where, topic="the sea", opinion="like")
+    return keep_input(**where, number=1, text="Hello")[0]
 
 
 def fetch(chat: Conversation, **more: Any) -> ReplyState:
@@ -114,7 +114,7 @@ def test_a_chatbot_that_was_given_up_can_be_left(chat: Conversation) -> None:
     bots.SCRIPT.append(RuntimeError("no"))
     assert fetch(chat).status == "failed"
     where = {"assignment_id": chat.assignment_id, "position": chat.item.position}
-    assert leave_conversation(**where).state == Conversation.State.DEAD
+    assert leave_conversations(**where)[0].state == Conversation.State.DEAD
     assert fetch(chat, is_retry=True) == ReplyState("replied"), "a chat that is over awaits nothing"
     assert len(bots.ASKED) == 1
 
@@ -130,7 +130,7 @@ def test_a_chatbot_that_has_answered_since_cannot_be_left(chat: Conversation) ->
     assert chat.turns.get(number=2).data["n_tries"] == 2
     keep_input(**where, number=3, text="And then?")
     with pytest.raises(DomainError, check=lambda error: error.code == "may_answer"):
-        leave_conversation(**where)
+        leave_conversations(**where)
     assert fetch(chat) == ReplyState("replied")
 
 

@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.chat.replies import ReplyState
-from annotation.chat.services import end_conversation
+from annotation.chat.services import end_conversations
 from annotation.models import Conversation
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
@@ -70,7 +70,7 @@ def test_a_reply_to_a_chat_that_has_ended_is_not_added_to_it(owner: User) -> Non
 
     def be_left() -> str:
         try:
-            end_conversation(assignment_id=chat.assignment_id, position=chat.item.position)
+            end_conversations(assignment_id=chat.assignment_id, position=chat.item.position)
         finally:
             connection.close()
         return "Too late"

@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from annotation.chat.exports import iter_transcripts
 from annotation.chat.replies import fetch_reply_of
-from annotation.chat.services import change_topic, keep_input, open_conversation
+from annotation.chat.services import change_topic, keep_input, open_conversations
 from annotation.models import Assignment, Conversation, Turn
 from annotation.services.assignments import start_assignment
 from campaigns.connectors.degraded.plugin import Degraded
@@ -113,7 +113,7 @@ def talk_to_all(campaign: Campaign, server: ChatServer, requests: list[Request])
         Assignment.objects.filter(pk=assignment.pk).update(n_rated=item.position - 1)
         where = {"assignment_id": assignment.pk, "position": item.position}
         name, before = item.output.system.name, (len(server.received), len(Witness.given), len(requests))
-        given.topics[name] = open_conversation(**where, topic=FIRST, opinion="like").topic
+        given.topics[name] = open_conversations(**where, topic=FIRST, opinion="like")[0].topic
         _say(where, 1, "Hello, how are you?")
         change_topic(**where, by="chatbot", topic=SECOND, attitude="like")
         _say(where, 3, "And what else?")
@@ -126,7 +126,7 @@ def talk_to_all(campaign: Campaign, server: ChatServer, requests: list[Request])
 
 
 def _say(where: dict[str, Any], number: int, text: str) -> None:
-    chat = keep_input(**where, number=number, text=text)
+    (chat,) = keep_input(**where, number=number, text=text)
     found = Conversation.objects.select_related("assignment__campaign").get(pk=chat.pk)
     assert fetch_reply_of(found, sleep=lambda _: None).status == "replied"
 
@@ -214,8 +214,8 @@ def test_a_retried_reply_is_asked_for_with_the_topic_of_that_moment(owner: User,
     item = assignment.hit.items.get(output__system__name="Coral")
     Assignment.objects.filter(pk=assignment.pk).update(n_rated=item.position - 1)
     where = {"assignment_id": assignment.pk, "position": item.position}
-    open_conversation(**where, topic=FIRST, opinion="like")
-    chat = keep_input(**where, number=1, text="Hello")
+    open_conversations(**where, topic=FIRST, opinion="like")
+    (chat,) = keep_input(**where, number=1, text="Hello")
     server.behave("status", times=1, status=400)
     found = Conversation.objects.select_related("assignment__campaign").get(pk=chat.pk)
     assert fetch_reply_of(found).status == "failed"

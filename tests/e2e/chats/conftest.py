@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import FrameLocator, Page
 from pytest_django.fixtures import Settings as SettingsWrapper
 
-from annotation.chat.services import open_conversation
+from annotation.chat.services import open_conversations
 from annotation.tokens import token_of
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
@@ -49,7 +49,7 @@ def complaints() -> Iterator[Complaints]:
 def chat(page: Page, live_server: Any, campaign: Campaign, complaints: Complaints) -> Page:
     """The first chat of a HIT, on the sea. It has begun in no page: other tests choose a topic there."""
     assignment = take_hit(campaign)
-    open_conversation(assignment_id=assignment.pk, position=1, topic="the sea", opinion="ambivalent")
+    open_conversations(assignment_id=assignment.pk, position=1, topic="the sea", opinion="ambivalent")
     opened = open_hit(page, live_server.url, campaign, complaints)
     script_is_there(opened)
     return opened

@@ -9,7 +9,7 @@ from playwright.sync_api import Dialog, Page, Route, expect
 
 from annotation.asked import AnswerKey
 from annotation.chat.replies import fetch_reply_of
-from annotation.chat.services import end_conversation, keep_input, open_conversation
+from annotation.chat.services import end_conversations, keep_input, open_conversations
 from annotation.models import Assignment, Conversation, Event, PlaceFreed, Response
 from annotation.services.assignments import expire_leases, release_assignment, start_assignment
 from annotation.services.ratings import save_page
@@ -232,7 +232,7 @@ def test_browser_a_worker_who_was_away_for_too_long_reads_it_at_once(
     expire_leases(now=timezone.now() + timedelta(days=1))
     for k in range(campaign.hits.count()):
         other = start_assignment(campaign=campaign, worker_key=f"other-{k}")
-        open_conversation(assignment_id=other.pk, position=1, topic="Tea", opinion="like")
+        open_conversations(assignment_id=other.pk, position=1, topic="Tea", opinion="like")
     box(chat).fill("I am back")
     box(chat).press("Enter")
     expect(heading(chat)).to_have_text("This task was offered to others")
@@ -316,8 +316,8 @@ def test_browser_a_hit_with_a_dead_chatbot_is_finished(
 def chat_and_rate(assignment: Assignment, position: int) -> None:
     """Have a chat and rate it, by the services that the pages call."""
     here = {"assignment_id": assignment.pk, "position": position}
-    open_conversation(**here, topic="the sea", opinion="like")
+    open_conversations(**here, topic="the sea", opinion="like")
     for number, text in ((1, "Hello"), (3, "Bye")):
-        fetch_reply_of(keep_input(**here, number=number, text=text))
-    end_conversation(**here)
+        fetch_reply_of(keep_input(**here, number=number, text=text)[0])
+    end_conversations(**here)
     save_page(**here, answers={AnswerKey(criterion.pk): ["50"] for criterion in assignment.campaign.criteria.all()})
