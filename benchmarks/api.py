@@ -76,8 +76,8 @@ def fill(campaign: Any, n_ratings: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {Response._meta.db_table} "
-            "(assignment_id, item_id, criterion_id, value, score, abstained, rated_at) "
-            f"SELECT a.id, i.id, %s, '50', (a.id * 7 + i.id * 13) %% 101, '', a.started_at {items}",
+            "(assignment_id, item_id, criterion_id, turn, value, score, abstained, rated_at, earlier) "
+            f"SELECT a.id, i.id, %s, 0, '50', (a.id * 7 + i.id * 13) %% 101, '', a.started_at, '[]' {items}",
             [campaign.criteria.get().pk, campaign.pk],
         )
         cursor.execute(
