@@ -271,7 +271,7 @@ def _secret_key() -> Check:
     n_stored, n_unreadable = len(are_readable), are_readable.count(False)
     if n_unreadable:
         text = (
-            f"{n_unreadable} of {counted(n_stored, 'stored secret')} (of chatbots, judges, platforms and webhooks) "
+            f"{n_unreadable} of {counted(n_stored, 'stored secret')} (keys of services, webhooks, second factors) "
             "cannot be read: they were encrypted with another key. Add the former key, or have them entered again."
         )
         line = setting_line("SECRET_KEY_FALLBACKS", "the former key")

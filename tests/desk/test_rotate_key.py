@@ -193,7 +193,7 @@ def test_no_column_of_secrets_is_forgotten() -> None:
         for column in model._meta.concrete_fields
         if "secret" in column.name or "encrypted" in str(column.verbose_name)
     }
-    assert named == {*encrypted_columns()} and len(named) == 4
+    assert named == {*encrypted_columns()} and len(named) == 5
     assert all(isinstance(model._meta.get_field(name), EncryptedField) for model, name in named)
 
 
