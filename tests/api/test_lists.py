@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 from django.urls import resolve
+from django.utils import timezone
 
 from analysis.models import AnalysisRun, Look, MetricScores, PowerAnalysis
 from analysis.services.sharing import create_share_link
@@ -17,6 +18,7 @@ from annotation.rater_list import by_name
 from annotation.services.invitations import invite_raters
 from api.operations import Operation
 from campaigns.models import Campaign, Delivery, Upload
+from campaigns.services.members import invite_member
 from campaigns.services.webhooks import add_webhook
 from evalsite.jobs.models import Job
 from tests.permission_world import World, make_world
@@ -33,7 +35,9 @@ def double(world: World) -> None:
     add_webhook(campaign=campaign, url="https://hooks.example.org/2", events=["job.failed"])
     counts = {"n_workers": 3, "n_pairs": 1, "n_decided": 0, "n_wanted": 1, "n_wanted_decided": 0}
     Look.objects.bulk_create(Look(campaign=campaign, n_assignments=n, **counts) for n in (2, 4))
-    create_share_link(campaign=campaign, user=campaign.memberships.get(role="owner").user)
+    owner = campaign.memberships.get(role="owner").user
+    create_share_link(campaign=campaign, user=owner)
+    invite_member(campaign=campaign, email="another@example.org", role="viewer", by=owner, now=timezone.now())
     for delivery in Delivery.objects.all():
         delivery.pk, delivery.event_id = None, uuid4()
         delivery.save()
