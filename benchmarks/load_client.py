@@ -1,8 +1,9 @@
 """The workers of `benchmarks/load.py`: each opens an item, then saves one every few seconds and reads the next.
 
-Reads a plan from standard input: `port`, `period_s`, `n_saves`, and for each of the `workers` its page's `path` and the
-`bodies` that it posts, in order. Prints `save_ms` and `image_ms`, each a list, `errors` and `n_bytes`. A worker does
-what a browser does: one connection for each page and its images, each image asked for once, compressed pages.
+Reads a plan from standard input: `port`, `open_s` in which all open their pages, `period_s` between two saves of a
+worker, `n_saves` of each that are counted after that, and for each of the `workers` its page's `path` and the `bodies`
+that it posts, in order. Prints `save_ms` and `image_ms`, each a list, `errors`, `n_bytes` and `n_saved` in all. A
+worker does what a browser does: one connection for each page and its images, each image asked for once.
 """
 
 import asyncio
@@ -29,6 +30,7 @@ class Measured:
     image_ms: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     n_bytes: int = 0
+    n_saved: int = 0
 
 
 class Connection:
@@ -59,23 +61,29 @@ class Connection:
         return status, gzip.decompress(content) if is_packed else content, len(raw) + len(content)
 
 
-async def work(worker: dict[str, Any], plan: dict[str, Any], start: float, measured: Measured) -> None:
-    """Open the page, then save as often as planned; what fails is written down, and the worker goes on."""
+async def work(worker: dict[str, Any], plan: dict[str, Any], opens_at: float, begin: float, measured: Measured) -> None:
+    """Open the page, then save until the plan ends; what fails is written down, and the worker goes on."""
     seen: set[str] = set()
-    for k in range(plan["n_saves"] + 1):
-        await asyncio.sleep(max(0.0, start + k * plan["period_s"] - time.monotonic()))
-        body = worker["bodies"][k - 1] if k else None
+    for k, body in enumerate([None, *worker["bodies"]]):
+        at = opens_at + k * plan["period_s"]
+        if at >= begin + plan["n_saves"] * plan["period_s"]:
+            return
+        await asyncio.sleep(max(0.0, at - time.monotonic()))
+        page = _page(worker["path"], body, plan["port"], seen, measured, is_counted=at >= begin)
         try:
-            await asyncio.wait_for(_page(worker["path"], body, plan["port"], seen, measured), _TIMEOUT_S)
+            await asyncio.wait_for(page, _TIMEOUT_S)
         except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
             measured.errors.append(f"{type(error).__name__} {error}")
 
 
-async def _page(path: str, body: str | None, port: int, seen: set[str], measured: Measured) -> None:
+async def _page(
+    path: str, body: str | None, port: int, seen: set[str], measured: Measured, *, is_counted: bool
+) -> None:
     sent_at = time.monotonic()
     async with Connection(port) as connection:
         status, page, n_bytes = await connection.ask(path, body)
-        if body is not None:
+        measured.n_saved += body is not None and status == 200
+        if is_counted:
             measured.save_ms.append((time.monotonic() - sent_at) * 1000)
         if status != 200:
             measured.errors.append(f"{status} {path}")
@@ -85,19 +93,22 @@ async def _page(path: str, body: str | None, port: int, seen: set[str], measured
                 seen.add(url)
                 asked_at = time.monotonic()
                 status, _, n_bytes = await connection.ask(url)
-                measured.image_ms.append((time.monotonic() - asked_at) * 1000)
+                if is_counted:
+                    measured.image_ms.append((time.monotonic() - asked_at) * 1000)
                 measured.n_bytes += n_bytes
                 if status != 200:
                     measured.errors.append(f"{status} {url}")
 
 
 async def main() -> None:
-    """Let all workers work, their first moments spread over one period."""
+    """Let all workers work; they open their pages one after the other, and what is saved after that is counted."""
     plan = json.load(sys.stdin)
     measured, rng = Measured(), random.Random(1)
     start = time.monotonic() + 0.5
-    phases = [start + rng.uniform(0, plan["period_s"]) for _ in plan["workers"]]
-    await asyncio.gather(*(work(each, plan, at, measured) for each, at in zip(plan["workers"], phases, strict=True)))
+    begin = start + plan["open_s"] + plan["period_s"]
+    opened = [start + rng.uniform(0, plan["open_s"]) for _ in plan["workers"]]
+    each = zip(plan["workers"], opened, strict=True)
+    await asyncio.gather(*(work(worker, plan, at, begin, measured) for worker, at in each))
     print(json.dumps(vars(measured)))
 
 
