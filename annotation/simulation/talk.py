@@ -22,7 +22,7 @@ class VisitError(Exception):
 class Talk:
     """Goes on with a chat from what its page shows: `number` is that of the next turn, odd where it is the worker's.
 
-    With several chatbots at once all are told the same, and asked for their replies one after the other.
+    With several chatbots at once each message goes to all, and they are asked for their replies one after the other.
 
     `send` sends one of the chat's forms, by name, and returns the server's answer, or None if nothing came back.
     `on_turn` hears the number and text of every turn that the server has answered for, and in the chat with which

@@ -24,7 +24,7 @@ from evalsite.lib.errors import CONFLICT, DomainError
 @never_cache
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Show an invitation to whoever has its link; take the answer."""
+    """Show an invitation to somebody who has its link; take the answer."""
     try:
         invitation = find_invitation(token, timezone.now())
         note_act(about=f"{invitation.email}, {invitation.role}", campaign=invitation.campaign.public_id)
@@ -72,6 +72,6 @@ def _sign_up(request: HttpRequest, invitation: MemberInvitation) -> HttpResponse
 
 
 def _decline(request: HttpRequest, invitation: MemberInvitation) -> HttpResponse:
-    """End the invitation, for whoever has the link."""
+    """End the invitation, for somebody who has the link."""
     decline_invitation(invitation=invitation)
     return render(request, "campaigns/declined.html", {"invitation": invitation})

@@ -22,7 +22,7 @@ def address_from_proxy(request: HttpRequest) -> str:
     """
     if not is_proxy_believed() or not _comes_from_proxy(request.META.get("REMOTE_ADDR", "")):
         return ""
-    # Two headers of one name arrive as one, with a comma: a client's and the proxy's, which cannot be told apart.
+    # Two headers of one name arrive as one, with a comma: a client's and the proxy's, which cannot be distinguished.
     said = request.headers.get(settings.REMOTE_USER_HEADER, "").strip()
     if said and "@" not in said and settings.REMOTE_USER_DOMAIN:
         said = f"{said}@{settings.REMOTE_USER_DOMAIN}"

@@ -74,7 +74,7 @@ def use_code(*, user: User, code: str, now: datetime) -> None:
         logger.info("user %d has used a recovery code, %d are left", user.pk, len(factor.recovery_codes))
     else:
         step = _find_step(factor.secret, code, now)
-        if step is None or step <= factor.last_step:  # whoever has seen a code cannot use it again
+        if step is None or step <= factor.last_step:  # each code works once: somebody may have seen it
             raise _wrong_code()
         factor.last_step = step
     factor.save(update_fields=["last_step", "recovery_codes"])
