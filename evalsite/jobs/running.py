@@ -93,7 +93,7 @@ def _outcome(job: Job, ctx: JobContext) -> dict[str, Any]:
         if is_passing and job.attempts < job.max_attempts:
             logger.warning("%s is tried again after attempt %d: %s", job, job.attempts, error)
             return _queued_again(job)
-        logger.exception("%s failed in its last attempt", job)
+        logger.exception("%s failed in attempt %d", job, job.attempts)
         if outage is DISK_FULL:
             message = "The disk of this site is full. Once an administrator has made room, retry it."
             return _failed(outage.code, message, ctx, _traceback_of(error))
