@@ -50,7 +50,7 @@ class BrowserSession(SessionAuthentication):
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         """Refuse who has to set up a second factor first, as the pages do."""
         found = super().authenticate(request)
-        if found and must_set_up(found[0]):
+        if found and must_set_up(found[0], request.session):
             raise PermissionDenied("Administrators of this site need a second factor. Set it up first.")
         return found
 

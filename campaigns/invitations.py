@@ -22,6 +22,11 @@ def list_invitations_to(user: User, now: datetime) -> QuerySet[MemberInvitation]
     return _open_ones(now).filter(email__iexact=user.email)
 
 
+def is_invited(email: str, now: datetime) -> bool:
+    """Return whether an address may answer an invitation."""
+    return _open_ones(now).filter(email__iexact=email).exists()
+
+
 def link_path(invitation: MemberInvitation) -> str:
     """Return the path of the link by which an invitation is answered."""
     return reverse("campaigns:join", args=[_signer().sign(invitation.key.hex)])

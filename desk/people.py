@@ -4,18 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from campaigns.models import Membership
 from desk.navigation import campaign_url
-from evalsite.accounts.models import User
+from evalsite.accounts.models import ProviderIdentity, User
+from evalsite.accounts.services import can_sign_in
 from evalsite.accounts.tokens import list_tokens
 
-_NO_PASSWORD = Q(password__startswith=UNUSABLE_PASSWORD_PREFIX)
+_CAN_SIGN_IN = ~Q(password__startswith=UNUSABLE_PASSWORD_PREFIX) | Exists(
+    ProviderIdentity.objects.filter(user=OuterRef("pk"))
+)
 _STATES = {
-    "active": Q(is_active=True) & ~_NO_PASSWORD,
+    "active": Q(is_active=True) & _CAN_SIGN_IN,
     "administrators": Q(is_active=True, is_staff=True),
-    "invited": Q(is_active=True) & _NO_PASSWORD,
+    "invited": Q(is_active=True) & ~_CAN_SIGN_IN,
     "deactivated": Q(is_active=False),
 }
 
@@ -58,7 +61,7 @@ def describe_person(user: User, *, seen_by: User) -> Person:
 
 
 def state_of(user: User) -> str:
-    """Return the state of an account: active, invited (no password was chosen yet) or deactivated."""
+    """Return the state of an account: active, invited (has never signed in) or deactivated."""
     if not user.is_active:
         return "deactivated"
-    return "active" if user.has_usable_password() else "invited"
+    return "active" if can_sign_in(user) else "invited"

@@ -30,8 +30,10 @@ from campaigns.models import Chatbot, Webhook
 from desk.secrets import iter_secrets
 from desk.storage import get_disk
 from evalsite import __version__
+from evalsite.accounts import oidc
 from evalsite.accounts.attempts import is_mail_set_up
 from evalsite.accounts.mails import find_mail_fault
+from evalsite.accounts.proxy_sign_in import is_proxy_believed
 from evalsite.jobs.models import Job
 from evalsite.jobs.queries import count_faults, get_workers
 from evalsite.lib.addresses import AllowList
@@ -103,6 +105,8 @@ def list_checks(visit: Visit, now: datetime, *, tries_mail: bool = False) -> lis
         _encrypted_connection(visit),
         _proxy(visit),
         *_proxy_sign_in(),
+        *_provider_sign_in(tries_mail),
+        *_passwords(),
         _hosts(visit),
         _mail(tries_mail),
         _folders(),
@@ -210,6 +214,44 @@ def _proxy_sign_in() -> list[Check]:
         return [Check("remote-user", title, now, text, False, (line,), must_fix=True)]
     text = "Whom it names is signed in without a password: the proxy has to remove this header from what clients send."
     return [Check("remote-user", title, now, text)]
+
+
+def _provider_sign_in(is_tried: bool) -> list[Check]:
+    """Return what is to be said of an OpenID Connect provider; nothing if none is set."""
+    needed = {name: getattr(settings, name) for name in ("OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET")}
+    title, now = "Sign-in by a provider", settings.OIDC_ISSUER or "no OIDC_ISSUER"
+    if not any(needed.values()):
+        return []
+    if missing := [name for name, value in needed.items() if not value]:
+        text = f"Nobody can sign in with it: {' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not set."
+        lines = tuple(setting_line(name, "…") for name in missing)
+        return [Check("provider", title, now, text, False, lines, must_fix=True)]
+    if is_tried and (fault := oidc.find_fault()):
+        return [Check("provider", title, now, f"Nobody can sign in with it: {fault}", False, must_fix=True)]
+    is_open = not (settings.OIDC_DOMAINS or settings.OIDC_REQUIRED_CLAIM)
+    if settings.OIDC_NEW_ACCOUNTS == "ADMINISTRATOR" and not settings.OIDC_REQUIRED_CLAIM:
+        text = "Everybody whom it signs in becomes an administrator here. Say by a claim who shall be one:"
+        lines = (setting_line("OIDC_REQUIRED_CLAIM", "groups=…"),)
+        return [Check("provider", title, now, text, False, lines, must_fix=True)]
+    if settings.OIDC_NEW_ACCOUNTS == "RESEARCHER" and is_open:
+        text = "Everybody whom it signs in gets an account here. To have only some, name domains or a claim:"
+        return [Check("provider", title, now, text, True, (setting_line("OIDC_DOMAINS", "example.org"),))]
+    accounts = (
+        "Accounts are made" if settings.OIDC_NEW_ACCOUNTS != "NONE" else "Accounts of people who were invited are made"
+    )
+    return [Check("provider", title, now, f"{accounts} at the first sign-in.")]
+
+
+def _passwords() -> list[Check]:
+    """Return what is to be said where nobody signs in with a password."""
+    if settings.PASSWORD_SIGN_IN:
+        return []
+    line = (setting_line("PASSWORD_SIGN_IN", "1"),)
+    if oidc.is_offered() or is_proxy_believed():
+        text = "If the provider, or the proxy, fails, nobody can sign in. Until it works again, set:"
+        return [Check("passwords", "Passwords", "not used", text, True, line)]
+    text = "Nobody can sign in: there is neither a provider nor a proxy that does it."
+    return [Check("passwords", "Passwords", "not used", text, False, line, must_fix=True)]
 
 
 def _hosts(visit: Visit) -> Check:

@@ -14,10 +14,12 @@ from evalsite.lib.databases import pool_options
 from evalsite.lib.env import (
     env_bool,
     env_choice,
+    env_claim,
     env_contact,
     env_former_keys,
     env_header,
     env_int,
+    env_issuer,
     env_list,
     env_mail_server,
     env_networks,
@@ -117,6 +119,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "evalsite.web.version",
+                "evalsite.accounts.oidc_views.ways_to_sign_in",
                 "evalsite.help.pages.page_guide",
             ],
             "libraries": {"request_id": "evalsite.lib.context"},
@@ -165,6 +168,25 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "accounts:sign_in"
 # Administrators see no page before they have set up a second factor.
 ADMINS_NEED_SECOND_FACTOR = env_bool("ADMINS_NEED_SECOND_FACTOR", False)
+# Whether accounts have passwords to sign in with; without, only a provider or a proxy signs people in.
+PASSWORD_SIGN_IN = env_bool("PASSWORD_SIGN_IN", True)
+# An OpenID Connect provider that signs people in; it needs the first three.
+OIDC_ISSUER = env_issuer("OIDC_ISSUER")
+OIDC_CLIENT_ID = os.environ.get("OIDC_CLIENT_ID", "").strip()
+OIDC_CLIENT_SECRET = os.environ.get("OIDC_CLIENT_SECRET", "").strip()
+OIDC_NAME = os.environ.get("OIDC_NAME", "").strip()
+OIDC_SCOPES = env_list("OIDC_SCOPES", ["openid", "email", "profile"])
+# Whom it may sign in here: by the domain of the address, and by a claim with this value; empty: everybody.
+OIDC_DOMAINS = env_list("OIDC_DOMAINS", [])
+OIDC_REQUIRED_CLAIM = env_claim("OIDC_REQUIRED_CLAIM")
+# Whether every address of this provider is verified, although it does not say so.
+OIDC_EMAIL_IS_VERIFIED = env_bool("OIDC_EMAIL_IS_VERIFIED", False)
+# The role of accounts that are made at the first sign-in; NONE: only those of people who were invited are made.
+OIDC_NEW_ACCOUNTS = env_choice("OIDC_NEW_ACCOUNTS", ("NONE", "RESEARCHER", "ADMINISTRATOR"))
+# Who asks for the second factor: the site; the provider, where its `amr` says so; always the provider.
+OIDC_SECOND_FACTOR = env_choice("OIDC_SECOND_FACTOR", ("SITE", "AMR", "PROVIDER"))
+# Says whether an address was invited, by apps that invite people.
+EVALSITE_INVITED = ["campaigns.invitations.is_invited"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -52,6 +53,8 @@ def _answer(request: HttpRequest, invitation: MemberInvitation) -> HttpResponse:
 def _sign_up(request: HttpRequest, invitation: MemberInvitation) -> HttpResponse:
     """Let somebody make an account of the invited address. The page is the same if there is one."""
     form = SignUpForm(invitation.email, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and not settings.PASSWORD_SIGN_IN:
+        raise PermissionDenied
     if request.method == "POST":
         if wait_s := count_sign_up(request, timezone.now()):
             return refuse(request, wait_s)

@@ -1,5 +1,6 @@
 """Accounts: the list, invitations, and what an administrator changes of one."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -138,7 +139,12 @@ def _refused(request: SignedInRequest, user: User, error: DomainError) -> HttpRe
 
 
 def _link_page(request: SignedInRequest, user: User) -> HttpResponse:
-    """Show a new link, and mail it where mail is set up."""
+    """Show a new link, and mail it where mail is set up; where there are no passwords, say how they sign in."""
+    if not settings.PASSWORD_SIGN_IN:
+        messages.success(
+            request, f"{user.email} can sign in now, without a password. Tell them the address of this site."
+        )
+        return redirect("desk:person", user.pk)
     made = services.make_password_link(user=user, now=timezone.now(), by=request.user)
     url, is_invitation, has_mail, fault = request.build_absolute_uri(made.path), state_of(user) == "invited", False, ""
     if is_mail_set_up():

@@ -11,6 +11,7 @@ from django.utils import timezone
 from evalsite.lib.encryption import EncryptedField
 
 LONGEST_ADDRESS = 254
+LONGEST_SUBJECT = 255
 
 
 class UserManager(BaseUserManager["User"]):
@@ -109,6 +110,24 @@ class SecondFactor(models.Model):
 
     def __str__(self) -> str:
         return f"of {self.user}"
+
+
+class ProviderIdentity(models.Model):
+    """Who a user is at an OpenID Connect provider. Known from the first sign-in, whatever address they have later."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.CharField(max_length=255)
+    subject = models.CharField(max_length=LONGEST_SUBJECT)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="accounts_identity_once"),
+            models.UniqueConstraint(fields=["user", "issuer"], name="accounts_identity_of_user"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} at {self.issuer}"
 
 
 class KeptKey(models.Model):

@@ -35,6 +35,7 @@ class SignInMiddleware(LoginRequiredMiddleware):
         if response := super().process_view(request, view_func, view_args, view_kwargs):
             return response
         name = request.resolver_match.view_name if request.resolver_match else ""
-        if name not in _WITHOUT_SECOND_FACTOR and isinstance(request.user, User) and must_set_up(request.user):
+        user = request.user
+        if name not in _WITHOUT_SECOND_FACTOR and isinstance(user, User) and must_set_up(user, request.session):
             return redirect("accounts:second_factor")
         return None

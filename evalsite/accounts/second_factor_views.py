@@ -28,10 +28,14 @@ _SECRET, _PENDING = "second_factor_secret", "second_step"
 _PENDING_FOR_S = 600
 
 
-def sign_in(request: HttpRequest, user: User, next_page: str) -> HttpResponse:
-    """Begin the session of somebody whose password was right, or ask for the second factor first."""
-    if not second_factors.has_second_factor(user):
+def sign_in(request: HttpRequest, user: User, next_page: str, *, had_second_factor: bool = False) -> HttpResponse:
+    """Begin the session of somebody whose password was right, or ask for the second factor first.
+
+    `had_second_factor`: a provider that is trusted to has asked for one.
+    """
+    if had_second_factor or not second_factors.has_second_factor(user):
         login(request, user, settings.AUTHENTICATION_BACKENDS[0])
+        second_factors.note_provider(request.session, had_second_factor)
         return redirect(next_page)
     request.session.cycle_key()
     request.session[_PENDING] = {
@@ -67,6 +71,7 @@ def second_step(request: HttpRequest) -> HttpResponse:
                 forget_uses(*counted)
                 del request.session[_PENDING]
                 login(request, user, settings.AUTHENTICATION_BACKENDS[0])
+                second_factors.note_provider(request.session, False)
                 response = redirect(pending["next"])
                 remember_browser(response, user.email)
                 return response
@@ -141,7 +146,7 @@ def _show_set_up(request: SignedInRequest, form: CodeForm) -> HttpResponse:
     secret = request.session[_SECRET]
     address = second_factors.address_for_app(request.user, secret)
     context = {"form": form, "qr_code": mark_safe(draw_inline(address)), "secret": second_factors.text_of(secret)}
-    return _show(request, context | {"is_required": second_factors.must_set_up(request.user)})
+    return _show(request, context | {"is_required": second_factors.must_set_up(request.user, request.session)})
 
 
 def _show(request: SignedInRequest, context: dict[str, object]) -> HttpResponse:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 import pyotp
 from django.conf import settings
+from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction
 
 from evalsite.accounts.models import SecondFactor, User
@@ -16,6 +17,7 @@ from evalsite.lib.errors import DomainError
 
 logger = logging.getLogger(__name__)
 ISSUER = "evalsite"
+_BY_PROVIDER = "second_factor_by_provider"
 _N_RECOVERY_CODES = 10
 _RECOVERY_BYTES = 8  # too many to be guessed, so that a plain hash is kept
 _STEPS = (-1, 0, 1)  # a phone's clock may be half a minute off, either way
@@ -26,9 +28,18 @@ def has_second_factor(user: User) -> bool:
     return SecondFactor.objects.filter(user=user).exists()
 
 
-def must_set_up(user: User) -> bool:
-    """Tell whether the user may do nothing before a second factor is set up."""
-    return settings.ADMINS_NEED_SECOND_FACTOR and user.is_staff and not has_second_factor(user)
+def must_set_up(user: User, session: SessionBase) -> bool:
+    """Tell whether the user may do nothing in this session before a second factor is set up."""
+    is_asked = settings.ADMINS_NEED_SECOND_FACTOR and user.is_staff and not session.get(_BY_PROVIDER)
+    return is_asked and not has_second_factor(user)
+
+
+def note_provider(session: SessionBase, had_second_factor: bool) -> None:
+    """Keep with a session whether the provider that signed its user in has asked for a second factor."""
+    if had_second_factor:
+        session[_BY_PROVIDER] = True
+    else:
+        session.pop(_BY_PROVIDER, None)
 
 
 def new_secret() -> str:

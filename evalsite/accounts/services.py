@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.conf import settings
-from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.tokens import default_token_generator
 from django.db import transaction
 from django.urls import reverse
@@ -66,7 +65,7 @@ def change_user(*, user: User, email: str, name: str, by: User) -> None:
 
 @transaction.atomic
 def deactivate_user(*, user: User, now: datetime, by: User) -> None:
-    """End what a user can do here: password, sessions, links and tokens. Their campaigns stay.
+    """End what a user can do here: password, sessions, links, tokens, identities at providers. Their campaigns stay.
 
     Raises DomainError `last_administrator`. Once is enough.
     """
@@ -77,12 +76,13 @@ def deactivate_user(*, user: User, now: datetime, by: User) -> None:
     locked.set_unusable_password()
     locked.save(update_fields=["is_active", "password"])
     list_tokens(locked).update(revoked_at=now)
+    locked.identities.all().delete()
     logger.info("%s deactivated user %d", by.email, user.pk)
 
 
 @transaction.atomic
 def reactivate_user(*, user: User, by: User) -> None:
-    """Let a user choose a new password by a link, and sign in again."""
+    """Let a user sign in again, by a new password that a link lets them choose, or at a provider."""
     User.objects.filter(pk=user.pk).update(is_active=True)
     logger.info("%s reactivated user %d", by.email, user.pk)
 
@@ -97,19 +97,20 @@ def set_administrator(*, user: User, is_administrator: bool, by: User) -> None:
 
 
 def _keep_an_administrator(*, without: User) -> None:
-    """Refuse to go on if no other administrator can sign in; those who have never chosen a password cannot."""
+    """Refuse to go on if no other administrator can sign in: by a password, or at the provider."""
     administrators = User.objects.filter(is_staff=True, is_active=True).order_by("pk")
     # All are locked, so that of two who remove each other one comes second and sees what the first has done.
-    able = [
-        each.pk
-        for each in administrators.select_for_update(no_key=True)
-        if not each.password.startswith(UNUSABLE_PASSWORD_PREFIX)
-    ]
+    able = [each.pk for each in administrators.select_for_update(no_key=True) if can_sign_in(each)]
     if without.pk in able and able == [without.pk]:
         raise DomainError(
             "last_administrator",
             f"{without} is the last administrator who can sign in. Make somebody else an administrator first.",
         )
+
+
+def can_sign_in(user: User) -> bool:
+    """Tell whether somebody has ever chosen a password or signed in at a provider. One query, or none."""
+    return user.has_usable_password() or user.identities.exists()
 
 
 def _check_address(email: str, without: User | None = None) -> None:

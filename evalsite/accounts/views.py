@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -45,7 +46,9 @@ class SignIn(views.LoginView):
     """The only place at which a password is exchanged for a session."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Sign in, unless there were too many attempts."""
+        """Sign in, unless there were too many attempts, or nobody has a password here."""
+        if not settings.PASSWORD_SIGN_IN:
+            return self.render_to_response(self.get_context_data(), status=403)
         attempt = SignInAttempt(request, request.POST.get("username", ""), timezone.now())
         if wait_s := attempt.count():
             return refuse(request, wait_s)
@@ -94,7 +97,17 @@ def admin_sign_in(request: HttpRequest) -> HttpResponseBase:
     return redirect("admin:index")
 
 
-class ChangePassword(views.PasswordChangeView):
+class PasswordsOnly(View):
+    """A page that is not there where nobody signs in with a password."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Answer that there is no such page."""
+        if not settings.PASSWORD_SIGN_IN:
+            raise Http404
+        return super().dispatch(request, *args, **kwargs)
+
+
+class ChangePassword(PasswordsOnly, views.PasswordChangeView):
     """A user chooses a new password and gives the old one."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -113,7 +126,7 @@ class ChangePassword(views.PasswordChangeView):
 
 
 @method_decorator(login_not_required, name="dispatch")
-class AskForReset(views.PasswordResetView):
+class AskForReset(PasswordsOnly, views.PasswordResetView):
     """Somebody who has forgotten a password asks for a link by mail."""
 
     form_class = ResetForm
@@ -160,7 +173,8 @@ class ResetSent(views.PasswordResetDoneView):
         return render(request, "accounts/no_mail.html")
 
 
-class Reset(views.PasswordResetConfirmView):
+@method_decorator(login_not_required, name="dispatch")
+class Reset(PasswordsOnly, views.PasswordResetConfirmView):
     """The page of a mailed link."""
 
     def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:

@@ -106,6 +106,7 @@ _SECTIONS = {
     # Of the account, and of administrators
     "api#tokens": ("accounts:tokens",),
     "administration#second-factor": ("accounts:second_factor",),
+    "administration#sign-in-by-a-provider": ("accounts:connection",),
     "administration#people": ("desk:people", "desk:invite", "desk:person"),
     "administration#jobs": ("desk:jobs",),
     "administration#storage": ("desk:storage",),

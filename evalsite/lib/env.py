@@ -63,6 +63,26 @@ def env_header(name: str) -> str:
     return text
 
 
+def env_issuer(name: str) -> str:
+    """Return the variable `name` as the address of an OpenID Connect provider; raise ValueError if it is not safe."""
+    text = os.environ.get(name, "").strip()
+    parts = urlsplit(text)
+    is_local = parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")
+    is_plain = bool(parts.hostname) and not (parts.query or parts.fragment or "@" in parts.netloc)
+    if text and not (is_plain and (is_local or parts.scheme == "https")):
+        raise ValueError(f"{name}={text!r} is no address of a provider, such as https://sso.example.org/realms/staff")
+    return text
+
+
+def env_claim(name: str) -> tuple[str, str] | None:
+    """Return the variable `name`, such as `groups=evalsite`, in its two parts; raise ValueError if it has not two."""
+    text = os.environ.get(name, "").strip()
+    claim, _, value = (part.strip() for part in text.partition("="))
+    if text and not (claim and value):
+        raise ValueError(f"{name}={text!r} is no claim with its value, such as groups=evalsite")
+    return (claim, value) if text else None
+
+
 def env_contact(name: str) -> str:
     """Return the variable `name` as the address of a contact: an e-mail address gets `mailto:`; raise ValueError."""
     text = os.environ.get(name, "").strip()

@@ -13,6 +13,8 @@ _RULES = [
     (re.compile(r"(/shared/)[^/\s?#\"'>]+"), rf"\1{_MASK}"),
     # Links to choose a new password.
     (re.compile(r"(/accounts/reset/)(?!sent/|done/)[^/\s\"']+/[^/\s\"']+"), rf"\1{_MASK}/{_MASK}"),
+    # The answer of a provider that has signed somebody in.
+    (re.compile(r"(/sign-in/provider/answer/\?)[^\s\"'>]+"), rf"\1{_MASK}"),
     # Links to answer an invitation to a campaign.
     (re.compile(r"(/campaigns/join/)[^/\s?#\"'>]+"), rf"\1{_MASK}"),
     # A worker's token anywhere else (annotation/tokens.py): an id, perhaps a mark, and the signature.

@@ -15,6 +15,7 @@ import axe_playwright_python
 import pytest
 from django.http import HttpResponse
 from django.test import Client, override_settings
+from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, Page
 
@@ -33,6 +34,12 @@ _COLOURS = ["color-contrast", "link-in-text-block"]
 _WIDTHS = ["target-size", "scrollable-region-focusable"]
 # States of a campaign besides those of the permission matrix, for pages that need nothing but a campaign.
 _STATES = {"rated": ("draft", "ready", "closed"), "live": ("live-draft",)}
+_PROVIDER = {
+    "OIDC_ISSUER": "https://sso.example.org",
+    "OIDC_CLIENT_ID": "evalsite",
+    "OIDC_CLIENT_SECRET": "secret",
+    "OIDC_NAME": "the Federation of Universities and Research Institutes",
+}
 _OWNER = 4  # among PEOPLE
 _LONG = "A name as long as somebody may give it, with an UnbreakableWordOfManyLettersInIt_and_more_of_it, of no use"
 
@@ -193,6 +200,16 @@ def test_page(tab: Page, server: PageServer, world: World, seen: set[str], case:
         if answer.streaming:
             answer.getvalue()  # which closes its file
         assert answer.status_code in (200, 301, 302, 303)
+
+
+@pytest.mark.parametrize("name", ["sign_in", "connection", "oidc_callback"])
+def test_page_where_a_provider_signs_people_in(
+    tab: Page, server: PageServer, world: World, seen: set[str], name: str
+) -> None:
+    client = world.clients["owner" if name == "connection" else "anonymous"]
+    with override_settings(**_PROVIDER):
+        assert is_page(show(tab, server, client, reverse(f"accounts:{name}")))
+    assert "\n".join(problems(tab, seen)) == ""
 
 
 # --- They can fail

@@ -1,0 +1,537 @@
+"""Signing in at an OpenID Connect provider: whose account it is, and who is not believed."""
+
+import base64
+import json
+import logging
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import Settings
+
+from campaigns.invitations import link_path
+from campaigns.services.members import invite_member, join_with_new_account
+from desk.people import list_people
+from desk.system import Visit, list_checks
+from evalsite.accounts import services
+from evalsite.accounts.models import ProviderIdentity, SecondFactor, User
+from evalsite.accounts.second_factors import new_secret
+from evalsite.audit.acts import title_of
+from evalsite.audit.models import AuditEntry
+from evalsite.lib.env import env_claim, env_issuer
+from evalsite.lib.errors import DomainError
+from evalsite.lib.masking import mask_tokens
+from tests.accounts.provider import CLIENT_ID, SECRET, Provider, running_provider, use_provider
+from tests.campaigns.cast import make_campaign
+from tests.conftest import signed_in
+
+# Of the library of the provider, which runs in this process.
+pytestmark = pytest.mark.filterwarnings("ignore:get_jwt_config:DeprecationWarning")
+SIGN_IN, CONNECTION = "accounts:sign_in", "accounts:connection"
+WHO = "emmy"
+ADDRESS = "emmy@uni.example"
+
+
+@pytest.fixture(scope="module")
+def one_provider() -> Iterator[Provider]:
+    with running_provider() as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(one_provider: Provider, settings: Settings, db: None) -> Provider:
+    use_provider(settings, one_provider)
+    one_provider.reset()
+    one_provider.add(WHO, email=ADDRESS, email_verified=True, name="Emmy Example")
+    cache.clear()
+    return one_provider
+
+
+@pytest.fixture
+def invited(db: None) -> User:
+    """An account that an administrator made, and that nobody has used."""
+    return User.objects.create_user(ADDRESS, name="Emmy")
+
+
+def user_of(browser: Client) -> str:
+    """Return the address of who has signed in; "" for nobody."""
+    pk = browser.session.get("_auth_user_id")
+    return User.objects.get(pk=pk).email if pk else ""
+
+
+def assert_refused(browser: Client, response: Any, status: int) -> None:
+    assert response.status_code == status, response.text
+    assert not user_of(browser) and not ProviderIdentity.objects.exists() and not AuditEntry.objects.exists()
+    assert SECRET not in response.text
+
+
+# --- Who is signed in
+
+
+def test_the_page_offers_it_and_an_invited_person_is_signed_in(provider: Provider, invited: User) -> None:
+    browser = Client()
+    assert "Sign in with Example University" in browser.get(reverse(SIGN_IN)).text
+    response = provider.sign_in(browser, WHO, next="/analysis/")
+    assert (response.status_code, response["Location"]) == (302, "/analysis/")
+    assert user_of(browser) == ADDRESS
+    entry = AuditEntry.objects.get()
+    assert (entry.who, title_of(entry)) == (ADDRESS, "signed in at the provider, or connected the account with it")
+    assert provider.secrets[-1] == (CLIENT_ID, "a+secret%3A+of+the+site"), "encoded, as RFC 6749 asks for"
+    assert list_people(state="active").get() == invited
+
+
+@pytest.mark.parametrize("next", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
+def test_it_leads_to_no_other_site(provider: Provider, invited: User, next: str) -> None:
+    assert provider.sign_in(Client(), WHO, next=next)["Location"] == reverse("home")
+
+
+def test_the_subject_counts_from_then_on_and_not_the_address(provider: Provider, invited: User) -> None:
+    provider.sign_in(Client(), WHO)
+    provider.add(WHO, email="married@uni.example", email_verified=True)
+    browser = Client()
+    provider.sign_in(browser, WHO)
+    assert user_of(browser) == ADDRESS
+    assert ProviderIdentity.objects.get().subject == WHO
+
+
+def test_an_address_that_has_a_new_owner_opens_nothing_of_the_former(provider: Provider, invited: User) -> None:
+    provider.sign_in(Client(), WHO)
+    provider.add("successor", email=ADDRESS, email_verified=True)
+    browser = Client()
+    assert provider.sign_in(browser, "successor").status_code == 403
+    assert not user_of(browser) and ProviderIdentity.objects.get().subject == WHO
+
+
+def test_a_provider_that_says_the_address_in_userinfo_only(provider: Provider, invited: User) -> None:
+    provider.is_userinfo_only = True
+    browser = Client()
+    provider.sign_in(browser, WHO)
+    assert user_of(browser) == ADDRESS
+
+
+@pytest.mark.parametrize(("role", "is_staff"), [("RESEARCHER", False), ("ADMINISTRATOR", True)])
+def test_accounts_are_made_where_the_settings_say_so(
+    provider: Provider, settings: Settings, role: str, is_staff: bool
+) -> None:
+    browser = Client()
+    assert_refused(browser, provider.sign_in(browser, WHO), 403)
+    settings.OIDC_NEW_ACCOUNTS = role
+    provider.sign_in(browser, WHO)
+    made = User.objects.get()
+    assert (made.email, made.name, made.is_staff, made.is_superuser) == (ADDRESS, "Emmy Example", is_staff, is_staff)
+    assert not made.has_usable_password()
+
+
+def test_whom_a_campaign_invites_gets_an_account_and_accepts(provider: Provider, owner: User) -> None:
+    campaign = make_campaign(owner, "qg", "Questions")
+    now = timezone.now()
+    invitation = invite_member(campaign=campaign, email=ADDRESS.upper(), role="editor", by=owner, now=now)
+    browser, path = Client(), link_path(invitation)
+    assert "Sign in with Example University" in browser.get(path).text
+    assert provider.sign_in(browser, WHO, next=path)["Location"] == path
+    assert browser.post(path, {"answer": "accept"}).status_code == 302
+    assert campaign.memberships.get(role="editor").user.email == ADDRESS
+
+
+def test_an_invitation_that_has_expired_makes_no_account(provider: Provider, owner: User) -> None:
+    campaign, before = make_campaign(owner, "qg", "Questions"), timezone.now() - timedelta(days=15)
+    invite_member(campaign=campaign, email=ADDRESS, role="editor", by=owner, now=before)
+    browser = Client()
+    assert_refused(browser, provider.sign_in(browser, WHO), 403)
+
+
+def test_signing_out_says_that_the_provider_may_still_know(provider: Provider, invited: User) -> None:
+    browser = Client()
+    provider.sign_in(browser, WHO)
+    page = browser.post(reverse("accounts:sign_out"), follow=True)
+    assert not user_of(browser) and "perhaps not yet at Example University" in page.text
+    signed_in(invited).post(reverse("accounts:sign_out"), follow=True)
+    assert "Example University. On a shared" not in browser.get(reverse(SIGN_IN)).text
+
+
+# --- Accounts that somebody may have already
+
+
+def test_an_account_with_a_password_is_connected_by_its_password_only(provider: Provider) -> None:
+    User.objects.create_user(ADDRESS, "a-password-of-somebody")
+    browser = Client()
+    refused = provider.sign_in(browser, WHO)
+    assert_refused(browser, refused, 403)
+    assert f"{reverse(SIGN_IN)}?next={reverse(CONNECTION)}" in refused.text
+    browser.post(reverse(SIGN_IN), {"username": ADDRESS, "password": "a-password-of-somebody"})
+    page = browser.get(reverse(CONNECTION))
+    assert "Connect with Example University" in page.text
+    assert provider.sign_in(browser, WHO)["Location"] == reverse(CONNECTION)
+    other = Client()
+    provider.sign_in(other, WHO)
+    assert user_of(other) == ADDRESS
+
+
+def test_an_account_that_was_made_by_another_persons_invitation_is_not_taken(provider: Provider, owner: User) -> None:
+    """Without mail, an owner has the link: the account has the address of the invited, and the owner's password."""
+    campaign = make_campaign(owner, "qg", "Questions")
+    invitation = invite_member(campaign=campaign, email=ADDRESS, role="editor", by=owner, now=timezone.now())
+    join_with_new_account(invitation=invitation, name="", password="known-to-the-owner")
+    browser = Client()
+    assert_refused(browser, provider.sign_in(browser, WHO), 403)
+
+
+def test_an_administrator_ends_the_password_so_that_it_can_be_connected(provider: Provider, owner: User) -> None:
+    user = User.objects.create_user(ADDRESS, "a-password-of-somebody")
+    services.deactivate_user(user=user, now=timezone.now(), by=owner)
+    browser = Client()
+    assert_refused(browser, provider.sign_in(browser, WHO), 403)
+    services.reactivate_user(user=user, by=owner)
+    provider.sign_in(browser, WHO)
+    assert user_of(browser) == ADDRESS
+    services.deactivate_user(user=user, now=timezone.now(), by=owner)
+    assert not ProviderIdentity.objects.exists() and browser.get(reverse(CONNECTION)).status_code == 302
+
+
+def test_two_accounts_are_not_connected_with_one_person(provider: Provider, owner: User, invited: User) -> None:
+    provider.sign_in(Client(), WHO)
+    browser = signed_in(owner)
+    assert provider.sign_in(browser, WHO).status_code == 409
+    assert ProviderIdentity.objects.get().user == invited
+
+
+def test_disconnecting_needs_another_way_to_sign_in(provider: Provider, invited: User) -> None:
+    browser = Client()
+    provider.sign_in(browser, WHO)
+    browser.post(reverse("accounts:disconnect"))
+    assert ProviderIdentity.objects.exists()
+    invited.set_password("a-password-of-emmy")
+    invited.save()
+    signed_in(invited).post(reverse("accounts:disconnect"))
+    assert not ProviderIdentity.objects.exists()
+
+
+def test_the_last_administrator_may_sign_in_at_the_provider_only(provider: Provider, settings: Settings) -> None:
+    settings.OIDC_NEW_ACCOUNTS = "ADMINISTRATOR"
+    provider.sign_in(Client(), WHO)
+    admin = User.objects.get()
+    with pytest.raises(DomainError, match="last administrator"):
+        services.set_administrator(user=admin, is_administrator=False, by=admin)
+
+
+# --- Whom the site does not take
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [{"email_verified": False}, {"email_verified": "true"}, {"email": "no address"}, {"email": "EmmY@unı.example"}],
+)
+def test_only_verified_addresses_count(
+    provider: Provider, settings: Settings, invited: User, claims: dict[str, Any]
+) -> None:
+    settings.OIDC_NEW_ACCOUNTS = "RESEARCHER"
+    provider.claims = lambda found: found.update(claims)
+    browser = Client()
+    assert_refused(browser, provider.sign_in(browser, WHO), 403)
+
+
+def test_a_provider_may_be_trusted_to_have_verified_them(provider: Provider, settings: Settings, invited: User) -> None:
+    settings.OIDC_EMAIL_IS_VERIFIED = True
+    provider.claims = lambda found: found.pop("email_verified")
+    browser = Client()
+    provider.sign_in(browser, WHO)
+    assert user_of(browser) == ADDRESS
+
+
+def test_domains_and_a_claim_say_who_is_admitted(provider: Provider, settings: Settings, invited: User) -> None:
+    browser = Client()
+    settings.OIDC_DOMAINS = ["example", "other.example"]
+    assert_refused(browser, provider.sign_in(browser, WHO), 403)
+    settings.OIDC_DOMAINS, settings.OIDC_REQUIRED_CLAIM = ["Uni.example"], ("groups", "evaluation")
+    assert_refused(browser, provider.sign_in(browser, WHO), 403)
+    provider.claims = lambda found: found.update(groups=["evaluations"])
+    assert_refused(browser, provider.sign_in(browser, WHO), 403)
+    provider.claims = lambda found: found.update(groups=["staff", "evaluation"])
+    provider.sign_in(browser, WHO)
+    assert user_of(browser) == ADDRESS
+    provider.reset()
+    other = Client()
+    assert provider.sign_in(other, WHO).status_code == 403, "who has left the group stays out"
+    assert not user_of(other)
+
+
+def test_a_deactivated_account_stays_out(provider: Provider, invited: User) -> None:
+    User.objects.update(is_active=False)
+    browser = Client()
+    assert_refused(browser, provider.sign_in(browser, WHO), 403)
+
+
+# --- Attacks
+
+
+def forged_key(claims: dict[str, Any]) -> str:
+    key = rsa.generate_private_key(65537, 2048)
+    return jwt.encode(claims, key, "RS256")
+
+
+def unsigned(claims: dict[str, Any]) -> str:
+    return jwt.encode(claims, None, "none")
+
+
+def by_secret(claims: dict[str, Any]) -> str:
+    return jwt.encode(claims, SECRET.ljust(40, "."), "HS256")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"nonce": "another"},
+        {"nonce": None},
+        {"aud": "another-site"},
+        {"aud": [CLIENT_ID, "another-site"]},
+        {"azp": "another-site"},
+        {"iss": "https://evil.example"},
+        {"exp": -120},
+        {"exp": None},
+        {"iat": 3600},
+        {"sub": ""},
+        {"sub": "x" * 256},
+    ],
+    ids=lambda changes: "-".join(f"{name} {value}"[:30] for name, value in changes.items()),
+)
+def test_a_token_with_wrong_claims_signs_nobody_in(
+    provider: Provider, invited: User, changes: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    def change(claims: dict[str, Any]) -> None:
+        for name, value in changes.items():
+            claims[name] = int(time.time()) + value if isinstance(value, int) else value
+            if value is None:
+                del claims[name]
+
+    provider.claims = change
+    browser = Client()
+    assert_refused(browser, provider.sign_in(browser, WHO), 502)
+    assert "OpenID Connect: nobody was signed in" in caplog.text
+
+
+@pytest.mark.parametrize("sign", [forged_key, unsigned, by_secret, lambda claims: "nonsense", lambda claims: ""])
+def test_a_token_with_a_wrong_signature_signs_nobody_in(provider: Provider, invited: User, sign: Any) -> None:
+    provider.sign = sign
+    browser = Client()
+    assert_refused(browser, provider.sign_in(browser, WHO), 502)
+
+
+def test_a_token_that_was_changed_after_it_was_signed(provider: Provider, invited: User) -> None:
+    def tamper(claims: dict[str, Any]) -> str:
+        head, _, signature = provider.signed(claims).split(".")
+        body = base64.urlsafe_b64encode(json.dumps(claims | {"sub": "root"}).encode()).rstrip(b"=").decode()
+        return f"{head}.{body}.{signature}"
+
+    provider.sign = tamper
+    browser = Client()
+    assert_refused(browser, provider.sign_in(browser, WHO), 502)
+
+
+def test_an_answer_works_once_in_the_browser_that_asked(provider: Provider, invited: User) -> None:
+    browser, thief = Client(), Client()
+    back = provider.answer_to(provider.ask(browser), WHO)
+    assert thief.get(back).status_code == 400 and not user_of(thief)
+    provider.ask(thief)  # with an attempt of its own
+    assert thief.get(back).status_code == 400 and not user_of(thief)
+    assert browser.get(back.replace("state=", "state=x")).status_code == 400
+    assert browser.get(back).status_code == 302 and user_of(browser) == ADDRESS
+    browser.post(reverse("accounts:sign_out"))
+    assert browser.get(back).status_code == 400 and not user_of(browser)
+
+
+def test_another_persons_code_is_worth_nothing_in_an_own_attempt(provider: Provider, invited: User) -> None:
+    """The code of one attempt with the state of another: PKCE and the nonce bind it to its own."""
+    victim, attacker = Client(), Client()
+    stolen = provider.answer_to(provider.ask(victim), WHO)
+    own = provider.answer_to(provider.ask(attacker), "attacker")
+    code, state = stolen.partition("code=")[2].partition("&")[0], own.partition("state=")[2].partition("&")[0]
+    answer = attacker.get(f"{reverse('accounts:oidc_callback')}?code={code}&state={state}")
+    assert_refused(attacker, answer, 400)
+
+
+def test_an_attempt_ends(provider: Provider, invited: User) -> None:
+    browser = Client()
+    back = provider.answer_to(provider.ask(browser), WHO)
+    session = browser.session
+    session["oidc_attempt"] = session["oidc_attempt"] | {"until": time.time() - 1}
+    session.save()
+    assert_refused(browser, browser.get(back), 400)
+
+
+def test_who_says_no_at_the_provider_is_not_signed_in(provider: Provider, invited: User) -> None:
+    browser = Client()
+    assert_refused(browser, provider.sign_in(browser, ""), 403)
+
+
+def test_a_form_of_another_site_begins_nothing(provider: Provider) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    assert browser.post(reverse("accounts:oidc_start")).status_code == 403
+    assert browser.get(reverse("accounts:oidc_start")).status_code == 405
+
+
+def test_the_answer_is_not_written_to_the_log() -> None:
+    line = mask_tokens("GET /accounts/sign-in/provider/answer/?code=abc&state=def HTTP/1.1")
+    assert "abc" not in line and "def" not in line
+
+
+# --- A provider that does not work
+
+
+def test_a_provider_that_is_away_is_said_so(
+    provider: Provider, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.OIDC_ISSUER = "http://localhost:9"
+    browser = Client()
+    response = browser.post(reverse("accounts:oidc_start"))
+    assert_refused(browser, response, 503)
+    assert "Example University cannot be reached now" in response.text
+    assert "http://localhost:9/.well-known/openid-configuration" in caplog.text
+    assert [each.levelno for each in caplog.records if each.name.startswith("evalsite")] == [logging.ERROR]
+
+
+METADATA, TOKEN, KEYS = "/.well-known/openid-configuration", "/oauth2/token", "/jwks"
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "text", "answered"),
+    [
+        (METADATA, 200, "<html>", 502),
+        (METADATA, 200, "[]", 502),
+        (METADATA, 200, '{"issuer": "https://evil.example"}', 502),
+        (METADATA, 503, "", 503),
+        (METADATA, 404, "{}", 502),
+        (TOKEN, 200, "{}", 502),
+        (TOKEN, 200, '{"id_token": 7}', 502),
+        (TOKEN, 401, '{"error": "invalid_client"}', 502),
+        (TOKEN, 400, '{"error": "invalid_grant"}', 400),
+        (TOKEN, 500, "", 503),
+        (KEYS, 200, "{}", 502),
+        (KEYS, 200, '{"keys": [7, {"kty": "RSA"}]}', 502),
+        (KEYS, 500, "", 503),
+    ],
+)
+def test_nonsense_is_refused(
+    provider: Provider, invited: User, path: str, status: int, text: str, answered: int
+) -> None:
+    browser = Client()
+    if path == METADATA:
+        provider.answers[path] = (status, text)
+        assert_refused(browser, browser.post(reverse("accounts:oidc_start")), answered)
+    else:
+        back = provider.answer_to(provider.ask(browser), WHO)
+        provider.answers[path] = (status, text)
+        assert_refused(browser, browser.get(back), answered)
+
+
+@pytest.mark.parametrize("endpoint", ["http://192.0.2.1/", "javascript:alert(1)", "https://10.0.0.1/", "", None, 7])
+def test_a_discovery_document_leads_to_no_unsafe_address(provider: Provider, endpoint: Any) -> None:
+    found = {"issuer": provider.url, "authorization_endpoint": endpoint}
+    provider.answers[METADATA] = (200, json.dumps(found))
+    browser = Client()
+    assert_refused(browser, browser.post(reverse("accounts:oidc_start")), 502)
+
+
+def test_new_keys_of_the_provider_are_fetched(provider: Provider, invited: User) -> None:
+    provider.sign_in(Client(), WHO)
+    cache.set(f"oidc-keys:{provider.url}/jwks", [])
+    browser = Client()
+    provider.sign_in(browser, WHO)
+    assert user_of(browser) == ADDRESS
+
+
+# --- The second factor
+
+
+def test_the_site_asks_for_its_second_factor(provider: Provider, settings: Settings, invited: User) -> None:
+    SecondFactor.objects.create(user=invited, secret=new_secret(), last_step=0, created_at=timezone.now())
+    provider.claims = lambda found: found.update(amr=["pwd", "mfa"])
+    for who_asks, is_asked in (("SITE", True), ("AMR", False), ("PROVIDER", False)):
+        settings.OIDC_SECOND_FACTOR = who_asks
+        browser = Client()
+        response = provider.sign_in(browser, WHO)
+        assert (response["Location"] == reverse("accounts:second_step")) is is_asked
+        assert (user_of(browser) == "") is is_asked
+    provider.claims = lambda found: found.update(amr=["pwd"])
+    settings.OIDC_SECOND_FACTOR = "AMR"
+    assert provider.sign_in(Client(), WHO)["Location"] == reverse("accounts:second_step")
+
+
+def test_administrators_have_it_by_the_provider_or_set_one_up(
+    provider: Provider, settings: Settings, invited: User
+) -> None:
+    settings.ADMINS_NEED_SECOND_FACTOR = True
+    User.objects.update(is_staff=True)
+    for who_asks, status in (("SITE", 302), ("PROVIDER", 200)):
+        settings.OIDC_SECOND_FACTOR = who_asks
+        browser = Client()
+        provider.sign_in(browser, WHO)
+        assert browser.get(reverse("campaigns:list")).status_code == status
+        assert browser.get("/api/v1/campaigns/").status_code == {302: 403, 200: 200}[status]
+
+
+# --- The settings
+
+
+def test_without_passwords_there_is_the_provider_alone(provider: Provider, settings: Settings, owner: User) -> None:
+    settings.PASSWORD_SIGN_IN = False
+    browser = Client()
+    page = browser.get(reverse(SIGN_IN))
+    assert "Sign in with Example University" in page.text and "Forgot password?" not in page.text
+    answer = browser.post(reverse(SIGN_IN), {"username": owner.email, "password": "owner-password"})
+    assert answer.status_code == 403 and not user_of(browser)
+    assert browser.get(reverse("accounts:reset")).status_code == 404
+    assert signed_in(owner).get(reverse("accounts:password")).status_code == 404
+
+
+@pytest.mark.parametrize("missing", ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"])
+def test_off_unless_all_is_set(provider: Provider, settings: Settings, missing: str) -> None:
+    setattr(settings, missing, "")
+    browser = Client()
+    assert "Example University" not in browser.get(reverse(SIGN_IN)).text
+    assert browser.post(reverse("accounts:oidc_start")).status_code == 404
+    assert browser.get(reverse("accounts:oidc_callback")).status_code == 404
+    assert _check("provider").must_fix and f"{missing}=…" in _check("provider").lines
+
+
+def _check(key: str, *, is_tried: bool = False) -> Any:
+    found = list_checks(Visit("http://localhost:8000"), timezone.now(), tries_mail=is_tried)
+    return next((each for each in found if each.key == key), None)
+
+
+def test_the_check_of_an_installation_warns(provider: Provider, settings: Settings) -> None:
+    assert _check("provider", is_tried=True).is_ok and _check("passwords") is None
+    settings.OIDC_NEW_ACCOUNTS = "ADMINISTRATOR"
+    assert _check("provider").must_fix
+    settings.OIDC_NEW_ACCOUNTS = "NONE"
+    provider.answers[METADATA] = (200, "<html>")
+    assert _check("provider", is_tried=True).must_fix
+    settings.PASSWORD_SIGN_IN = False
+    assert _check("passwords").is_ok
+    settings.OIDC_ISSUER = settings.OIDC_CLIENT_ID = settings.OIDC_CLIENT_SECRET = ""
+    assert _check("provider") is None and _check("passwords").must_fix
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["sso.example.org", "http://sso.example.org", "https://", "https://a:b@c.org", "https://c.org/?x", "ftp://c"],
+)
+def test_a_wrong_issuer_is_named(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("OIDC_ISSUER", text)
+    with pytest.raises(ValueError, match="OIDC_ISSUER"):
+        env_issuer("OIDC_ISSUER")
+
+
+def test_a_claim_has_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OIDC_REQUIRED_CLAIM", "groups = staff=all")
+    assert env_claim("OIDC_REQUIRED_CLAIM") == ("groups", "staff=all")
+    monkeypatch.setenv("OIDC_REQUIRED_CLAIM", "groups")
+    with pytest.raises(ValueError, match="OIDC_REQUIRED_CLAIM"):
+        env_claim("OIDC_REQUIRED_CLAIM")
