@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.exports import WORKBOOK, draw_figure, figure_files, make_workbook, table_paths
+from analysis.exports import REPORT, WORKBOOK, draw_figure, figure_files, make_workbook, table_paths
 from analysis.methods import figures_of, tables_of
 from analysis.sections import Output
+from evalsite.lib.media import get_media
 
 _WORKERS = "workers"
 CONTENT_TYPES = {
@@ -55,32 +56,26 @@ class RunDownloads:
     workers: list[Download]
 
 
-def find_file(folder: Path, name: str) -> Path | None:
+def find_file(folder: str, name: str) -> Path | None:
     """Return a file of a run by its path below the run's folder, made if need be; None if it has none."""
-    folder = folder.resolve()
-    try:
-        path = (folder / name).resolve()
-        is_kept = path.is_relative_to(folder) and path.is_file()
-    except (OSError, ValueError):  # a name that no file system takes
-        return None
-    return path if is_kept or (make_workbook if path.suffix == ".xlsx" else draw_figure)(folder, name) else None
+    media = get_media()
+    maker = make_workbook if name.endswith(".xlsx") else draw_figure
+    return media.find(folder, name) or media.make(folder, name, REPORT, maker)
 
 
-def list_downloads(report: Mapping[str, Any], folder: Path) -> RunDownloads:
+def list_downloads(report: Mapping[str, Any], folder: str) -> RunDownloads:
     """Return what can be downloaded of a run with this report and folder."""
-
-    def size_of(path: str) -> int | None:
-        return (folder / path).stat().st_size if (folder / path).is_file() else None
+    sizes = dict(get_media().sizes(folder))
 
     def found(title: str, *paths: str) -> list[Download]:
-        files = [RunFile(path, size) for path in paths if (size := size_of(path)) is not None]
+        files = [RunFile(path, sizes[path]) for path in paths if path in sizes]
         return [Download(title, files)] if files else []
 
-    kept_report = found("All that was computed", "report.json")
+    kept_report = found("All that was computed", REPORT)
 
     def made(title: str, *paths: str) -> list[Download]:
         """Return files of which some are made, from the report, when they are asked for."""
-        files = [RunFile(path, size_of(path)) for path in paths if kept_report or size_of(path) is not None]
+        files = [RunFile(path, sizes.get(path)) for path in paths if kept_report or path in sizes]
         return [Download(title, files)] if files else []
 
     tables = {table.name: made(table.title, *table_paths(table)) for table in tables_of(report, Output.FILES)}

@@ -14,7 +14,7 @@ from analysis.sections import DARK, LIGHT, Cell, Figure, Output, Section, Table,
 from evalsite.lib.drafts import draft_of
 from evalsite.lib.tables.writing import Sheet, sheet_names, write_csv, write_xlsx
 
-_REPORT, _FIGURES, _TABLES = "report.json", "figures", "tables"
+REPORT, _FIGURES, _TABLES = "report.json", "figures", "tables"
 WORKBOOK = "tables.xlsx"
 """The file that holds all tables of a report, in its folder."""
 _drawing = Lock()  # matplotlib's settings are those of the whole process
@@ -155,7 +155,7 @@ def write_report(folder: Path, report: Mapping[str, Any]) -> None:
     """
     tables_folder = folder / _TABLES
     tables_folder.mkdir(parents=True, exist_ok=True)
-    (folder / _REPORT).write_text(dump_json(report), encoding="utf-8")
+    (folder / REPORT).write_text(dump_json(report), encoding="utf-8")
     for name, content in table_files(report):
         (tables_folder / name).write_text(content, encoding="utf-8", newline="")
 
@@ -189,7 +189,7 @@ def draw_figure(folder: Path, name: str) -> bool:
     another process draws it, too, one file replaces the other.
     """
     try:
-        text = (folder / _REPORT).read_text(encoding="utf-8")
+        text = (folder / REPORT).read_text(encoding="utf-8")
     except FileNotFoundError:
         return False
     drawn: dict[str, tuple[Figure, Theme]] = {}
@@ -248,7 +248,7 @@ def make_workbook(folder: Path, name: str) -> bool:
     It is made when it is first asked for, as `draw_figure` does.
     """
     try:
-        tables = tables_of(json.loads((folder / _REPORT).read_text(encoding="utf-8")), Output.FILES)
+        tables = tables_of(json.loads((folder / REPORT).read_text(encoding="utf-8")), Output.FILES)
     except FileNotFoundError:
         return False
     wanted = {WORKBOOK: tables} | {table_paths(table)[-1]: [table] for table in tables}

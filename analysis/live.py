@@ -18,7 +18,6 @@ from pathlib import Path
 from uuid import UUID
 
 import numpy as np
-from django.conf import settings as django_settings
 from django.db.models import Count, Max, Q, TextChoices
 
 from analysis.anonymity import anonymise
@@ -35,7 +34,7 @@ from annotation.models import Assignment, Worker
 from annotation.tables import table_of
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.models import Campaign
-from evalsite.lib.drafts import draft_of
+from evalsite.lib.media import get_media
 
 logger = logging.getLogger(__name__)
 
@@ -164,9 +163,9 @@ def list_unjudged_workers(campaign: Campaign, now: datetime) -> list[LiveWorker]
     return sorted(workers, key=lambda worker: worker.name)
 
 
-def kept_file(public_id: UUID) -> Path:
-    """Return the file of what the ratings of a campaign's workers say; it is there once somebody has asked."""
-    return Path(django_settings.MEDIA_ROOT) / "workers" / f"{public_id}.json"
+def kept_file(public_id: UUID) -> str:
+    """Return the name of the file of what the ratings of a campaign's workers say; it is there once somebody asked."""
+    return f"workers/{public_id}.json"
 
 
 def _key_of(settings: AnalysisSettings) -> str:
@@ -176,7 +175,7 @@ def _key_of(settings: AnalysisSettings) -> str:
 def _read_kept(campaign: Campaign, settings: AnalysisSettings) -> _Known:
     """Return what is kept by these settings; nothing if it was kept by others, or by another version."""
     try:
-        kept = json.loads(kept_file(campaign.public_id).read_text(encoding="utf-8"))
+        kept = json.loads(get_media().read(kept_file(campaign.public_id)))
         if kept["settings"] != _key_of(settings):
             return {}
         return {int(pk): (finished, Conducted(**said)) for pk, (finished, said) in kept["workers"].items()}
@@ -188,8 +187,8 @@ def _keep(campaign: Campaign, settings: AnalysisSettings, known: _Known) -> None
     """Keep what the ratings say; the page shows it also where that fails, as on a full disk."""
     workers = {pk: (finished, asdict(said)) for pk, (finished, said) in known.items()}
     try:
-        with draft_of(kept_file(campaign.public_id)) as draft:
-            draft.write_text(json.dumps({"settings": _key_of(settings), "workers": workers}), encoding="utf-8")
+        text = json.dumps({"settings": _key_of(settings), "workers": workers})
+        get_media().write(kept_file(campaign.public_id), text.encode())
     except OSError as error:
         logger.warning("What the workers' ratings say is not kept: %s", error)
 

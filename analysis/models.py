@@ -149,7 +149,7 @@ class AnalysisRun(models.Model):
 
     @property
     def folder(self) -> str:
-        """Where the tables, figures and package of this run are kept, below MEDIA_ROOT."""
+        """Where the tables, figures and package of this run are kept (`evalsite.lib.media`)."""
         return f"runs/{self.pk}"
 
     @property

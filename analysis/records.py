@@ -1,13 +1,7 @@
 """What was made of a campaign's ratings, to be counted and deleted with it."""
 
 from collections.abc import Iterable
-from functools import partial
-from pathlib import Path
-from shutil import rmtree
 
-from django.conf import settings
-from django.core.files.storage import default_storage
-from django.db import transaction
 from django.db.models import QuerySet
 
 from analysis.campaign_queries import ANALYSE
@@ -25,6 +19,7 @@ from analysis.models import (
 )
 from campaigns.contracts.records import Counted, Erasure, Held, Records, Rows
 from campaigns.models import Campaign
+from evalsite.jobs.files import delete_files, delete_on_commit
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
 from evalsite.lib.words import counted
@@ -67,11 +62,11 @@ class AnalysisRecords(Records):
         """Delete the snapshots and the folders of the runs; other plans lose them as their pilot."""
         PowerAnalysis.objects.filter(pilot__in=self._runs(campaign_id)).update(pilot=None)
         for model in (RatingsFile, MetricScores):
-            for name in model.objects.filter(campaign=campaign_id).exclude(file="").values_list("file", flat=True):
-                default_storage.delete(name)
-        delete_folders(self._runs(campaign_id).only("pk"))
-        for public_id in Campaign.objects.filter(pk=campaign_id).values_list("public_id", flat=True):
-            kept_file(public_id).unlink(missing_ok=True)
+            files = model.objects.filter(campaign=campaign_id).exclude(file="").values_list("file", flat=True)
+            delete_files(list(files), [])
+        delete_files([], folders_of(self._runs(campaign_id).only("pk")))
+        public_ids = Campaign.objects.filter(pk=campaign_id).values_list("public_id", flat=True)
+        delete_files([kept_file(public_id) for public_id in public_ids], [])
 
     def rows(self, campaign_id: int) -> list[Rows]:
         """Return the tables; of runs those first that were changed from others."""
@@ -115,14 +110,14 @@ class AnalysisRecords(Records):
 
     def _make_anew(self, campaign_id: int, snapshots: list[RatingsFile]) -> None:
         runs = AnalysisRun.objects.filter(ratings_file__in=snapshots)
-        folders = [AnalysisRun(pk=pk) for pk in runs.values_list("pk", flat=True)]
+        folders = folders_of(runs.only("pk"))
         jobs = list(runs.exclude(job=None).values_list("job", flat=True))
         runs.delete()
         delete_jobs(jobs)
         for each in snapshots:
-            transaction.on_commit(partial(default_storage.delete, each.file.name or ""))
+            delete_on_commit(each.file.name or "")
             each.delete()
-        transaction.on_commit(partial(delete_folders, folders))
+        delete_on_commit(folders=folders)
         enqueue(ANALYSE, args={"campaign": campaign_id})
 
 
@@ -135,13 +130,9 @@ def _holds(snapshot: RatingsFile, name: bytes) -> bool:
         return False
 
 
-def delete_folders(runs: Iterable[AnalysisRun]) -> None:
-    """Delete the folders of runs, and what workers that were lost have left beside them."""
-    for run in runs:
-        folder = Path(settings.MEDIA_ROOT) / run.folder
-        rmtree(folder, ignore_errors=True)
-        for draft in folder.parent.glob(f"{folder.name}.*"):
-            rmtree(draft, ignore_errors=True)
+def folders_of(runs: Iterable[AnalysisRun]) -> list[str]:
+    """Return the folders of runs."""
+    return [run.folder for run in runs]
 
 
 def delete_jobs(jobs: Iterable[object]) -> None:

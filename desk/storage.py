@@ -1,4 +1,4 @@
-"""What the site keeps on the disk: how much of each kind, and what is largest."""
+"""What the site keeps, on the disk and in its bucket: how much of each kind, and what is largest."""
 
 import os
 import shutil
@@ -18,10 +18,11 @@ from annotation.models import Assignment
 from campaigns.models import Campaign, Chatbot, Membership, Output, Upload
 from desk.navigation import campaign_url
 from evalsite.accounts.models import User
+from evalsite.lib.media import file_sizes, get_media
 
 _LARGEST = 10
 _DATABASE, _STATIC, _OTHER = "Database", "Static files of the site", "Other files of the data folder"
-# By the folder of MEDIA_ROOT.
+# By the first folder of their names.
 _KINDS = {
     "uploads": "Uploaded outputs",
     "dialogues": "Dialogues of chatbots",
@@ -57,7 +58,7 @@ class LargeCampaign:
 
 @dataclass(frozen=True)
 class LargeFile:
-    """A file of the data folder; `about` says what it is, and of which campaign."""
+    """An upload or a result; `about` says what it is, and of which campaign."""
 
     path: str
     about: str
@@ -79,9 +80,10 @@ class Disk:
 
 @dataclass(frozen=True)
 class Storage:
-    """Everything, as it is now."""
+    """Everything, as it is now; `bucket`: where uploads and results are ("": in the folder)."""
 
     folder: str
+    bucket: str
     disk: Disk
     database: str
     kinds: list[Kind]
@@ -96,9 +98,10 @@ class Storage:
 
 def measure_storage(seen_by: User) -> Storage:
     """Return what the data folder and the database take. It looks at every file; the number of queries is constant."""
-    media = dict(_sizes(settings.MEDIA_ROOT))
+    media = dict(get_media().sizes())
     return Storage(
         str(settings.DATA_DIR),
+        settings.MEDIA_BUCKET,
         get_disk(),
         connection.vendor,
         _kinds(media),
@@ -111,17 +114,6 @@ def get_disk() -> Disk:
     """Return how full the disk of the data folder is."""
     found = shutil.disk_usage(settings.DATA_DIR)
     return Disk(found.total, found.free)
-
-
-def _sizes(folder: Path) -> Iterator[tuple[str, int]]:
-    """Yield path below the folder and size of each file; what goes away meanwhile is left out."""
-    for root, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(root, name)  # noqa: PTH118 there may be a hundred thousand
-            try:
-                yield os.path.relpath(path, folder), os.lstat(path).st_size
-            except OSError:
-                continue
 
 
 def _kinds(media: dict[str, int]) -> list[Kind]:
@@ -142,9 +134,9 @@ def _kinds(media: dict[str, int]) -> list[Kind]:
         if database and entry.name.startswith(database.name) and database.parent == entry.parent:
             add(_DATABASE, entry.stat().st_size)
             continue
-        for _, n_bytes in _sizes(entry) if entry.is_dir() else [("", entry.lstat().st_size)]:
+        for _, n_bytes in file_sizes(entry) if entry.is_dir() else [("", entry.lstat().st_size)]:
             add(_OTHER, n_bytes)
-    for _, n_bytes in _sizes(Path(settings.STATIC_ROOT)):
+    for _, n_bytes in file_sizes(Path(settings.STATIC_ROOT)):
         add(_STATIC, n_bytes)
     if database is None:
         add(_DATABASE, _database_size())

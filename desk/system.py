@@ -38,6 +38,7 @@ from evalsite.jobs.models import Job
 from evalsite.jobs.queries import count_faults, get_workers
 from evalsite.lib.addresses import AllowList
 from evalsite.lib.env import setting_line
+from evalsite.lib.media import get_media
 from evalsite.lib.words import counted
 from evalsite.serving import NEEDS_PROXY
 
@@ -110,6 +111,7 @@ def list_checks(visit: Visit, now: datetime, *, tries_mail: bool = False) -> lis
         _hosts(visit),
         _mail(tries_mail),
         _folders(),
+        *_bucket(),
         _disk(),
         database,
         _redis(),
@@ -289,7 +291,7 @@ def _mail(is_tried: bool) -> Check:
 
 def _folders() -> Check:
     title, now = "Folders", str(settings.DATA_DIR)
-    for folder in (settings.DATA_DIR, settings.MEDIA_ROOT):
+    for folder in (settings.DATA_DIR, *([] if settings.MEDIA_BUCKET else [settings.MEDIA_ROOT])):
         try:
             with TemporaryFile(dir=folder):
                 pass
@@ -300,6 +302,19 @@ def _folders() -> Check:
         text = "Style sheets and scripts are missing. Run: evalsite collectstatic (evalsite serve does it, too)"
         return Check("folders", title, now, text, False, must_fix=True)
     return Check("folders", title, now, "The database, uploads and results can be written, and scripts are there.")
+
+
+def _bucket() -> list[Check]:
+    """Return whether uploads and results can be kept in the bucket, by a file that is written; nothing without one."""
+    if not settings.MEDIA_BUCKET:
+        return []
+    title, now = "Bucket of uploads and results", settings.MEDIA_BUCKET
+    if settings.MEDIA_ENDPOINT_URL:
+        now += f", at {urlsplit(settings.MEDIA_ENDPOINT_URL).netloc}"
+    if fault := get_media().fault():
+        text = f"No file can be kept: {fault}. Correct MEDIA_BUCKET, MEDIA_ENDPOINT_URL and the keys."
+        return [Check("bucket", title, now, text, False, must_fix=True)]
+    return [Check("bucket", title, now, "It answers: a file was written, read and deleted.")]
 
 
 def _secret_key() -> Check:

@@ -246,13 +246,33 @@ MEDIA_ROOT = DATA_DIR / "media"
 MEDIA_ROOT.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
 make_private(MEDIA_ROOT)
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = PRIVATE_FILE, PRIVATE_FOLDER
-STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+# A bucket of storage that speaks the protocol of S3, instead of MEDIA_ROOT; without keys, those that boto3 finds.
+MEDIA_BUCKET = os.environ.get("MEDIA_BUCKET", "")
+MEDIA_ENDPOINT_URL = os.environ.get("MEDIA_ENDPOINT_URL", "")
+STORAGES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "evalsite.lib.media.DiskStorage"},
     "staticfiles": {
         "BACKEND": "evalsite.web.ManifestStaticStorage",
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
+MEDIA_ACCESS_KEY_ID = os.environ.get("MEDIA_ACCESS_KEY_ID", "")
+MEDIA_SECRET_ACCESS_KEY = os.environ.get("MEDIA_SECRET_ACCESS_KEY", "")
+if bool(MEDIA_ACCESS_KEY_ID) != bool(MEDIA_SECRET_ACCESS_KEY):
+    raise ImproperlyConfigured("Set both MEDIA_ACCESS_KEY_ID and MEDIA_SECRET_ACCESS_KEY, or neither.")
+if MEDIA_BUCKET:
+    STORAGES["default"] = {
+        "BACKEND": "evalsite.lib.bucket.BucketStorage",
+        "OPTIONS": {
+            "bucket_name": MEDIA_BUCKET,
+            "endpoint_url": MEDIA_ENDPOINT_URL or None,
+            "region_name": os.environ.get("MEDIA_REGION") or None,
+            "location": os.environ.get("MEDIA_PREFIX", "").strip("/"),
+        },
+    }
+    if MEDIA_ACCESS_KEY_ID:
+        _keys = {"access_key": MEDIA_ACCESS_KEY_ID, "secret_key": MEDIA_SECRET_ACCESS_KEY, "security_token": None}
+        STORAGES["default"]["OPTIONS"] |= _keys
 # The largest file taken from a browser; the command line takes any size.
 MAX_UPLOAD_MB = env_int("MAX_UPLOAD_MB", 100)
 # Characters of a text that workers are shown; longer ones are refused at the import. campaigns/importing has the cost.

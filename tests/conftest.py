@@ -35,7 +35,7 @@ from pytest_django import Settings
 
 from annotation.services import drawing
 from evalsite.accounts.models import User
-from tests import databases, services
+from tests import buckets, databases, services
 from tests.campaigns.receiver import Receiver
 from tests.jobs.processes import make_installation
 from tests.mail_server import SmtpServer
@@ -255,6 +255,20 @@ def shared_data() -> Path:
     beside = Path(__file__).resolve().parents[1].parent / "shared" / "data"
     folder = Path(os.environ.get("EVALSITE_SHARED_DATA") or beside)
     return folder if folder.is_dir() else services.missing("EVALSITE_SHARED_DATA, the folder of real ratings,")
+
+
+@pytest.fixture(scope="session")
+def bucket_server() -> Iterator[str]:
+    with buckets.running_server() as url:
+        yield url
+
+
+@pytest.fixture
+def bucket(bucket_server: str) -> Iterator[buckets.Bucket]:
+    """The site keeps its files in a bucket, which is empty at first."""
+    bucket = buckets.Bucket(bucket_server)
+    with bucket.used():
+        yield bucket
 
 
 # --- The cast: everyone knows them

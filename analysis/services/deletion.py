@@ -1,16 +1,14 @@
 """Deleting ratings files and analyses: rows at once, files when the transaction is through."""
 
-from functools import partial
-
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.records import delete_folders, delete_jobs
+from analysis.records import delete_jobs, folders_of
 from analysis.services.metrics import remove_file
 from campaigns.models import Deletion
 from evalsite.accounts.models import User
+from evalsite.jobs.files import delete_on_commit
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 
@@ -32,7 +30,7 @@ def delete_ratings_file(*, ratings_file: RatingsFile, user: User) -> None:
     _note(Deletion.Kind.RATINGS_FILE, locked, locked.title, user, note)
     name = locked.file.name or ""
     locked.delete()
-    transaction.on_commit(partial(default_storage.delete, name))
+    delete_on_commit(name)
 
 
 @transaction.atomic
@@ -47,10 +45,10 @@ def _delete_runs(runs: list[AnalysisRun]) -> None:
     jobs = [run.job_id for run in runs if run.job_id]
     if Job.objects.filter(pk__in=jobs, status__in=_UNFINISHED).exists():
         raise DomainError("not_finished", "An analysis is still being made. Wait for the end, then delete it.")
-    folders = [AnalysisRun(pk=run.pk) for run in runs]
+    folders = folders_of(runs)
     AnalysisRun.objects.filter(pk__in=[run.pk for run in runs]).delete()
     delete_jobs(jobs)
-    transaction.on_commit(partial(delete_folders, folders))
+    delete_on_commit(folders=folders)
 
 
 def _note(kind: str, deleted: RatingsFile | AnalysisRun, name: str, user: User, contents: list[list[object]]) -> None:

@@ -5,13 +5,11 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from django.core.files import File
-from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
@@ -23,6 +21,7 @@ from analysis.metrics.loading import SegmentScores
 from analysis.models import AnalysisRun, MetricScores
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
+from evalsite.jobs.files import delete_on_commit
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
@@ -237,5 +236,4 @@ def remove_scores(*, scores: MetricScores) -> None:
 
 def remove_file(scores: MetricScores) -> None:
     """Delete the file of scores once the transaction is through."""
-    if scores.file.name:
-        transaction.on_commit(partial(default_storage.delete, scores.file.name))
+    delete_on_commit(scores.file.name or "")

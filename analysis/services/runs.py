@@ -1,15 +1,12 @@
 """Analysing ratings files."""
 
-import shutil
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import uuid4
 
-from django.conf import settings as django_settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -38,6 +35,7 @@ from evalsite.accounts.models import User
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
+from evalsite.lib.media import get_media
 from evalsite.lib.tables import if_windows
 from evalsite.lib.tables.errors import TableError
 
@@ -163,8 +161,8 @@ def execute_run(*, run: AnalysisRun, on_stage: Stage, saving: Saving) -> None:
     store the results. A run that has its report and its files is left as it is.
     Raises TableError, after keeping its problems with the run, if the file cannot be used.
     """
-    folder = Path(django_settings.MEDIA_ROOT) / run.folder
-    if run.report is not None and folder.is_dir():
+    media = get_media()
+    if run.report is not None and next(media.sizes(run.folder), None):
         return
     settings, campaign = from_json(run.settings), run.ratings_file.campaign
     on_stage("Reading the ratings")
@@ -179,15 +177,16 @@ def execute_run(*, run: AnalysisRun, on_stage: Stage, saving: Saving) -> None:
         with saving():
             run.save(update_fields=["problems"])
         raise
-    # A worker that lost its lease may still be writing: each has a folder of its own, and only one becomes the run's.
-    draft = folder.with_name(f"{folder.name}.{uuid4().hex}")
-    try:
+    with media.new_folder(run.folder) as draft:
         names = anonymise(found.workers)
         anonymous = anonymous_report(found.report, names)
         on_stage("Writing tables")
         write_report(draft, anonymous)
         on_stage("Writing the replication package")
         found.write_package(draft / "package.zip", anonymous, names, _texts(campaign, anonymous))
+        with saving():  # nothing is uploaded for a job that another worker has now
+            pass
+        keep = media.ready(draft, run.folder)
         run.report, run.first_report = found.report, None
         run.fingerprint, run.problems = found.fingerprint, None
         run.finished_at = timezone.now()
@@ -198,10 +197,7 @@ def execute_run(*, run: AnalysisRun, on_stage: Stage, saving: Saving) -> None:
                     run=run.pk, n_assignments=run.ratings_file.n_assignments or 0, finished_at=run.finished_at
                 )
                 announce(campaign_id=campaign.pk, data=data)
-            shutil.rmtree(folder, ignore_errors=True)
-            draft.rename(folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+            keep()
 
 
 def _analyse_study(run: AnalysisRun, settings: AnalysisSettings, on_stage: Stage, saving: Saving) -> _Analysed:

@@ -1,12 +1,11 @@
 """The pages of a run: its progress, its results, and their files."""
 
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import NamedTemporaryFile
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings as django_settings
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
@@ -310,7 +309,7 @@ def corpus(request: SignedInRequest, run_id: UUID) -> HttpResponse:
 
 def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     """List everything that can be downloaded."""
-    files = list_downloads(found.report, Path(django_settings.MEDIA_ROOT) / found.folder)
+    files = list_downloads(found.report, found.folder)
     context = result_context(found, "downloads") | {"files": files, "names_workers": found.my_role == Role.OWNER}
     campaign = found.ratings_file.campaign
     context["package_note"] = _IN_PACKAGE if campaign and not found.share_token else ""
@@ -335,15 +334,16 @@ def run_file(request: SignedInRequest, run_id: UUID, name: str) -> FileResponse:
 
 def send_file(request: HttpRequest, found: AnalysisRun, name: str) -> FileResponse:
     """Answer with a file of a run; raise Http404 if it has none of this name."""
-    path = find_file(Path(django_settings.MEDIA_ROOT) / found.folder, name)
+    path = find_file(found.folder, name)
     if path is None:
         raise Http404
-    is_figure = path.suffix == ".svg" and "download" not in request.GET
+    suffix = PurePosixPath(name).suffix
+    is_figure = suffix == ".svg" and "download" not in request.GET
     response = FileResponse(
         path.open("rb"),
         as_attachment=not is_figure,
-        filename=_download_name(found, path.name),
-        content_type=CONTENT_TYPES.get(path.suffix, OTHER_TYPE),
+        filename=_download_name(found, PurePosixPath(name).name),
+        content_type=CONTENT_TYPES.get(suffix, OTHER_TYPE),
     )
     response["Cache-Control"] = "private, max-age=3600"
     return response

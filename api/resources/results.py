@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings as django_settings
 from django.http import FileResponse, Http404
 from django.utils import timezone
 from rest_framework import serializers
@@ -17,7 +16,7 @@ from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downlo
 from analysis.forms import LiveWorkerFilter
 from analysis.live import LiveWorker, find_workers, list_live_workers
 from analysis.methods import sections_of
-from analysis.models import AnalysisRun, Look
+from analysis.models import Look
 from analysis.paper.questions import Question
 from analysis.paper.statement import data_statement
 from analysis.paper.texts import paper_texts
@@ -323,7 +322,7 @@ class RunFiles(Resource):
     def get(self, request: ApiRequest, run_id: UUID) -> list[dict[str, Any]]:
         """List the replication package, tables and figures."""
         found = run_for(request, run_id)
-        files = list_downloads(found.report, _folder(found))
+        files = list_downloads(found.report, found.folder)
         return [
             {"path": each.path, "title": download.title, "size": each.size}
             for group in (files.whole, files.tables, files.figures, files.workers)
@@ -338,11 +337,7 @@ class OneRunFile(Resource):
     @operation(Scope.READ, media_type=(*CONTENT_TYPES.values(), OTHER_TYPE))
     def get(self, request: ApiRequest, run_id: UUID, name: str) -> FileResponse:
         """Send the file; in all of them workers are named by keyed hashes."""
-        path = find_file(_folder(run_for(request, run_id)), name)
+        path = find_file(run_for(request, run_id).folder, name)
         if path is None:
             raise Http404
-        return FileResponse(path.open("rb"), content_type=CONTENT_TYPES.get(path.suffix, OTHER_TYPE))
-
-
-def _folder(run: AnalysisRun) -> Path:
-    return Path(django_settings.MEDIA_ROOT) / run.folder
+        return FileResponse(path.open("rb"), content_type=CONTENT_TYPES.get(PurePosixPath(name).suffix, OTHER_TYPE))

@@ -17,6 +17,7 @@ from campaigns.importing.tables import MAX_SYSTEMS
 from campaigns.models import LONGEST_NAME, Campaign, Chatbot, System
 from campaigns.services.campaigns import frozen, lock_for_change, mark_unbuilt, store_chatbot
 from campaigns.services.rows import delete_hits
+from evalsite.jobs.files import delete_on_commit
 from evalsite.lib.encryption import encrypt_secrets, merge_secrets, readable_secrets
 from evalsite.lib.errors import DomainError
 
@@ -201,7 +202,7 @@ def drop_dialogues(names: Iterable[str]) -> None:
 
 def _delete_unused(name: str) -> None:
     if not Chatbot.objects.filter(dialogues=name).exists():
-        default_storage.delete(name)
+        delete_on_commit(name)
 
 
 @transaction.atomic

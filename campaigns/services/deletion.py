@@ -3,11 +3,9 @@
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -32,6 +30,7 @@ from campaigns.services.campaigns import lock_for_change
 from campaigns.services.chatbots import drop_dialogues
 from campaigns.services.rows import delete_hits
 from evalsite.accounts.models import User
+from evalsite.jobs.files import delete_files, delete_on_commit
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
@@ -128,8 +127,7 @@ def delete_campaign(*, campaign: Campaign, user: User | None = None) -> None:
     Output.objects.filter(source__campaign=locked)._raw_delete(using=connection.alias)
     Source.objects.filter(campaign=locked)._raw_delete(using=connection.alias)
     locked.delete()
-    for name in files:
-        transaction.on_commit(partial(default_storage.delete, name))
+    delete_on_commit(*files)
     drop_dialogues(dialogues)
 
 
@@ -223,13 +221,11 @@ class CampaignRecords(Records):
 
     def delete_files(self, campaign_id: int) -> None:
         """Delete uploads, and dialogues that no other chatbot speaks from."""
-        for name in Upload.objects.filter(campaign=campaign_id).values_list("file", flat=True):
-            default_storage.delete(name)
+        delete_files(list(Upload.objects.filter(campaign=campaign_id).values_list("file", flat=True)), [])
         own = Chatbot.objects.filter(system__campaign=campaign_id)
         others = Chatbot.objects.exclude(system__campaign=campaign_id)
-        for name in set(own.exclude(dialogues="").values_list("dialogues", flat=True)):
-            if not others.filter(dialogues=name).exists():
-                default_storage.delete(name)
+        names = set(own.exclude(dialogues="").values_list("dialogues", flat=True))
+        delete_files([name for name in names if not others.filter(dialogues=name).exists()], [])
 
     def rows(self, campaign_id: int) -> list[Rows]:
         """Return the tables; the campaign itself and its members come last, apart."""

@@ -4,13 +4,11 @@ import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from django.conf import settings
 from django.core.files import File
-from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
@@ -27,6 +25,7 @@ from campaigns.protocols import get_protocol
 from campaigns.services.campaigns import frozen, live, lock_for_change, mark_unbuilt
 from campaigns.services.contents import OnProgress, add_contents, add_given_hits, clear_contents
 from evalsite.accounts.models import User
+from evalsite.jobs.files import delete_on_commit
 from evalsite.jobs.handlers import enqueue
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, Problem, TableError, lines_if_windows, preview
@@ -103,7 +102,7 @@ def delete_upload(*, upload: Upload, user: User) -> None:
     locked.delete()
     if job:
         job.delete()
-    transaction.on_commit(partial(default_storage.delete, name))
+    delete_on_commit(name)
 
 
 @transaction.atomic

@@ -4,7 +4,6 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +22,7 @@ from evalsite.accounts.models import User
 from evalsite.jobs.models import WorkerHeartbeat
 from evalsite.jobs.queries import is_any_worker_alive
 from evalsite.lib.errors import DomainError
-from evalsite.lib.private_files import PRIVATE_FOLDER
+from evalsite.lib.media import get_media
 
 _DATABASE, _MEDIA, _KEY = "database", "media", "keys/secret_key"
 _KEY_FILE = "secret_key"
@@ -72,8 +71,9 @@ def save_backup(path: Path, now: datetime) -> Saved:
             # Uploads come after the database: what a row names is on the disk before the row is.
             for file in sorted(Path(folder).iterdir()):
                 archive.add(f"{_DATABASE}/{file.name}", file)
-            for name, file in _media_files():
-                archive.add(f"{_MEDIA}/{name}", file)
+            with get_media().files() as files:
+                for name, file in files:
+                    archive.add(f"{_MEDIA}/{name}", file)
             if not _key_is_given():
                 archive.add(_KEY, settings.DATA_DIR / _KEY_FILE)
             archive.finish(origin)
@@ -123,19 +123,6 @@ def _key_is_given() -> bool:
     return bool(os.environ.get("SECRET_KEY", "").strip())
 
 
-def _media_files() -> Iterator[tuple[str, Path]]:
-    """Yield name and path of each upload and result; a folder of a restore that was broken off is none."""
-    root = Path(settings.MEDIA_ROOT)
-    for folder, folders, names in os.walk(root):
-        if Path(folder) == root:
-            folders[:] = [name for name in folders if not name.startswith(".")]
-        folders.sort()
-        for name in sorted(names):
-            path = Path(folder, name)
-            if path.is_file() and not path.is_symlink():
-                yield path.relative_to(root).as_posix(), path
-
-
 def _check_version(origin: Origin) -> None:
     loader = MigrationLoader(None)
     known = {*loader.disk_migrations, *loader.replacements}
@@ -167,7 +154,10 @@ def _is_empty() -> bool:
         has_accounts = User.objects.exists()
     except DatabaseError:  # no tables yet
         has_accounts = False
-    return not has_accounts and next(_media_files(), None) is None
+    if has_accounts:
+        return False
+    with get_media().files() as files:
+        return next(files, None) is None
 
 
 def _check_room(archive: ArchiveReader) -> None:
@@ -178,16 +168,19 @@ def _check_room(archive: ArchiveReader) -> None:
 
 
 def _put_back(archive: ArchiveReader) -> None:
-    """Take everything out of the archive, then load the database, then move uploads and key into place."""
-    media = Path(settings.MEDIA_ROOT)
+    """Take everything out of the archive, then load the database, then move uploads and key into place.
+
+    A bucket gets the uploads before, beside those that it has, which are deleted at the end.
+    """
     with (
         TemporaryDirectory(prefix=".restore-", dir=settings.DATA_DIR) as folder,
-        TemporaryDirectory(prefix=".restore-", dir=media) as uploads,  # a disk of its own, maybe
+        get_media().replacing() as uploads,
     ):
         for name in archive.below(_DATABASE):
             archive.extract(name, Path(folder, name))
         for name in archive.below(_MEDIA):
-            archive.extract(name, Path(uploads, "new", name.removeprefix(f"{_MEDIA}/")))
+            archive.extract(name, uploads.folder / name.removeprefix(f"{_MEDIA}/"))
+        uploads.prepare()
         database_files().load(Path(folder, _DATABASE), archive.origin.migrations)
         key = None
         if _KEY in archive.files and not _key_is_given():
@@ -196,12 +189,7 @@ def _put_back(archive: ArchiveReader) -> None:
         if _KEPT_KEYS not in archive.origin.migrations:  # made just now, of the key that this process began with
             store_keys(key.read_text() if key else settings.SECRET_KEY, replace=True)
         WorkerHeartbeat.objects.all().delete()  # those of then do not live
-        Path(uploads, "old").mkdir(mode=PRIVATE_FOLDER)
-        for entry in media.iterdir():
-            if not entry.name.startswith("."):
-                entry.rename(Path(uploads, "old", entry.name))
-        for entry in Path(uploads, "new").glob("*"):
-            entry.rename(media / entry.name)
+        uploads.finish()
         if key:
             key.replace(settings.DATA_DIR / _KEY_FILE)
 

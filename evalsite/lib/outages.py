@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from django.db import InterfaceError, OperationalError
 
+from evalsite.lib.media import MediaAwayError
+
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _POSTGRES_DISK_FULL = "53100"
 _SQLITE_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
@@ -35,13 +37,22 @@ UNAVAILABLE = Outage(
     "This site does not answer at the moment",
     "Its database could not be reached in time. What was saved before is safe. Try again in a minute.",
 )
+FILES_AWAY = Outage(
+    503,
+    "files_unavailable",
+    "The files of this site do not answer at the moment",
+    "The storage of its uploads and results could not be reached in time. What was saved before is safe. Try again in "
+    "a minute; if it goes on, tell an administrator of this site.",
+)
 
 
 def outage_of(error: BaseException | None) -> Outage | None:
-    """Return what an exception says of the server's disk or database; None if it is a fault of another kind."""
+    """Return what an exception says of the server's disk, database or bucket; None if it is a fault of another kind."""
     causes = list(_causes(error))
     if any(_is_disk_full(each) for each in causes):
         return DISK_FULL
+    if any(isinstance(each, MediaAwayError) for each in causes):
+        return FILES_AWAY
     return UNAVAILABLE if any(_is_away(each) for each in causes) else None
 
 

@@ -22,6 +22,7 @@ from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext, get_handler
+from evalsite.lib.media import get_media
 from tests.analysis.campaigns import analysed, rate_rest, rated_campaign
 from tests.annotation.cast import launch, make_worker, rate_hit
 from tests.campaigns.cast import add_member, make_campaign
@@ -46,7 +47,7 @@ def test_reference_items_are_as_far_from_ordinary_ones_as_in_the_report(owner: U
     campaign = rated_campaign(owner)
     assert "Distance" not in owner_client.get(page_of(campaign)).text
     HitItem.objects.filter(hit__campaign=campaign, kind=Kind.REPEAT).update(kind=Kind.REFERENCE)
-    kept_file(campaign.public_id).unlink()  # ratings do not change in the product
+    get_media().delete(kept_file(campaign.public_id))  # ratings do not change in the product
 
     run, found = analysed(campaign), live(campaign)
 
@@ -132,8 +133,9 @@ def test_the_table_changes_when_a_hit_ends_and_reads_only_what_is_new(owner: Use
         after = list_live_workers(campaign, settings, now)
     changed = [a.name for a, b in zip(after, before, strict=True) if a.conduct != b.conduct]
     assert changed == ["worker-000"]
-    for text in ("", "{", '{"settings": 1}', kept_file(campaign.public_id).read_text().replace("n_items", "n")):
-        kept_file(campaign.public_id).write_text(text)  # by another version, say
+    name, media = kept_file(campaign.public_id), get_media()
+    for text in (b"", b"{", b'{"settings": 1}', media.read(name).replace(b"n_items", b"n")):
+        media.write(name, text)  # by another version, say
         assert list_live_workers(campaign, settings, now) == after
 
 
@@ -146,10 +148,11 @@ def test_the_table_is_ready_when_the_results_are_and_deleted_with_the_campaign(
     settings = settings_of(campaign)
     with django_assert_num_queries(2):
         found = list_live_workers(campaign, settings, timezone.now())
-    text = kept_file(campaign.public_id).read_text()
+    text = get_media().read(kept_file(campaign.public_id)).decode()
     assert not [worker.name for worker in found if worker.name in text]
     AnalysisRecords().delete_files(campaign.pk)
-    assert not kept_file(campaign.public_id).exists()
+    with pytest.raises(FileNotFoundError):
+        get_media().read(kept_file(campaign.public_id))
 
 
 def test_another_alpha_gives_other_verdicts_at_once(owner: User) -> None:

@@ -17,6 +17,7 @@ from campaigns.services.chatbots import remove_chatbot
 from campaigns.services.deletion import delete_campaign
 from campaigns.services.lifecycle import duplicate_campaign
 from evalsite.accounts.models import User
+from tests.buckets import Bucket
 from tests.campaigns.live import chatbot_of, launch, make_live, url_of
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +55,21 @@ def test_a_chatbot_speaks_from_the_file(owner_client: Client, live: Campaign, na
     assert spoken_from.read_text() == GOOD
     page = owner_client.get(url_of(live, "chatbot", chatbot_of(live, name).pk))
     assert page.context["dialogues"].startswith("mine")
+
+
+def test_a_chatbot_speaks_from_a_file_in_a_bucket(
+    owner_client: Client, live: Campaign, bucket: Bucket, commits: Any
+) -> None:
+    send(owner_client, live)
+    assert connector_of(chatbot_of(live)).setup.dialogues.read_text() == GOOD
+    page = owner_client.get(url_of(live, "chatbot", chatbot_of(live).pk))
+    assert page.context["dialogues"] == "mine.jsonl"
+    with commits():
+        send(owner_client, live, text=f"{GOOD}\n{GOOD}")
+    assert len(bucket.files()) == 1
+    with commits():
+        delete_campaign(campaign=live)
+    assert bucket.files() == {}
 
 
 def test_an_upload_that_is_read_displaces_no_file_in_use(

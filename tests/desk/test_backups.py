@@ -34,11 +34,13 @@ from evalsite.accounts.models import KeptKey, User
 from evalsite.jobs.services import record_heartbeat
 from evalsite.lib.errors import DomainError
 from evalsite.lib.kept_keys import PURPOSES, derive_key
+from evalsite.lib.media import get_media
 from tests import databases
 from tests.annotation.open_campaigns import open_campaign, rate_items, scores_for
+from tests.buckets import Bucket
 from tests.campaigns.cast import make_campaign
 from tests.conftest import make_owner
-from tests.services import new_database, wait_until
+from tests.services import free_port, new_database, wait_until
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 N_RATERS, N_ITEMS, N_BEFORE = 3, 30, 6
@@ -305,6 +307,38 @@ def test_an_empty_installation_is_not_backed_up(tmp_path: Path, django_db_blocke
     empty = Place(tmp_path / "site", databases.sqlite_at(tmp_path / "empty.sqlite3"))
     with django_db_blocker.unblock(), empty.used(), pytest.raises(DomainError, match="EVALSITE_DATA"):
         save_backup(tmp_path / "backup.zip", NOW)
+
+
+def test_files_of_a_bucket_are_saved_and_come_back(place: Place, bucket: Bucket, tmp_path: Path) -> None:
+    upload = add_upload(User.objects.get())
+    saved = save_backup(tmp_path / "backup.zip", NOW)
+    kept = bucket.files()
+    assert list(kept.values()) == [b"worker,score\n"]
+    get_media().delete(upload.file.name or "")
+    get_media().write("uploads/later", b"later")
+
+    done = restore_backup(saved.path, NOW, replace=True)
+    assert bucket.files() == kept
+    assert Path(RatingsFile.objects.get(pk=upload.pk).file.path).read_bytes() == b"worker,score\n"
+    assert done.replaced
+    restore_backup(done.replaced, NOW.replace(hour=13), replace=True)
+    assert list(bucket.files().values()) == [b"later"]
+
+
+def test_a_backup_moves_files_from_the_disk_into_a_bucket(place: Place, backup: Path, bucket: Bucket) -> None:
+    restore_backup(backup, NOW, replace=True)
+    assert list(bucket.files().values()) == [b"worker,score\n"]
+
+
+def test_a_bucket_that_is_away_fails_a_backup_in_words(place: Place, bucket: Bucket, tmp_path: Path) -> None:
+    saved = save_backup(tmp_path / "backup.zip", NOW).path
+    with bucket.used(url=f"http://127.0.0.1:{free_port()}"):
+        with pytest.raises(DomainError, match="MEDIA_BUCKET"):
+            save_backup(tmp_path / "another.zip", NOW)
+        with pytest.raises(DomainError, match="MEDIA_BUCKET"):
+            restore_backup(saved, NOW, replace=True)
+    assert User.objects.exists()
+    assert not (tmp_path / "another.zip").exists()
 
 
 # --- The key

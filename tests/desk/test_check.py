@@ -12,6 +12,7 @@ from pytest_django import Settings
 
 from evalsite.jobs.services import record_heartbeat
 from tests import databases
+from tests.buckets import Bucket
 from tests.mail_server import SmtpServer
 from tests.services import free_port
 
@@ -56,6 +57,19 @@ def test_what_must_be_fixed_is_named_with_the_line(alive: None, settings: Settin
 
     settings.MEDIA_ROOT.mkdir()
     assert "evalsite collectstatic" in run_check()[0]
+
+
+def test_a_bucket_is_tried_by_a_file_that_does_not_stay(alive: None, bucket: Bucket) -> None:
+    printed, _ = run_check()
+    assert f"Bucket of uploads and results: {bucket.name}" in printed
+    assert "MUST" not in printed.partition("Bucket")[2].partition("\n")[0]
+    assert bucket.files() == {}
+    with bucket.used(url=f"http://127.0.0.1:{free_port()}"):
+        printed, fails = run_check()
+    assert fails and "No file can be kept" in printed and "MEDIA_ENDPOINT_URL" in printed
+    bucket.remove()
+    printed, fails = run_check()
+    assert fails and "NoSuchBucket" in printed
 
 
 def test_a_mail_server_is_called(alive: None, settings: Settings, smtp_server: SmtpServer) -> None:
