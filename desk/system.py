@@ -97,7 +97,7 @@ class Visit:
         return self.url.startswith("https://")
 
 
-def list_checks(visit: Visit, now: datetime, *, tries_mail: bool = False) -> list[Check]:
+def list_checks(visit: Visit, now: datetime, *, tries_network: bool = False) -> list[Check]:
     """Return all checks, as this process is set up. Those that read the database need one that is up to date."""
     database = _database()
     checks = [
@@ -106,10 +106,10 @@ def list_checks(visit: Visit, now: datetime, *, tries_mail: bool = False) -> lis
         _encrypted_connection(visit),
         _proxy(visit),
         *_proxy_sign_in(),
-        *_provider_sign_in(tries_mail),
+        *_provider_sign_in(tries_network),
         *_passwords(),
         _hosts(visit),
-        _mail(tries_mail),
+        _mail(tries_network),
         _folders(),
         *_bucket(),
         _disk(),

@@ -29,11 +29,15 @@ def find_or_connect_user(*, identity: VerifiedIdentity, now: datetime) -> User:
 
     Raises DomainError `not_active`, `no_account`, `has_password` or `address_of_another`.
     """
-    try:
-        with transaction.atomic():
-            user = _known_user(identity) or _connect_by_address(identity, now)
-    except IntegrityError:  # a second answer of the same person was faster
-        raise sign_in_over() from None
+    user = _known_user(identity)
+    if user is None:
+        try:
+            with transaction.atomic():
+                user = _connect_by_address(identity, now)
+        except IntegrityError:  # in another tab the same person was faster
+            user = _known_user(identity)
+    if user is None:
+        raise sign_in_over()
     if not user.is_active:
         raise DomainError("not_active", "Your account on this site is deactivated. Ask an administrator of this site.")
     return user
@@ -79,6 +83,8 @@ def _connect_by_address(identity: VerifiedIdentity, now: datetime) -> User:
     user = User.objects.select_for_update(no_key=True).filter(email__iexact=identity.email).first()
     if user is None:
         user = _make_account(identity, now)
+    elif _known_user(identity) == user:  # connected in another tab, while this one waited for the lock
+        return user
     elif user.is_active:
         _check_may_connect(user)
     else:

@@ -22,7 +22,9 @@ from campaigns.services.members import invite_member, join_with_new_account
 from desk.people import list_people
 from desk.system import Visit, list_checks
 from evalsite.accounts import services
+from evalsite.accounts.identities import find_or_connect_user
 from evalsite.accounts.models import ProviderIdentity, SecondFactor, User
+from evalsite.accounts.oidc import VerifiedIdentity
 from evalsite.accounts.second_factors import new_secret
 from evalsite.audit.acts import title_of
 from evalsite.audit.models import AuditEntry
@@ -32,6 +34,7 @@ from evalsite.lib.masking import mask_tokens
 from tests.accounts.provider import CLIENT_ID, SECRET, Provider, running_provider, use_provider
 from tests.campaigns.cast import make_campaign
 from tests.conftest import signed_in
+from tests.databases import at_once, on_both
 
 # Of the library of the provider, which runs in this process.
 pytestmark = pytest.mark.filterwarnings("ignore:get_jwt_config:DeprecationWarning")
@@ -115,6 +118,20 @@ def test_a_provider_that_says_the_address_in_userinfo_only(provider: Provider, i
     browser = Client()
     provider.sign_in(browser, WHO)
     assert user_of(browser) == ADDRESS
+
+
+@on_both
+@pytest.mark.django_db(transaction=True)
+def test_two_tabs_at_once_make_one_account(settings: Settings) -> None:
+    settings.OIDC_ISSUER, settings.OIDC_NEW_ACCOUNTS = "https://sso.example.org", "RESEARCHER"
+    identity = VerifiedIdentity(settings.OIDC_ISSUER, WHO, ADDRESS, "Emmy Example", has_second_factor=False)
+    found: list[int] = []
+
+    def sign_in(k: int) -> None:
+        found.append(find_or_connect_user(identity=identity, now=timezone.now()).pk)
+
+    at_once(4, sign_in)
+    assert found == [User.objects.get().pk] * 4 and ProviderIdentity.objects.get().subject == WHO
 
 
 @pytest.mark.parametrize(("role", "is_staff"), [("RESEARCHER", False), ("ADMINISTRATOR", True)])
@@ -502,7 +519,7 @@ def test_off_unless_all_is_set(provider: Provider, settings: Settings, missing: 
 
 
 def _check(key: str, *, is_tried: bool = False) -> Any:
-    found = list_checks(Visit("http://localhost:8000"), timezone.now(), tries_mail=is_tried)
+    found = list_checks(Visit("http://localhost:8000"), timezone.now(), tries_network=is_tried)
     return next((each for each in found if each.key == key), None)
 
 

@@ -18,7 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print all checks, then how many there is something to do about."""
-        found = [*list_checks(Visit.by_settings(), timezone.now(), tries_mail=True), _of_django()]
+        found = [*list_checks(Visit.by_settings(), timezone.now(), tries_network=True), _of_django()]
         for check in found:
             self._print(check)
         n_faults = sum(check.must_fix for check in found)
