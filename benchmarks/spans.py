@@ -1,6 +1,6 @@
 """How long a million error spans take to read and to analyse, against counting them.
 
-    python benchmarks/spans.py [--quick]
+    python benchmarks/spans.py [--quick] [--only arrays|mqm|json]
 
 300,000 annotations: 100,000 outputs of 20 systems, each by three of 30 raters, with 3.3 errors in the mean in texts of
 about 130 characters. Measured in turn, in one process: medians of the processor seconds of three rounds.
@@ -21,7 +21,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,9 @@ import numpy as np
 
 from analysis.response_methods import ResponsesFile, get_method
 from analysis.settings import from_protocol
+from analysis.spans.rows import SpanData
 
+PARTS = ("arrays", "mqm", "json")
 N_SPANS, QUICK, REPEATS = 10**6, 10**4, 3
 N_SYSTEMS, N_RATERS, N_EACH = 20, 30, 3
 CATEGORIES = [f"{top}/{part}" for top in ("Accuracy", "Fluency", "Style", "Terminology") for part in ("A", "B", "C")]
@@ -122,6 +125,19 @@ def count_tasks(path: Path) -> Counter[tuple[str, ...]]:
     return found
 
 
+def read_and_analyse(file: ResponsesFile) -> None:
+    """Analyse a file as `evalsite analyse --protocol mqm` does."""
+    settings, method = from_protocol("mqm"), get_method("spans")
+    method.analyse(method.read(file, settings), settings)
+
+
+def count_by_rater(data: SpanData) -> None:
+    """Count how often each rater gave each category and severity to each output."""
+    of = data.output[data.annotation] * len(data.raters) + data.rater[data.annotation]
+    of = (of * len(data.categories) + data.category) * len(data.severities) + data.severity
+    np.unique(of, return_counts=True)
+
+
 def in_turn(**functions: Callable[[], object]) -> dict[str, float]:
     """Return the median processor seconds of each function, called in turn; the first round warms up."""
     times: dict[str, list[float]] = {name: [] for name in functions}
@@ -133,29 +149,25 @@ def in_turn(**functions: Callable[[], object]) -> dict[str, float]:
     return {name: statistics.median(each[1:]) for name, each in times.items()}
 
 
-def measure(n_spans: int) -> dict[str, dict[str, float]]:
-    """Return seconds and ratios of arrays and files."""
+def measure(n_spans: int, parts: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return seconds and ratios of arrays and files, of those that are asked for."""
     settings, method = from_protocol("mqm"), get_method("spans")
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         mqm, tasks = write_files(n_spans, Path(folder))
-        data = method.read(ResponsesFile(mqm), settings)
-
-        def count_by_rater() -> None:
-            of = data.output[data.annotation] * len(data.raters) + data.rater[data.annotation]
-            of = (of * len(data.categories) + data.category) * len(data.severities) + data.severity
-            np.unique(of, return_counts=True)
-
-        found = {"arrays": in_turn(count=count_by_rater, analyse=lambda: method.analyse(data, settings))}
-        found["mqm"] = in_turn(
-            count=lambda: count_lines(mqm),
-            read=lambda: method.read(ResponsesFile(mqm), settings),
-            analyse=lambda: method.analyse(method.read(ResponsesFile(mqm), settings), settings),
-        )
-        found["json"] = in_turn(
-            count=lambda: count_tasks(tasks),
-            read=lambda: method.read(ResponsesFile(tasks), settings),
-            analyse=lambda: method.analyse(method.read(ResponsesFile(tasks), settings), settings),
-        )
+        found = {}
+        if "arrays" in parts:
+            data = method.read(ResponsesFile(mqm), settings)
+            found["arrays"] = in_turn(
+                count=lambda: count_by_rater(data), analyse=lambda: method.analyse(data, settings)
+            )
+        for part, path, count in (("mqm", mqm, count_lines), ("json", tasks, count_tasks)):
+            if part in parts:
+                file = ResponsesFile(path)
+                found[part] = in_turn(
+                    count=partial(count, path),
+                    read=partial(method.read, file, settings),
+                    analyse=partial(read_and_analyse, file),
+                )
     return {name: times | {"ratio": times["analyse"] / times["count"]} for name, times in found.items()}
 
 
@@ -163,8 +175,10 @@ def main() -> None:
     """Print times and ratios, and both as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="10,000 spans")
-    n_spans = QUICK if parser.parse_args().quick else N_SPANS
-    found = measure(n_spans)
+    parser.add_argument("--only", choices=PARTS, help="one part, which takes a minute or two")
+    options = parser.parse_args()
+    n_spans = QUICK if options.quick else N_SPANS
+    found = measure(n_spans, [options.only] if options.only else PARTS)
     for name, times in found.items():
         parts = ", ".join(f"{what} {value:.3f} s" for what, value in times.items() if what != "ratio")
         print(f"{n_spans:,} spans, {name}: {parts}; ratio {times['ratio']:.2f}")

@@ -232,9 +232,11 @@ def _share_of_annotation(data: SpanData) -> Floats:
 def _agreement(data: SpanData) -> dict[str, Any]:
     """Return how far raters of the same output mark the same characters of its target."""
     n_outputs = len(data.segments) * len(data.systems)
-    text, n_texts = dense(*combined([(data.output, n_outputs), (data.target, len(data.target_texts))]))
+    text, n_texts = dense(data.output, n_outputs)
+    if (data.target != data.target[first_rows(text, n_texts)][text]).any():  # an output is mostly one text
+        text, n_texts = dense(*combined([(data.output, n_outputs), (data.target, len(data.target_length))]))
     longest = np.zeros(n_texts, np.int64)
-    longest[text] = np.fromiter(map(len, data.target_texts), np.int64, len(data.target_texts))[data.target]
+    longest[text] = data.target_length[data.target]
     on_target = data.side == Side.TARGET
     # Where files have no texts, or other ones than in the first row of an annotation
     beyond = np.flatnonzero(on_target & (data.end > longest[text][data.annotation]))

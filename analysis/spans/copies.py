@@ -15,6 +15,8 @@ def match_twins(data: SpanData) -> NDArray[np.int64]:
 
     That is the first annotation of an ordinary item of the same assignment, segment and system.
     """
+    if not data.kind.any():  # all are ordinary, as mostly
+        return np.full(data.n_annotations, -1)
     n_assignments = int(data.assignment.max(initial=-1)) + 1
     own = [(data.segment, len(data.segments)), (data.system, len(data.systems)), (data.assignment, n_assignments)]
     return find_twins(*dense(*combined(own)), data.kind)

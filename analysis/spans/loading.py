@@ -283,6 +283,7 @@ def _span_data(
         document_of=document[first_of_segment] if "doc" in columns else np.full(n_segments, -1),
         source_texts=source.texts,
         target_texts=target.texts,
+        target_length=np.fromiter(map(len, target.texts), np.int64, len(target.texts)),
         source=source.text[first],
         target=target.text[first],
         annotation=annotation[errors],

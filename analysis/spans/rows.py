@@ -44,6 +44,8 @@ class SpanData:
         Code of the document, −1 where documents are not known.
     source_texts, target_texts : list of str
         The texts without marks, each once, by code.
+    target_length : int, (n_target_texts,)
+        Characters of each.
     source, target : int, (n_annotations,)
     kind : int, (n_annotations,)
         `Kind` codes: whether the output is degraded, or a repeat. All are ordinary where a file says nothing of it.
@@ -67,6 +69,7 @@ class SpanData:
     document_of: Codes
     source_texts: list[str]
     target_texts: list[str]
+    target_length: Codes
     source: Codes
     target: Codes
     annotation: Codes

@@ -76,9 +76,9 @@ def segment_means(
     >>> found.mean.tolist(), found.n_segments.tolist()
     ([2.5], [2])
     """
-    output, output_of = np.unique(system * (int(segment.max(initial=0)) + 1) + segment, return_inverse=True)
-    n_raters = np.bincount(output_of, minlength=output.size)
-    system_of_output = np.zeros(output.size, np.int64)
+    output_of, n_outputs = _ranks(system.astype(np.int64) * (int(segment.max(initial=0)) + 1) + segment)
+    n_raters = np.bincount(output_of, minlength=n_outputs)
+    system_of_output = np.zeros(n_outputs, np.int64)
     system_of_output[output_of] = system
     n_segments = np.bincount(system_of_output, minlength=n_systems)
     found = clustered_means(values, system, n_systems, 1 / (n_raters[output_of] * n_segments[system]), clusters)
@@ -118,7 +118,7 @@ def clustered_means(
     mean[n_values == 0] = np.nan
     influence = weight * (values - (mean[system] if centre is None else centre))
     covariances = _covariances(influence, system, n_systems, [group.astype(np.int64) for group in clusters.values()])
-    n_clusters = {name: int(np.unique(group).size) for name, group in clusters.items()}
+    n_clusters = {name: _ranks(group)[1] for name, group in clusters.items()}
     df = min(n_clusters.values()) - 1
     of_mean = _largest(covariances, np.diag).copy()
     of_mean[(n_values == 0) | (of_mean <= 0) | (df < 1)] = np.nan
@@ -235,9 +235,21 @@ def _covariances(influence: Floats, system: Codes, n_systems: int, groups: Seque
 
 
 def _clustered(influence: Floats, system: Codes, n_systems: int, group: Codes) -> Floats:
-    names, code = np.unique(group, return_inverse=True)
-    cells = np.bincount(code * n_systems + system, weights=influence, minlength=names.size * n_systems)
-    sums = cells.reshape(names.size, n_systems)
-    correction = names.size / (names.size - 1) if names.size > 1 else np.nan
+    code, n = _ranks(group)
+    sums = np.bincount(code * n_systems + system, weights=influence, minlength=n * n_systems).reshape(n, n_systems)
+    correction = n / (n - 1) if n > 1 else np.nan
     found: Floats = np.multiply(correction, sums.T @ sums, dtype=np.float64)
     return found
+
+
+def _ranks(codes: Codes) -> tuple[Codes, int]:
+    """Return the rank of each code among those that occur, and how many occur."""
+    lowest = int(codes.min(initial=0))
+    size = int(codes.max(initial=-1)) - lowest + 1
+    if size > 4 * codes.size + 1024:
+        values, ranks = np.unique(codes, return_inverse=True)
+        return ranks, values.size
+    # A table of what occurs is many times faster than sorting.
+    occurs = np.bincount(codes - lowest, minlength=size) > 0
+    rank = np.cumsum(occurs) - 1
+    return rank[codes - lowest], int(np.count_nonzero(occurs))

@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.stats.ratings import Codes
+from analysis.stats.span_bits import count_bits, n_words
 
 _BLOCK = 1 << 15  # marks
+_MOST_WORDS = 4  # of bits for each mark
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,11 @@ def span_agreement(
 
     Notes
     -----
-    Marks are intervals of characters, which are sorted, so that time grows with n log n of the marks, whatever their
-    length. Texts are counted in blocks, which stay in the processor's cache. Only whether a mark is touched is looked
-    up for each other rater. Counts are summed over all pairs, so that long texts weigh more. Half a point for another
-    severity is the partial credit of the WMT shared task on quality estimation.
+    Characters are bits where that takes little memory for each mark. Where texts are long and marks are few, marks are
+    intervals of characters, which are sorted, so that time grows with n log n of the marks, whatever their length;
+    texts are counted in blocks, which stay in the processor's cache. Both count the same. Counts are summed over all
+    pairs, so that long texts weigh more. Half a point for another severity is the partial credit of the WMT shared
+    task on quality estimation.
 
     References
     ----------
@@ -77,15 +80,17 @@ def span_agreement(
     """
     members = _Members.of(text)
     row = members.row[annotation]
-    width = int(max(length.max(initial=0), end.max(initial=0))) + 1  # the first character of each row: its multiple
-    start, end = row * width + start, row * width + end
-    used = np.flatnonzero((end > start) & (members.n_others[row] > 0))
-    used = used[np.argsort(start[used], kind="stable")]  # quick, as marks mostly come in nearly this order
-    marks = _Marks(row[used], start[used], end[used], severity[used])
-    n_spans = int(members.n_others[marks.row].sum())
-    counts = [_count(block, members, width) for block in marks.blocks(members.text)]
-    one, both, same, n_touched = np.sum(counts, axis=0).tolist() if counts else (0, 0, 0, 0)
-    characters = int((members.n_others[members.row] * length).sum()) // 2
+    used = (end > start) & (members.n_others[row] > 0)
+    if not used.all():
+        row, start, end, severity = row[used], start[used], end[used], severity[used]
+    n_spans = int(members.n_others[row].sum())
+    reach = length[members.order]
+    if n_words(reach) <= _MOST_WORDS * row.size and not (end > reach[row]).any():
+        place = np.arange(text.size) - members.first
+        one, both, same, n_touched = count_bits(row, start, end, severity, place, members.n_others, reach)
+    else:
+        one, both, same, n_touched = _count_intervals(row, start, end, severity, members, int(reach.max(initial=0)))
+    characters = int((members.n_others * reach).sum()) // 2
     share = one / (2 * characters) if characters else np.nan
     agreed = 1 - (one - 2 * both) / characters if characters else np.nan
     chance = share**2 + (1 - share) ** 2
@@ -98,13 +103,28 @@ def span_agreement(
     )
 
 
+def _count_intervals(
+    row: Codes, start: Codes, end: Codes, severity: Codes, members: "_Members", longest: int
+) -> tuple[int, int, int, int]:
+    """Return what `count_bits` does, by sorting marks."""
+    width = max(longest, int(end.max(initial=0))) + 1  # the first character of each row: its multiple
+    start, end = row * width + start, row * width + end
+    in_order = np.argsort(start, kind="stable")  # quick, as marks mostly come in nearly this order
+    marks = _Marks(row[in_order], start[in_order], end[in_order], severity[in_order])
+    counts = [_count(block, members, width) for block in marks.blocks(members.text)]
+    one, both, same, n_touched = np.sum(counts, axis=0).tolist() if counts else (0, 0, 0, 0)
+    return one, both, same, n_touched
+
+
 class _Members(NamedTuple):
     """Annotations in rows, those of a text one after the other.
 
-    `row`: int, (n_annotations,), the row of each. `text`, `first`, `n_others`: int, (n_annotations,), by row: a code of
-    its text, the first row of it, and how many other annotations it has.
+    `order`: int, (n_annotations,), the annotation of each row; `row`: the row of each annotation. `text`, `first`,
+    `n_others`: int, (n_annotations,), by row: a code of its text, the first row of it, and how many other annotations
+    it has.
     """
 
+    order: Codes
     row: Codes
     text: Codes
     first: Codes
@@ -117,7 +137,7 @@ class _Members(NamedTuple):
         row[order] = np.arange(text.size)
         is_first = np.diff(text[order], prepend=-1) != 0
         first, code = np.flatnonzero(is_first), np.cumsum(is_first) - 1
-        return cls(row, code, first[code], np.diff(first, append=text.size)[code] - 1)
+        return cls(order, row, code, first[code], np.diff(first, append=text.size)[code] - 1)
 
 
 class _Marks(NamedTuple):

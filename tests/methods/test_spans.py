@@ -253,14 +253,17 @@ def test_nothing_is_said_without_two_clusters():
 # --- Agreement
 
 
-def test_span_agreement_is_that_of_brute_force(rng):
+@pytest.mark.parametrize("most_words", [0, 10**6], ids=["intervals", "bits"])
+@pytest.mark.parametrize("scale", [1, 17])  # texts of less than a word of bits, and of several
+def test_span_agreement_is_that_of_brute_force(rng, most_words, scale, monkeypatch):
+    monkeypatch.setattr("analysis.stats.spans._MOST_WORDS", most_words)
     for _ in range(30):
         n, n_spans = 6, int(rng.integers(0, 15))
         text, rater = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 0, 1, 0])
-        length = np.array([12, 12, 12, 7, 7, 9])
+        length = scale * np.array([12, 12, 12, 7, 7, 9])
         annotation = rng.integers(0, n, n_spans)
         start = rng.integers(0, length[annotation])
-        end = np.minimum(start + rng.integers(0, 5, n_spans), length[annotation])
+        end = np.minimum(start + rng.integers(0, 5 * scale * scale, n_spans), length[annotation])
         severity = rng.choice([0, 1, 3], n_spans)
         found = span_agreement(text, rater, length, annotation, start, end, severity)
         marked = [{} for _ in range(n)]
@@ -289,13 +292,16 @@ def test_span_agreement_is_that_of_brute_force(rng):
         np.testing.assert_allclose([found.f1, found.f1_severity, found.kappa, found.overlap], expected)
 
 
-def test_span_agreement_of_many_texts_is_counted_in_blocks(rng, monkeypatch):
+@pytest.mark.parametrize("most_words", [0, 10**6], ids=["intervals", "bits"])
+def test_span_agreement_of_many_texts_is_counted_in_blocks(rng, most_words, monkeypatch):
+    monkeypatch.setattr("analysis.stats.spans._MOST_WORDS", most_words)
     n_texts, n_spans = 40, 300
     text, rater, length = np.repeat(np.arange(n_texts), 3), np.tile(np.arange(3), n_texts), np.full(3 * n_texts, 30)
     annotation, start = rng.integers(0, text.size, n_spans), rng.integers(0, 25, n_spans)
     marks = annotation, start, start + rng.integers(1, 6, n_spans), rng.integers(0, 3, n_spans)
     at_once = span_agreement(text, rater, length, *marks)
     monkeypatch.setattr("analysis.stats.spans._BLOCK", 7)
+    monkeypatch.setattr("analysis.stats.span_bits._BLOCK", 7)
     assert span_agreement(text, rater, length, *marks) == at_once
 
 
