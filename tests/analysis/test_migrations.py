@@ -1,7 +1,8 @@
 """Data of existing installations, migrated from the state before a change."""
 
-from contextlib import AbstractContextManager
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -16,16 +17,59 @@ from analysis.models import (
     RatingsFile,
     ShareLink,
 )
+from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from tests.campaigns.cast import add_outputs, make_campaign
-from tests.databases import migrated_back
+from tests.conftest import make_owner
+from tests.databases import migrate_to, migrated_back, sqlite_at, sqlite_copy, using_database
 
-pytestmark = pytest.mark.django_db(transaction=True)
+
+class Stored(NamedTuple):
+    """What an installation stored when these migrations were new, and how many rows their new tables had at first."""
+
+    owner: User
+    campaign: Campaign
+    file: int
+    first_run: int
+    pilot: int
+    run: int
+    report: dict[str, Any]
+    token: str
+    scores: int
+    n_links: int
+    n_plans: int
 
 
-def at(migration: str) -> AbstractContextManager[Any]:
-    """Give the models as they were at a migration of analysis; migrate to the newest ones at the end."""
-    return migrated_back(("analysis", migration))
+@pytest.fixture(scope="module")
+def stored(django_db_blocker: Any, session_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stored]:
+    """An installation that was on each of these migrations once, in a database that no other module uses."""
+    path = tmp_path_factory.mktemp("migrations") / "db.sqlite3"
+    with django_db_blocker.unblock(), using_database(sqlite_at(path)):
+        sqlite_copy(session_folder, path)
+        owner = make_owner()
+        campaign = make_campaign(owner)
+        report: dict[str, Any] = {"summary": {"systems": []}}
+        with migrated_back(("analysis", "0002_campaign_snapshots")) as old:
+            file = old_file(old, owner)
+            first_run = old_run(at("0005_first_report"), owner, {"summary": {}})
+            old = at("0007_looks")
+            n_links = old.get_model("analysis", "ShareLink").objects.count()
+            pilot = old_run(old, owner, {"summary": {}})
+            old = at("0008_power_analyses")
+            n_plans = old.get_model("analysis", "PowerAnalysis").objects.count()
+            run = old_run(old, owner, report)
+            of_campaign = {"campaign_id": campaign.pk, "created_by_id": owner.pk}
+            link = at("0009_metric_scores").get_model("analysis", "ShareLink").objects.create(**of_campaign)
+            scores = at("0010_paper_answers").get_model("analysis", "MetricScores").objects
+            kept = scores.create(**of_campaign, name="scores.csv")
+        yield Stored(
+            owner, campaign, file.pk, first_run.pk, pilot.pk, run.pk, report, link.token, kept.pk, n_links, n_plans
+        )
+
+
+def at(migration: str) -> Any:
+    """Migrate on to a migration of analysis; return the models as they were then."""
+    return migrate_to(("analysis", migration))
 
 
 def old_file(old: Any, owner: User) -> Any:
@@ -41,56 +85,45 @@ def old_run(old: Any, owner: User, report: dict[str, Any]) -> Any:
     return runs.create(ratings_file=file, created_by_id=owner.pk, settings={}, mapping={}, report=report)
 
 
-def test_files_of_before_are_utf8_and_on_0_to_100(owner: User) -> None:
-    with at("0002_campaign_snapshots") as old:
-        kept = old_file(old, owner)
-    file = RatingsFile.objects.get(pk=kept.pk)
-    assert (file.encoding, file.scale, file.owner_id) == ("utf-8", None, owner.pk)
+def test_files_of_before_are_utf8_and_on_0_to_100(stored: Stored) -> None:
+    file = RatingsFile.objects.get(pk=stored.file)
+    assert (file.encoding, file.scale, file.owner_id) == ("utf-8", None, stored.owner.pk)
     assert file.made_from == {}, "none is a table of another tool's file"
 
 
-def test_a_campaign_of_before_has_no_link_and_takes_one(owner: User) -> None:
-    with at("0005_first_report") as old:
-        run = old_run(old, owner, {"summary": {}})
-    assert AnalysisRun.objects.get(pk=run.pk).report == {"summary": {}}
-    assert not ShareLink.objects.exists()
+def test_a_campaign_of_before_has_no_link_and_takes_one(stored: Stored) -> None:
+    assert AnalysisRun.objects.get(pk=stored.first_run).report == {"summary": {}}
+    assert stored.n_links == 0
+    owner = stored.owner
     links = [ShareLink.objects.create(campaign=make_campaign(owner), created_by=owner) for _ in range(2)]
     assert links[0].token != links[1].token and all(link.is_open for link in links)
 
 
-def test_an_analysis_of_before_can_be_a_pilot(owner: User) -> None:
-    with at("0007_looks") as old:
-        run = old_run(old, owner, {"summary": {}})
-    assert not PowerAnalysis.objects.exists()
-    kept = AnalysisRun.objects.get(pk=run.pk)
-    plan = PowerAnalysis.objects.create(created_by=owner, settings={}, pilot=kept)
+def test_an_analysis_of_before_can_be_a_pilot(stored: Stored) -> None:
+    assert stored.n_plans == 0
+    kept = AnalysisRun.objects.get(pk=stored.pilot)
+    plan = PowerAnalysis.objects.create(created_by=stored.owner, settings={}, pilot=kept)
     assert (plan.pilot, plan.campaign, plan.plan) == (kept, None, None)
 
 
-def test_analyses_of_before_compare_no_metrics(owner: User) -> None:
-    report = {"summary": {"systems": []}}
-    with at("0008_power_analyses") as old:
-        run = old_run(old, owner, report)
-    found = AnalysisRun.objects.get(pk=run.pk)
-    assert (found.metrics, found.report) == ([], report)
+def test_analyses_of_before_compare_no_metrics(stored: Stored) -> None:
+    found = AnalysisRun.objects.get(pk=stored.run)
+    assert (found.metrics, found.report) == ([], stored.report)
 
 
-def test_links_of_before_stay_and_answers_are_kept_once(owner: User) -> None:
-    link = ShareLink.objects.create(campaign=make_campaign(owner), created_by=owner)
-    with at("0009_metric_scores"):
-        pass
-    assert ShareLink.objects.get().token == link.token
-    answer = {"campaign": link.campaign, "question": "heds-5.1", "changed_by": owner}
+def test_links_of_before_stay_and_answers_are_kept_once(stored: Stored) -> None:
+    link = ShareLink.objects.get(campaign=stored.campaign)
+    assert link.token == stored.token
+    answer = {"campaign": link.campaign, "question": "heds-5.1", "changed_by": stored.owner}
     PaperAnswer.objects.create(**answer, text="The board")
     with pytest.raises(IntegrityError), transaction.atomic():
         PaperAnswer.objects.create(**answer)
 
 
-def test_scores_of_before_stay_and_judges_keep_each_call_once(owner: User) -> None:
-    campaign = make_campaign(owner)
-    kept = MetricScores.objects.create(campaign=campaign, created_by=owner, name="scores.csv")
-    with at("0010_paper_answers"):
-        pass
+def test_scores_of_before_stay_and_judges_keep_each_call_once(stored: Stored) -> None:
+    campaign = stored.campaign
+    kept = MetricScores.objects.get(pk=stored.scores)
+    owner = stored.owner
     judge = Judge.objects.create(campaign=campaign, created_by=owner, name="J", connector="openai-chat", scores=kept)
     answer = {"judge": judge, "output": add_outputs(campaign, 1, ["a"])[0], "attempt": 1}
     JudgeAnswer.objects.create(**answer)
