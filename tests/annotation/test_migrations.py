@@ -1,7 +1,6 @@
 """Responses and criteria of existing installations go through their migrations, on both databases."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import dj_database_url
@@ -11,24 +10,21 @@ from django.utils import timezone
 
 from tests import databases
 from tests.databases import migrate_to
+from tests.services import new_database
 
 BEFORE = [("campaigns", "0012_adaptive"), ("annotation", "0012_draw_probability")]
 AFTER = [("campaigns", "0013_response_kinds"), ("annotation", "0014_response_scores")]
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def own_database(
-    request: pytest.FixtureRequest, session_folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
-    """A database that no other module uses: it stays as it is left."""
+def own_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """An empty database, which no other module uses: from there it is not as far as back from the newest tables."""
     folder = tmp_path_factory.mktemp("migrations")
     with request.getfixturevalue("django_db_blocker").unblock():
         if request.param == "sqlite":
             own = databases.sqlite_at(folder / "db.sqlite3")
-            databases.sqlite_copy(session_folder, own["NAME"])
         else:
-            server = request.getfixturevalue("postgres_url")
-            own = dj_database_url.parse(databases.postgres_copy(server, session_folder, folder.name))
+            own = dj_database_url.parse(new_database(request.getfixturevalue("postgres_url"), folder.name))
         with databases.using_database(own):
             yield
 

@@ -13,10 +13,9 @@ from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from annotation.models import Assignment, Event, Worker
+from annotation.models import Assignment, Event
 from campaigns.connectors.http_json.plugin import TEMPLATE
 from campaigns.connectors.openai_chat.plugin import SYSTEM_PROMPT
 from campaigns.models import Campaign
@@ -173,6 +172,23 @@ def add(state: Any, name: str, *chatbots: tuple[str, dict[str, Any]], is_launche
         )
 
 
+def add_place(state: Any) -> None:
+    """Store a place of the draft's that somebody else has taken over, with what happened to it."""
+    now, model = timezone.now(), state.get_model
+    campaign = model("campaigns", "Campaign").objects.get(name="draft")
+    assignment = model("annotation", "Assignment").objects.create(
+        campaign=campaign,
+        hit=model("campaigns", "Hit").objects.create(campaign=campaign, number=1),
+        worker=model("annotation", "Worker").objects.create(platform="link", key="ann"),
+        n_items=1,
+        leased_until=now,
+        state="expired",
+        ended_at=now,
+    )
+    for kind, data in (("expired", {"displaced": True}), ("expired", {}), ("rated", {"shown_ms": 9000})):
+        model("annotation", "Event").objects.create(assignment=assignment, kind=kind, data=data)
+
+
 def read(state: Any) -> dict[str, Stored]:
     """Return what campaigns store, by their names."""
     chatbots = state.get_model("campaigns", "Chatbot").objects.order_by("system__name")
@@ -201,6 +217,10 @@ def stored(sqlite: UsingDatabase) -> dict[str, dict[str, Stored]]:
         add(before, "draft", *OF_DRAFT, chat=RULES)
         add(before, "of outputs", is_launched=True, chat={})
         found = {name: read(migrate(name)) for name in ("0004_chat_topic", "0003_platforms")}
+        add_place(databases.migrate_to(("annotation", "0006_rejected"), ("campaigns", "0004_chat_topic")))
+        campaigns = migrate("0015_pages").get_model("campaigns", "Campaign").objects
+        for slug in ("da-likert", "qg"):
+            campaigns.create(name=slug, protocol=slug, screen={}, seed=1)
         call_command("migrate", verbosity=0)
         return found | {"latest": read(apps)}
 
@@ -256,41 +276,19 @@ def test_no_campaign_from_before_closes_by_itself(stored: dict[str, dict[str, St
 
 def test_a_place_that_was_taken_over_before_keeps_why(sqlite: UsingDatabase, stored: object) -> None:
     with sqlite("old"):
-        target = ("annotation", "0006_rejected")
-        databases.migrate_to(target)
-        loader = MigrationExecutor(connection).loader
-        before = loader.project_state([target, *loader.graph.leaf_nodes("campaigns")]).apps
-        now, event = timezone.now(), before.get_model("annotation", "Event")
-        campaign = before.get_model("campaigns", "Campaign").objects.get(name="draft")
-        assignment = before.get_model("annotation", "Assignment").objects.create(
-            campaign=campaign,
-            hit=before.get_model("campaigns", "Hit").objects.create(campaign=campaign, number=1),
-            worker=before.get_model("annotation", "Worker").objects.create(platform="link", key="ann"),
-            n_items=1,
-            leased_until=now,
-            state="expired",
-            ended_at=now,
-        )
-        for kind, data in (("expired", {"displaced": True}), ("expired", {}), ("rated", {"shown_ms": 9000})):
-            event.objects.create(assignment=assignment, kind=kind, data=data)
-        call_command("migrate", verbosity=0)
-        kept = Event.objects.filter(assignment=assignment.pk).order_by("pk").values_list("data", flat=True)
+        assignment = Assignment.objects.select_related("hit", "campaign", "worker").get()
+        kept = Event.objects.order_by("pk").values_list("data", flat=True)
         assert list(kept) == [{"cause": "displaced"}, {}, {"shown_ms": 9000}]
-        assert Worker.objects.get(assignments=assignment.pk).erased_at is None
-        drawn = Assignment.objects.select_related("hit", "campaign").get(pk=assignment.pk)
-        assert (drawn.draw_probability, drawn.even_probability) == (None, None)
-        assert (drawn.hit.weight, drawn.campaign.is_adaptive) == (1, False)
-        assert (drawn.campaign.retention_days, drawn.campaign.erased_at) == (None, None)
+        assert assignment.worker.erased_at is None
+        assert (assignment.draw_probability, assignment.even_probability) == (None, None)
+        assert (assignment.hit.weight, assignment.campaign.is_adaptive) == (1, False)
+        assert (assignment.campaign.retention_days, assignment.campaign.erased_at) == (None, None)
 
 
 def test_likert_campaigns_of_before_are_analysed_as_they_were(sqlite: UsingDatabase, stored: object) -> None:
     with sqlite("old"):
-        before = migrate("0015_pages").get_model("campaigns", "Campaign").objects
-        made = {slug: before.create(name=slug, protocol=slug, screen={}, seed=1).pk for slug in ("da-likert", "qg")}
-        call_command("migrate", verbosity=0)
-        now = {slug: Campaign.objects.get(pk=pk) for slug, pk in made.items()}
+        now = {slug: Campaign.objects.get(name=slug) for slug in ("da-likert", "qg")}
         assert {slug: (each.protocol, each.method, each.method_options) for slug, each in now.items()} == {
             "da-likert": ("likert", "direct_assessment", {}),
             "qg": ("qg", "direct_assessment", {}),
         }
-        Campaign.objects.filter(pk__in=made.values()).delete()
