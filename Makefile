@@ -8,12 +8,16 @@ BIN := .venv/bin
 # Tests start many processes: each compiles only what the one before has not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test faults fuzz pages pictures check lint format clean
+.PHONY: demo test suite faults fuzz pages pictures check lint format clean
 
 demo: .venv/demo
 	$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
 
-test: check
+# mypy runs on one processor while the tests begin; what one of the two finds, the other finishes.
+test: lint
+	@$(MAKE) --no-print-directory -j2 check suite
+
+suite: .venv/test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # 200 workers rate for three minutes while services are killed and the disk is full; a short run is among the tests.

@@ -55,18 +55,29 @@ _LONG = (
     "test_browser_protocols",
     "test_all_pages",
     "test_wheel",
-    "test_browser_platforms",
-    "test_browser_engines",
-    "test_resilience_chat",
-    "test_faults",
-    "test_processes",
-    "test_resilience_rating",
-    "test_demo",
-    "test_exactly_once_platforms",
     "test_permission_matrix",
-    "test_client",
+    "test_browser_engines",
+    "test_span_campaigns",
+    "test_processes",
+    "test_browser_platforms",
+    "test_browser_chat",
+    "test_response_methods",
+    "test_browser_analysis",
     "test_open_link",
+    "test_figures",
+    "test_resilience_chat",
+    "test_resilience_rating",
+    "test_faults",
+    "test_fuzz",
     "test_concurrency",
+    "test_exactly_once_platforms",
+    "test_migrations",
+    "test_downloads",
+    "test_backups",
+    "test_no_secret_appears",
+    "test_demo",
+    "test_upgrades",
+    "test_client",
     "test_simulated_chats",
 )
 
@@ -97,7 +108,8 @@ def pytest_collection(session: pytest.Session) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest files, then those with browsers; the rest keep their order."""
-    items.sort(key=lambda item: (item.path.stem not in _LONG, "e2e" not in item.path.parts))
+    places = {stem: place for place, stem in enumerate(_LONG)}
+    items.sort(key=lambda item: (places.get(item.path.stem, len(_LONG)), "e2e" not in item.path.parts))
 
 
 def pytest_collection_finish() -> None:
