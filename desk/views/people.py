@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
@@ -70,7 +70,9 @@ def person(request: SignedInRequest, user_id: int) -> HttpResponse:
 
 @admin_view("POST")
 def link(request: SignedInRequest, user_id: int) -> HttpResponse:
-    """Make a link to choose a password; show it, this once."""
+    """Make a link to choose a password; show it, this once. Where there are no passwords, there is no such page."""
+    if not settings.PASSWORD_SIGN_IN:
+        raise Http404
     user = _find(user_id)
     try:
         return _link_page(request, user)

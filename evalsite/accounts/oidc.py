@@ -292,7 +292,7 @@ def _userinfo(access_token: str, subject: str, metadata: Mapping[str, Any]) -> d
 def _verified_email(claims: Mapping[str, Any]) -> str:
     """Return the address, if it is verified. One that is not ASCII could be taken for another in upper case."""
     email = str(claims.get("email", ""))
-    if not (claims.get("email_verified") is True or settings.OIDC_EMAIL_IS_VERIFIED):
+    if claims.get("email_verified", settings.OIDC_EMAIL_IS_VERIFIED) is not True:
         return ""
     try:
         validate_email(email)

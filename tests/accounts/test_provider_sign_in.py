@@ -261,6 +261,10 @@ def test_a_provider_may_be_trusted_to_have_verified_them(provider: Provider, set
     browser = Client()
     provider.sign_in(browser, WHO)
     assert user_of(browser) == ADDRESS
+    provider.claims = lambda found: found.update(sub="other", email_verified=False)
+    User.objects.create_user("other@uni.example")
+    provider.add("other", email="other@uni.example")
+    assert provider.sign_in(Client(), "other").status_code == 403, "one that it calls not verified is not"
 
 
 def test_domains_and_a_claim_say_who_is_admitted(provider: Provider, settings: Settings, invited: User) -> None:
@@ -506,6 +510,25 @@ def test_without_passwords_there_is_the_provider_alone(provider: Provider, setti
     assert answer.status_code == 403 and not user_of(browser)
     assert browser.get(reverse("accounts:reset")).status_code == 404
     assert signed_in(owner).get(reverse("accounts:password")).status_code == 404
+
+
+def test_without_passwords_people_are_invited_without_links(
+    provider: Provider, settings: Settings, owner: User
+) -> None:
+    settings.PASSWORD_SIGN_IN = False
+    User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True)
+    admin = signed_in(owner)
+    page = admin.post(reverse("desk:invite"), {"email": ADDRESS, "name": "Emmy"}, follow=True)
+    assert f"{ADDRESS} can sign in now, without a password" in page.text and "/accounts/reset/" not in page.text
+    assert admin.post(reverse("desk:person_link", args=[User.objects.get(email=ADDRESS).pk])).status_code == 404
+    campaign = make_campaign(owner, "qg", "Questions")
+    now = timezone.now()
+    invitation = invite_member(campaign=campaign, email="else@uni.example", role="editor", by=owner, now=now)
+    path = link_path(invitation)
+    assert "Create account" not in Client().get(path).text
+    chosen = dict.fromkeys(("new_password1", "new_password2"), "a-password-of-emmy")
+    assert Client().post(path, chosen | {"name": "", "answer": "accept"}).status_code == 403
+    assert not User.objects.filter(email="else@uni.example").exists()
 
 
 @pytest.mark.parametrize("missing", ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"])
