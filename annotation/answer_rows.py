@@ -10,6 +10,7 @@ from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.response import Subject
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Criterion, HitItem
+from evalsite.lib.disk_sets import DiskSet
 
 _BEGINNING = ("worker", "assignment", "hit", "position", "source", "system", "kind")
 EDIT_COLUMNS = (*_BEGINNING, "criterion", "output", "edited", "seconds", "keystrokes")
@@ -100,27 +101,26 @@ def _answered(campaign: Campaign, table: str, names: NameWorker, workers: Worker
     found = campaign.criteria.filter(scope__in=campaign.scopes_of_systems)
     criteria = [each for each in found if each.response_kind.is_in(table, each.settings)]
     order = {criterion.pk: place for place, criterion in enumerate(criteria)}
-    seen: set[tuple[int, int, int]] = set()
-    for assignments in assignment_chunks(campaign, FINISHED, workers=workers):
-        items = _items_of({each.hit_id for each in assignments})
-        shown = shown_seconds_of(assignments)
-        values: dict[int, list[tuple[int, int, int, int, Any]]] = {each.pk: [] for each in assignments}
-        given = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
-        rows = given.order_by().values_list("assignment", "item", "turn", "criterion", "value")
-        for assignment, item_id, turn, criterion_id, value in rows.iterator():
-            values[assignment].append((items[item_id].position, turn, order[criterion_id], item_id, value))
-        for each in assignments:
-            worker = names(each.worker)
-            for position, turn, place, item_id, value in sorted(values[each.pk], key=itemgetter(0, 1, 2)):
-                item, key = items[item_id], (each.worker_id, items[item_id].output, place)
-                is_again = not turn and item.kind == Kind.ORDINARY and key in seen
-                if not turn and item.kind == Kind.ORDINARY:
-                    seen.add(key)
-                kind = KIND_NAMES[Kind.REPEAT if is_again else item.kind]
-                source = f"{each.pk}.{position}.{turn}" if turn else item.source
-                beginning = worker, each.pk, each.hit.number, position, source, item.system, kind
-                seconds = shown.get((each.pk, item_id)) if item.page is None else None
-                yield _Answered(beginning, criteria[place], value, item, seconds)
+    with DiskSet() as seen:
+        for assignments in assignment_chunks(campaign, FINISHED, workers=workers):
+            items = _items_of({each.hit_id for each in assignments})
+            shown = shown_seconds_of(assignments)
+            values: dict[int, list[tuple[int, int, int, int, Any]]] = {each.pk: [] for each in assignments}
+            given = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
+            rows = given.order_by().values_list("assignment", "item", "turn", "criterion", "value")
+            for assignment, item_id, turn, criterion_id, value in rows.iterator():
+                values[assignment].append((items[item_id].position, turn, order[criterion_id], item_id, value))
+            for each in assignments:
+                worker = names(each.worker)
+                for position, turn, place, item_id, value in sorted(values[each.pk], key=itemgetter(0, 1, 2)):
+                    item = items[item_id]
+                    may_be_again = not turn and item.kind == Kind.ORDINARY
+                    is_again = may_be_again and not seen.add(f"{each.worker_id} {item.output} {place}")
+                    kind = KIND_NAMES[Kind.REPEAT if is_again else item.kind]
+                    source = f"{each.pk}.{position}.{turn}" if turn else item.source
+                    beginning = worker, each.pk, each.hit.number, position, source, item.system, kind
+                    seconds = shown.get((each.pk, item_id)) if item.page is None else None
+                    yield _Answered(beginning, criteria[place], value, item, seconds)
 
 
 def _items_of(hits: set[int]) -> dict[int, _Item]:

@@ -9,6 +9,7 @@ from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.response import Comparison
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
+from evalsite.lib.disk_sets import DiskSet
 
 MOST_CHOSEN_FROM = 10
 """Of how many outputs a row of choices has a column each."""
@@ -101,26 +102,26 @@ def _compared(campaign: Campaign, table: str, names: NameWorker, workers: Worker
     What a worker says of the same outputs again, in another HIT, is of a repeat. Each chat is a source of its own.
     """
     criteria = {each.pk: each for each in campaign.criteria.all() if each.response_kind.table == table}
-    seen: set[tuple[int, int, frozenset[int]]] = set()
-    for assignments in assignment_chunks(campaign, FINISHED, workers=workers):
-        pages = _pages_of({each.hit_id for each in assignments})
-        known = {each.pk: each for each in assignments}
-        found = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
-        order = ("assignment", "item__position", "criterion__order")
-        rows = found.order_by(*order).values_list("assignment", "item__page", "criterion", "value")
-        for pk, page, criterion, value in rows.iterator():
-            shown, assignment, asked = pages[known[pk].hit_id, page], known[pk], criteria[criterion]
-            said = asked.response_kind.compared(value, len(shown))
-            if said is None or len(said.ranks) != len(shown):
-                continue
-            kinds = [each.kind for each in shown]
-            if not any(kinds) and not campaign.is_live:
-                key = assignment.worker_id, criterion, frozenset(each.output for each in shown)
-                kinds = [Kind.REPEAT] * len(shown) if key in seen else kinds
-                seen.add(key)
-            source = f"{shown[0].source} {pk}.{page}" if campaign.is_live else shown[0].source
-            beginning = names(assignment.worker), pk, assignment.hit.number, page, source, asked.name
-            yield _Compared(beginning, said, [each.system for each in shown], kinds)
+    with DiskSet() as seen:
+        for assignments in assignment_chunks(campaign, FINISHED, workers=workers):
+            pages = _pages_of({each.hit_id for each in assignments})
+            known = {each.pk: each for each in assignments}
+            found = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
+            order = ("assignment", "item__position", "criterion__order")
+            rows = found.order_by(*order).values_list("assignment", "item__page", "criterion", "value")
+            for pk, page, criterion, value in rows.iterator():
+                shown, assignment, asked = pages[known[pk].hit_id, page], known[pk], criteria[criterion]
+                said = asked.response_kind.compared(value, len(shown))
+                if said is None or len(said.ranks) != len(shown):
+                    continue
+                kinds = [each.kind for each in shown]
+                if not any(kinds) and not campaign.is_live:
+                    outputs = sorted({each.output for each in shown})
+                    if not seen.add(f"{assignment.worker_id} {criterion} {outputs}"):
+                        kinds = [Kind.REPEAT] * len(shown)
+                source = f"{shown[0].source} {pk}.{page}" if campaign.is_live else shown[0].source
+                beginning = names(assignment.worker), pk, assignment.hit.number, page, source, asked.name
+                yield _Compared(beginning, said, [each.system for each in shown], kinds)
 
 
 def _pages_of(hits: set[int]) -> dict[tuple[int, int | None], list[_Shown]]:

@@ -91,20 +91,29 @@ def iter_scores(
     An analysis waits for these rows: they are read by one statement a chunk, and nothing is read that is not in them.
     Criteria whose answers the campaign's method cannot read, and those of single replies, are left out.
     """
-    yield from _scores(campaign, [each for each in campaign.scopes_of_systems if each != Scope.TURN], names, workers)
+    for _, rows in score_chunks(campaign, names=names, workers=workers):
+        yield from rows
+
+
+def score_chunks(
+    campaign: Campaign, *, names: NameWorker, workers: Workers
+) -> Iterator[tuple[list[Assignment], Iterator[tuple[Any, ...]]]]:
+    """Yield the rows of `iter_scores` some assignments at a time, with these."""
+    return _scores(campaign, [each for each in campaign.scopes_of_systems if each != Scope.TURN], names, workers)
 
 
 def iter_reply_scores(
     campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
 ) -> Iterator[tuple[Any, ...]]:
     """Yield what `iter_scores` does and the scores of single replies, as rows of REPLY_SCORE_COLUMNS."""
-    yield from _scores(campaign, campaign.scopes_of_systems, names, workers, has_turn=True)
+    for _, rows in _scores(campaign, campaign.scopes_of_systems, names, workers, has_turn=True):
+        yield from rows
 
 
 def _scores(
     campaign: Campaign, scopes: Collection[str], names: NameWorker, workers: Workers, *, has_turn: bool = False
-) -> Iterator[tuple[Any, ...]]:
-    """Yield the scores on criteria of these scopes, with the number of the reply at the end if `has_turn`."""
+) -> Iterator[tuple[list[Assignment], Iterator[tuple[Any, ...]]]]:
+    """Yield chunks of assignments with their scores on criteria of these scopes; the reply’s number if `has_turn`."""
     method = methods[campaign.method]
     scoring = (each for each in campaign.criteria.filter(scope__in=scopes) if each.bounds and reads(method, each))
     criteria = {criterion.pk: criterion.name for criterion in scoring}
@@ -121,9 +130,16 @@ def _scores(
             for assignment, position, item, turn, criterion, score, kind, source, system in found.iterator()
         ]
         rows.sort()  # no two have the same assignment, turn, criterion and item
-        for assignment, position, turn, place, _, score, kind, source, system in rows:
-            row = *beginning[assignment], position, source, system, KIND_NAMES[kind], title[place], whole(score)
-            yield (*row, turn or None) if has_turn else row
+        yield assignments, _score_rows(rows, beginning, title, has_turn)
+
+
+def _score_rows(
+    rows: Iterable[tuple[Any, ...]], beginning: dict[int, tuple[Any, ...]], title: list[str], has_turn: bool
+) -> Iterator[tuple[Any, ...]]:
+    """Yield rows with what all of an assignment begin with, and the criterion's name for its place."""
+    for assignment, position, turn, place, _, score, kind, source, system in rows:
+        row = *beginning[assignment], position, source, system, KIND_NAMES[kind], title[place], whole(score)
+        yield (*row, turn or None) if has_turn else row
 
 
 def whole(score: float | None) -> float | None:

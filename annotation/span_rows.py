@@ -3,11 +3,10 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from annotation.exports import FINISHED, KIND_NAMES, SCORE_COLUMNS, Workers, assignment_chunks, iter_scores
+from annotation.exports import FINISHED, KIND_NAMES, SCORE_COLUMNS, Workers, assignment_chunks, score_chunks
 from annotation.models import Response
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.protocol import Screen
@@ -72,16 +71,19 @@ def iter_rated_spans(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield every score of finished assignments, as `iter_scores` does, as a row of RATED_SPAN_COLUMNS."""
     criteria = [each.pk for each in span_criteria(campaign)]
-    documents = dict(campaign.sources.values_list("name", "document"))
-    columns = SCORE_COLUMNS.index("assignment"), SCORE_COLUMNS.index("position"), SCORE_COLUMNS.index("source")
-    for assignment, rows in groupby(iter_scores(campaign, names=names, workers=workers), key=itemgetter(columns[0])):
-        marked: dict[int, list[Any]] = {}
-        found = Response.objects.filter(assignment=assignment, criterion__in=criteria, value__isnull=False).order_by()
-        for position, value in found.values_list("item__position", "value"):
-            marked.setdefault(position, []).extend(value or [])
+    at = itemgetter(*map(SCORE_COLUMNS.index, ("assignment", "position")))
+    named = SCORE_COLUMNS.index("source")
+    for assignments, rows in score_chunks(campaign, names=names, workers=workers):
+        items = HitItem.objects.filter(hit__in={each.hit_id for each in assignments}).order_by()
+        documents = dict(items.values_list("output__source__name", "output__source__document").distinct())
+        marked: dict[tuple[int, int], list[Any]] = {}
+        found = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
+        answers = found.order_by("assignment", "item", "criterion", "turn")
+        for assignment, position, value in answers.values_list("assignment", "item__position", "value").iterator():
+            marked.setdefault((assignment, position), []).extend(value or [])
         for row in rows:
-            errors = marked.get(row[columns[1]])
-            yield *row, documents[row[columns[2]]], "" if errors is None else json.dumps(errors, ensure_ascii=False)
+            errors = marked.get(at(row))
+            yield *row, documents[row[named]], "" if errors is None else json.dumps(errors, ensure_ascii=False)
 
 
 def span_criteria(campaign: Campaign) -> list[Criterion]:

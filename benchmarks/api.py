@@ -26,16 +26,22 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import numpy as np
+
 from benchmarks.rating_cycle import PASSAGE, free_port, in_new_site, peak_mb, serving
 
 SIZES, QUICK_SIZES = (100_000, 1_000_000), (10_000, 100_000)
 N_ITEMS, N_WORKERS = 100, 10
 ROUNDS = 3
+_MIDDLE = 50
 FILES = {"ratings.csv": 1, "ratings.jsonl": 0}  # and their lines before the first rating
 
 
-def fill(campaign: Any, n_ratings: int) -> None:
-    """Store finished assignments with so many ratings of the campaign's first criterion, and their telemetry."""
+def fill(campaign: Any, n_ratings: int, outputs_of_page: int = 1) -> None:
+    """Store finished assignments with so many items, an answer to each criterion of each, and their telemetry.
+
+    `outputs_of_page`: how many outputs workers see at once; what is asked of the page is answered with the first.
+    """
     from django.db import connection
     from django.utils import timezone
 
@@ -59,9 +65,12 @@ def fill(campaign: Any, n_ratings: int) -> None:
             Output(source=source, system=system, text="Where was it rebuilt?") for system in systems
         )
         HitItem.objects.bulk_create(
-            HitItem(hit=hit, position=k + 1, kind=0, output=output, text=output.text)
+            HitItem(
+                hit=hit, position=k + 1, kind=0, output=output, text=output.text,
+                page=k // outputs_of_page + 1 if outputs_of_page > 1 else None,
+            )
             for k, output in enumerate(outputs)
-        )
+        )  # fmt: skip
     done: dict[str, Any] = {"n_rated": N_ITEMS, "n_items": N_ITEMS, "state": Assignment.State.FINISHED}
     times = {"started_at": now, "ended_at": now + timedelta(hours=1), "leased_until": now}
     Assignment.objects.bulk_create(
@@ -71,20 +80,43 @@ def fill(campaign: Any, n_ratings: int) -> None:
     telemetry = json.dumps({"shown_ms": 9000, "first_touch_ms": 4000, "n_moves": 4, "n_focus_lost": 0, "n_pastes": 0})
     items = (
         f"FROM {Assignment._meta.db_table} a JOIN {HitItem._meta.db_table} i ON i.hit_id = a.hit_id "
-        "WHERE a.campaign_id = %s ORDER BY a.id, i.position"
+        "WHERE a.campaign_id = %s"
+    )
+    responses = (
+        f"INSERT INTO {Response._meta.db_table} "
+        "(assignment_id, item_id, criterion_id, turn, value, score, abstained, rated_at, earlier) "
+        "SELECT a.id, i.id, %s, 0, %s, {}, '', a.started_at, '[]' " + items
     )
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO {Response._meta.db_table} "
-            "(assignment_id, item_id, criterion_id, turn, value, score, abstained, rated_at, earlier) "
-            f"SELECT a.id, i.id, %s, 0, '50', (a.id * 7 + i.id * 13) %% 101, '', a.started_at, '[]' {items}",
-            [campaign.criteria.get().pk, campaign.pk],
-        )
+        if connection.vendor == "postgresql":  # to look up each row that a row refers to takes longer than the rest
+            cursor.execute("SET session_replication_role = replica")
+        for criterion in campaign.criteria.all():
+            value, score, n_outputs = answer_of(criterion, outputs_of_page)
+            score_sql = "(a.id * 7 + i.id * 13) %% 101" if score == _MIDDLE else "NULL" if score is None else str(score)
+            cursor.execute(
+                responses.format(score_sql) + " AND (i.position - 1) %% %s = 0 ORDER BY a.id, i.position",
+                [criterion.pk, json.dumps(value), campaign.pk, n_outputs],
+            )
         cursor.execute(
             f"INSERT INTO {Event._meta.db_table} (assignment_id, item_id, kind, at, data) "
-            f"SELECT a.id, i.id, 'rated', a.started_at, %s {items}",
+            f"SELECT a.id, i.id, 'rated', a.started_at, %s {items} ORDER BY a.id, i.position",
             [telemetry, campaign.pk],
         )
+        if connection.vendor == "postgresql":
+            cursor.execute("SET session_replication_role = DEFAULT")
+
+
+def answer_of(criterion: Any, outputs_of_page: int) -> tuple[Any, float | None, int]:
+    """Return an answer of its kind as it is kept, its score, and of how many outputs each such answer is."""
+    from campaigns.contracts.protocol import Scope
+    from campaigns.contracts.response import Subject
+
+    n_outputs = outputs_of_page if criterion.scope == Scope.PAGE else 1
+    subject = Subject(("Where was it rebuilt?",) * n_outputs, {"source": PASSAGE})
+    kind = criterion.response_kind
+    sent = kind.simulate([_MIDDLE] * n_outputs, criterion.settings, np.random.default_rng(1), subject)
+    value = kind.clean(sent, criterion.settings, subject)
+    return value, kind.score(value, criterion.settings), n_outputs
 
 
 def download(port: int, path: str, headers: dict[str, str]) -> tuple[float, int, int, str]:
