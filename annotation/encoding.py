@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from evalsite.lib.tables.writing import neutralise
+from evalsite.lib.tables.writing import neutralise_row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +23,7 @@ def csv_pieces(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterato
     writer.writerow(columns)
     remaining = iter(rows)
     while chunk := list(islice(remaining, _ROWS_OF_TEXT)):
-        writer.writerows([neutralise(cell) for cell in row] for row in chunk)
+        writer.writerows(map(neutralise_row, chunk))
         yield buffer.getvalue().encode()
         buffer.seek(0)
         buffer.truncate()

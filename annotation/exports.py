@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any
 
+from django.db.models import Case, Q, When
+
 from annotation.models import Assignment, Event, Response
 from annotation.progress import shown_seconds
 from annotation.worker_names import NameWorker, hashed_name
@@ -67,13 +69,16 @@ def iter_ratings(
     found_criteria = campaign.criteria.values_list("pk", "name", "scope")
     criteria = {pk: (name, scope in campaign.scopes_of_systems) for pk, name, scope in found_criteria}
     order = {criterion: place for place, criterion in enumerate(criteria)}
+    without_score = [pk for pk, (_, is_of_system) in criteria.items() if not is_of_system]
+    # To read the value of each score as JSON takes a tenth of the time.
+    answered = Case(When(Q(score=None) | Q(criterion__in=without_score), then="value"))
     for assignments in assignment_chunks(campaign, states):
         items = _items_of([assignment.hit_id for assignment in assignments])
         shown = shown_seconds_of(assignments)
         found: dict[int, list[_Rating]] = {each.pk: [] for each in assignments}
-        responses = Response.objects.filter(assignment__in=assignments).order_by()
+        responses = Response.objects.filter(assignment__in=assignments).order_by().annotate(answered=answered)
         for assignment, item, criterion, turn, score, at, value, abstained in responses.values_list(
-            "assignment", "item", "criterion", "turn", "score", "rated_at", "value", "abstained"
+            "assignment", "item", "criterion", "turn", "score", "rated_at", "answered", "abstained"
         ).iterator():
             score = score if criteria[criterion][1] else None
             answer = whole(score), _value_text(value) if score is None else "", abstained

@@ -17,9 +17,12 @@ _FORMULA = re.compile(r"'*([\t\r\n]|[\s\ufeff]*[=+\-@＝＋－＠])")
 
 def neutralise(cell: Any) -> Any:
     """Return text that a spreadsheet would run as a formula behind an apostrophe, anything else as it is."""
-    if not isinstance(cell, str) or cell[:1].isalnum():  # most cells: the search takes five times as long
-        return cell
-    return f"'{cell}" if _FORMULA.match(cell) else cell
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+
+
+def neutralise_row(row: Iterable[Any]) -> list[Any]:
+    """Return the cells of a row as `neutralise` does: of most, one look at the first character is enough."""
+    return [neutralise(cell) if cell and isinstance(cell, str) and not cell[0].isalnum() else cell for cell in row]
 
 
 def restore(cell: str) -> str:
@@ -30,8 +33,8 @@ def restore(cell: str) -> str:
 def write_csv(stream: TextIO, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table as CSV (RFC 4180, UTF-8); numbers in full precision, None as an empty cell."""
     writer = csv.writer(stream)
-    writer.writerow([neutralise(cell) for cell in header])
-    writer.writerows([neutralise(cell) for cell in row] for row in rows)
+    writer.writerow(neutralise_row(header))
+    writer.writerows(map(neutralise_row, rows))
 
 
 @dataclass(frozen=True)
