@@ -8,7 +8,7 @@ BIN := .venv/bin
 # Tests start many processes: each compiles only what the one before has not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test suite faults fuzz pages pictures check lint format clean
+.PHONY: demo test suite audit faults fuzz pages pictures check lint format clean
 
 demo: .venv/demo
 	$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
@@ -38,6 +38,15 @@ pages: .venv/test
 pictures: .venv/test
 	DRAW_PICTURES=1 $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/test_protocol_pictures.py -k draw
 
+# Known vulnerabilities of the versions in constraints.txt. The tool has an environment of its own: the site needs none of it.
+audit: .audit/ready
+	.audit/bin/python .ci/audit
+
+.audit/ready: Makefile
+	$(PYTHON) -m venv .audit
+	.audit/bin/python -m pip install --quiet pip-audit==2.10.1
+	@touch $@
+
 check: lint
 	$(BIN)/lint-imports
 	$(BIN)/mypy
@@ -64,4 +73,4 @@ format: .venv/test
 	@touch $@ .venv/demo
 
 clean:
-	rm -rf .venv var .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .audit var .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
