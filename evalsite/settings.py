@@ -137,6 +137,7 @@ DATABASES = {
         os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'db.sqlite3'}",
         conn_max_age=0 if DATABASE_POOL else 60,
         conn_health_checks=True,
+        disable_server_side_cursors=not env_bool("SERVER_SIDE_CURSORS", True),
     )
 }
 # FULL writes each commit to the disk before it is acknowledged; after NORMAL a power cut may lose the last ones.

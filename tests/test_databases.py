@@ -52,6 +52,12 @@ def test_threads_of_a_web_process_share_connections(tmp_path: Path, program: str
     assert (database["CONN_MAX_AGE"], database["CONN_HEALTH_CHECKS"]) == (0, True)
     database = database_of(tmp_path, f"{NO_MODELS}; {program}", DATABASE_URL=POSTGRES, DATABASE_POOL="5")
     assert database["OPTIONS"]["pool"]["max_size"] == 5
+    assert database["DISABLE_SERVER_SIDE_CURSORS"] is False
+
+
+def test_cursors_of_the_server_can_be_left_out(tmp_path: Path) -> None:
+    database = database_of(tmp_path, NO_MODELS, DATABASE_URL=POSTGRES, SERVER_SIDE_CURSORS="0")
+    assert database["DISABLE_SERVER_SIDE_CURSORS"] is True
 
 
 def test_who_waits_for_postgresql_has_a_connection_once_it_is_there(tmp_path: Path) -> None:
