@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analysis.rankings.loading import RankingData, load_rankings
+from analysis.ratings.coding import combined, dense
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import in_words, with_several
 from analysis.response_methods.strengths import Votes, estimate_strengths
@@ -18,6 +19,7 @@ from analysis.response_methods.system_scores import (
     summarise_systems,
     systems_section,
 )
+from analysis.response_methods.worker_agreement import agreement_section, describe_agreement
 from analysis.response_methods.workers import (
     JudgedWorkers,
     judge_comparisons,
@@ -33,6 +35,13 @@ from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.segment_means import clustered_means
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
+
+_VALUE = np.array([1.0, -1.0, 0.0])  # of a pair, by `Outcome`
+_AGREEMENT = (
+    "The pairs that judgements of workers who count imply, on ordinary pages and on repeats, as votes on the same two "
+    "systems for the same source. Same and opposite: of two votes on a pair, in the mean over pairs. κ and α take "
+    "votes in both directions; 0 is chance."
+)
 
 
 class Ranking(ResponseMethod[RankingData]):
@@ -70,6 +79,7 @@ class Ranking(ResponseMethod[RankingData]):
         """
         judged = self.judge(data, settings)
         of_summary, of_workers = worker_parts(data, judged, settings)
+        agreement = self._agreement(data.take(judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED)))
         data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
         n = len(data.systems)
         groups = with_several({"worker": data.worker[data.judgement], "source": data.source[data.judgement]})
@@ -102,9 +112,32 @@ class Ranking(ResponseMethod[RankingData]):
                 data.systems[code]: [or_none(each[code]) for each in (of_pairs.score, of_pairs.low, of_pairs.high)]
                 for code in scores.order
             },
+            "agreement": agreement,
             "worker_table": of_workers["worker_table"],
             **closing(settings, data.fingerprint, [], [*strengths.notes, *of_workers["notes"]]),
         }
+
+    def _agreement(self, data: RankingData) -> dict[str, Any] | None:
+        """Return how far workers agree with each other, and with themselves on repeats, on the pairs they imply."""
+        pairs = implied_pairs(data.judgement, data.rank)
+        kept = np.argsort(pairs.first, kind="stable")  # in the order of the file: the first judgement is the earlier
+        if not self.keeps_ties:
+            kept = kept[pairs.outcome[kept] != Outcome.TIE]
+        one, other, value = pairs.first[kept], pairs.second[kept], _VALUE[pairs.outcome[kept]]
+        judgement, n = data.judgement[one], len(data.systems)
+        first, second = data.system[one], data.system[other]
+        item, _ = dense(
+            *combined(
+                [
+                    (data.source[judgement], len(data.sources)),
+                    (data.criterion[judgement], len(data.criteria)),
+                    (np.minimum(first, second), n),
+                    (np.maximum(first, second), n),
+                ]
+            )
+        )
+        value = np.where(first > second, -value, value)  # of the system with the lower code
+        return describe_agreement(value, item, data.worker[judgement], is_vote=True)
 
     def judge(self, data: RankingData, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers, by the criteria that the worker test uses."""
@@ -123,6 +156,7 @@ class Ranking(ResponseMethod[RankingData]):
             pairs_section(report, caption="Differences of scores, the better system first.", decimals=3),
             _strengths_section(report["strengths"]),
             _friedman_section(report["summary"]["friedman"], self.noun),
+            agreement_section({"": report.get("agreement")}, noun="pair", caption=_AGREEMENT, is_vote=True),
             *workers_section(report),
         ]
 
