@@ -53,6 +53,10 @@ class Style:
         """Width of the longest line."""
         return self.width - 2 * self.padding
 
+    def height_of(self, n_lines: int) -> int:
+        """Height of so many lines."""
+        return n_lines * self.line_height + 2 * self.padding
+
 
 class Cluster(NamedTuple):
     """What is never split: `source` as in the text, `drawn` by `font` (None: a placeholder), its place in the text."""
@@ -110,21 +114,35 @@ class TextLayout:
     @property
     def height(self) -> int:
         """Height of the image at scale 1."""
-        return len(self.lines) * self.style.line_height + 2 * self.style.padding
+        return self.style.height_of(len(self.lines))
 
 
 def lay_out(text: str, style: Style, highlights: Sequence[tuple[int, int]] = (), place: str = "") -> TextLayout:
     """Set `text` in lines; raise TextTooTallError if they are too many. What is kept of it is for its `place` alone."""
     paragraphs, missing = _prepare(text, style.font_size, place)
-    lines: list[Line] = []
+    lines = tuple(
+        Line(tuple(_make_runs(each.clusters[first:last], each.levels[first:last], highlights)), each.is_rtl)
+        for each, first, last in _lines_of(paragraphs, style)
+    )
+    return TextLayout(style, lines, dict(missing))
+
+
+def height_of(text: str, style: Style, place: str = "") -> int:
+    """Return the height of the image at scale 1, as `lay_out` finds it; raise TextTooTallError as it does."""
+    paragraphs, _ = _prepare(text, style.font_size, place)
+    return style.height_of(sum(1 for _ in _lines_of(paragraphs, style)))
+
+
+def _lines_of(paragraphs: Sequence[Paragraph], style: Style) -> Iterator[tuple[Paragraph, int, int]]:
+    """Yield each line: its paragraph, first and last cluster. Raise TextTooTallError after the last that has room."""
     most = (MAX_HEIGHT_PX - 2 * style.padding) // style.line_height
+    n_lines = 0
     for paragraph in paragraphs:
         for first, last in _break_lines(paragraph, style):
-            runs = _make_runs(paragraph.clusters[first:last], paragraph.levels[first:last], highlights)
-            lines.append(Line(tuple(runs), paragraph.is_rtl))
-        if len(lines) > most:
-            raise TextTooTallError(f"The text has more than {most} lines of {style.width} px.")
-    return TextLayout(style, tuple(lines), dict(missing))
+            n_lines += 1
+            if n_lines > most:
+                raise TextTooTallError(f"The text has more than {most} lines of {style.width} px.")
+            yield paragraph, first, last
 
 
 def _size_of_prepared(prepared: object, text: str, *rest: object) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from annotation.images import bidi, fonts
 from annotation.images.disguise import pad, speckle
-from annotation.images.layout import PLACEHOLDER_EM, Line, Run, Style, lay_out, measure_run
+from annotation.images.layout import PLACEHOLDER_EM, Line, Run, Style, height_of, lay_out, measure_run
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -83,7 +83,7 @@ def measure(text: str, *, width_px: int = 720, font_size: int = 17, place: str =
 
     Raise TextTooTallError as `render` does.
     """
-    return width_px, lay_out(text, Style(width_px, font_size), place=place).height
+    return width_px, height_of(text, Style(width_px, font_size), place)
 
 
 def _draw_line(ink: "ImageDraw", marker: "ImageDraw", line: Line, top: int, style: Style, scale: int) -> None:
