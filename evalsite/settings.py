@@ -160,6 +160,7 @@ elif DATABASE_POOL:
         **DATABASES["default"].get("OPTIONS", {}),
         "pool": pool_options(DATABASE_POOL),
     }
+    DATABASES["default"] |= {"ENGINE": "evalsite.lib.postgresql", "CONN_HEALTH_CHECKS": False}  # it checks them itself
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Accounts

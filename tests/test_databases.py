@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from psycopg_pool import ConnectionPool
 
 from evalsite.lib.databases import pool_options
+from evalsite.lib.postgresql.base import DatabaseWrapper
 from tests.faults.installation import Service, disk
 from tests.services import make_postgres, postgres_answers
 
@@ -49,7 +51,7 @@ def test_threads_of_a_web_process_share_connections(tmp_path: Path, program: str
     database = database_of(tmp_path, program, DATABASE_URL=POSTGRES)  # with the models
     assert database["OPTIONS"]["pool"]["max_size"] == 16
     assert database["OPTIONS"]["application_name"] == "evalsite"
-    assert (database["CONN_MAX_AGE"], database["CONN_HEALTH_CHECKS"]) == (0, True)
+    assert (database["CONN_MAX_AGE"], database["ENGINE"]) == (0, "evalsite.lib.postgresql")
     database = database_of(tmp_path, f"{NO_MODELS}; {program}", DATABASE_URL=POSTGRES, DATABASE_POOL="5")
     assert database["OPTIONS"]["pool"]["max_size"] == 5
     assert database["DISABLE_SERVER_SIDE_CURSORS"] is False
@@ -127,3 +129,30 @@ def test_a_level_that_would_lose_ratings_is_refused(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError) as failed:
         database_of(tmp_path, "import evalsite.settings", SQLITE_SYNCHRONOUS="OFF")
     assert "SQLITE_SYNCHRONOUS='OFF' is none of FULL, NORMAL" in failed.value.stderr
+
+
+@pytest.mark.databases("postgresql")
+@pytest.mark.django_db(transaction=True)
+def test_connections_that_the_server_has_closed_are_not_lent() -> None:
+    options = connection.settings_dict["OPTIONS"] | {"pool": pool_options(3) | {"min_size": 3}}
+    settings = connection.settings_dict | {"OPTIONS": options, "CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": False}
+    borrower = DatabaseWrapper(settings, "borrower")
+    try:
+        borrower.pool.open(wait=True)
+        pids = set()
+        for _ in range(6):
+            with borrower.cursor() as cursor:
+                pids.add(cursor.connection.info.backend_pid)
+            borrower.close()
+        assert len(pids) == 3
+        with connection.cursor() as cursor:
+            for pid in pids:
+                cursor.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
+        for _ in range(6):
+            with borrower.cursor() as cursor:
+                cursor.execute("SELECT 1")
+                assert cursor.fetchone() == (1,)
+                assert cursor.connection.info.backend_pid not in pids
+            borrower.close()
+    finally:
+        borrower.close_pool()

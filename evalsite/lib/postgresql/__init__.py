@@ -1,0 +1,1 @@
+"""The database engine of PostgreSQL, as settings name it."""
