@@ -4,18 +4,15 @@ from collections.abc import Sequence
 
 from annotation.asked import asked_on
 from annotation.item_page import ABSTAINED, ANSWER
-from annotation.models import Assignment, Response
-from annotation.queries import ShownPage
+from annotation.models import Assignment
+from annotation.queries import ShownPage, responses_to
 from campaigns.models import Criterion
 
 
 def saved_answers(assignment: Assignment, page: ShownPage, criteria: Sequence[Criterion]) -> dict[str, list[str]]:
     """Return the answers that were saved for a page, by the names of their inputs. One query."""
-    items = [item.id for item in page.items]
-    found = {
-        (each.item_id, each.criterion_id, each.turn): each
-        for each in Response.objects.filter(assignment=assignment, item__in=items)
-    }
+    responses = responses_to(assignment.pk, page)
+    found = {(each.item_id, each.criterion_id, each.turn): each for each in responses}
     saved = {}
     for asked in asked_on(page, criteria):
         response = found.get((asked.item_id, asked.criterion.pk, asked.turn))

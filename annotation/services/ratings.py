@@ -8,11 +8,12 @@ from django.utils import timezone
 
 from annotation.asked import AnswerKey, Asked, asked_on
 from annotation.models import NO_REASON, Assignment, Conversation, Event, Response
-from annotation.queries import ShownPage, criteria_of, pages_of, replies_to_rate
+from annotation.queries import ShownPage, criteria_of, pages_of, replies_to_rate, responses_to
 from annotation.services.leases import reclaim, renew
 from campaigns.contracts.response import BadAnswerError
 from campaigns.services.rows import insert_few, update_one
 from evalsite.lib.errors import DomainError
+from evalsite.lib.kept_queries import KeptQuery
 from evalsite.lib.tables.errors import shorten
 
 State = Assignment.State
@@ -36,8 +37,10 @@ _ASSIGNMENT = (
     *("platform_id", "completion_code"),
 )
 _RESPONSE = ("assignment", "item", "criterion", "turn", "value", "score", "abstained", "rated_at", "earlier")
-_ASSIGNMENTS = Assignment.objects.select_related("campaign").only(
-    *_ASSIGNMENT, *(f"campaign__{name}" for name in _CAMPAIGN)
+_ASSIGNMENTS = KeptQuery(
+    Assignment.objects.filter(pk=0)
+    .select_related("campaign")
+    .only(*_ASSIGNMENT, *(f"campaign__{name}" for name in _CAMPAIGN))
 )
 
 
@@ -57,7 +60,7 @@ def save_page(
     Four queries, five of a chat, six of one with questions about each reply, or of a page that may be revised.
     Raises DomainError `not_next`, `bad_answer`, `chat_open` or `returned`.
     """
-    assignment = _ASSIGNMENTS.get(pk=assignment_id)
+    assignment = _ASSIGNMENTS.get(assignment_id)
     if 1 <= position < assignment.position:
         return assignment
     page = _page_at(assignment, position)
@@ -86,7 +89,7 @@ def save_draft(
     Answers may be missing, and change until the page is rated: what each was before is kept with it. Of a page that
     is rated already nothing changes. Raises DomainError as `save_page` does, and `not_revisable`.
     """
-    assignment = _ASSIGNMENTS.get(pk=assignment_id)
+    assignment = _ASSIGNMENTS.get(assignment_id)
     if 1 <= position < assignment.position:
         return assignment
     if not assignment.campaign.is_revisable:
@@ -155,21 +158,16 @@ def _replace(assignment: Assignment, page: ShownPage, responses: Sequence[Respon
 
     One that is there no more stays as an empty answer. Return those that are new.
     """
-    items = [item.id for item in page.items]
-    saved = {
-        (each.item_id, each.criterion_id, each.turn): each
-        for each in Response.objects.filter(assignment=assignment, item__in=items).select_for_update()
-    }
+    before = responses_to(assignment.pk, page, is_locked=True)
+    saved = {(each.item_id, each.criterion_id, each.turn): each for each in before}
     new, changed = [], []
     for response in responses:
-        before = saved.pop((response.item_id, response.criterion_id, response.turn), None)
-        if before is None:
+        earlier = saved.pop((response.item_id, response.criterion_id, response.turn), None)
+        if earlier is None:
             new.append(response)
-        elif before.replace_by(response):
-            changed.append(before)
-    for before in saved.values():
-        if before.replace_by(Response(rated_at=assignment.seen_at)):
-            changed.append(before)
+        elif earlier.replace_by(response):
+            changed.append(earlier)
+    changed += [earlier for earlier in saved.values() if earlier.replace_by(Response(rated_at=assignment.seen_at))]
     if changed:
         Response.objects.bulk_update(changed, ["value", "score", "abstained", "rated_at", "earlier"])
     return new

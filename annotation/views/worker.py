@@ -10,7 +10,14 @@ from annotation.arrivals import find_campaign, find_offer, identify, newcomer_ke
 from annotation.clients import name_client
 from annotation.forms import read_page
 from annotation.models import Assignment
-from annotation.queries import assignment_id_of, count_pages, get_assignment, items_near, pages_of
+from annotation.queries import (
+    assignment_id_of,
+    count_pages,
+    get_assignment,
+    get_assignment_of_images,
+    items_near,
+    pages_of,
+)
 from annotation.services.assignments import choose_text, finish_assignment, return_assignment, start_assignment
 from annotation.services.ratings import RefusedAnswerError, save_draft, save_page
 from annotation.templatetags.rating import period
@@ -204,7 +211,7 @@ def next_hit(request: HttpRequest, token: str) -> HttpResponse:
 @for_workers("GET", "HEAD")
 def image(request: HttpRequest, token: str, name: str) -> HttpResponse:
     """Send an image of the item that is to be rated, or of the one before or after it. One query."""
-    assignment = get_assignment(token)
+    assignment = get_assignment_of_images(token)
     # Those of the last page may still be under way when it has been rated.
     found = find_image(items_near(assignment), assignment.campaign, stems_in(assignment), name)
     if found is None or assignment.is_accessible:

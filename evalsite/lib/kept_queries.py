@@ -1,0 +1,85 @@
+"""Queries whose SQL is made once: for requests that are so short that making it takes longer than the database does."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+from django.db import connection, models
+
+M = TypeVar("M", bound=models.Model)
+
+
+class _Part(NamedTuple):
+    """Which columns of a row make an object of `model`, and how it is set on the object that refers to it."""
+
+    model: type[models.Model]
+    fields: list[str]
+    first: int
+    end: int
+    set_on: Callable[[Any, Any], None] | None = None
+
+
+class _Statement(NamedTuple):
+    """SQL with places for the values, by column how its values become those of Python, and the objects of a row."""
+
+    sql: str
+    converters: dict[int, tuple[list[Callable[..., Any]], Any]]
+    parts: list[_Part]
+
+
+class KeptQuery(Generic[M]):
+    """A queryset of which only the values change that it is filtered by: integers, such as keys.
+
+    The queryset names some as an example, and may have `only` and `select_related` of foreign keys of its own model.
+    """
+
+    def __init__(self, queryset: "models.QuerySet[M]") -> None:
+        self._queryset = queryset
+        self._statements: dict[str, _Statement] = {}
+
+    def list(self, *values: int) -> list[M]:
+        """Return the objects for these values, in the order in which the SQL names them. One query."""
+        statement = self._statements.get(connection.vendor) or self._make()
+        with connection.cursor() as cursor:
+            cursor.execute(statement.sql, values)
+            return [_make_object(statement, list(row)) for row in cursor.fetchall()]
+
+    def get(self, *values: int) -> M:
+        """Return the one object for these values; raise the model's DoesNotExist. One query."""
+        found = self.list(*values)
+        if not found:
+            raise cast(Any, self._queryset.model).DoesNotExist
+        return found[0]
+
+    def _make(self) -> _Statement:
+        """Make the statement as Django's ModelIterable does, and keep it for this kind of database."""
+        compiler = self._queryset.query.get_compiler(connection=connection)
+        sql, _ = compiler.as_sql()
+        info: Any = compiler.klass_info
+        parts = [_part(info, compiler.select)]
+        parts += [
+            _part(related, compiler.select, related["local_setter"]) for related in info.get("related_klass_infos", ())
+        ]
+        columns = [column for column, *_ in compiler.select]
+        statement = _Statement(sql, compiler.get_converters(columns), parts)
+        self._statements[connection.vendor] = statement
+        return statement
+
+
+def _part(info: Any, select: Sequence[Any], set_on: Callable[[Any, Any], None] | None = None) -> _Part:
+    first, end = info["select_fields"][0], info["select_fields"][-1] + 1
+    return _Part(info["model"], [column.target.attname for column, *_ in select[first:end]], first, end, set_on)
+
+
+def _make_object(statement: _Statement, row: list[Any]) -> Any:
+    """Return the object of a row, with those that it refers to."""
+    for place, (converters, column) in statement.converters.items():
+        for convert in converters:
+            row[place] = convert(row[place], column, connection)
+    made: Any = None
+    for part in statement.parts:
+        each = part.model.from_db(connection.alias, part.fields, row[part.first : part.end])
+        if part.set_on:
+            part.set_on(made, each)
+        else:
+            made = each
+    return made
