@@ -30,16 +30,17 @@ from tests.analysis.campaigns import analysed
 from tests.analysis.conftest import finish
 from tests.annotation.cast import build, launch
 from tests.campaigns.cast import make_campaign
+from tests.conftest import make_owner
 
 pytestmark = pytest.mark.django_db
 
 N_HITS, N_SYSTEMS, N_WORKERS = 16, 6, 8
 
 
-@pytest.fixture
-def likert(owner: User) -> Campaign:
+@pytest.fixture(scope="module")
+def made(module_db: None) -> Campaign:
     """A Likert campaign whose HITs a simulated crowd has rated; a quarter of it answers at random."""
-    campaign = make_campaign(owner, "likert", name="Points")
+    campaign = make_campaign(make_owner(), "likert", name="Points")
     build(campaign, N_HITS, N_SYSTEMS)
     campaign.n_ordinary, campaign.n_degraded, campaign.n_repeat, campaign.layout = 6, 3, 1, Layout.POOLED
     campaign.hits_per_worker = N_HITS // N_WORKERS
@@ -53,6 +54,11 @@ def likert(owner: User) -> Campaign:
     assert outcome.errors == [] and outcome.n_hits == N_HITS
     campaign.refresh_from_db()
     return campaign
+
+
+@pytest.fixture
+def likert(made: Campaign, db: None) -> Campaign:
+    return Campaign.objects.get(pk=made.pk)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.db import transaction
+from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 
@@ -30,6 +31,7 @@ from evalsite.lib.tables.writing import write_csv
 from tests.analysis.campaigns import analysed, assert_download_has_what_was_analysed, assert_listed_as_in
 from tests.annotation.cast import launch
 from tests.campaigns.cast import add_outputs, make_campaign
+from tests.conftest import make_owner
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +73,10 @@ def rated(owner: User, protocol: str) -> Campaign:
     return campaign
 
 
+def responses_of(campaign: Campaign) -> QuerySet[Response]:
+    return Response.objects.filter(assignment__campaign=campaign)
+
+
 def verdicts(run: AnalysisRun) -> dict[str, str]:
     return {row["worker"]: row["verdict"] for row in run.report["worker_table"]}
 
@@ -79,6 +85,18 @@ def careless_of(campaign: Campaign) -> set[str]:
     """Return the names of the careless workers."""
     workers = Worker.objects.filter(assignments__in=CARELESS[campaign.pk])
     return {real_name(worker) for worker in workers}
+
+
+@pytest.fixture(scope="module")
+def made(module_db: None) -> dict[str, Campaign]:
+    """A rated campaign of each protocol: each test undoes what it adds."""
+    owner = make_owner()
+    return {protocol: rated(owner, protocol) for protocol in ("mqm", "esa", "sqm", "da-document")}
+
+
+@pytest.fixture
+def mqm(made: dict[str, Campaign], db: None) -> Campaign:
+    return Campaign.objects.get(pk=made["mqm"].pk)
 
 
 @pytest.mark.parametrize(
@@ -91,9 +109,9 @@ def careless_of(campaign: Campaign) -> set[str]:
     ],
 )
 def test_the_true_order_and_the_careless_workers_are_found(
-    owner: User, owner_client: Client, protocol: str, sections: list[str]
+    made: dict[str, Campaign], owner_client: Client, protocol: str, sections: list[str]
 ) -> None:
-    campaign = rated(owner, protocol)
+    campaign = Campaign.objects.get(pk=made[protocol].pk)
     run = analysed(campaign)
     summary = run.report["summary"]
     assert [row["system"] for row in summary["systems"]] == list(SYSTEMS)
@@ -111,11 +129,6 @@ def test_the_true_order_and_the_careless_workers_are_found(
 # --- Files
 
 
-@pytest.fixture
-def mqm(owner: User) -> Campaign:
-    return rated(owner, "mqm")
-
-
 def test_the_file_of_marked_errors_is_read_as_mqm_files_are(
     mqm: Campaign, owner_client: Client, tmp_path: Path
 ) -> None:
@@ -124,7 +137,7 @@ def test_the_file_of_marked_errors_is_read_as_mqm_files_are(
     path = tmp_path / "mqm.tsv"
     path.write_text(text)
     data = load_spans(path, DEFAULTS)
-    responses = list(Response.objects.select_related("item").order_by("assignment", "item__position"))
+    responses = list(responses_of(mqm).select_related("item").order_by("assignment", "item__position"))
     assert data.n_annotations == len(responses) > 0
     assert data.annotation.size == sum(len(response.value) for response in responses)
     assert [data.target_texts[k] for k in data.target] == [response.item.text for response in responses]
@@ -137,7 +150,7 @@ def test_the_file_of_marked_errors_is_read_as_mqm_files_are(
 
 def test_what_is_marked_is_where_it_was_whatever_the_text(mqm: Campaign, tmp_path: Path) -> None:
     """Also in texts that look like marks, or like formulas of spreadsheets, and of what is missing."""
-    response = Response.objects.select_related("item").order_by("assignment", "item__position").first()
+    response = responses_of(mqm).select_related("item").order_by("assignment", "item__position").first()
     text = '=1\t+ <v>a</v> \U0001f682 e\u0301 end\nof "it"'
     HitItem.objects.filter(pk=response.item_id).update(text=text)
     error = {"side": "target", "start": 15, "end": 19, "severity": "major", "category": "Other", "comment": "why"}
@@ -156,18 +169,20 @@ def test_what_is_marked_is_where_it_was_whatever_the_text(mqm: Campaign, tmp_pat
     assert rows[0]["comment"] == "why" and rows[2]["category"] == "Other"
 
 
-def test_scores_of_a_campaign_have_the_errors_beside_them(owner: User, owner_client: Client, tmp_path: Path) -> None:
-    campaign = rated(owner, "esa")
+def test_scores_of_a_campaign_have_the_errors_beside_them(
+    made: dict[str, Campaign], owner_client: Client, tmp_path: Path
+) -> None:
+    campaign = Campaign.objects.get(pk=made["esa"].pk)
     table = TABLES["rated_spans"]
     path = tmp_path / "esa.csv"
     with path.open("w", newline="") as stream:
         write_csv(stream, table.columns, table.rows(campaign, names=real_name))
     rows = list(csv.DictReader(io.StringIO(path.read_text())))
-    assert len(rows) == Response.objects.filter(criterion__name="score").count()
+    assert len(rows) == responses_of(campaign).filter(criterion__name="score").count()
     by_place = {
         (row["assignment"], row["position"]): [error["severity"] for error in json.loads(row["errors"])] for row in rows
     }
-    found = Response.objects.filter(criterion__name="errors").values_list("assignment", "item__position", "value")
+    found = responses_of(campaign).filter(criterion__name="errors").values_list("assignment", "item__position", "value")
     assert by_place == {(str(a), str(p)): [error["severity"] for error in value] for a, p, value in found}
     marked = load_marked(path)
     assert marked is not None
@@ -177,9 +192,9 @@ def test_scores_of_a_campaign_have_the_errors_beside_them(owner: User, owner_cli
     assert_download_has_what_was_analysed(owner_client, analysed(campaign), "rated_spans.csv")
 
 
-def test_a_campaign_of_which_nobody_passed_says_so(owner: User) -> None:
-    campaign = rated(owner, "mqm")
-    Response.objects.filter(assignment__campaign=campaign).update(value=[])
+def test_a_campaign_of_which_nobody_passed_says_so(mqm: Campaign) -> None:
+    campaign = mqm
+    responses_of(campaign).update(value=[])
     report = analysed(campaign).report
     assert {row["score"] for row in report["summary"]["systems"]} == {None}
     assert "No worker passed" in report["notes"][0]
