@@ -9,7 +9,9 @@ items with one slider, 20 items of one source with four, 50 comparisons of two o
 one segment with errors and a score (ESA). `ratio` is the floor's throughput over ours in the second, `ratios` in each.
 With SQLite a second server, in turn with the first, has `SQLITE_SYNCHRONOUS=NORMAL`; all numbers outside `synchronous`
 are of the product's default, FULL, and `cost_of_full` is our throughput at NORMAL over that at FULL.
-`errors` counts answers that are not pages, and ratings that are missing or too many in the end.
+In each round we are also measured with images: after each page a client fetches those that it has not had, as a browser
+does. `with_images` is the time of such an item over that of one without, `images_per_item` how many images that are.
+`errors` counts answers that are neither pages nor images, and ratings that are missing or too many in the end.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import http.client
 import json
 import os
 import platform
+import re
 import socket
 import statistics
 import subprocess
@@ -27,8 +30,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urljoin
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -42,6 +45,8 @@ SHAPES = {"mrc-adequacy": 100, "qg": 20, "preference": 50, "esa": 20}
 """Pages of a HIT."""
 OUTPUTS_OF_PAGE = {"preference": 2}
 PASSAGE = "The harbour was rebuilt in stone after the flood, and the market moved to its northern side. " * 6
+
+_IMAGE = re.compile(rb'<img[^>]* src="([^"]+)"')
 
 Request = tuple[str, str]
 
@@ -118,18 +123,37 @@ def prepare(protocol: str, n_hits: int) -> tuple[Any, list[list[Request]]]:
     return campaign, requests
 
 
-def post_all(port: int, requests: list[list[Request]]) -> tuple[float, int, int]:
-    """Let every client post its requests at once; return seconds, bytes of a page, errors."""
-    errors, sizes = [], []
+class Posted(NamedTuple):
+    """How long it took to post requests, bytes of the largest page, how many failed, how many images came."""
+
+    seconds: float
+    n_bytes: int
+    n_errors: int
+    n_images: int
+
+
+def post_all(port: int, requests: list[list[Request]], has_images: bool = False) -> Posted:
+    """Let every client post its requests at once and, if `has_images`, fetch the images of each page once."""
+    errors: list[int] = []
+    sizes: list[int] = []
+    images: list[bytes] = []
+
+    def ask(connection: http.client.HTTPConnection, *request: Any) -> bytes:
+        connection.request(*request)
+        response = connection.getresponse()
+        content = response.read()
+        if response.status != 200:
+            errors.append(response.status)
+        return content
 
     def client(mine: list[Request]) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection, seen = http.client.HTTPConnection("127.0.0.1", port, timeout=60), set[str]()
         for path, body in mine:
-            connection.request("POST", path, body, {"Content-Type": "application/x-www-form-urlencoded"})
-            response = connection.getresponse()
-            sizes.append(len(response.read()))
-            if response.status != 200:
-                errors.append(response.status)
+            page = ask(connection, "POST", path, body, {"Content-Type": "application/x-www-form-urlencoded"})
+            sizes.append(len(page))
+            new = {urljoin(path, each.decode()) for each in _IMAGE.findall(page)} - seen if has_images else set()
+            images.extend(ask(connection, "GET", url) for url in new)
+            seen |= new
         connection.close()
 
     threads = [threading.Thread(target=client, args=(mine,)) for mine in requests]
@@ -138,46 +162,50 @@ def post_all(port: int, requests: list[list[Request]]) -> tuple[float, int, int]
         thread.start()
     for thread in threads:
         thread.join()
-    return time.perf_counter() - start, max(sizes), len(errors)
+    return Posted(time.perf_counter() - start, max(sizes), len(errors), len(images))
+
+
+Round = tuple[Posted, Posted, Posted]
+"""Ours, the floor, ours with images."""
 
 
 def measure(ports: dict[str, int], protocol: str, rounds: int, n_per_round: int) -> dict[str, dict[str, float]]:
-    """Return, for each server by its `synchronous`, requests a second of ours and of the floor, ratio, sizes, errors.
+    """Return, for each server by its `synchronous`, requests a second of ours and of the floor, ratios, sizes, errors.
 
-    `n_per_round` is of one client. The servers take turns: ours and the floor of each, in every round.
+    `n_per_round` is of one client. The servers take turns: ours, the floor and ours with images, in every round.
     """
     from annotation.models import Response
     from benchmarks.floor.models import Text
 
-    n_requests = n_per_round * (rounds + 1) * len(ports)
+    n_requests = 2 * n_per_round * (rounds + 1) * len(ports)
     campaign, requests = prepare(protocol, -(-n_requests // SHAPES[protocol]))
     text = Text.objects.create(text="A row of a table")
     floor_round = [[(f"/floor/{text.pk}/", "score=50")] * n_per_round] * N_CLIENTS
-    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in ports}
-    sizes, errors = [0, 0], 0
+    taken: dict[str, list[Round]] = {name: [] for name in ports}
     starts = iter(range(0, n_requests, n_per_round))
-    for k in range(rounds + 1):
+    for _ in range(rounds + 1):
         for name, port in ports.items():
-            start = next(starts)
-            ours_s, sizes[0], bad = post_all(port, [mine[start : start + n_per_round] for mine in requests])
-            floor_s, sizes[1], floor_bad = post_all(port, floor_round)
-            errors += bad + floor_bad
-            if k:  # the first round warms up
-                seconds[name].append((ours_s, floor_s))
-    n_criteria = campaign.criteria.count()
-    errors += abs(Response.objects.filter(assignment__campaign=campaign).count() - n_requests * N_CLIENTS * n_criteria)
+            plain, drawn = ([mine[k : k + n_per_round] for mine in requests] for k in (next(starts), next(starts)))
+            taken[name].append((post_all(port, plain), post_all(port, floor_round), post_all(port, drawn, True)))
+    given = Response.objects.filter(assignment__campaign=campaign).count()
+    n_missing = abs(given - n_requests * N_CLIENTS * campaign.criteria.count())
+    errors = n_missing + sum(each.n_errors for rows in taken.values() for row in rows for each in row)
+    last = taken[list(ports)[-1]][1:]  # the first round warms up
     n = n_per_round * N_CLIENTS
+    return {name: {**_summary(rows[1:], last, n), "errors": errors} for name, rows in taken.items()}
+
+
+def _summary(rows: list[Round], last: list[Round], n: int) -> dict[str, float]:
+    """Return what rounds of `n` requests of a server say, and its cost against those of the last server."""
     return {
-        name: {
-            "requests_per_s": n / statistics.median(ours for ours, _ in taken),
-            "floor_requests_per_s": n / statistics.median(floor for _, floor in taken),
-            "ratio": statistics.median(ours / floor for ours, floor in taken),
-            "cost": statistics.median(a / b for (a, _), (b, _) in zip(taken, seconds[list(ports)[-1]], strict=True)),
-            "bytes": sizes[0],
-            "floor_bytes": sizes[1],
-            "errors": errors,
-        }
-        for name, taken in seconds.items()
+        "requests_per_s": n / statistics.median(ours.seconds for ours, _, _ in rows),
+        "floor_requests_per_s": n / statistics.median(floor.seconds for _, floor, _ in rows),
+        "ratio": statistics.median(ours.seconds / floor.seconds for ours, floor, _ in rows),
+        "with_images": statistics.median(drawn.seconds / ours.seconds for ours, _, drawn in rows),
+        "images_per_item": statistics.mean(drawn.n_images for _, _, drawn in rows) / n,
+        "cost": statistics.median(a.seconds / b.seconds for (a, *_), (b, *_) in zip(rows, last, strict=True)),
+        "bytes": max(ours.n_bytes for ours, _, _ in rows),
+        "floor_bytes": max(floor.n_bytes for _, floor, _ in rows),
     }
 
 
@@ -227,7 +255,8 @@ def run(rounds: int, n_per_round: int) -> None:
                 print(
                     f"{protocol:>12} {name:>6}: {row['requests_per_s']:6.0f} items/s of {row['bytes'] / 1000:.1f} kB, "
                     f"floor {row['floor_requests_per_s']:6.0f}/s of {row['floor_bytes'] / 1000:.1f} kB, "
-                    f"ratio {row['ratio']:.2f}",
+                    f"ratio {row['ratio']:.2f}, "
+                    f"with {row['images_per_item']:.1f} images {row['with_images']:.2f} times as long",
                     flush=True,
                 )
         memory = peak_mb(pids["FULL"])
@@ -241,6 +270,10 @@ def run(rounds: int, n_per_round: int) -> None:
         "peak_mb": round(memory, 1),
         "sizes": list(SHAPES.values()),
         "ratios": {protocol: round(rows["FULL"]["ratio"], 2) for protocol, rows in measured.items()},
+        "images": {
+            protocol: {key: round(rows["FULL"][key], 2) for key in ("with_images", "images_per_item")}
+            for protocol, rows in measured.items()
+        },
         "clients": N_CLIENTS,
         "database": connection.vendor,
         "versions": {"python": platform.python_version(), "django": django.__version__},
