@@ -1,6 +1,6 @@
 """Corrected texts, chosen options, magnitudes and counts of facts, as rows that their analyses read."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -48,39 +48,55 @@ class _Answered(NamedTuple):
 
 
 def iter_edits(
-    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+    campaign: Campaign,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+    workers: Workers = None,
 ) -> Iterator[tuple[Any, ...]]:
     """Yield each corrected text as a row of EDIT_COLUMNS, without those that were erased; `seconds` are in the box."""
-    for each in _answered(campaign, "edits", names, workers):
+    for each in _answered(campaign, "edits", states, names, workers):
         if (cells := each.cells) is not None:
             yield *each.beginning, each.criterion.name, *cells
 
 
 def iter_answers(
-    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+    campaign: Campaign,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+    workers: Workers = None,
 ) -> Iterator[tuple[Any, ...]]:
     """Yield each choice of options as a row of ANSWER_COLUMNS; `seconds`: how long its page was shown."""
-    for each in _answered(campaign, "answers", names, workers):
+    for each in _answered(campaign, "answers", states, names, workers):
         if (cells := each.cells) is not None:
             yield *each.beginning, each.criterion.name, *cells, each.seconds
 
 
 def iter_magnitudes(
-    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+    campaign: Campaign,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+    workers: Workers = None,
 ) -> Iterator[tuple[Any, ...]]:
     """Yield each number above 0 as a row of MAGNITUDE_COLUMNS; `reference`: the number that the reference has."""
-    for each in _answered(campaign, "magnitudes", names, workers):
+    for each in _answered(campaign, "magnitudes", states, names, workers):
         if (cells := each.cells) is not None:
             yield *each.beginning, each.criterion.name, *cells
 
 
 def iter_counts(
-    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+    campaign: Campaign,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+    workers: Workers = None,
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the facts that were counted of each output as a row of COUNT_COLUMNS, where a worker gave all of them."""
     beginning: tuple[Any, ...] = ()
     counts: dict[str, Any] = {}
-    for each in _answered(campaign, "counts", names, workers):
+    for each in _answered(campaign, "counts", states, names, workers):
         if each.beginning[:5] != beginning[:5]:
             yield from _whole(beginning, counts)
             beginning, counts = each.beginning, {}
@@ -93,7 +109,9 @@ def _whole(beginning: tuple[Any, ...], counts: dict[str, Any]) -> Iterator[tuple
         yield *beginning, *(counts[name] for name in COUNTS)
 
 
-def _answered(campaign: Campaign, table: str, names: NameWorker, workers: Workers) -> Iterator[_Answered]:
+def _answered(
+    campaign: Campaign, table: str, states: Collection[str], names: NameWorker, workers: Workers
+) -> Iterator[_Answered]:
     """Yield the values of criteria about one system whose kind is in a table, by assignment, position and criterion.
 
     What a worker answers on an output again, in another HIT, is of a repeat. Each reply of a chat is its own source.
@@ -102,7 +120,7 @@ def _answered(campaign: Campaign, table: str, names: NameWorker, workers: Worker
     criteria = [each for each in found if each.response_kind.is_in(table, each.settings)]
     order = {criterion.pk: place for place, criterion in enumerate(criteria)}
     with DiskSet() as seen:
-        for assignments in assignment_chunks(campaign, FINISHED, workers=workers):
+        for assignments in assignment_chunks(campaign, states, workers=workers):
             items = _items_of({each.hit_id for each in assignments})
             shown = shown_seconds_of(assignments)
             values: dict[int, list[tuple[int, int, int, int, Any]]] = {each.pk: [] for each in assignments}

@@ -1,6 +1,6 @@
 """What workers say of the outputs of a page together, as rows: votes, rankings, choices of the best and the worst."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from annotation.exports import FINISHED, KIND_NAMES, Workers, assignment_chunks
@@ -52,14 +52,18 @@ class _Compared(NamedTuple):
 
 
 def iter_votes(
-    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+    campaign: Campaign,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+    workers: Workers = None,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield every vote of finished assignments as a row of VOTE_COLUMNS.
+    """Yield every vote of assignments in these states as a row of VOTE_COLUMNS.
 
     `system_a` was shown first. `kind` is that of the page: ordinary, a repeat of one, or degraded, where `degraded`
     says which of the two outputs is: a or b.
     """
-    for each in _compared(campaign, "votes", names, workers):
+    for each in _compared(campaign, "votes", states, names, workers):
         if len(each.systems) != 2:
             continue
         first, second = each.said.ranks
@@ -70,40 +74,50 @@ def iter_votes(
 
 
 def iter_rankings(
-    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+    campaign: Campaign,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+    workers: Workers = None,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield every output of every ranking of finished assignments as a row of RANKING_COLUMNS.
+    """Yield every output of every ranking of assignments in these states as a row of RANKING_COLUMNS.
 
     `rank`: from 1, the best; equal ranks are ties. `kind` is that of the output: on a page with a degraded one the
     others are repeats.
     """
-    for each in _compared(campaign, "rankings", names, workers):
+    for each in _compared(campaign, "rankings", states, names, workers):
         for system, rank, kind in zip(each.systems, each.said.ranks, each.kinds, strict=True):
             yield *each.beginning, system, rank, KIND_NAMES[kind]
 
 
 def iter_choices(
-    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+    campaign: Campaign,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+    workers: Workers = None,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield every choice of the best and the worst in finished assignments as a row of CHOICE_COLUMNS.
+    """Yield every choice of the best and the worst in assignments in these states as a row of CHOICE_COLUMNS.
 
     `system_1` was shown first; columns of outputs that were not shown are empty. `kind` is that of the page, as of
     votes; `degraded` is the number of the degraded output.
     """
-    for each in _compared(campaign, "choices", names, workers):
+    for each in _compared(campaign, "choices", states, names, workers):
         ranks, empty = each.said.ranks, [""] * (MOST_CHOSEN_FROM - len(each.systems))
         best, worst = (each.systems[ranks.index(rank)] for rank in (min(ranks), max(ranks)))
         yield *each.beginning, *each.systems, *empty, best, worst, each.kind, each.degraded or ""
 
 
-def _compared(campaign: Campaign, table: str, names: NameWorker, workers: Workers) -> Iterator[_Compared]:
-    """Yield what finished assignments say on criteria whose answers are in a table, by assignment, page and criterion.
+def _compared(
+    campaign: Campaign, table: str, states: Collection[str], names: NameWorker, workers: Workers
+) -> Iterator[_Compared]:
+    """Yield what assignments in these states say on criteria of a table, by assignment, page and criterion.
 
     What a worker says of the same outputs again, in another HIT, is of a repeat. Each chat is a source of its own.
     """
     criteria = {each.pk: each for each in campaign.criteria.all() if each.response_kind.table == table}
     with DiskSet() as seen:
-        for assignments in assignment_chunks(campaign, FINISHED, workers=workers):
+        for assignments in assignment_chunks(campaign, states, workers=workers):
             pages = _pages_of({each.hit_id for each in assignments})
             known = {each.pk: each for each in assignments}
             found = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)

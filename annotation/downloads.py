@@ -111,9 +111,13 @@ def _mqm_tsv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
 
 
 def _table(name: str) -> Download:
-    """Return the file of a table of responses in finished assignments, as analyses read it."""
+    """Return the file of a table of responses, as analyses read it."""
     columns, rows = TABLES[name]
-    return Download(_CSV, lambda campaign, choice: csv_pieces(columns, rows(campaign, names=choice.names)), name)
+
+    def pieces(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
+        return csv_pieces(columns, rows(campaign, states=choice.states, names=choice.names))
+
+    return Download(_CSV, pieces, name)
 
 
 def _consent_text(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:

@@ -89,34 +89,50 @@ def iter_ratings(
 
 
 def iter_scores(
-    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+    campaign: Campaign,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+    workers: Workers = None,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield every rating of finished assignments that has a score as a row of SCORE_COLUMNS, in `iter_ratings`' order.
+    """Yield every rating of assignments in these states that has a score as a row of SCORE_COLUMNS.
 
-    An analysis waits for these rows: they are read by one statement a chunk, and nothing is read that is not in them.
+    They are in the order of `iter_ratings`. An analysis waits for these rows: they are read by one statement a chunk,
+    and nothing is read that is not in them.
     Criteria whose answers the campaign's method cannot read, and those of single replies, are left out.
     """
-    for _, rows in score_chunks(campaign, names=names, workers=workers):
+    for _, rows in score_chunks(campaign, states=states, names=names, workers=workers):
         yield from rows
 
 
 def score_chunks(
-    campaign: Campaign, *, names: NameWorker, workers: Workers
+    campaign: Campaign, *, states: Collection[str], names: NameWorker, workers: Workers
 ) -> Iterator[tuple[list[Assignment], Iterator[tuple[Any, ...]]]]:
     """Yield the rows of `iter_scores` some assignments at a time, with these."""
-    return _scores(campaign, [each for each in campaign.scopes_of_systems if each != Scope.TURN], names, workers)
+    scopes = [each for each in campaign.scopes_of_systems if each != Scope.TURN]
+    return _scores(assignment_chunks(campaign, states, workers=workers), campaign, scopes, names)
 
 
 def iter_reply_scores(
-    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+    campaign: Campaign,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+    workers: Workers = None,
 ) -> Iterator[tuple[Any, ...]]:
     """Yield what `iter_scores` does and the scores of single replies, as rows of REPLY_SCORE_COLUMNS."""
-    for _, rows in _scores(campaign, campaign.scopes_of_systems, names, workers, has_turn=True):
+    chunks = assignment_chunks(campaign, states, workers=workers)
+    for _, rows in _scores(chunks, campaign, campaign.scopes_of_systems, names, has_turn=True):
         yield from rows
 
 
 def _scores(
-    campaign: Campaign, scopes: Collection[str], names: NameWorker, workers: Workers, *, has_turn: bool = False
+    chunks: Iterable[list[Assignment]],
+    campaign: Campaign,
+    scopes: Collection[str],
+    names: NameWorker,
+    *,
+    has_turn: bool = False,
 ) -> Iterator[tuple[list[Assignment], Iterator[tuple[Any, ...]]]]:
     """Yield chunks of assignments with their scores on criteria of these scopes; the reply’s number if `has_turn`."""
     method = methods[campaign.method]
@@ -126,7 +142,7 @@ def _scores(
     title = list(criteria.values())
     columns = ("assignment", "item__position", "item", "turn", "criterion", "score")
     labels = ("item__kind", "item__output__source__name", "item__output__system__name")
-    for assignments in assignment_chunks(campaign, FINISHED, workers=workers):
+    for assignments in chunks:
         beginning = {each.pk: (names(each.worker), each.pk, each.hit.number) for each in assignments}
         scored = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, score__isnull=False)
         found = scored.order_by().values_list(*columns, *labels)

@@ -67,13 +67,17 @@ def iter_spans(
 
 
 def iter_rated_spans(
-    campaign: Campaign, *, names: NameWorker = hashed_name, workers: Workers = None
+    campaign: Campaign,
+    *,
+    states: Collection[str] = FINISHED,
+    names: NameWorker = hashed_name,
+    workers: Workers = None,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield every score of finished assignments, as `iter_scores` does, as a row of RATED_SPAN_COLUMNS."""
+    """Yield every score of assignments in these states, as `iter_scores` does, as a row of RATED_SPAN_COLUMNS."""
     criteria = [each.pk for each in span_criteria(campaign)]
     at = itemgetter(*map(SCORE_COLUMNS.index, ("assignment", "position")))
     named = SCORE_COLUMNS.index("source")
-    for assignments, rows in score_chunks(campaign, names=names, workers=workers):
+    for assignments, rows in score_chunks(campaign, states=states, names=names, workers=workers):
         items = HitItem.objects.filter(hit__in={each.hit_id for each in assignments}).order_by()
         documents = dict(items.values_list("output__source__name", "output__source__document").distinct())
         marked: dict[tuple[int, int], list[Any]] = {}

@@ -1,6 +1,6 @@
 """The tables of a campaign's responses that analyses read."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple, Protocol
 
 from annotation.answer_rows import (
@@ -31,15 +31,18 @@ from campaigns.models import Campaign
 
 
 class RowWriter(Protocol):
-    """What yields the rows of a table, workers as `names` has them; of some `workers` alone, by id, if not None."""
+    """What yields the rows of a table: of assignments in `states`, finished ones if nothing is said.
+
+    Workers are as `names` has them; of some `workers` alone, by id, if not None.
+    """
 
     def __call__(  # noqa: D102
-        self, campaign: Campaign, *, names: NameWorker, workers: Workers = None
+        self, campaign: Campaign, *, states: Collection[str] = ..., names: NameWorker, workers: Workers = None
     ) -> Iterator[tuple[Any, ...]]: ...
 
 
 class ResponseTable(NamedTuple):
-    """A table of responses in finished assignments: its columns, `assignment` among them, and what yields its rows."""
+    """A table of responses: its columns, `assignment` among them, and what yields its rows."""
 
     columns: tuple[str, ...]
     rows: RowWriter

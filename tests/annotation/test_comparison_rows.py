@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from analysis.rankings.loading import load_best_worst, load_rankings
 from analysis.votes.loading import load_votes
@@ -57,6 +59,17 @@ def written(folder: Path, table: str, rows: Iterable[Iterable[Any]]) -> Path:
     with path.open("w", newline="") as stream:
         csv.writer(stream).writerows([TABLES[table].columns, *rows])
     return path
+
+
+def test_a_file_of_all_assignments_has_what_was_answered_in_unfinished_ones(owner: User, owner_client: Client) -> None:
+    campaign = comparing(owner, "preference", 2, 3, n_hits=2)
+    answer(campaign, ["1"], ["2"], ["1"])
+    unfinished, criterion = start_assignment(campaign=campaign, worker_key="bob"), campaign.criteria.get()
+    save_page(assignment_id=unfinished.pk, position=1, answers={AnswerKey(criterion.pk): ["2"]})
+    address = reverse("monitoring:export_file", args=[campaign.public_id, "votes.csv"])
+    finished, everything = (owner_client.get(f"{address}{query}").getvalue() for query in ("", "?states=all"))
+    assert [len(content.decode().splitlines()) for content in (finished, everything)] == [1 + 3, 1 + 4]
+    assert everything.startswith(finished)
 
 
 def test_votes_name_systems_and_which_output_is_degraded(owner: User, tmp_path: Path) -> None:
