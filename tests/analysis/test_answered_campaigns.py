@@ -18,6 +18,7 @@ from annotation.worker_names import hashed_name
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
+from evalsite.lib.media import get_media
 from tests.analysis.campaigns import analysed, assert_download_has_what_was_analysed, assert_listed_as_in
 from tests.annotation.cast import build, launch
 from tests.campaigns.cast import make_campaign
@@ -85,9 +86,9 @@ def test_corrected_texts(owner: User, owner_client: Client, django_assert_num_qu
     settings = judging_settings_of(campaign)
     with django_assert_num_queries(2):
         before = list_live_workers(campaign, settings, timezone.now())
-    kept = json.loads(kept_file(campaign.public_id).read_text())
+    kept = json.loads(get_media().read(kept_file(campaign.public_id)))
     kept["workers"].popitem()  # as of one who has finished another HIT
-    kept_file(campaign.public_id).write_text(json.dumps(kept))
+    get_media().write(kept_file(campaign.public_id), json.dumps(kept).encode())
     assert list_live_workers(campaign, settings, timezone.now()) == before
     page = owner_client.get(reverse("analysis:campaign_workers", args=[campaign.public_id])).text
     assert page.count("badge-failed") == 1 and "Compared" in page
