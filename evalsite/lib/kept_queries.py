@@ -1,6 +1,7 @@
 """Queries whose SQL is made once: for requests that are so short that making it takes longer than the database does."""
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from django.db import connection, models
@@ -35,10 +36,11 @@ class KeptQuery(Generic[M]):
     def __init__(self, queryset: "models.QuerySet[M]") -> None:
         self._queryset = queryset
         self._statements: dict[str, _Statement] = {}
+        self._making = Lock()
 
     def list(self, *values: int) -> list[M]:
         """Return the objects for these values, in the order in which the SQL names them. One query."""
-        statement = self._statements.get(connection.vendor) or self._make()
+        statement = self._statements.get(connection.vendor) or self._make_once()
         with connection.cursor() as cursor:
             cursor.execute(statement.sql, values)
             return [_make_object(statement, list(row)) for row in cursor.fetchall()]
@@ -50,19 +52,24 @@ class KeptQuery(Generic[M]):
             raise cast(Any, self._queryset.model).DoesNotExist
         return found[0]
 
+    def _make_once(self) -> _Statement:
+        """Make the statement for this kind of database, and keep it. Threads wait: Django changes a query meanwhile."""
+        with self._making:
+            if connection.vendor not in self._statements:
+                self._statements[connection.vendor] = self._make()
+            return self._statements[connection.vendor]
+
     def _make(self) -> _Statement:
-        """Make the statement as Django's ModelIterable does, and keep it for this kind of database."""
-        compiler = self._queryset.query.get_compiler(connection=connection)
+        """Make the statement as Django's ModelIterable does."""
+        compiler = self._queryset.query.clone().get_compiler(connection=connection)
         sql, _ = compiler.as_sql()
         info: Any = compiler.klass_info
-        parts = [_part(info, compiler.select)]
-        parts += [
-            _part(related, compiler.select, related["local_setter"]) for related in info.get("related_klass_infos", ())
+        related = info.get("related_klass_infos", ())
+        parts = [
+            _part(info, compiler.select),
+            *(_part(each, compiler.select, each["local_setter"]) for each in related),
         ]
-        columns = [column for column, *_ in compiler.select]
-        statement = _Statement(sql, compiler.get_converters(columns), parts)
-        self._statements[connection.vendor] = statement
-        return statement
+        return _Statement(sql, compiler.get_converters([column for column, *_ in compiler.select]), parts)
 
 
 def _part(info: Any, select: Sequence[Any], set_on: Callable[[Any, Any], None] | None = None) -> _Part:

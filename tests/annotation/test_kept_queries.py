@@ -1,5 +1,7 @@
 """Queries whose SQL is kept give what the querysets that they are made of give, on both databases."""
 
+import sys
+
 import pytest
 from django.db.models import Model
 
@@ -9,7 +11,7 @@ from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.lib.kept_queries import KeptQuery
 from tests.annotation.open_campaigns import open_campaign, rate_items
-from tests.databases import on_both
+from tests.databases import at_once, on_both
 
 pytestmark = [pytest.mark.django_db, on_both]
 
@@ -61,3 +63,16 @@ def test_several_are_found_by_several_values(assignment: Assignment) -> None:
 def test_none_is_said_as_the_model_says_it(assignment: Assignment) -> None:
     with pytest.raises(Campaign.DoesNotExist):
         KeptQuery(Campaign.objects.filter(pk=0)).get(assignment.campaign_id + 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_threads_that_are_first_at_the_same_time_get_what_they_ask_for(assignment: Assignment) -> None:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(10):
+            kept = KeptQuery(Assignment.objects.select_related("campaign", "hit", "worker").filter(pk=0))
+            at_once(8, lambda _, kept=kept: kept.get(assignment.pk))  # type: ignore[misc]
+            assert kept.get(assignment.pk).campaign == assignment.campaign
+    finally:
+        sys.setswitchinterval(before)
