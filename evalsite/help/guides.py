@@ -88,6 +88,7 @@ GROUPS = (
                 "Administration",
                 "From an empty server to a campaign, backups, and the pages of administrators.",
             ),
+            Guide("performance", "Performance", "What a machine carries, and where the time goes."),
             Guide("scaling", "Several machines", "How many cores a number of workers needs, and what machines share."),
             Guide("settings", "Settings", "The settings of an installation: keys, databases, mail, limits and hosts."),
         ),
