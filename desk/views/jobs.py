@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -55,5 +55,5 @@ def retry(request: SignedInRequest, job_id: UUID) -> HttpResponse:
         note_refusal()
     after = request.POST.get("next", "")
     if url_has_allowed_host_and_scheme(after, {request.get_host()}, require_https=request.is_secure()):
-        return redirect(after)
+        return HttpResponseRedirect(after)  # `redirect` would take some texts for names of pages
     return redirect("desk:jobs")

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.safestring import mark_safe
@@ -36,7 +36,7 @@ def sign_in(request: HttpRequest, user: User, next_page: str, *, had_second_fact
     if had_second_factor or not second_factors.has_second_factor(user):
         login(request, user, settings.AUTHENTICATION_BACKENDS[0])
         second_factors.note_provider(request.session, had_second_factor)
-        return redirect(next_page)
+        return HttpResponseRedirect(next_page)
     request.session.cycle_key()
     request.session[_PENDING] = {
         "user": user.pk,
