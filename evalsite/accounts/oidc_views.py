@@ -75,7 +75,7 @@ def callback(request: HttpRequest) -> HttpResponse:
 
 
 class SignOut(LogoutView):
-    """End the session here. The provider's goes on, so that who signed in there is told."""
+    """End the session here. That at the provider goes on: people who signed in there see a message about it."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Sign out."""
