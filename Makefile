@@ -24,9 +24,10 @@ suite: .venv/test
 faults: .venv/test
 	FAULT_SECONDS=180 $(BIN)/python -m pytest --show-capture=no -rN -s tests/faults
 
-# Random requests to the API, and damaged files; a short run of both is among the tests.
+# Random requests to the API, random forms, and damaged files; a short run of each is among the tests.
 fuzz: .venv/test
 	FUZZ_REQUESTS=5000 $(BIN)/python -m pytest --show-capture=stdout tests/api/test_fuzz.py
+	FUZZ_FORMS=5000 $(BIN)/python -m pytest -n $(WORKERS) tests/test_form_fuzz.py
 	FUZZ_FILES=10000 $(BIN)/python -m pytest -n $(WORKERS) tests/test_damaged_files.py
 
 # Each page in each state of a campaign, and a campaign of each protocol, in a browser; the tests look at some.

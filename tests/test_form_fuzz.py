@@ -1,6 +1,6 @@
 """Random forms are sent to every page: no fault, no traceback, and strangers are shown nothing of a campaign.
 
-FUZZ_FORMS says how many forms are sent, FUZZ_SEED which.
+A short run is among all tests; `make fuzz` makes a long one. FUZZ_FORMS says how many forms are sent, FUZZ_SEED which.
 Values are those of the page's own forms, and others in their place; each request is undone.
 """
 
