@@ -16,7 +16,13 @@ from django.urls import reverse
 from oidc_provider_mock import run_server_in_thread
 from pytest_django import Settings
 
+from evalsite.accounts.models import ProviderIdentity, User
+from evalsite.audit.models import AuditEntry
+
 CLIENT_ID, SECRET = "evalsite-test", "a secret: of the site"
+METADATA = "/.well-known/openid-configuration"
+WHO, ADDRESS = "emmy", "emmy@uni.example"
+"""Who has an account at the provider."""
 
 
 class Provider:
@@ -115,3 +121,15 @@ def use_provider(settings: Settings, provider: Provider) -> None:
     """Set the site up for a provider."""
     settings.OIDC_ISSUER, settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = provider.url, CLIENT_ID, SECRET
     settings.OIDC_NAME = "Example University"
+
+
+def user_of(browser: Client) -> str:
+    """Return the address of who has signed in; "" for nobody."""
+    pk = browser.session.get("_auth_user_id")
+    return User.objects.get(pk=pk).email if pk else ""
+
+
+def assert_refused(browser: Client, response: Any, status: int) -> None:
+    assert response.status_code == status, response.text
+    assert not user_of(browser) and not ProviderIdentity.objects.exists() and not AuditEntry.objects.exists()
+    assert SECRET not in response.text
