@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ratings.coding import combined, dense, first_rows, sorted_codes
+from analysis.ratings.coding import combined, first_rows, sorted_codes
 from analysis.ratings.columns import guess_mapping
+from analysis.stats.codes import dense_ranks
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, preview, read_columns
 from evalsite.lib.tables.errors import listing
 from evalsite.lib.tables.table import refuse_empty
@@ -89,7 +90,7 @@ def load_segment_scores(path: Path, *, has_metrics: bool, name: str = "", encodi
             continue
         refuse_empty(table.text[found[label]], found[label], problems)
     coded = {label: sorted_codes(table.text[found[label]]) for label in labels}
-    key, n_keys = dense(*combined([(codes, len(names)) for codes, names in coded.values()]))
+    key, n_keys = dense_ranks(*combined([(codes, len(names)) for codes, names in coded.values()]))
     earlier = first_rows(key, n_keys)[key]
     again = np.flatnonzero(earlier != np.arange(earlier.size))
     again = np.setdiff1d(again, np.concatenate([problems.rows_in(found[label]) for label in labels]))

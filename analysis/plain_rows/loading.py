@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from analysis.other_tools import Wanted
 from analysis.plain_scores.loading import coded_rows
-from analysis.ratings.coding import combined, dense, first_rows
+from analysis.ratings.coding import combined, first_rows
 from analysis.ratings.columns import NAMES as RATING_NAMES
 from analysis.ratings.finding import require_columns
 from analysis.ratings.loading import refuse_many_systems
 from analysis.ratings.notices import RatingsWarning
 from analysis.ratings.opening import read_found
+from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import KINDS, Kind
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn
@@ -91,7 +92,7 @@ class PlainRows:
     @property
     def judgement(self) -> NDArray[np.int64]:
         """A code of each row's worker and source, (n,), without gaps."""
-        return dense(*combined([(self.worker, len(self.workers)), (self.source, len(self.sources))]))[0]
+        return dense_ranks(*combined([(self.worker, len(self.workers)), (self.source, len(self.sources))]))[0]
 
 
 def load_rows(
@@ -192,7 +193,7 @@ def _assignments(columns: Mapping[str, TextColumn], used: Mask, worker: tuple[Co
     if "assignment" not in columns:
         return worker[0]
     codes, labels = coded_rows(columns, "assignment", used, "")
-    return dense(*combined([(worker[0], len(worker[1])), (codes, len(labels))]))[0]
+    return dense_ranks(*combined([(worker[0], len(worker[1])), (codes, len(labels))]))[0]
 
 
 def _warnings(table: Table, used: Mask, *, with_degraded: bool) -> list[RatingsWarning]:
@@ -228,7 +229,7 @@ def _refuse_twice(
     coded: Sequence[tuple[Codes, list[str]]], rows: NDArray[np.int64], column: str, problems: CellProblems
 ) -> None:
     """Add a problem for each row whose worker, system, source and criterion are those of an earlier one."""
-    key, n = dense(*combined([(codes, len(labels)) for codes, labels in coded]))
+    key, n = dense_ranks(*combined([(codes, len(labels)) for codes, labels in coded]))
     first = first_rows(key, n)[key]
     again = np.flatnonzero(first != np.arange(first.size))
     problems.add(

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.plain_scores.loading import PlainScores
-from analysis.ratings.coding import combined, dense
+from analysis.ratings.coding import combined
+from analysis.stats.codes import dense_ranks
 from analysis.stats.quality import WorkerTests, run_worker_test
 from analysis.stats.ratings import Codes, Floats, Mask, Ratings
 from campaigns.design.composition import Kind
@@ -24,7 +25,7 @@ def match_twins(data: PlainScores) -> NDArray[np.int64]:
     """
     if not any(data.sources) and not any(data.documents):
         return np.full(data.score.size, -1, np.int64)
-    key, n_keys = dense(
+    key, n_keys = dense_ranks(
         *combined(
             [
                 (data.assignment, int(data.assignment.max(initial=-1)) + 1),

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from analysis.other_tools import Wanted
-from analysis.ratings.coding import combined, dense, sorted_codes
+from analysis.ratings.coding import combined, sorted_codes
 from analysis.ratings.columns import NAMES as RATING_NAMES
 from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT
 from analysis.ratings.loading import refuse_many_systems
 from analysis.ratings.notices import RatingsWarning
 from analysis.ratings.opening import read_found
+from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import Kind
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn
@@ -168,7 +169,7 @@ def _of_chats(columns: Mapping[str, TextColumn]) -> dict[str, TextColumn]:
     """Return the columns with chats as documents, and their replies as sources."""
     telling = ("worker", "assignment", "hit", "position", "document", "source", "system")
     parts = [(columns[name].codes, len(columns[name].labels)) for name in telling if name in columns]
-    chat, n_chats = dense(*combined(parts))
+    chat, n_chats = dense_ranks(*combined(parts))
     labels = [f"chat {number}" for number in range(1, n_chats + 1)]
     return {**columns, "document": TextColumn(chat.astype(np.int32), labels), "source": columns["turn"]}
 
@@ -187,7 +188,7 @@ def _assignments(columns: Mapping[str, TextColumn], used: Mask, worker: Codes, n
     if "assignment" not in columns:
         return worker
     own, labels = sorted_codes(columns["assignment"])
-    return dense(*combined([(worker, n_workers), (own[used], len(labels))]))[0]
+    return dense_ranks(*combined([(worker, n_workers), (own[used], len(labels))]))[0]
 
 
 def coded_rows(columns: Mapping[str, TextColumn], name: str, used: Mask, default: str) -> tuple[Codes, list[str]]:

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.ratings.coding import combined, dense, first_rows, sorted_codes
+from analysis.ratings.coding import combined, first_rows, sorted_codes
 from analysis.ratings.columns import NAMES as RATING_NAMES
 from analysis.ratings.copies import read_kinds, read_words
 from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT, SYSTEM, WORKER
 from analysis.ratings.loading import refuse_many_systems
 from analysis.ratings.opening import read_found
+from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import Kind
 from evalsite.lib.tables import CellProblems, Table, TableError, TextColumn, if_windows, preview, read_columns
@@ -100,7 +101,7 @@ def load_rankings(path: Path, encoding: str | None = None, *, named: Mapping[str
     )
     coded = {name: sorted_codes(table.text[called[name]]) for name in _OF_JUDGEMENTS if name in called}
     system, systems = sorted_codes(table.text[called["system"]])
-    judgement, n = dense(*combined([(codes, len(labels)) for codes, labels in coded.values()]))
+    judgement, n = dense_ranks(*combined([(codes, len(labels)) for codes, labels in coded.values()]))
     _refuse_rows(judgement, n, system, len(systems), called["system"], problems)
     kind = read_kinds(table, called, problems)
     problems.raise_for(table)
@@ -116,7 +117,7 @@ def load_rankings(path: Path, encoding: str | None = None, *, named: Mapping[str
 
 def _refuse_rows(judgement: Codes, n: int, system: Codes, n_systems: int, column: str, problems: CellProblems) -> None:
     """Add a problem for each system that is twice in a ranking, and each ranking of one system."""
-    key, n_keys = dense(*combined([(judgement, n), (system, n_systems)]))
+    key, n_keys = dense_ranks(*combined([(judgement, n), (system, n_systems)]))
     earlier = first_rows(key, n_keys)[key]
     again = np.flatnonzero(earlier != np.arange(earlier.size))
     problems.add(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.codes import dense_ranks
 from evalsite.lib.tables import TextColumn
 
 Int = NDArray[np.integer]
@@ -29,24 +30,11 @@ def combined(parts: Sequence[tuple[Int, int]]) -> tuple[NDArray[np.int64], int]:
     key = first.astype(np.int64)
     for codes, n_codes in parts[1:]:
         if size * n_codes > _MAX_KEY:
-            key, size = dense(key, size)
+            key, size = dense_ranks(key, size)
         key *= n_codes
         key += codes
         size *= n_codes
     return key, size
-
-
-def dense(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], int]:
-    """Return the rank of each row's key among the keys that occur, and how many occur. Keys are below
-    `size`."""
-    if size > 4 * key.size + 1024:
-        values, ranks = np.unique(key, return_inverse=True)
-        return ranks.astype(np.int64), values.size
-    # A table of what occurs is many times faster than sorting.
-    occurs = np.zeros(size, bool)
-    occurs[key] = True
-    rank = np.cumsum(occurs, dtype=np.int64) - 1
-    return rank[key], int(rank[-1]) + 1 if size else 0
 
 
 def first_rows(codes: Int, n_codes: int) -> NDArray[np.int64]:

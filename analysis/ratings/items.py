@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ratings.coding import combined, dense, first_rows
+from analysis.ratings.coding import combined, first_rows
 from analysis.ratings.columns import ColumnMapping
 from analysis.ratings.rows import Criteria, RatingRows
+from analysis.stats.codes import dense_ranks
 from campaigns.design.composition import Kind
 from evalsite.lib.tables import CellProblems
 
@@ -43,7 +44,7 @@ def find_items(rows: RatingRows) -> Items:
         if rows.source is not None:
             parts.append((rows.source + 1, len(rows.sources) + 1))
         parts += [(rows.system, len(rows.systems)), (rows.kind, len(Kind))]
-    item, n_items = dense(*combined(parts))
+    item, n_items = dense_ranks(*combined(parts))
     return Items(item, first_rows(item, n_items))
 
 
@@ -64,7 +65,7 @@ def check_items(
         parts.append((rows.turn + 1, len(rows.turns) + 1))
     key, size = combined(parts)
     if np.bincount(key, minlength=1).max(initial=0) > 1:
-        cell, n_cells = dense(key, size)
+        cell, n_cells = dense_ranks(key, size)
         earlier = first_rows(cell, n_cells)[cell]
         is_again = earlier != np.arange(earlier.size)
         message = _DUPLICATE if "position" in mapping else _DUPLICATE + _NO_POSITION
@@ -95,12 +96,12 @@ def _check_assignments(rows: RatingRows, mapping: ColumnMapping, problems: CellP
     by_label = np.array([code_of.setdefault(label, len(code_of)) for label in rows.assignments], np.int64)
     if len(code_of) < len(rows.assignments):
         codes = by_label[rows.assignment]
-        used, n_used = dense(codes, len(code_of))
+        used, n_used = dense_ranks(codes, len(code_of))
         earlier = first_rows(used, n_used)[used]
         differs = rows.worker != rows.worker[earlier]
         _disagree(rows, differs, earlier, mapping["assignment"], "shared_assignment", _WORKER, problems)
     if rows.hit is not None:
-        used, n_used = dense(rows.assignment.astype(np.int64), len(rows.assignments))
+        used, n_used = dense_ranks(rows.assignment.astype(np.int64), len(rows.assignments))
         earlier = first_rows(used, n_used)[used]
         differs = rows.hit != rows.hit[earlier]
         _disagree(rows, differs, earlier, mapping["hit"], "contradiction", _HIT, problems)

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.ratings.coding import dense, first_rows
+from analysis.ratings.coding import first_rows
 from analysis.ratings.items import Items, find_items
 from analysis.ratings.rows import RatingRows
+from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats
 
 
@@ -70,7 +71,7 @@ def take_replies(rows: RatingRows, items: Items, n_criteria: int) -> tuple[Reply
 
 def _average(rows: RatingRows, items: Items, n_criteria: int) -> None:
     """Make the scores of each item on a criterion one, their mean."""
-    group, n_groups = dense(items.item * n_criteria + rows.criterion, items.n_items * n_criteria)
+    group, n_groups = dense_ranks(items.item * n_criteria + rows.criterion, items.n_items * n_criteria)
     mean = np.bincount(group, weights=rows.score, minlength=n_groups) / np.bincount(group, minlength=n_groups)
     rows.take(first_rows(group, n_groups))
     rows.score = mean

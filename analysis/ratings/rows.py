@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ratings.coding import combined, dense, sorted_codes
+from analysis.ratings.coding import combined, sorted_codes
 from analysis.ratings.columns import ColumnMapping, criterion_of, is_called
 from analysis.ratings.scales import Scale, words
+from analysis.stats.codes import dense_ranks
 from campaigns.design.composition import Kind
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn
 from evalsite.lib.tables.errors import listing, shorten
@@ -212,7 +213,7 @@ def _code_assignments(rows: RatingRows, text: Mapping[str, TextColumn], hits: li
         rows.assignment, rows.assignments = rows.worker, rows.workers
         return
     key, size = combined([(rows.worker, n_workers), (codes, len(labels))])
-    rows.assignment, n_assignments = dense(key, size)
+    rows.assignment, n_assignments = dense_ranks(key, size)
     label_of = np.empty(n_assignments, np.int64)
     worker_of = np.empty(n_assignments, np.int64)
     label_of[rows.assignment] = codes

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.plain_rows.loading import PlainRows, RowColumn, load_rows
-from analysis.ratings.coding import combined, dense
+from analysis.ratings.coding import combined
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import explain_single, in_words, with_several
 from analysis.response_methods.system_scores import (
@@ -21,6 +21,7 @@ from analysis.response_methods.system_scores import (
 from analysis.response_methods.workers import JudgedWorkers, judge_rows, worker_parts, workers_in_words, workers_section
 from analysis.sections import Cell, Column, Section, Table
 from analysis.settings import AnalysisSettings
+from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.segment_means import means_over_criteria
 from campaigns.design.composition import Kind
@@ -199,7 +200,7 @@ def _over_system(log: Floats, data: PlainRows, name: str) -> tuple[Floats, list[
     if name.casefold() not in known:
         raise _bad(f"“reference” names “{name}”. The systems are: {', '.join(data.systems)}.")
     parts = [(data.worker, len(data.workers)), (data.source, len(data.sources)), (data.criterion, len(data.criteria))]
-    judgement, n = dense(*combined(parts))
+    judgement, n = dense_ranks(*combined(parts))
     code = known.index(name.casefold())
     name, is_reference = data.systems[code], (data.system == code) & (data.kind == Kind.ORDINARY)
     own = np.full(n, np.nan)

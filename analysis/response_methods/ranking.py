@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analysis.rankings.loading import RankingData, load_rankings
-from analysis.ratings.coding import combined, dense
+from analysis.ratings.coding import combined
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import in_words, with_several
 from analysis.response_methods.strengths import Votes, estimate_strengths
@@ -30,6 +30,7 @@ from analysis.response_methods.workers import (
 from analysis.sections import Cell, Column, Section, Table
 from analysis.settings import AnalysisSettings
 from analysis.stats.bradley_terry import Outcome
+from analysis.stats.codes import dense_ranks
 from analysis.stats.rankings import friedman_test, implied_pairs, share_beaten
 from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.segment_means import clustered_means
@@ -126,7 +127,7 @@ class Ranking(ResponseMethod[RankingData]):
         one, other, value = pairs.first[kept], pairs.second[kept], _VALUE[pairs.outcome[kept]]
         judgement, n = data.judgement[one], len(data.systems)
         first, second = data.system[one], data.system[other]
-        item, _ = dense(
+        item, _ = dense_ranks(
             *combined(
                 [
                     (data.source[judgement], len(data.sources)),

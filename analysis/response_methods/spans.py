@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.ratings.coding import combined, dense, first_rows
+from analysis.ratings.coding import combined, first_rows
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import choose_document_or_segment, in_words
 from analysis.response_methods.system_scores import (
@@ -34,6 +34,7 @@ from analysis.spans.loading import load_spans
 from analysis.spans.rows import Side, SpanData, take
 from analysis.spans.weights import DEFAULTS, read_weights, weigh
 from analysis.spans.writing import to_mqm_tsv
+from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.segment_means import SegmentMeans, segment_means
 from analysis.stats.spans import span_agreement
@@ -223,7 +224,7 @@ def _table(row: Codes, column: Codes, shape: tuple[int, int], weights: Floats | 
 
 def _share_of_annotation(data: SpanData) -> Floats:
     """Return what a point of each annotation adds to the score of its system."""
-    of, n = dense(data.output, len(data.segments) * len(data.systems))
+    of, n = dense_ranks(data.output, len(data.segments) * len(data.systems))
     n_outputs = np.bincount(data.system[first_rows(of, n)], minlength=len(data.systems))
     shares: Floats = 1 / (np.bincount(of)[of] * n_outputs[data.system])
     return shares
@@ -232,9 +233,9 @@ def _share_of_annotation(data: SpanData) -> Floats:
 def _agreement(data: SpanData) -> dict[str, Any]:
     """Return how far raters of the same output mark the same characters of its target."""
     n_outputs = len(data.segments) * len(data.systems)
-    text, n_texts = dense(data.output, n_outputs)
+    text, n_texts = dense_ranks(data.output, n_outputs)
     if (data.target != data.target[first_rows(text, n_texts)][text]).any():  # an output is mostly one text
-        text, n_texts = dense(*combined([(data.output, n_outputs), (data.target, len(data.target_length))]))
+        text, n_texts = dense_ranks(*combined([(data.output, n_outputs), (data.target, len(data.target_length))]))
     longest = np.zeros(n_texts, np.int64)
     longest[text] = data.target_length[data.target]
     on_target = data.side == Side.TARGET

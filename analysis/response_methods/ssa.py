@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from analysis.plain_scores.loading import PlainScores, load_plain_scores
-from analysis.ratings.coding import combined, dense
+from analysis.ratings.coding import combined
 from analysis.ratings.notices import RatingsWarning
 from analysis.response_methods import ResponseMethod, ResponsesFile
 from analysis.response_methods.ordinal import Ordinal
 from analysis.settings import AnalysisSettings
+from analysis.stats.codes import dense_ranks
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
@@ -71,7 +72,7 @@ def complete_specific(data: PlainScores, sensible: int, specific: int) -> PlainS
     labels = [(data.worker, len(data.workers)), (data.system, len(data.systems))]
     labels += [(data.document, len(data.documents)), (data.source, len(data.sources))]
     labels += [(data.kind, len(Kind)), (data.assignment, int(data.assignment.max()) + 1)]
-    reply, n = dense(*combined(labels))
+    reply, n = dense_ranks(*combined(labels))
     is_asked = data.criterion == sensible
     if np.bincount(reply * 2 + is_asked).max() > 1:
         raise DomainError(

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from analysis.plain_rows.loading import PlainRows
 from analysis.plain_scores.copies import find_twins, run_test
 from analysis.plain_scores.loading import PlainScores
-from analysis.ratings.coding import combined, dense, first_rows
+from analysis.ratings.coding import combined, first_rows
 from analysis.response_methods import Report
 from analysis.sections import Cell, Column, Output, Section, Table
+from analysis.stats.codes import dense_ranks
 from analysis.stats.quality import Verdict, run_ranking_test, run_worker_test
 from analysis.stats.ratings import Codes, Floats, Mask, Ratings, or_none
 from campaigns.design.composition import Kind
@@ -117,7 +118,7 @@ def judge_rows(data: PlainRows, score: Floats, settings: "AnalysisSettings") -> 
     """
     labels = [(data.assignment, int(data.assignment.max(initial=-1)) + 1), (data.source, len(data.sources))]
     labels += [(data.system, len(data.systems)), (data.criterion, len(data.criteria))]
-    key, n_keys = dense(*combined(labels))
+    key, n_keys = dense_ranks(*combined(labels))
     twin = find_twins(key, n_keys, data.kind)
     scores = score[:, None]
     ratings = Ratings(

@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.plain_scores.copies import find_twins
-from analysis.ratings.coding import combined, dense
+from analysis.ratings.coding import combined
 from analysis.spans.rows import SpanData
+from analysis.stats.codes import dense_ranks
 from analysis.stats.quality import WorkerTests, run_worker_test
 from analysis.stats.ratings import Floats, Ratings
 
@@ -19,7 +20,7 @@ def match_twins(data: SpanData) -> NDArray[np.int64]:
         return np.full(data.n_annotations, -1)
     n_assignments = int(data.assignment.max(initial=-1)) + 1
     own = [(data.segment, len(data.segments)), (data.system, len(data.systems)), (data.assignment, n_assignments)]
-    return find_twins(*dense(*combined(own)), data.kind)
+    return find_twins(*dense_ranks(*combined(own)), data.kind)
 
 
 def run_test(data: SpanData, penalty: Floats, *, preset: str, alpha: float) -> WorkerTests:

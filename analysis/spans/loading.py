@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.other_tools import Wanted, read_made
-from analysis.ratings.coding import combined, dense, first_rows, sorted_codes
+from analysis.ratings.coding import combined, first_rows, sorted_codes
 from analysis.ratings.finding import SYSTEM, WORKER
 from analysis.ratings.loading import refuse_many_systems
 from analysis.ratings.notices import N_EXAMPLES, RatingsWarning
@@ -18,6 +18,7 @@ from analysis.ratings.opening import read_found
 from analysis.spans.plain_tsv import read_plain
 from analysis.spans.rows import Side, SpanData, plain_texts, read_marks
 from analysis.spans.weights import NO_ERROR, knows, plain
+from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes
 from campaigns.design.composition import KINDS, Kind
 from evalsite.lib.tables import CellProblems, TableError, TableWarning, TextColumn
@@ -248,7 +249,7 @@ def _span_data(
     severity, severities = sorted_codes(columns["severity"])
     document, documents = _coded(columns, "doc", system)
     name, names = sorted_codes(columns["seg_id"])
-    segment, n_segments = dense(*combined([(document, len(documents)), (name, len(names))]))
+    segment, n_segments = dense_ranks(*combined([(document, len(documents)), (name, len(names))]))
     first_of_segment = first_rows(segment, n_segments)
     kind = _kinds(columns, system)
     place_of = [_coded(columns, name, system) for name in _PLACE]
@@ -258,7 +259,7 @@ def _span_data(
         (rater, len(raters)),
         (kind, len(Kind)),
     ]
-    key, n = dense(*combined([*own, *((codes, len(labels)) for codes, labels in place_of)]))
+    key, n = dense_ranks(*combined([*own, *((codes, len(labels)) for codes, labels in place_of)]))
     first = first_rows(key, n)
     in_order = np.argsort(first, kind="stable")
     place = np.empty(n, np.int64)
@@ -311,7 +312,7 @@ def _kinds(columns: Mapping[str, TextColumn], like: Codes) -> Codes:
 
 def _assignments(given: tuple[Codes, list[str]], rater: Codes, n_raters: int) -> Codes:
     """Return a code of each row's assignment: one of its rater's."""
-    found, _ = dense(*combined([(rater, n_raters), (given[0], len(given[1]))]))
+    found, _ = dense_ranks(*combined([(rater, n_raters), (given[0], len(given[1]))]))
     return found
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.stats.codes import dense_ranks
 from analysis.stats.pairs import Pairs, compare_pairs, variance_of_differences
 from analysis.stats.ratings import Codes, Floats, Mask
 
@@ -243,13 +244,6 @@ def _clustered(influence: Floats, system: Codes, n_systems: int, group: Codes) -
 
 
 def _ranks(codes: Codes) -> tuple[Codes, int]:
-    """Return the rank of each code among those that occur, and how many occur."""
+    """Return the rank of each code, which may be negative, among those that occur, and how many occur."""
     lowest = int(codes.min(initial=0))
-    size = int(codes.max(initial=-1)) - lowest + 1
-    if size > 4 * codes.size + 1024:
-        values, ranks = np.unique(codes, return_inverse=True)
-        return ranks, values.size
-    # A table of what occurs is many times faster than sorting.
-    occurs = np.bincount(codes - lowest, minlength=size) > 0
-    rank = np.cumsum(occurs) - 1
-    return rank[codes - lowest], int(np.count_nonzero(occurs))
+    return dense_ranks(codes - lowest, int(codes.max(initial=-1)) - lowest + 1)
