@@ -1,9 +1,8 @@
 """What the site keeps, on the disk and in its bucket: how much of each kind, and what is largest."""
 
-import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,8 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Sum
 
-from analysis.models import AnalysisRun, RatingsFile
+from analysis.live import kept_file
+from analysis.models import AnalysisRun, MetricScores, RatingsFile
 from annotation.models import Assignment
 from campaigns.models import Campaign, Chatbot, Membership, Output, Upload
 from desk.navigation import campaign_url
@@ -125,7 +125,7 @@ def _kinds(media: dict[str, int]) -> list[Kind]:
         numbers[title] += 1
 
     for path, n_bytes in media.items():
-        add(_KINDS.get(path.partition(os.sep)[0], _OTHER), n_bytes)
+        add(_KINDS.get(path.partition("/")[0], _OTHER), n_bytes)
     below = {Path(settings.MEDIA_ROOT): None, Path(settings.STATIC_ROOT): _STATIC}
     database = Path(str(connection.settings_dict["NAME"])) if connection.vendor == "sqlite" else None
     for entry in Path(settings.DATA_DIR).iterdir():
@@ -161,7 +161,8 @@ def _largest_campaigns(media: dict[str, int], seen_by: User) -> list[LargeCampai
     """Return the campaigns with the most bytes in files, then with the most outputs and rated items."""
     n_bytes: Counter[int] = Counter()
     for path, campaign_id in _campaign_of_file():
-        n_bytes[campaign_id] += media.get(path, 0)
+        if path in media:
+            n_bytes[campaign_id] += media[path]
     runs = AnalysisRun.objects.filter(ratings_file__campaign__isnull=False)
     campaign_of_run = dict(runs.values_list("pk", "ratings_file__campaign"))
     for path, size in media.items():
@@ -192,6 +193,9 @@ def _campaign_of_file() -> Iterator[tuple[str, int]]:
     yield from Upload.objects.values_list("file", "campaign")
     yield from Chatbot.objects.exclude(dialogues="").values_list("dialogues", "system__campaign")
     yield from RatingsFile.objects.filter(campaign__isnull=False).values_list("file", "campaign")
+    yield from MetricScores.objects.exclude(file="").filter(campaign__isnull=False).values_list("file", "campaign")
+    for public_id, campaign in Campaign.objects.values_list("public_id", "pk"):
+        yield kept_file(public_id), campaign
 
 
 def _largest_files(media: dict[str, int]) -> list[LargeFile]:
@@ -207,6 +211,9 @@ def _largest_files(media: dict[str, int]) -> list[LargeFile]:
     about |= {file: f"Dialogues of {system}, of {campaign}" for file, system, campaign in chatbots}
     ratings = RatingsFile.objects.filter(file__in=paths).values_list("file", "title", "owner__email")
     about |= {file: f"Ratings “{title}”, of {owner}" for file, title, owner in ratings}
+    scores = MetricScores.objects.filter(file__in=paths).values_list("file", "name", "created_by__email")
+    about |= {file: f"Scores of metrics, {name}, of {creator}" for file, name, creator in scores}
+    about |= _about_workers(paths)
     run_of = {path: run for path in paths if (run := _run_of(path))}
     runs = AnalysisRun.objects.filter(pk__in=set(run_of.values())).values_list("pk", "ratings_file__title")
     titles = dict(runs)
@@ -214,9 +221,21 @@ def _largest_files(media: dict[str, int]) -> list[LargeFile]:
     return [LargeFile(path, about.get(path, ""), n_bytes) for path, n_bytes in largest]
 
 
+def _about_workers(paths: Iterable[str]) -> dict[str, str]:
+    """Return what to say of the files that lists of workers keep, by path."""
+    ids = [key for path in paths if (key := _key_in("workers", path.removesuffix(".json")))]
+    campaigns = Campaign.objects.filter(public_id__in=ids).values_list("public_id", "name")
+    return {kept_file(public_id): f"List of workers of {name}" for public_id, name in campaigns}
+
+
 def _run_of(path: str) -> UUID | None:
     """Return the key of the analysis run that a file belongs to."""
-    folder, _, rest = path.partition(os.sep)
+    return _key_in("runs", path)
+
+
+def _key_in(folder: str, path: str) -> UUID | None:
+    """Return the key that follows a folder in the name of a file; None of files elsewhere."""
+    first, _, rest = path.partition("/")
     with suppress(ValueError):
-        return UUID(rest.partition(os.sep)[0]) if folder == "runs" else None
+        return UUID(rest.partition("/")[0]) if first == folder else None
     return None

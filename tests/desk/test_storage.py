@@ -4,6 +4,7 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
@@ -11,10 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import Settings
 
+from analysis.live import kept_file
+from analysis.models import MetricScores
 from analysis.services.ratings_files import upload_ratings
 from campaigns.services.imports import upload_outputs
 from desk import storage
 from evalsite.accounts.models import User
+from evalsite.lib.media import get_media
 from tests.campaigns.cast import make_campaign
 from tests.campaigns.data.files import LONG
 
@@ -51,6 +55,18 @@ def test_files_are_counted_by_kind_and_campaign(admin_client: Client, owner: Use
     [largest] = found.campaigns
     assert (largest.name, largest.n_bytes, largest.owners) == (campaign.name, len(LONG.encode()), owner.email)
     assert (found.files[0].path, found.files[0].about) == (ratings.file.name, f"Ratings “Mine”, of {owner.email}")
+
+
+def test_files_that_are_in_use_are_not_called_unused(admin_client: Client, owner: User) -> None:
+    campaign = make_campaign(owner)
+    get_media().write(kept_file(campaign.public_id), b"{" * 40)
+    scores = MetricScores(campaign=campaign, created_by=owner, name="bleu.csv")
+    scores.file.save("bleu.csv", ContentFile(b"1" * 30))
+    get_media().write("workers/00000000-0000-0000-0000-000000000000.json", b"{" * 20)
+    found = shown(admin_client)
+    said = [f"List of workers of {campaign.name}", f"Scores of metrics, bleu.csv, of {owner.email}", ""]
+    assert [each.about for each in found.files] == said
+    assert [(each.name, each.n_bytes) for each in found.campaigns] == [(campaign.name, 70)]
 
 
 def test_more_files_take_no_more_queries(admin_client: Client, owner: User) -> None:
