@@ -29,6 +29,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urljoin
@@ -41,6 +42,7 @@ import numpy as np
 N_CLIENTS = 4
 ROUNDS, QUICK_ROUNDS = 7, 3
 N_PER_ROUND, QUICK_N_PER_ROUND = 60, 20
+_FEWER_DRAWN = 3  # an item with its images takes up to six times as long
 SHAPES = {"mrc-adequacy": 100, "qg": 20, "preference": 50, "esa": 20}
 """Pages of a HIT."""
 OUTPUTS_OF_PAGE = {"preference": 2}
@@ -177,32 +179,33 @@ def measure(ports: dict[str, int], protocol: str, rounds: int, n_per_round: int)
     from annotation.models import Response
     from benchmarks.floor.models import Text
 
-    n_requests = 2 * n_per_round * (rounds + 1) * len(ports)
+    n_drawn = max(n_per_round // _FEWER_DRAWN, 1)
+    n_requests = (n_per_round + n_drawn) * (rounds + 1) * len(ports)
     campaign, requests = prepare(protocol, -(-n_requests // SHAPES[protocol]))
     text = Text.objects.create(text="A row of a table")
     floor_round = [[(f"/floor/{text.pk}/", "score=50")] * n_per_round] * N_CLIENTS
     taken: dict[str, list[Round]] = {name: [] for name in ports}
-    starts = iter(range(0, n_requests, n_per_round))
+    remaining = [iter(mine) for mine in requests]
     for _ in range(rounds + 1):
         for name, port in ports.items():
-            plain, drawn = ([mine[k : k + n_per_round] for mine in requests] for k in (next(starts), next(starts)))
+            plain, drawn = ([list(islice(mine, n)) for mine in remaining] for n in (n_per_round, n_drawn))
             taken[name].append((post_all(port, plain), post_all(port, floor_round), post_all(port, drawn, True)))
     given = Response.objects.filter(assignment__campaign=campaign).count()
     n_missing = abs(given - n_requests * N_CLIENTS * campaign.criteria.count())
     errors = n_missing + sum(each.n_errors for rows in taken.values() for row in rows for each in row)
     last = taken[list(ports)[-1]][1:]  # the first round warms up
-    n = n_per_round * N_CLIENTS
-    return {name: {**_summary(rows[1:], last, n), "errors": errors} for name, rows in taken.items()}
+    n = n_per_round * N_CLIENTS, n_drawn * N_CLIENTS
+    return {name: {**_summary(rows[1:], last, *n), "errors": errors} for name, rows in taken.items()}
 
 
-def _summary(rows: list[Round], last: list[Round], n: int) -> dict[str, float]:
-    """Return what rounds of `n` requests of a server say, and its cost against those of the last server."""
+def _summary(rows: list[Round], last: list[Round], n: int, n_drawn: int) -> dict[str, float]:
+    """Return what rounds of `n` requests of a server say, `n_drawn` with images; its cost is against the last."""
     return {
         "requests_per_s": n / statistics.median(ours.seconds for ours, _, _ in rows),
         "floor_requests_per_s": n / statistics.median(floor.seconds for _, floor, _ in rows),
         "ratio": statistics.median(ours.seconds / floor.seconds for ours, floor, _ in rows),
-        "with_images": statistics.median(drawn.seconds / ours.seconds for ours, _, drawn in rows),
-        "images_per_item": statistics.mean(drawn.n_images for _, _, drawn in rows) / n,
+        "with_images": statistics.median(drawn.seconds / n_drawn / (ours.seconds / n) for ours, _, drawn in rows),
+        "images_per_item": statistics.mean(drawn.n_images for _, _, drawn in rows) / n_drawn,
         "cost": statistics.median(a.seconds / b.seconds for (a, *_), (b, *_) in zip(rows, last, strict=True)),
         "bytes": max(ours.n_bytes for ours, _, _ in rows),
         "floor_bytes": max(floor.n_bytes for _, floor, _ in rows),
