@@ -11,7 +11,7 @@ import hashlib
 import json
 import logging
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -34,6 +34,7 @@ from annotation.models import Assignment, Worker
 from annotation.tables import table_of
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.models import Campaign
+from evalsite.lib.caches import byte_cache
 from evalsite.lib.media import get_media
 
 logger = logging.getLogger(__name__)
@@ -175,12 +176,20 @@ def _key_of(settings: AnalysisSettings) -> str:
 def _read_kept(campaign: Campaign, settings: AnalysisSettings) -> _Known:
     """Return what is kept by these settings; nothing if it was kept by others, or by another version."""
     try:
-        kept = json.loads(get_media().read(kept_file(campaign.public_id)))
-        if kept["settings"] != _key_of(settings):
-            return {}
-        return {int(pk): (finished, Conducted(**said)) for pk, (finished, said) in kept["workers"].items()}
+        key, known = _parse_kept(get_media().read(kept_file(campaign.public_id)))
     except (OSError, ValueError, KeyError, TypeError):
         return {}
+    return dict(known) if key == _key_of(settings) else {}
+
+
+# Of 5,000 workers it takes as long as all queries of a page.
+@byte_cache(64 * 2**20, lambda found, content: 6 * len(content))
+def _parse_kept(content: bytes) -> tuple[str, Mapping[int, tuple[list[int], Conducted]]]:
+    """Return the key of the settings and what is kept of each worker, by id."""
+    kept = json.loads(content)
+    return kept["settings"], {
+        int(pk): (finished, Conducted(**said)) for pk, (finished, said) in kept["workers"].items()
+    }
 
 
 def _keep(campaign: Campaign, settings: AnalysisSettings, known: _Known) -> None:
