@@ -51,7 +51,7 @@ class RowColumn:
 class PlainRows:
     """Rows, one worker's response to one output each, in the order of the file.
 
-    Degraded items are left out unless they were asked for, reference items and repeats always.
+    Degraded items and repeats are left out unless they were asked for, reference items always.
 
     `worker`, `system`, `source`, `criterion`: int, (n,), codes of sorted labels; sources that are not known are one.
     `text`: columns of text, {name: (codes, labels)}; `numbers`: float64, (n,), NaN where a cell is empty; both without
@@ -105,6 +105,7 @@ def load_rows(
     columns: Mapping[str, str] | None = None,
     items: Path | None = None,
     with_degraded: bool = False,
+    with_repeats: bool = False,
 ) -> PlainRows:
     """Return the rows of a file in any format that `evalsite.lib.tables` reads.
 
@@ -118,6 +119,7 @@ def load_rows(
     columns : the columns that somebody named, by what they are.
     items : the file of what was annotated, where the tool does not write it.
     with_degraded : whether degraded items are among the rows, for a worker test.
+    with_repeats : whether repeats are, for the agreement of workers with themselves.
 
     Raises
     ------
@@ -142,7 +144,8 @@ def load_rows(
             refuse_empty(cells[name], called[name], problems)
     kind = _kinds(cells)
     is_ordinary = kind == Kind.ORDINARY
-    used: Mask = is_ordinary | (kind == Kind.DEGRADED) if with_degraded else is_ordinary
+    also = [Kind.DEGRADED] * with_degraded + [Kind.REPEAT] * with_repeats
+    used: Mask = is_ordinary | np.isin(kind, also)
     numbers = {
         each.name: _numbers(each, cells[each.name], called[each.name], problems)
         for each in wanted
@@ -173,7 +176,7 @@ def load_rows(
         assignment=_assignments(cells, used, coded["worker"]),
         text=text,
         numbers=numbers,
-        warnings=_warnings(table, used, with_degraded=with_degraded),
+        warnings=_warnings(table, used, also),
         fingerprint=_fingerprint(coded, text, numbers),
     )
 
@@ -196,10 +199,11 @@ def _assignments(columns: Mapping[str, TextColumn], used: Mask, worker: tuple[Co
     return dense_ranks(*combined([(worker[0], len(worker[1])), (codes, len(labels))]))[0]
 
 
-def _warnings(table: Table, used: Mask, *, with_degraded: bool) -> list[RatingsWarning]:
+def _warnings(table: Table, used: Mask, also: Sequence[Kind]) -> list[RatingsWarning]:
     found = [RatingsWarning(warning.code, 1, warning.message) for warning in table.warnings]
     if n_left_out := int(np.count_nonzero(~used)):
-        which = "reference items and of repeats" if with_degraded else "degraded and reference items and of repeats"
+        which = "reference items" if Kind.DEGRADED in also else "degraded and reference items"
+        which += "" if Kind.REPEAT in also else " and of repeats"
         found.append(
             RatingsWarning("quality_control", n_left_out, f"Rows of {which}, which are left out: {n_left_out:,}.")
         )

@@ -18,9 +18,11 @@ from analysis.response_methods.system_scores import (
     summarise_systems,
     systems_section,
 )
+from analysis.response_methods.worker_agreement import agreement_section, describe_by_criterion
 from analysis.response_methods.workers import JudgedWorkers, judge_rows, worker_parts, workers_in_words, workers_section
 from analysis.sections import Cell, Column, Section, Table
 from analysis.settings import AnalysisSettings
+from analysis.stats.agreement import Level
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.segment_means import means_over_criteria
@@ -33,6 +35,11 @@ RATIO, WORKER = "ratio", "worker"
 _COLUMNS = (
     RowColumn(("value", "magnitude", "score", "rating", "estimate"), above_0=True),
     RowColumn(("reference", "reference_value", "modulus", "standard"), is_required=False, above_0=True),
+)
+_DIGITS = 9
+_AGREEMENT = (
+    "Values of the same output, from workers who count, on ordinary items and on repeats. Same: of two values of an "
+    "output, in the mean over outputs. κ takes each value as a category; α weighs differences of logs. 0 is chance."
 )
 
 
@@ -65,6 +72,7 @@ class Magnitude(ResponseMethod[PlainRows]):
             criterion=CRITERION,
             **file.reading,
             with_degraded=True,
+            with_repeats=True,
         )
 
     def analyse(
@@ -84,6 +92,8 @@ class Magnitude(ResponseMethod[PlainRows]):
         used = judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY) & ~np.isnan(log)
         if not is_ratio:
             log = _standardised(log, data, used)
+        compared = judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED) & ~np.isnan(log)
+        agreement = {} if brief else _agreement(data.take(compared), log[compared])
         groups = with_several({"worker": data.worker[used], "source": data.source[used]})
         shape = len(data.systems), len(data.criteria)
         means = means_over_criteria(log[used], data.system[used], data.criterion[used], shape, groups)
@@ -125,6 +135,7 @@ class Magnitude(ResponseMethod[PlainRows]):
                 for name, each in zip(data.criteria, means.of, strict=True)
                 for code in scores.order
             ],
+            "agreement": agreement,
             "worker_table": of_workers["worker_table"],
             **closing(settings, data.fingerprint, data.warnings, notes),
         }
@@ -135,7 +146,8 @@ class Magnitude(ResponseMethod[PlainRows]):
         log, _ = _logs(data, settings.options.get("reference"), is_needed=is_ratio)
         is_negative, is_tested = _flags(data, settings)
         log = np.where(is_negative[data.criterion], -log, log)
-        return judge_rows(data, np.where(is_tested[data.criterion], log, np.nan), settings)
+        is_once = data.kind != Kind.REPEAT
+        return judge_rows(data.take(is_once), np.where(is_tested[data.criterion], log, np.nan)[is_once], settings)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, and each criterion."""
@@ -150,6 +162,7 @@ class Magnitude(ResponseMethod[PlainRows]):
             systems_section(report, score="ratio" if is_ratio else "mean", n="values", caption=caption, decimals=3),
             pairs_section(report, caption=f"{of_pairs}, the better system first.", decimals=3),
             _criteria_section(report["criteria"]),
+            agreement_section(report.get("agreement", {}), noun="output", caption=_AGREEMENT),
             *workers_section(report),
         ]
 
@@ -195,14 +208,19 @@ def _logs(data: PlainRows, reference: float | str | None, *, is_needed: bool) ->
 
 
 def _over_system(log: Floats, data: PlainRows, name: str) -> tuple[Floats, list[str]]:
-    """Return logs over those that the same worker gave a system for the same source and criterion."""
+    """Return logs over those that the same worker gave a system for the same source and criterion.
+
+    Repeats are over the repeat of that system, as a repeated page shows both again.
+    """
     known = [each.casefold() for each in data.systems]
     if name.casefold() not in known:
         raise _bad(f"“reference” names “{name}”. The systems are: {', '.join(data.systems)}.")
     parts = [(data.worker, len(data.workers)), (data.source, len(data.sources)), (data.criterion, len(data.criteria))]
+    is_repeat = data.kind == Kind.REPEAT
+    parts.append((is_repeat.astype(np.int64), 2))
     judgement, n = dense_ranks(*combined(parts))
     code = known.index(name.casefold())
-    name, is_reference = data.systems[code], (data.system == code) & (data.kind == Kind.ORDINARY)
+    name, is_reference = data.systems[code], (data.system == code) & (is_repeat | (data.kind == Kind.ORDINARY))
     own = np.full(n, np.nan)
     own[judgement[is_reference]] = log[is_reference]
     ratio = log - own[judgement]
@@ -225,6 +243,15 @@ def _standardised(log: Floats, data: PlainRows, used: NDArray[np.bool_]) -> Floa
     has_spread = deviation > 1e-12
     found: Floats = (log - mean[data.worker]) / np.where(has_spread, deviation, 1.0)[data.worker]
     return np.where(has_spread[data.worker], found, 0.0)
+
+
+def _agreement(data: PlainRows, log: Floats) -> dict[str, Any]:
+    """Return how far workers agree on each criterion about the same outputs; nothing without sources."""
+    if len(data.sources) < 2:
+        return {}
+    output = data.source.astype(np.int64) * len(data.systems) + data.system
+    log = log.round(_DIGITS)  # 2 is 100 over 50, and 20 over 10
+    return describe_by_criterion(log, output, data.worker, data.criterion, data.criteria, level=Level.INTERVAL)
 
 
 def _criteria_section(rows: list[Report]) -> Section:

@@ -23,7 +23,7 @@ from analysis.response_methods.system_scores import (
     summarise_systems,
     systems_section,
 )
-from analysis.response_methods.worker_agreement import agreement_section, describe_agreement
+from analysis.response_methods.worker_agreement import agreement_section, describe_by_criterion
 from analysis.response_methods.workers import (
     JudgedWorkers,
     explain_workers,
@@ -335,12 +335,8 @@ def _agreement(given: _Counted) -> dict[str, Any]:
     """Return how far workers agree on each criterion about the same outputs; nothing without sources."""
     if np.unique(given.data.segment).size < 2:
         return {}
-    found = {}
-    for code, name in enumerate(given.data.criteria):
-        on = given.of(code)
-        _, item = np.unique(on.data.segment * len(on.systems) + on.system, return_inverse=True)
-        found[name] = describe_agreement(on.score, item, on.data.worker)
-    return found
+    data, output = given.data, given.data.segment * len(given.systems) + given.system
+    return describe_by_criterion(given.score, output, data.worker, data.criterion, data.criteria)
 
 
 def _add_odds(criteria: list[dict[str, Any]], given: _Counted, levels: Floats, order: list[int]) -> list[str]:

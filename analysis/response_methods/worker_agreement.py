@@ -1,7 +1,10 @@
 """How far workers agree with each other and with themselves, as a section of methods whose workers judge again."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
+
+import numpy as np
 
 from analysis.response_methods import Report
 from analysis.sections import Cell, Column, Section, Table, in_percent
@@ -23,6 +26,27 @@ def describe_agreement(
         who: {name: or_none(number) if isinstance(number, float) else number for name, number in asdict(each).items()}
         for who, each in found.items()
     }
+
+
+def describe_by_criterion(
+    value: Floats,
+    output: Codes,
+    worker: Codes,
+    criterion: Codes,
+    names: Sequence[str],
+    *,
+    level: Level = Level.ORDINAL,
+) -> dict[str, dict[str, Any] | None]:
+    """Return `describe_agreement` about the same outputs on each criterion, by its name.
+
+    `output`: int, (n,), a code of system and source; it may have gaps. `criterion`: int, (n,), codes of `names`.
+    """
+    found = {}
+    for code, name in enumerate(names):
+        rows = criterion == code
+        _, item = np.unique(output[rows], return_inverse=True)
+        found[name] = describe_agreement(value[rows], item, worker[rows], level=level)
+    return found
 
 
 def agreement_section(found: dict[str, Report | None], *, noun: str, caption: str, is_vote: bool = False) -> Section:
