@@ -17,8 +17,13 @@ demo: .venv/demo
 test: lint
 	@$(MAKE) --no-print-directory -j2 check suite
 
+# Files of which `make fuzz` or `make pages` runs all cases that the suite runs, and more.
+FUZZED := tests/test_form_fuzz.py tests/test_damaged_files.py
+DRAWN := tests/e2e/test_browser_protocols.py tests/e2e/test_all_pages.py
+
+# ONCE=1 leaves these files to the other two, for those who run all three.
 suite: .venv/test
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(if $(ONCE),$(addprefix --ignore=,$(FUZZED) $(DRAWN)))
 
 # 200 workers rate for three minutes while services are killed and the disk is full; a short run is among the tests.
 faults: .venv/test
@@ -27,13 +32,12 @@ faults: .venv/test
 # Random requests to the API, random forms, and damaged files; a short run of each is among the tests.
 fuzz: .venv/test
 	FUZZ_REQUESTS=5000 $(BIN)/python -m pytest --show-capture=stdout tests/api/test_fuzz.py
-	FUZZ_FORMS=5000 $(BIN)/python -m pytest -n $(WORKERS) tests/test_form_fuzz.py
-	FUZZ_FILES=10000 $(BIN)/python -m pytest -n $(WORKERS) tests/test_damaged_files.py
+	FUZZ_FORMS=5000 FUZZ_FILES=10000 $(BIN)/python -m pytest -n $(WORKERS) $(FUZZED)
 
 # Each page in each state of a campaign, and a campaign of each protocol, in a browser; the tests look at some.
 # One at a time is given to a process: campaigns take long, come first, and would all go to the first process.
 pages: .venv/test
-	EVERY_STATE=1 $(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 1 tests/e2e/test_browser_protocols.py tests/e2e/test_all_pages.py
+	EVERY_STATE=1 $(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 1 $(DRAWN)
 
 # The pictures of docs/protocols.md, from the pages as they are.
 pictures: .venv/test

@@ -63,8 +63,10 @@ def _start_heartbeat(sender: Any, **kwargs: Any) -> None:
 
 def _import_for_jobs(**kwargs: Any) -> None:
     from evalsite.jobs.handlers import import_for_jobs
+    from evalsite.jobs.timing import IMPORT_EARLY
 
-    import_for_jobs()
+    if IMPORT_EARLY:
+        import_for_jobs()
 
 
 app.on_after_configure.connect(_complete_settings)

@@ -3,7 +3,7 @@
 import re
 import sys
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from math import ceil
@@ -134,6 +134,10 @@ class ManifestStaticStorage(CompressedManifestStaticFilesStorage):
         """Name, adjust and compress the files."""
         ours = {name: (_Shortened(storage.location), path) for name, (storage, path) in paths.items()}
         yield from super().post_process(ours, *args, **options)
+
+    def compress_files(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Compress the files that pages ask for, whose names have a hash: it takes seconds at each start."""
+        yield from super().compress_files({*paths} & {*self.hashed_files.values()})
 
     def save_manifest(self) -> None:
         """Write the names of the files, and forget their addresses of before."""

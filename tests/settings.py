@@ -11,6 +11,8 @@ os.environ.setdefault("SECRET_KEY", "tests sign with this, and nothing real does
 os.environ.pop("DATABASE_URL", None)
 # Processes that tests start inherit it: a test kills them, and cuts no power.
 os.environ["SQLITE_SYNCHRONOUS"] = "NORMAL"
+# They live for seconds, and few of them analyse anything.
+os.environ["JOBS_IMPORT_EARLY"] = "0"
 
 from evalsite.settings import *  # noqa: F403
 from evalsite.settings import STORAGES

@@ -3,8 +3,13 @@
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from celery import signals
+
+from evalsite.celery import app
+from evalsite.jobs import handlers, timing, workers
 
 # Each is imported where it is used.
 _LARGE = {
@@ -67,3 +72,26 @@ def test_a_large_library_would_be_noticed():
 def test_pandas_cannot_be_imported_unnoticed():
     with pytest.raises(subprocess.CalledProcessError):
         imported_by(_SETUP + "import pandas")
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_celery_workers_import_what_jobs_need_when_they_start_if_they_may(
+    monkeypatch: pytest.MonkeyPatch, is_early: bool
+):
+    imported = []
+    monkeypatch.setattr(timing, "IMPORT_EARLY", is_early)
+    monkeypatch.setattr(handlers, "import_for_jobs", lambda: imported.append("all"))
+    signals.worker_init.send(sender=app)
+    assert imported == ["all"] * is_early
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_the_worker_of_a_web_process_does_so_a_moment_later(monkeypatch: pytest.MonkeyPatch, is_early: bool):
+    timers = []
+    monkeypatch.setattr(workers, "_worker", None)
+    monkeypatch.setattr(workers, "InProcessWorker", Mock)
+    monkeypatch.setattr(workers, "IMPORT_EARLY", is_early)
+    monkeypatch.setattr(workers.threading, "Timer", lambda *what: timers.append(what) or Mock())
+    monkeypatch.setattr(workers.atexit, "register", Mock())
+    workers.start_worker()
+    assert timers == [(timing.IMPORT_AFTER_S, handlers.import_for_jobs)] * is_early

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from django.db import close_old_connections, connections
 
-from evalsite.lib.env import env_int
+from evalsite.lib.env import env_bool, env_int
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +22,9 @@ BACKOFF_S = env_int("JOBS_BACKOFF_S", 10)
 # How often a worker says that it lives, and the silence after which it is considered dead.
 HEARTBEAT_S = env_int("JOBS_HEARTBEAT_S", 10)
 SILENCE_S = env_int("JOBS_SILENCE_S", 30)
-# When a worker in the web process imports what jobs need: the first pages come before.
+# Whether workers import what jobs need before the first one, and when a worker in the web process does: the first pages
+# come before.
+IMPORT_EARLY = env_bool("JOBS_IMPORT_EARLY", True)
 IMPORT_AFTER_S = 2.0
 # How often a running job's progress is written, if it changed.
 PROGRESS_S = 0.25

@@ -18,7 +18,7 @@ from evalsite.jobs.handlers import import_for_jobs
 from evalsite.jobs.running import give_back_jobs
 from evalsite.jobs.services import record_heartbeat
 from evalsite.jobs.tasks import sweep
-from evalsite.jobs.timing import HEARTBEAT_S, IMPORT_AFTER_S, SWEEP_S, Ticker
+from evalsite.jobs.timing import HEARTBEAT_S, IMPORT_AFTER_S, IMPORT_EARLY, SWEEP_S, Ticker
 
 
 def start_heartbeat(name: str) -> None:
@@ -80,6 +80,7 @@ def start_worker() -> None:
         _worker = InProcessWorker()
         _worker.start()
         atexit.register(_worker.stop)
-        imports = threading.Timer(IMPORT_AFTER_S, import_for_jobs)  # once the first pages are served
-        imports.daemon = True
-        imports.start()
+        if IMPORT_EARLY:
+            imports = threading.Timer(IMPORT_AFTER_S, import_for_jobs)  # once the first pages are served
+            imports.daemon = True
+            imports.start()

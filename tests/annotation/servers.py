@@ -123,9 +123,10 @@ def start_servers() -> None:
         get_template(page.relative_to(ROOT / "templates").as_posix())
     for _ in sys.stdin:
         if not (pid := os.fork()):
-            os.setsid()
+            os.setpgid(0, 0)
             os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
             run()
+        os.setpgid(pid, pid)  # here, too: the group is there before somebody kills it
         os.write(sys.stdout.fileno(), b"%d\n" % pid)
         os.waitpid(pid, 0)
         os.write(sys.stdout.fileno(), b"dead\n")

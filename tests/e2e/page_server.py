@@ -5,6 +5,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
+from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from django.contrib.staticfiles import finders
@@ -18,7 +19,9 @@ CHECKS = "/checks.js"
 class PageServer(ThreadingHTTPServer):
     """Answers with the page that is shown; draws what it fetches besides as its client would get it.
 
-    It uses the database connection of the thread that made it: a fixture's transaction has what pages show.
+    It uses the database connection of the thread that made it: a fixture's transaction has what pages show. Django
+    closes no old connections at the end of requests meanwhile: test clients suspend that, but of two at once in
+    different threads the first resumes it for the second, whose transaction is gone then.
     """
 
     daemon_threads = True
@@ -28,6 +31,7 @@ class PageServer(ThreadingHTTPServer):
         self.address = f"http://127.0.0.1:{self.server_port}"
         self.checks = b"\n".join(script.read_bytes() for script in scripts)
         self.connection = connections["default"]
+        self._unclosed = patch.object(self.connection, "close_if_unusable_or_obsolete")
         self._drawing = threading.Lock()  # of those who share the connection, one at a time
         self._client, self._path = Client(), ""
         self._answer = HttpResponse()
@@ -53,12 +57,14 @@ class PageServer(ThreadingHTTPServer):
 
     def __enter__(self) -> Self:
         self.connection.inc_thread_sharing()
+        self._unclosed.start()
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
     def __exit__(self, *args: object) -> None:
         self.shutdown()
         self.server_close()
+        self._unclosed.stop()
         self.connection.dec_thread_sharing()
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import axe_playwright_python
 import pytest
+from django.core.signals import request_finished
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.urls import reverse
@@ -210,6 +211,11 @@ def test_page_where_a_provider_signs_people_in(
     with override_settings(**_PROVIDER):
         assert is_page(show(tab, server, client, reverse(f"accounts:{name}")))
     assert "\n".join(problems(tab, seen)) == ""
+
+
+def test_a_request_that_ends_in_another_thread_leaves_the_transaction_open(server: PageServer, world: World) -> None:
+    request_finished.send(sender=PageServer)
+    assert Campaign.objects.filter(public_id=world.arguments["rated"]["public_id"]).exists()
 
 
 # --- They can fail

@@ -14,6 +14,7 @@ from django.db.utils import DatabaseErrorWrapper
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import path
+from pytest_django import DjangoDbBlocker
 
 from api.problems import answer
 from evalsite.lib.outages import DISK_FULL, UNAVAILABLE, outage_of
@@ -47,14 +48,14 @@ def connect_to_nobody() -> None:
     DatabaseWrapper(settings | {"USER": "", "PASSWORD": ""}, DEFAULT_DB_ALIAS).ensure_connection()
 
 
-def test_a_full_disk_and_a_database_that_is_away_are_told_from_faults() -> None:
+def test_a_full_disk_and_a_database_that_is_away_are_told_from_faults(django_db_blocker: DjangoDbBlocker) -> None:
     assert outage_of(raised_by(fill_sqlite)) is DISK_FULL
     assert outage_of(raised_by(call_sqlite_with_a_fault)) is None
     assert outage_of(OSError(errno.ENOSPC, "No space left on device")) is DISK_FULL
     assert outage_of(FileNotFoundError(errno.ENOENT, "There is no such file")) is None
     assert outage_of(RuntimeError()) is None
     assert outage_of(None) is None
-    with pytest.raises(OperationalError) as away:
+    with django_db_blocker.unblock(), pytest.raises(OperationalError) as away:
         connect_to_nobody()
     assert outage_of(away.value) is UNAVAILABLE
 

@@ -81,16 +81,30 @@ def test_modules_keep_the_house_rules() -> None:
         assert path.name == "tokens.css" or not re.search(r"#[0-9a-f]{3,8}\b", path.read_text()), path
 
 
-def test_hashed_names_reach_into_the_style_sheet_and_the_modules(tmp_path: Path) -> None:
-    storage = ManifestStaticStorage(location=tmp_path)
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> ManifestStaticStorage:
+    """The storage of our static files, collected as an installation does."""
+    folder = tmp_path_factory.mktemp("static")
+    storage = ManifestStaticStorage(location=folder)
     files = [p.relative_to(STATIC).as_posix() for p in STATIC.rglob("*") if p.suffix in {".css", ".js", ".svg"}]
     source = StaticFilesStorage(location=STATIC)
     for name in files:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes((STATIC / name).read_bytes())
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes((STATIC / name).read_bytes())
     for name, _, done in storage.post_process({name: (source, name) for name in files}):
         assert not isinstance(done, Exception), (name, done)
-    css = (tmp_path / storage.stored_name("css/site.css")).read_text()
+    return storage
+
+
+def test_what_pages_ask_for_is_compressed(collected: ManifestStaticStorage) -> None:
+    folder = Path(collected.location)
+    compressed = {path.relative_to(folder).as_posix().removesuffix(".br") for path in folder.rglob("*.br")}
+    assert {collected.stored_name(name) for name in ("css/site.css", "js/main.js", "js/rate.js")} <= compressed
+    assert compressed <= {*collected.hashed_files.values()}
+
+
+def test_hashed_names_reach_into_the_style_sheet_and_the_modules(collected: ManifestStaticStorage) -> None:
+    css = Path(collected.path(collected.stored_name("css/site.css"))).read_text()
     assert len(re.findall(r'@import url\("[^"]+\.[0-9a-f]{12}\.css"\) layer\(\w+\);', css)) == css.count("@import url")
-    js = (tmp_path / storage.stored_name("js/main.js")).read_text()
+    js = Path(collected.path(collected.stored_name("js/main.js"))).read_text()
     assert len(re.findall(r'from "[./\w]+\.[0-9a-f]{12}\.js";', js)) == js.count(' from "')
