@@ -47,6 +47,8 @@ SHAPES = {"mrc-adequacy": 100, "qg": 20, "preference": 50, "esa": 20}
 """Pages of a HIT."""
 OUTPUTS_OF_PAGE = {"preference": 2}
 PASSAGE = "The harbour was rebuilt in stone after the flood, and the market moved to its northern side. " * 6
+SHORT = {"question": "Where was the market moved when the harbour was rebuilt?", "reference": "To its northern side."}
+"""Fields that are no passages, as long as in `examples/mrc`."""
 
 _IMAGE = re.compile(rb'<img[^>]* src="([^"]+)"')
 
@@ -96,11 +98,11 @@ def prepare(protocol: str, n_hits: int) -> tuple[Any, list[list[Request]]]:
     campaign = create_campaign(owner=user, protocol=protocol)
     Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.RUNNING, launched_at=timezone.now())
     campaign.refresh_from_db()
-    names = [field["name"] for field in campaign.screen["fields"]]
+    fields = {field["name"]: SHORT.get(field["name"], PASSAGE) for field in campaign.screen["fields"]}
     systems = System.objects.bulk_create(System(campaign=campaign, name=f"system-{k}") for k in range(size))
     requests: list[list[Request]] = [[] for _ in range(N_CLIENTS)]
     for number in range(n_hits * N_CLIENTS):
-        source = Source.objects.create(campaign=campaign, name=f"source-{number}", fields=dict.fromkeys(names, PASSAGE))
+        source = Source.objects.create(campaign=campaign, name=f"source-{number}", fields=fields)
         outputs = Output.objects.bulk_create(
             Output(source=source, system=system, text=f"Where was harbour {number} rebuilt after flood number {k}?")
             for k, system in enumerate(systems)
