@@ -305,6 +305,13 @@ _RESPONSES: dict[str, tuple[str, bytes]] = {
     ),
     "labelled points": ("likert", _csv(_PLAIN + "criterion,score", *(f"w1,s{n},A,clarity,{n + 1}" for n in range(5)))),
     "choices": ("option-selection", _csv(_PLAIN + "answer,correct", *(f"w{n},s,A,yes;no,yes" for n in range(5)))),
+    "choices of two criteria": (
+        "option-selection",
+        _csv(
+            _PLAIN + "criterion,answer",
+            *(f"w{n},s,A,{c},{a}" for n in range(3) for c, a in (("tone", "x"), ("ok", "yes"))),
+        ),
+    ),
     "edits": (
         "post-edit",
         _csv(_PLAIN + "output,edited,seconds,keystrokes", *(f"w,s{n},A,a text,the text,{n},{n}" for n in range(5))),

@@ -225,8 +225,9 @@ def _read(
     problems = CellProblems()
     wanted = {name: NAMES[name] for name in dict.fromkeys((*needed, *others))}
 
-    def read(path: Path, columns: Sequence[str], encoding: str | None, problems: CellProblems) -> Table:
-        return read_columns(path, list(dict.fromkeys([*columns, *own])), encoding=encoding, problems=problems)
+    def read(path: Path, called: Mapping[str, str], encoding: str | None, problems: CellProblems) -> Table:
+        columns = list(dict.fromkeys([*called.values(), *own]))
+        return read_columns(path, columns, encoding=encoding, problems=problems)
 
     called, table = read_found(path, wanted, needed, problems, wanted=None, encoding=encoding, columns=named, read=read)
     for name in needed:

@@ -7,7 +7,8 @@ from analysis.other_tools import Wanted, read_made
 from analysis.ratings.finding import Names, check_chosen, find_columns, require_columns
 from evalsite.lib.tables import CellProblems, Table, if_windows, preview, read_columns
 
-Read = Callable[[Path, Sequence[str], str | None, CellProblems], Table]
+Read = Callable[[Path, Mapping[str, str], str | None, CellProblems], Table]
+"""Reads the file's columns, by what they are called here."""
 
 
 def read_found(
@@ -39,8 +40,8 @@ def read_found(
     check_chosen(columns or {}, names, there)
     called = find_columns(there, names, columns)
     require_columns(path.name, called, needed, there)
-    return called, (read or _read)(path, list(dict.fromkeys(called.values())), encoding, problems)
+    return called, (read or _read)(path, called, encoding, problems)
 
 
-def _read(path: Path, columns: Sequence[str], encoding: str | None, problems: CellProblems) -> Table:
-    return read_columns(path, columns, encoding=encoding, problems=problems)
+def _read(path: Path, called: Mapping[str, str], encoding: str | None, problems: CellProblems) -> Table:
+    return read_columns(path, list(dict.fromkeys(called.values())), encoding=encoding, problems=problems)

@@ -110,11 +110,14 @@ class Spans(ResponseMethod[SpanData]):
             "n_left_out": int(np.count_nonzero(is_of_output & ~is_counted)),
             **worker_summary(judged),
         }
+        of_errors: dict[str, Any] = {}
+        if not brief:
+            ordinary = take(data, data.kind == Kind.ORDINARY)
+            of_errors = {"errors": _errors(data, weight, scores.order), "agreement": _agreement(ordinary)}
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
-            "errors": _errors(data, weight, scores.order),
-            "agreement": _agreement(take(data, data.kind == Kind.ORDINARY)),
+            **of_errors,
             "worker_table": worker_table(judged, everything.rater, everything.assignment),
             "warnings": [asdict(warning) for warning in data.warnings],
             "notes": [*explain_workers(judged, settings), *(_notes(data, found) if is_counted.any() else [])],

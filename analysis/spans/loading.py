@@ -21,7 +21,7 @@ from analysis.spans.weights import NO_ERROR, knows, plain
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes
 from campaigns.design.composition import KINDS, Kind
-from evalsite.lib.tables import CellProblems, TableError, TableWarning, TextColumn
+from evalsite.lib.tables import CellProblems, Table, TableError, TableWarning, TextColumn
 from evalsite.lib.tables.errors import listing, shorten
 from evalsite.lib.tables.table import refuse_empty
 
@@ -51,7 +51,8 @@ _OPTIONAL = {"doc", "doc_id"}
 _PLACE = ("assignment", "position", "criterion")
 _PLACES = ("side", "start", "end")
 _EMPTY = -1
-_SIDES = ("target", "source", "")
+_TEXTS = ("target", "source")
+_SIDES = (*_TEXTS, "")
 _KINDS = {"": Kind.ORDINARY} | KINDS
 _LABELS = ("system", "seg_id", "rater", "category", "severity")
 
@@ -93,11 +94,12 @@ def load_spans(
         encoding=encoding,
         columns=columns,
         items=items,
-        read=read_plain,
+        read=_read_file,
     )
+    problems.raise_for(table)  # of cells that are no text, before their marks are read
     if not called.keys() >= set(_PLACES):
         called = {name: own for name, own in called.items() if name not in _PLACES}
-    cells = {name: table.text[own] for name, own in called.items()}
+    cells = {name: table.text[own] for name, own in called.items() if own in table.text}
     for name in _LABELS:
         refuse_empty(cells[name], called[name], problems)
     if weights is not None:
@@ -105,7 +107,7 @@ def load_spans(
     if "side" in cells:
         _refuse_places(cells, called, problems)
         problems.raise_for(table)  # or they cannot be read as numbers
-    marks = {side: _Marks(cells[side], _places(cells, side)) for side in ("target", "source")}
+    marks = {side: _Marks(table, called[side], _places(cells, side)) for side in _TEXTS}
     is_error = ~_is_no_error(cells["severity"])
     _refuse_marks(marks, called, is_error, problems)
     if "kind" in cells:
@@ -115,18 +117,29 @@ def load_spans(
     return _span_data(cells, marks, is_error, table.warnings)
 
 
+def _read_file(path: Path, called: Mapping[str, str], encoding: str | None, problems: CellProblems) -> Table:
+    """Return the columns of an ordinary file; marked texts, of which hardly two are the same, without codes."""
+    columns = list(dict.fromkeys(called.values()))
+    others = {own for name, own in called.items() if name not in _TEXTS}
+    return read_plain(path, columns, encoding, problems, without_codes={called[name] for name in _TEXTS} - others)
+
+
 class _Marks:
     """The marks of a column of texts: where each row has one, and its text without it, as codes."""
 
-    def __init__(self, column: TextColumn, places: Places | None = None) -> None:
-        found = plain_texts(column.labels) if places else read_marks(column.labels)
-        self.codes = column.codes
-        code_of: dict[str, int] = {}
-        plain_code = np.array([code_of.setdefault(text, len(code_of)) for text in found.text], np.int64)
-        self.text, self.texts = plain_code[column.codes], list(code_of)
-        self.is_open = ~found.is_closed[column.codes]
+    def __init__(self, table: Table, name: str, places: Places | None = None) -> None:
+        import pyarrow as pa
+
+        if name in table.cells:
+            cells = table.cells[name]
+            self.codes = np.arange(len(cells), dtype=np.int32)
+        else:
+            cells, self.codes = pa.array(table.text[name].labels, pa.large_string()), table.text[name].codes
+        found = plain_texts(cells) if places else read_marks(cells)
+        self.text, self.texts = found.text[self.codes], found.texts
+        self.is_open = ~found.is_closed[self.codes]
         self.faults = found.faults
-        self.start, self.end = places or (found.start[column.codes], found.end[column.codes])
+        self.start, self.end = places or (found.start[self.codes], found.end[self.codes])
 
     def faulty(self) -> NDArray[np.intp]:
         """Return the rows whose mark cannot be read."""
@@ -299,7 +312,7 @@ def _span_data(
             *(RatingsWarning(each.code, 1, each.message) for each in notices),
             *_warnings(marks, annotation, is_error, side),
         ],
-        fingerprint=_fingerprint(columns),
+        fingerprint=_fingerprint(columns, marks),
     )
 
 
@@ -354,16 +367,26 @@ def _shown(marks: Mapping[str, _Marks], rows: Codes) -> tuple[str, ...]:
     return tuple(shorten(target.texts[target.text[row]]) for row in rows[:N_EXAMPLES])
 
 
-def _fingerprint(columns: Mapping[str, TextColumn]) -> str:
-    """Return a hash of the cells, whatever format they came in: of the labels in the order of their first rows."""
-    digest = hashlib.sha256(b"evalsite spans 2\n")
-    for name, column in columns.items():
-        in_order = np.argsort(first_rows(column.codes, len(column.labels)), kind="stable")
+def _fingerprint(columns: Mapping[str, TextColumn], marks: Mapping[str, _Marks]) -> str:
+    """Return a hash of the cells, whatever format they came in: of the labels in the order of their first rows.
+
+    Texts are without their marks, and where these are.
+    """
+    digest = hashlib.sha256(b"evalsite spans 3\n")
+    coded: dict[str, tuple[Codes, list[str]]] = {
+        name: (column.codes, column.labels) for name, column in columns.items() if name not in marks
+    }
+    coded |= {name: (each.text, each.texts) for name, each in marks.items()}
+    for name, (codes, known) in coded.items():
+        in_order = np.argsort(first_rows(codes, len(known)), kind="stable")
         rank = np.empty(in_order.size, "<i8")
         rank[in_order] = np.arange(in_order.size)
-        labels = list(map(column.labels.__getitem__, in_order.tolist()))
+        labels = list(map(known.__getitem__, in_order.tolist()))
         lengths = np.fromiter(map(len, labels), "<i8", len(labels))
         digest.update(json.dumps([name, len(labels)]).encode() + b"\n" + lengths.tobytes())
         digest.update("".join(labels).encode())
-        digest.update(rank[column.codes].tobytes())
+        digest.update(rank[codes].tobytes())
+    for each in marks.values():
+        for numbers in (each.start, each.end, each.is_open):
+            digest.update(numbers.astype("<i8").tobytes())
     return digest.hexdigest()

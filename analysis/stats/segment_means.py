@@ -1,7 +1,7 @@
 """Means of systems over segments, each the mean of its raters, with errors clustered by raters and documents."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,7 @@ def clustered_means(
     weight: Floats | None,
     clusters: Mapping[str, Codes],
     centre: Floats | None = None,
+    has_mean: Mask | None = None,
 ) -> ClusteredMeans:
     """Average values of each system.
 
@@ -105,6 +106,9 @@ def clustered_means(
     centre : float64, (n,), optional
         What each value is expected to be, where a system has values of several fixed kinds, such as criteria; the mean
         of the system by default. It enters the variances alone.
+    has_mean : bool, (n_systems,), optional
+        Which systems have a mean, where values of some are not enough for one: the others are NaN, in no pair, and not
+        in Holm's correction. By default all with values.
 
     Returns
     -------
@@ -116,13 +120,15 @@ def clustered_means(
     if weight is None:
         weight = 1 / n_values[system]
     mean = np.bincount(system, weights=weight * values, minlength=n_systems).astype(np.float64)
-    mean[n_values == 0] = np.nan
-    influence = weight * (values - (mean[system] if centre is None else centre))
+    is_missing = n_values == 0 if has_mean is None else ~has_mean
+    centre = mean[system] if centre is None else centre
+    mean[is_missing] = np.nan
+    influence = weight * (values - centre)
     covariances = _covariances(influence, system, n_systems, [group.astype(np.int64) for group in clusters.values()])
     n_clusters = {name: _ranks(group)[1] for name, group in clusters.items()}
     df = min(n_clusters.values()) - 1
     of_mean = _largest(covariances, np.diag).copy()
-    of_mean[(n_values == 0) | (of_mean <= 0) | (df < 1)] = np.nan
+    of_mean[is_missing | (of_mean <= 0) | (df < 1)] = np.nan
     half = stdtrit(df, 0.975) * np.sqrt(of_mean) if df >= 1 else of_mean
     return ClusteredMeans(
         mean=mean,
@@ -174,10 +180,9 @@ def means_over_criteria(
     n_of = np.bincount(cell, minlength=n_systems * n_criteria)
     with np.errstate(invalid="ignore"):
         centre = (np.bincount(cell, weights=values, minlength=n_of.size) / n_of)[cell]
-    found = clustered_means(values, system, n_systems, 1 / (n_of[cell] * n_criteria), clusters, centre)
     has_all = np.all(n_of.reshape(-1, n_criteria) > 0, axis=1)
-    mean, low, high = (np.where(has_all, each, np.nan) for each in (found.mean, found.low, found.high))
-    return CriteriaMeans(replace(found, mean=mean, low=low, high=high), of, has_all)
+    weight = 1 / (n_of[cell] * n_criteria)
+    return CriteriaMeans(clustered_means(values, system, n_systems, weight, clusters, centre, has_all), of, has_all)
 
 
 def clustered_ratios(

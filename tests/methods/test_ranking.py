@@ -113,6 +113,22 @@ def test_tied_and_partial_rankings_are_read(table_file, analyse):
     assert found["friedman"] == {"statistic": None, "df": 2, "p_value": None, "n_blocks": 1}
 
 
+@pytest.mark.parametrize(
+    ("protocol", "header", "row", "others"),
+    [
+        ("ranking", RANKS, ("w", "1", "A", 1), {"worker": "annotator", "system": "model", "rank": "place"}),
+        ("best-worst", CHOICES, ("w", "1", "A", "B", "C", "D", "A", "D"), {"worker": "annotator", "best": "winner"}),
+    ],
+)
+def test_columns_may_have_other_names(table_file, analyse, protocol, header, row, others):
+    rows = [row, ("w", "1", "B", 2)] if protocol == "ranking" else [row]
+    one, other = (
+        analyse(table_file(names, rows), protocol=protocol, format="json")[0]
+        for names in (header, [others.get(name, name) for name in header])
+    )
+    assert json.loads(one)["systems"] == json.loads(other)["systems"]
+
+
 def test_best_worst_choices_are_counted(table_file, analyse):
     rows = [
         ("w", "1", "A", "B", "C", "D", "A", "D"),

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from django.core.management import CommandError
 from hypothesis import given
@@ -17,6 +18,7 @@ from analysis.stats.segment_means import segment_means
 from analysis.stats.spans import span_agreement
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError
+from evalsite.lib.tables.arrow_columns import arrow_text, clean_cells
 
 HEADER = "\t".join(COLUMNS)
 # Mean penalty of a segment as published with the data; two printed values are cut, not rounded.
@@ -161,11 +163,58 @@ def test_blank_lines_are_left_out_and_rows_keep_their_numbers(tmp_path, end):
 
 @given(st.lists(st.text(alphabet="ab<v>/ é😀", max_size=14), max_size=5))
 def test_marks_of_many_texts_are_those_of_each(texts):
-    found, each = read_marks(texts), [read_mark(text) for text in texts]
+    found, each = read_marks(pa.array(texts, pa.large_string())), [read_mark(text) for text in texts]
     assert [(mark.text, mark.start, mark.end, mark.is_closed) for mark in each] == list(
-        zip(found.text, found.start.tolist(), found.end.tolist(), found.is_closed.tolist(), strict=True)
+        zip(
+            [found.texts[code] for code in found.text],
+            found.start.tolist(),
+            found.end.tolist(),
+            found.is_closed.tolist(),
+            strict=True,
+        )
     )
     assert found.faults == {k: mark.fault for k, mark in enumerate(each) if mark.fault}
+    assert sorted({*found.text.tolist()}) == list(range(len(found.texts)))
+
+
+@given(st.lists(st.text(alphabet="ab='=\u00a0\u3000\x00é😀 ", max_size=4), min_size=1, max_size=6, unique=True))
+def test_cells_without_codes_are_those_with_codes_or_are_refused(cells):
+    column = pa.chunked_array([cells[:2], cells[2:]], pa.large_string())
+    with_codes, found = arrow_text(column), clean_cells(column)
+    kept = [with_codes.labels[code] for code in with_codes.codes]
+    assert found is None or found.to_pylist() == kept
+    is_clean = kept == cells and not any("\x00" in cell for cell in cells)
+    assert (found is not None) == is_clean or not any(cells)
+
+
+@pytest.mark.parametrize("odd", ["a <v>b</v> c", " a <v>b</v> c", "'=a <v>b</v>", "语 <v>言</v>", '"a" <v>b</v>'])
+def test_texts_that_are_all_different_are_read_as_those_that_are_not(tmp_path, odd):
+    """Whether texts of a file have codes changes nothing, nor does a blank line between them, nor the format."""
+    rows = [row(seg=str(k), target=f"text {k} <v>is</v> plain") for k in range(5)] + [row(seg="9", target=odd)]
+    lines = [HEADER, *("\t".join(cells) for cells in rows)]
+    lines.insert(3, "\t" * (len(COLUMNS) - 1))
+    (tmp_path / "one.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    objects = [json.dumps(dict(zip(COLUMNS, cells, strict=True))) for cells in rows]
+    (tmp_path / "other.jsonl").write_text("\n".join(objects), encoding="utf-8")
+    one, other = (load_spans(tmp_path / name, DEFAULTS) for name in ("one.tsv", "other.jsonl"))
+    assert sorted(one.target_texts) == sorted(other.target_texts)
+    assert [one.target_texts[code] for code in one.target] == [other.target_texts[code] for code in other.target]
+    assert (one.start.tolist(), one.end.tolist()) == (other.start.tolist(), other.end.tolist())
+    assert one.fingerprint == other.fingerprint
+
+
+def test_where_a_mark_is_changes_the_fingerprint(mqm_file):
+    marked = ("a <v>b</v> c", "a b <v>c</v>", "a b <v>c", "a b c")
+    assert len({load_spans(mqm_file(row(target=text)), DEFAULTS).fingerprint for text in marked}) == len(marked)
+
+
+def test_half_a_surrogate_pair_beside_a_mark_is_refused(tmp_path):
+    path = tmp_path / "marks.jsonl"
+    cells = row(target="a <v>b\ud800</v>")
+    path.write_text(json.dumps(dict(zip(COLUMNS, cells, strict=True))) + "\n")
+    with pytest.raises(TableError, match="holds bytes that are not UTF-8") as caught:
+        load_spans(path, DEFAULTS)
+    assert [(problem.row, problem.column) for problem in caught.value.problems] == [(1, "target")]
 
 
 def test_quotation_marks_are_text_unless_the_file_is_quoted(mqm_file, tmp_path):

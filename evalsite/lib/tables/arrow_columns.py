@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from evalsite.lib.tables.errors import CellProblems
-from evalsite.lib.tables.table import Floats, TextColumn, add_bad_numbers, cell_text, text_column
+from evalsite.lib.tables.table import Floats, TextColumn, add_bad_numbers, cell_text, clean_cell, text_column
 
 _BEGINNING = 4096
+# What a cell begins and ends with that is clean for certain, as bytes.
+_CLEAN_ENDS = np.array([0x21 <= byte < 0x7F and byte != ord("'") for byte in range(256)])
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,27 @@ def arrow_text(column: pa.ChunkedArray) -> TextColumn:
     labels = [cell_text(value) for value in column.chunk(0).dictionary.to_pylist()]
     pieces = [_codes(chunk.indices, len(labels)) for chunk in column.chunks]
     return text_column(np.concatenate(pieces), [*labels, ""])
+
+
+def clean_cells(column: pa.ChunkedArray) -> pa.LargeStringArray | None:
+    """Return the cells of a column of `large_string` without codes, which cost more than they tell of long texts.
+
+    None where many cells are the same, or some would be changed or refused: those are for `arrow_text`.
+    """
+    if not _is_mostly_distinct(column):
+        return None
+    cells = pa.concat_arrays(column.chunks)
+    _, offsets, content = cells.buffers()
+    if content is None:
+        return None
+    ends = np.frombuffer(offsets, np.int64)[cells.offset : cells.offset + len(cells) + 1]
+    text = np.frombuffer(content, np.uint8)
+    if not text[ends[0] : ends[-1]].all():  # no NUL
+        return None
+    first, last = ends[:-1][np.diff(ends) > 0], ends[1:][np.diff(ends) > 0] - 1
+    may_change = ~(_CLEAN_ENDS[text[first]] & _CLEAN_ENDS[text[last]])
+    doubtful = cells.filter(pa.array(np.diff(ends) > 0)).filter(pa.array(may_change)).to_pylist()
+    return None if any(cell != clean_cell(cell) for cell in doubtful) else cells
 
 
 def _is_mostly_distinct(column: pa.ChunkedArray) -> bool:

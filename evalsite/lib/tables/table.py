@@ -6,12 +6,16 @@ import re
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalsite.lib.tables.errors import CellProblems, Problem, TableError, listing, shorten
 from evalsite.lib.tables.writing import restore
+
+if TYPE_CHECKING:
+    from pyarrow import LargeStringArray
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -50,8 +54,9 @@ class Table:
     """The wanted columns of one file.
 
     `columns` names every column of the file, `text` and `numbers` (float64, NaN where the cell was bad) hold
-    the wanted ones. `locate` turns data rows into the numbers that a person sees; for text files it reads the
-    file once more. `call` turns a data row and a column into the column's name that a person sees.
+    the wanted ones; `cells` those of text that are wanted without codes, as they are in Arrow. `locate` turns data
+    rows into the numbers that a person sees; for text files it reads the file once more. `call` turns a data row and
+    a column into the column's name that a person sees.
     """
 
     file: str
@@ -62,6 +67,7 @@ class Table:
     locate: Callable[[Sequence[int]], list[int]]
     warnings: list[TableWarning] = field(default_factory=list)
     call: Callable[[int, str], str] = lambda row, name: name
+    cells: dict[str, "LargeStringArray"] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -150,9 +156,14 @@ def text_column(codes: NDArray[np.integer], labels: Sequence[str]) -> TextColumn
     new_code = np.zeros(max(len(labels), 1), np.int32)
     for code, label in enumerate(labels):
         if used[code]:
-            new_code[code] = clean.setdefault(restore(label.strip()), len(clean))
+            new_code[code] = clean.setdefault(clean_cell(label), len(clean))
     unchanged = len(clean) == len(labels)
     return TextColumn(codes.astype(np.int32) if unchanged else new_code[codes], list(clean))
+
+
+def clean_cell(cell: str) -> str:
+    """Return a cell stripped and, if it was neutralised, restored."""
+    return restore(cell.strip())
 
 
 def _are_clean(labels: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """Tab-separated text without quoting, as MQM files are: a quotation mark is one, and a row is a line."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,14 +10,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from evalsite.lib.tables.arrow_columns import arrow_text
+from evalsite.lib.tables.arrow_columns import arrow_text, clean_cells
 from evalsite.lib.tables.delimited import BLOCK_BYTES, utf8_path
 from evalsite.lib.tables.formats import Source
 from evalsite.lib.tables.table import Table, TextColumn, find_columns, text_column
 
 
-def read(source: Source, columns: Sequence[str]) -> Table | None:
-    """Return columns as text, leaving out lines of white space.
+def read(source: Source, columns: Sequence[str], without_codes: Collection[str] = ()) -> Table | None:
+    """Return columns as text, leaving out lines of white space; those `without_codes` as `cells`, where that pays.
 
     None for a file that is no text or UTF-16, has no rows, a line with more or fewer cells than the first, or one of
     megabytes: the reader of quoted files says what is wrong with it. Raises TableError if a column is missing.
@@ -31,12 +31,17 @@ def read(source: Source, columns: Sequence[str]) -> Table | None:
         arrow = _read_arrow(source, len(header), places)
     except (pa.ArrowException, UnicodeError):
         return None
-    text = {name: arrow_text(arrow[str(place)]) for name, place in places.items()}
+    read_cells = {name: clean_cells(arrow[str(place)]) for name, place in places.items() if name in without_codes}
+    cells = {name: each for name, each in read_cells.items() if each is not None}
+    text = {name: arrow_text(arrow[str(place)]) for name, place in places.items() if name not in cells}
     if (blank := _blank_rows(source, len(header), text)) is not None:
         text = {name: text_column(np.delete(each.codes, blank), each.labels) for name, each in text.items()}
+        is_kept = np.ones(arrow.num_rows, bool)
+        is_kept[blank] = False
+        cells = {name: each.filter(pa.array(is_kept)) for name, each in cells.items()}
     if not next(iter(text.values())).codes.size:
         return None
-    return Table(source.file, "tsv", header, text, {}, partial(_locate, source))
+    return Table(source.file, "tsv", header, text, {}, partial(_locate, source), cells=cells)
 
 
 def _read_arrow(source: Source, n_cells: int, places: dict[str, int]) -> pa.Table:
