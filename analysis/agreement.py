@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from analysis.sections import Column, Output, Table
-from analysis.stats.agreement import Level, categorise, fleiss_kappa, intraclass_correlation, krippendorff_alpha
+from analysis.stats.agreement import categorise, fleiss_kappa, intraclass_correlation
+from analysis.stats.krippendorff import Level, krippendorff_alpha
 from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.scores import reverse_negative
 from analysis.study import Study

@@ -102,7 +102,12 @@ def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
     return width * height if width > 0 and height > 0 else 0.0
 
 
-def draw_criteria(panels: Mapping[str, tuple[Scores, Scores, float | None]], theme: Theme) -> "Drawing":
+def draw_criteria(
+    panels: Mapping[str, tuple[Scores, Scores, float | None]],
+    theme: Theme,
+    *,
+    labels: tuple[str, str] = ("z, first result", "z, second result"),
+) -> "Drawing":
     """Draw a scatter plot for each criterion: scores in two results and Pearson's r, without names."""
     n_columns = min(len(panels), 3)
     n_rows = -(-len(panels) // n_columns)
@@ -116,8 +121,8 @@ def draw_criteria(panels: Mapping[str, tuple[Scores, Scores, float | None]], the
         panel.tick_params(colors=theme.ink, labelsize=8)
         for spine in panel.spines.values():
             spine.set_color(theme.faint)
-    figure.supxlabel("z, first result", fontsize=9.5, color=theme.ink)
-    figure.supylabel("z, second result", fontsize=9.5, color=theme.ink)
+    figure.supxlabel(labels[0], fontsize=9.5, color=theme.ink)
+    figure.supylabel(labels[1], fontsize=9.5, color=theme.ink)
     return figure
 
 

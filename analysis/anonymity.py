@@ -1,12 +1,12 @@
 """Names that do not tell who a worker is."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from annotation.worker_names import worker_digits
 
-_NAMING = ("worker_table",)
-"""The parts of a report that name workers."""
+_NAMING = (("worker_table",), ("labels", "workers"), ("criteria", "labels", "workers"))
+"""The parts of a report whose rows name a worker each: keys, one in the other; lists between them are gone through."""
 
 
 def anonymise(workers: Collection[str]) -> dict[str, str]:
@@ -21,19 +21,43 @@ def anonymise(workers: Collection[str]) -> dict[str, str]:
 
 def workers_of(report: Mapping[str, Any]) -> list[str]:
     """Return the workers that a report names."""
-    return [row["worker"] for key in _NAMING for row in report.get(key, [])]
+    return [row["worker"] for path in _NAMING for row in _rows(report, path)]
+
+
+def _rows(part: Any, path: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    if isinstance(part, list):
+        for each in part:
+            yield from _rows(each, path)
+    elif isinstance(part, Mapping):
+        if not path:
+            yield part
+        elif path[0] in part:
+            yield from _rows(part[path[0]], path[1:])
 
 
 def anonymous_report(report: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return the report with its workers renamed, and without the texts that may name one."""
     settings = report["settings"]
     excluded = {names.get(worker, "?"): reason for worker, reason in settings["excluded"].items()}
+    found = dict(report)
+    for path in _NAMING:
+        found = _renamed(found, path, names)
     return {
-        **report,
-        **{key: [row | {"worker": names[row["worker"]]} for row in report[key]] for key in _NAMING if key in report},
+        **found,
         "warnings": [warning | {"examples": []} for warning in report["warnings"]],
         "settings": settings | {"excluded": excluded},
     }
+
+
+def _renamed(part: Any, path: Sequence[str], names: Mapping[str, str]) -> Any:
+    """Return a part of a report with the workers of the rows renamed that the path leads to."""
+    if isinstance(part, list):
+        return [_renamed(each, path, names) for each in part]
+    if not isinstance(part, dict) or (path and path[0] not in part):
+        return part
+    if not path:
+        return part | {"worker": names[part["worker"]]}
+    return part | {path[0]: _renamed(part[path[0]], path[1:], names)}
 
 
 def anonymous_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

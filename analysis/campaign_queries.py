@@ -24,7 +24,7 @@ from analysis.settings import LEAST_PLANNED, AnalysisSettings, Cost, no_scores, 
 from annotation.models import Assignment
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.design.worker_test import NO_TEST
-from campaigns.methods import methods, reads, whole_before_replies
+from campaigns.methods import methods, options_for, reads, whole_before_replies
 from campaigns.models import Campaign, Chatbot
 from campaigns.protocols import get_protocol
 from campaigns.queries import fee_of_place, of_set_up
@@ -69,7 +69,8 @@ def can_analyse(campaign: Campaign) -> bool:
 def settings_of(campaign: Campaign) -> AnalysisSettings:
     """Return how a campaign wants its responses analysed. One query; raises DomainError `bad_settings`.
 
-    Criteria whose answers the campaign's method cannot read are left out.
+    Criteria whose answers the campaign's method cannot read are left out; options that follow from the others are
+    among its options.
     """
     return _settings_by(campaign, campaign.method, campaign.method_options)
 
@@ -108,7 +109,7 @@ def _settings_by(
         scale=FULL if method.has_criteria else None,
         cost=_cost_of(campaign),
         method=slug,
-        options=options,
+        options=options_for(type(method), options, read),
     )
 
 

@@ -36,14 +36,14 @@ _UNKNOWN = Correlation(np.nan, np.nan, np.nan)
 
 @dataclass(frozen=True)
 class SharedSystem:
-    """A system that both results score: z and rank in both, among these systems.
+    """A system that both results score: score and rank in both, among these systems. Scores of studies are z.
 
-    `difference` is the second z less the first, with its 95 % interval if those of both are known.
+    `difference` is the second score less the first, with its 95 % interval if those of both are known.
     """
 
     name: str
-    first_z: float
-    second_z: float
+    first_score: float
+    second_score: float
     first_rank: int
     second_rank: int
     difference: float
@@ -80,9 +80,7 @@ class Agreement:
 def compare_results(first: Report, second: Report) -> Agreement:
     """Return how far two reports agree; raise DomainError `few_systems` if they share fewer than three."""
     z_first, z_second = ({row["system"]: row["z"] for row in each["summary"]["systems"]} for each in (first, second))
-    shared = [name for name, z in z_first.items() if z is not None and z_second.get(name) is not None]
-    if len(shared) < FEWEST:
-        raise DomainError("few_systems", _refusal(shared, z_first, z_second))
+    shared = refuse_few(z_first, z_second)
     rank_first, rank_second = (_ranks(shared, z) for z in (z_first, z_second))
     p_first, p_second = (p_between(shared, each["summary"]["significance"]) for each in (first, second))
     same = {
@@ -92,7 +90,10 @@ def compare_results(first: Report, second: Report) -> Agreement:
     systems = [
         SharedSystem(
             *(name, z_first[name], z_second[name], rank_first[name], rank_second[name]),
-            *_difference(name, z_second[name] - z_first[name], first, second),
+            *difference_of(
+                (z_first[name], z_second[name]),
+                [each.get("intervals", {}).get(name, (None, None)) for each in (first, second)],
+            ),
         )
         for name in shared
     ]
@@ -104,6 +105,14 @@ def compare_results(first: Report, second: Report) -> Agreement:
         [name for name in z_first if name not in shared],
         [name for name in z_second if name not in shared],
     )
+
+
+def refuse_few(first: Mapping[str, float | None], second: Mapping[str, float | None]) -> list[str]:
+    """Return the systems with a score in both, as the first ranks them; raise DomainError `few_systems` if few."""
+    shared = [name for name, score in first.items() if score is not None and second.get(name) is not None]
+    if len(shared) < FEWEST:
+        raise DomainError("few_systems", _refusal(shared, first, second))
+    return shared
 
 
 def _refusal(shared: list[str], first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
@@ -124,12 +133,15 @@ def _ranks(names: list[str], z: Mapping[str, float]) -> dict[str, int]:
     return {name: 1 + sum(z[other] > z[name] for other in names) for name in names}
 
 
-def _difference(name: str, difference: float, *reports: Report) -> tuple[float, float | None, float | None]:
-    """Return a difference with its 95 % interval, from the intervals of both z as if these were normal."""
-    bounds = [each.get("intervals", {}).get(name, [None, None]) for each in reports]
-    if any(None in pair for pair in bounds):
+def difference_of(
+    scores: Sequence[float], bounds: Sequence[Sequence[float | None]]
+) -> tuple[float, float | None, float | None]:
+    """Return the second score less the first, with its 95 % interval, from those of both as if these were normal."""
+    difference = scores[1] - scores[0]
+    halves = [(high - low) / 2 for low, high in bounds if low is not None and high is not None]
+    if len(halves) < len(bounds):
         return difference, None, None
-    half = float(np.sqrt(sum(((high - low) / 2) ** 2 for low, high in bounds)))
+    half = float(np.sqrt(sum(each**2 for each in halves)))
     return difference, difference - half, difference + half
 
 
@@ -224,7 +236,7 @@ def _agreement_section(first: Report, second: Report, found: Agreement, *, is_in
                 "Mean z by criterion, and Pearson's r.",
             )
         )
-    return Section("agreement", "Agreement", _agreement_words(found, overall[2]), tables, figures)
+    return Section("agreement", "Agreement", agreement_words(found, overall[2], "mean z"), tables, figures)
 
 
 def _apart(cells: Sequence[Cell]) -> list[Cell]:
@@ -240,31 +252,37 @@ def _bounds_by_workers(
     return None if draws[0] is None or draws[1] is None else correlate_resamples(draws[0], draws[1])
 
 
-def _agreement_words(found: Agreement, r: float | None) -> str:
-    correlation = "Pearson’s r is not defined" if r is None else f"Pearson’s r of mean z is {number(r)}"
+def agreement_words(found: Agreement, r: float | None, of: str) -> str:
+    """Return Pearson's r of two results, of what scores are called, and how many systems moved, in a sentence."""
+    correlation = "Pearson’s r is not defined" if r is None else f"Pearson’s r of {of} is {number(r)}"
     moved = "no system has another rank" if not found.n_moved else f"{counted(found.n_moved, 'system')} moved in rank"
     return f"{correlation} over {len(found.systems)} systems; {moved}."
 
 
-def _systems_section(found: Agreement) -> Section:
-    columns = [Column("system"), Column("z first"), Column("z second"), Column("difference")]
+def systems_table(found: Agreement, score: str, caption: str) -> Table:
+    """Return the systems of two results with what their scores are called, differences and ranks."""
+    columns = [Column("system"), Column(f"{score} first"), Column(f"{score} second"), Column("difference")]
     columns += [Column("low"), Column("high"), Column("rank first"), Column("rank second")]
     rows: list[list[Cell]] = [
-        [each.name, each.first_z, each.second_z, each.difference, each.low, each.high, *each.ranks]
+        [each.name, each.first_score, each.second_score, each.difference, each.low, each.high, *each.ranks]
         for each in found.systems
     ]
+    return Table("comparison-systems", "Systems of two results", caption, columns, rows, output=_EVERYWHERE)
+
+
+def _systems_section(found: Agreement) -> Section:
+    n = len(found.systems)
     apart = [each.name for each in found.systems if each.low is not None and (each.low > 0 or (each.high or 0) < 0)]
     said = ""
     if all(each.low is not None for each in found.systems):
         said = "No system has another z, as far as the intervals tell."
         if apart:
-            said = f"{counted(len(apart), 'system')} of {len(rows)} differ in z by their intervals: {', '.join(apart)}."
+            said = f"{counted(len(apart), 'system')} of {n} differ in z by their intervals: {', '.join(apart)}."
     caption = (
-        f"Mean z and rank of the {len(rows)} systems that both results score; the difference is second less first, "
+        f"Mean z and rank of the {n} systems that both results score; the difference is second less first, "
         "with a 95 % interval from the bootstrap intervals of both."
     )
-    table = Table("comparison-systems", "Systems of two results", caption, columns, rows, output=_EVERYWHERE)
-    return Section("systems", "System by system", said, [table])
+    return Section("systems", "System by system", said, [systems_table(found, "z", caption)])
 
 
 _EVERYWHERE = Output.FILES | Output.PAGE

@@ -24,19 +24,23 @@ def conclusions_sections(
     The systems are in the order of the first result; `same` is the share of same conclusions at each α.
     """
     p = [p_between(names, each["summary"]["significance"]) for each in (first, second)]
-    counts = {f"{alpha:g}": compare_conclusions(p[0], p[1], alpha) for alpha in CONCLUSION_ALPHAS}
-    rows: list[list[Cell]] = [
-        [f"p < {alpha}", *asdict(each).values(), in_percent(same.get(alpha))] for alpha, each in counts.items()
-    ]
     caption = (
         "Pairs of systems by what the one-sided rank-sum test of each result concludes. Same conclusion: as in the "
         "studies, whether the system that the first result ranks above the other beats it."
     )
+    return [conclusions_section(names, p, same, caption), *_by_criterion(first, second, names, criteria)]
+
+
+def conclusions_section(names: Sequence[str], p: Sequence[Floats], same: Mapping[str, float], caption: str) -> Section:
+    """Return the same overall, by the one-sided p of both results, (n_systems, n_systems) each, row beats column."""
+    counts = {f"{alpha:g}": compare_conclusions(p[0], p[1], alpha) for alpha in CONCLUSION_ALPHAS}
+    rows: list[list[Cell]] = [
+        [f"p < {alpha}", *asdict(each).values(), in_percent(same.get(alpha))] for alpha, each in counts.items()
+    ]
     table = Table("comparison-conclusions", "Conclusions of two results", caption, _columns("at"), rows, output=_SHOWN)
     figure = _heatmaps("comparison-heatmaps", "Significance in two results", names, p)
     last = list(counts)[-1]
-    overall = Section("conclusions", "Conclusions", _words(counts[last], last), [table], [figure])
-    return [overall, *_by_criterion(first, second, names, criteria)]
+    return Section("conclusions", "Conclusions", _words(counts[last], last), [table], [figure])
 
 
 def _columns(first: str) -> list[Column]:

@@ -6,7 +6,8 @@ from itertools import combinations
 from pathlib import PurePosixPath
 
 from analysis.compare import Agreement, compare_results, comparison_sections
-from analysis.compare_several import DatedResult, several_sections
+from analysis.compare_scores import compare_by_scores, score_sections
+from analysis.compare_several import DatedResult, several_by_scores, several_sections
 from analysis.exports import dump_json, figure_files, section_file, table_paths
 from analysis.models import AnalysisRun
 from analysis.response_methods import method_of
@@ -70,18 +71,30 @@ def compare_chosen(chosen: ChosenResults) -> ResultsCompared:
         return ResultsCompared(None, [])
     if first.pk == second.pk:
         return ResultsCompared(None, [], "These are one and the same result. Choose another one to compare it with.")
-    if unlike := [run for run in chosen.runs if not method_of(run.report).is_study]:
-        title = method_of(unlike[0].report).title
-        refused = f"Only results of direct assessment are compared. One of these is of: {title}."
+    titles = list(dict.fromkeys(method_of(run.report).title for run in chosen.runs))
+    if len(titles) > 1:
+        refused = f"Results of one response method are compared. These are of: {', '.join(titles)}."
         return ResultsCompared(None, [], refused)
     warnings = warn_of_shared_ratings(chosen.runs)
-    several = several_sections([_dated(each) for each in chosen.runs])
+    is_study = method_of(first.report).is_study
+    compare, show_several = (_compare_studies, several_sections) if is_study else (_compare_scores, several_by_scores)
+    several = show_several([_dated(each) for each in chosen.runs])
     try:
-        agreement = compare_results(first.report, second.report)
+        agreement, sections = compare(first, second)
     except DomainError as error:
         return ResultsCompared(None, several, error.message, warnings)
-    sections = comparison_sections(first.report, second.report, agreement, is_independent=not _shared(first, second))
     return ResultsCompared(agreement, [*several, *sections], "", warnings)
+
+
+def _compare_studies(first: AnalysisRun, second: AnalysisRun) -> tuple[Agreement, list[Section]]:
+    found = compare_results(first.report, second.report)
+    is_independent = not _shared(first, second)
+    return found, comparison_sections(first.report, second.report, found, is_independent=is_independent)
+
+
+def _compare_scores(first: AnalysisRun, second: AnalysisRun) -> tuple[Agreement, list[Section]]:
+    found = compare_by_scores(first.report, second.report)
+    return found, score_sections(first.report, second.report, found)
 
 
 def _dated(run: AnalysisRun) -> DatedResult:

@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.compare import Report, reproducibility_section
 from analysis.curves import MOST_CURVES, draw_curves
-from analysis.methods.replication import score_of, shared_criteria
+from analysis.methods.replication import plain_score_of, score_of, shared_criteria
 from analysis.sections import Cell, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.correlation import FEWEST, correlate
 from analysis.stats.ratings import or_nan, or_none
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 _SHOWN = Output.FILES | Output.PAGE
+_FEWEST_RESULTS = 3
+_UNKNOWN = (None, None)
 
 
 @dataclass(frozen=True)
@@ -30,17 +32,57 @@ class DatedResult:
     report: Report
 
 
+@dataclass(frozen=True)
+class _Scores:
+    """What is shown over time: `what` it is called (`all_of_it`: in all), and of each result scores and intervals."""
+
+    what: str
+    title: str
+    all_of_it: str
+    intervals_are: str
+    values: list[dict[str, float | None]]
+    intervals: list[dict[str, Sequence[float | None]]]
+
+    @property
+    def names(self) -> list[str]:
+        """The systems of all results, each once."""
+        return list(dict.fromkeys(name for of in self.values for name in of))
+
+
+def several_by_scores(results: Sequence[DatedResult]) -> list[Section]:
+    """Return the same of results of another method, without CV*: its scores need not begin at 0."""
+    if len(results) < _FEWEST_RESULTS:
+        return []
+    ordered = sorted(results, key=lambda each: each.at)
+    rows = [{row["system"]: row for row in each.report["summary"]["systems"]} for each in ordered]
+    scores = _Scores(
+        "score",
+        "Scores",
+        "the scores",
+        "Scores with 95 % intervals",
+        [{name: plain_score_of(row, None) for name, row in of.items()} for of in rows],
+        [{name: row["interval"] or _UNKNOWN for name, row in of.items()} for of in rows],
+    )
+    return [_over_time(ordered, scores), _pairwise(ordered, scores)]
+
+
 def several_sections(results: Sequence[DatedResult]) -> list[Section]:
     """Return how the systems fare over several results, by the date of their ratings; none of fewer than three."""
-    if len(results) < 3:
+    if len(results) < _FEWEST_RESULTS:
         return []
     ordered = sorted(results, key=lambda each: each.at)
     summaries = [each.report["summary"] for each in ordered]
-    names = list(dict.fromkeys(row["system"] for summary in summaries for row in summary["systems"]))
-    z = [{row["system"]: score_of(row, None) for row in summary["systems"]} for summary in summaries]
-    everywhere = [name for name in names if all(each.get(name) is not None for each in z)]
+    z = _Scores(
+        "z",
+        "z",
+        "mean z",
+        "Mean z with 95 % bootstrap intervals",
+        [{row["system"]: score_of(row, None) for row in summary["systems"]} for summary in summaries],
+        [each.report.get("intervals", {}) for each in ordered],
+    )
+    everywhere = [name for name in z.names if all(each.get(name) is not None for each in z.values)]
     criteria = shared_criteria(*summaries)
-    sections = [_over_time(ordered, names, z), _pairwise(ordered, z)]
+    sections = [_over_time(ordered, z), _pairwise(ordered, z)]
     if everywhere:
         reports = [each.report for each in ordered]
         again = reproducibility_section(reports, everywhere, criteria if len(criteria) > 1 else [])
@@ -53,33 +95,33 @@ def _renamed(table: Table) -> Table:
     return Table("reproducibility-several", *(table.title, table.caption, table.columns, table.rows), output=_SHOWN)
 
 
-def _over_time(results: Sequence[DatedResult], names: Sequence[str], z: Sequence[dict[str, Any]]) -> Section:
-    """Return each system's z with its interval in each result, oldest first."""
-    intervals = {
-        name: [tuple(each.report.get("intervals", {}).get(name, (None, None))) for each in results] for name in names
-    }
-    curves = {name: [each.get(name) for each in z] for name in names}
+def _over_time(results: Sequence[DatedResult], scores: _Scores) -> Section:
+    """Return each system's score with its interval in each result, oldest first."""
+    names, what = scores.names, scores.what
+    intervals = {name: [tuple(of.get(name, _UNKNOWN)) for of in scores.intervals] for name in names}
+    curves = {name: [each.get(name) for each in scores.values] for name in names}
     rows: list[list[Cell]] = [
         [name, *(cell for value, ends in zip(curves[name], intervals[name], strict=True) for cell in (value, *ends))]
         for name in names
     ]
     columns = [Column("system")]
-    columns += [Column(f"{k}{end}") for k in range(1, len(results) + 1) for end in (": z", ": low", ": high")]
-    written = Table("over-time", "z over time", _numbered(results), columns, rows, output=Output.FILES)
+    columns += [Column(f"{k}{end}") for k in range(1, len(results) + 1) for end in (f": {what}", ": low", ": high")]
+    title = f"{scores.title} over time"
+    written = Table("over-time", title, _numbered(results), columns, rows, output=Output.FILES)
     shown = Table(
         "over-time",
-        "z over time",
+        title,
         _numbered(results),
-        [Column("system"), *(Column(f"z, {k}") for k in range(1, len(results) + 1))],
+        [Column("system"), *(Column(f"{what}, {k}") for k in range(1, len(results) + 1))],
         [[name, *curves[name]] for name in names],
         output=Output.PAGE,
     )
     figure = Figure(
         "over-time",
-        "z over time",
-        partial(_draw, [_tick(k, each) for k, each in enumerate(results, start=1)], curves, intervals),
-        "Curves of each system's z over the results, by date, with 95 % intervals.",
-        "Mean z with 95 % bootstrap intervals, results by the date of their ratings."
+        title,
+        partial(_draw, what, [_tick(k, each) for k, each in enumerate(results, start=1)], curves, intervals),
+        f"Curves of each system's {what} over the results, by date, with 95 % intervals.",
+        f"{scores.intervals_are}, results by the date of their ratings."
         + (f" The first {MOST_CURVES} of {len(names)} systems." if len(names) > MOST_CURVES else ""),
     )
     spans = {
@@ -90,7 +132,7 @@ def _over_time(results: Sequence[DatedResult], names: Sequence[str], z: Sequence
     said = ""
     if spans:
         most = max(spans, key=lambda name: spans[name])
-        said = f"Over {len(results)} results the z of {most} changes most, by {spans[most]:.3f}."
+        said = f"Over {len(results)} results the {what} of {most} changes most, by {spans[most]:.3f}."
     return Section("over-time", "Over time", said, [written, shown], [figure])
 
 
@@ -103,14 +145,16 @@ def _numbered(results: Sequence[DatedResult]) -> str:
     return f"Results by the date of their ratings: {listed}."
 
 
-def _draw(ticks: Sequence[str], curves: dict[str, Any], intervals: dict[str, Any], theme: Theme) -> "Drawing":
+def _draw(
+    what: str, ticks: Sequence[str], curves: dict[str, Any], intervals: dict[str, Any], theme: Theme
+) -> "Drawing":
     x = [float(k) for k in range(len(ticks))]
-    return draw_curves(theme, x, curves, xlabel="", ylabel="z", intervals=intervals, ticks=ticks)
+    return draw_curves(theme, x, curves, xlabel="", ylabel=what, intervals=intervals, ticks=ticks)
 
 
-def _pairwise(results: Sequence[DatedResult], z: Sequence[dict[str, Any]]) -> Section:
+def _pairwise(results: Sequence[DatedResult], scores: _Scores) -> Section:
     """Return Pearson's r of every two results above the diagonal, the number of systems that both score below it."""
-    n = len(results)
+    n, z = len(results), scores.values
     matrix: list[list[Cell]] = [[None] * n for _ in range(n)]
     known: list[tuple[float, int, int]] = []
     for i in range(n):
@@ -126,7 +170,8 @@ def _pairwise(results: Sequence[DatedResult], z: Sequence[dict[str, Any]]) -> Se
         said = f"r of two results is {middle:.3f} in the median and at least {least:.3f} (results {i + 1} and {j + 1})."
     rows = [[_tick(k + 1, each), *matrix[k]] for k, each in enumerate(results)]
     columns = [Column("result"), *(Column(str(k)) for k in range(1, n + 1))]
-    caption = "Pearson's r of mean z of every two results above the diagonal, the number of systems of both below it."
+    of_all = f"Pearson's r of {scores.all_of_it} of every two results"
+    caption = f"{of_all} above the diagonal, the number of systems of both below it."
     return Section(
         "pairwise",
         "Every two results",

@@ -33,7 +33,7 @@ summary.json    the results
 tables/         the results as CSV and LaTeX
 {texts}
 With evalsite {version} (pipx install evalsite=={version}) this command, in this folder, prints summary.json and writes
-the tables again, both byte for byte:
+the tables again, both byte for byte (on another kind of processor some numbers may differ in their last digits):
 
     evalsite analyse ratings.csv --protocol protocol.json{options} --out again --no-figures --format json
 

@@ -5,15 +5,17 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.utils.functional import lazy
 
 from analysis.models import AnalysisRun
-from analysis.planning.planned_methods import PLANNED
+from analysis.planning.methods import PLANNED
 from analysis.planning.plans import (
     LEVELS,
     MOST_ITEMS,
     MOST_LEVELS,
     MOST_SYSTEMS,
     MOST_WORKERS,
+    OUTPUTS_PER_PAGE,
     PlanSettings,
     make_design,
 )
@@ -44,6 +46,7 @@ DEFAULTS = {
     "n_simulations": "200",
     "method": DEFAULT,
     "n_levels": LEVELS,
+    "outputs_per_page": OUTPUTS_PER_PAGE,
 }
 _LAYOUTS = [
     (Layout.POOLED.value, "any outputs"),
@@ -57,7 +60,7 @@ _DESIGN = (
 _GROUPS = (
     ("What is to be found", ("method", "difference", "n_levels", "target", "variances"), True),
     ("Who rates", ("n_workers", "hits_per_worker", "workers_per_hit"), True),
-    ("What is rated", ("n_systems", "n_sources", "n_ordinary"), True),
+    ("What is rated", ("n_systems", "n_sources", "n_ordinary", "outputs_per_page"), True),
     (
         "Items of a HIT and worker test",
         ("n_degraded", "n_repeat", "n_criteria", "layout", "worker_test", "careless"),
@@ -74,6 +77,19 @@ def _whole(label: str, least: int, most: int, text: str = "") -> forms.IntegerFi
 
 def _amount(label: str, text: str) -> forms.DecimalField:
     return forms.DecimalField(label=label, min_value=0, max_digits=8, decimal_places=2, required=False, help_text=text)
+
+
+def _difference_in_words() -> str:
+    """Return what number the difference is, of each response method."""
+    of_methods = (f"{get_method(slug).title}: {planned.asked}" for slug, planned in PLANNED.items())
+    return f"Between two neighbours in rank. {'; '.join(of_methods)}."
+
+
+def _difference_of(slug: str | None) -> str:
+    """Return what number the difference is, of one response method."""
+    method = slug if slug in PLANNED else DEFAULT
+    asked = f"{get_method(method).title}: {PLANNED[method].asked}"
+    return f"Between two neighbours in rank. {asked}. “How a plan is made” says what it is of other methods."
 
 
 def _number(label: str, most: float, text: str, *, required: bool = False) -> forms.FloatField:
@@ -96,11 +112,18 @@ class PlanningForm(forms.Form):
     difference = _number(
         "Difference",
         100,
-        "Between neighbours in rank: in points of 100; in levels; of votes how many in 100 the better system wins.",
+        lazy(_difference_in_words, str)(),
         required=True,
     )
     n_levels = forms.IntegerField(
         label="Levels", min_value=2, max_value=MOST_LEVELS, required=False, help_text="Of ordered levels."
+    )
+    outputs_per_page = forms.IntegerField(
+        label="Outputs of a page",
+        min_value=2,
+        max_value=MOST_SYSTEMS,
+        required=False,
+        help_text="Of rankings and best–worst.",
     )
     target = _whole("Power wanted, in %", 10, 99, "How often it is to be found.")
     variances = forms.ChoiceField(
@@ -137,6 +160,7 @@ class PlanningForm(forms.Form):
         super().__init__(*args, **kwargs)
         self._campaign = campaign
         self._pilots = {str(choice.run.pk): choice.run for choice in pilots}
+        self.fields["difference"].help_text = _difference_of(self["method"].value())
         chosen: Any = self.fields["variances"]
         chosen.choices = [(ASSUMED, "assumed, as in two public studies")] + [
             (str(choice.run.pk), choice.title) for choice in pilots
@@ -169,7 +193,7 @@ class PlanningForm(forms.Form):
                 worker_test=data["worker_test"],
                 **{name: data[name] for name in _DESIGN},
             )
-            return PlanSettings(
+            found = PlanSettings(
                 design=design,
                 difference=data["difference"],
                 target=data["target"] / 100,
@@ -183,7 +207,11 @@ class PlanningForm(forms.Form):
                 hits_per_day=data["hits_per_day"],
                 method=data["method"] or DEFAULT,
                 n_levels=data["n_levels"] or LEVELS,
+                outputs_per_page=data["outputs_per_page"] or OUTPUTS_PER_PAGE,
             )
+            if self.pilot:
+                found.planned_method.refuse_pilot()
+            return found
         except DomainError as error:
             self.add_error(None, error.message)
             return None
@@ -215,4 +243,5 @@ def initial_of(settings: PlanSettings, pilot: AnalysisRun | None) -> dict[str, A
         "variances": str(pilot.pk) if pilot else ASSUMED,
         "method": settings.method,
         "n_levels": settings.n_levels,
+        "outputs_per_page": settings.outputs_per_page,
     }

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -15,22 +15,21 @@ from django.utils import timezone
 
 from analysis.campaign_queries import find_latest_result
 from analysis.models import AnalysisRun, PowerAnalysis
-from analysis.planning.planned_methods import PLANNED, PlannedLevels, PlannedVotes
+from analysis.planning.methods import PLANNED
 from analysis.queries import Role, list_comparable_results, parse_id
-from analysis.response_methods import get_method, method_of
+from analysis.response_methods import DEFAULT, get_method, method_of
 from annotation.progress import get_totals, minutes_per_hit
+from campaigns.contracts.protocol import Scope
 from campaigns.design.composition import Layout
+from campaigns.design.paging import PageKind
+from campaigns.hit_queries import count_segments
 from campaigns.models import Campaign, Output
-from campaigns.queries import count_tested, fee_of_place
+from campaigns.queries import fee_of_place, find_tested
 from evalsite.accounts.models import User
 from evalsite.lib.words import counted, listed
 
-FIRST_DIFFERENCES: dict[str, dict[str, Any]] = {
-    PlannedVotes.slug: {"difference": 60, "n_criteria": 1, "layout": Layout.POOLED.value},
-    PlannedLevels.slug: {"difference": 0.3},
-}
-"""What plans of these methods begin with: a difference in their units, and what is always so."""
 _MOST_PILOTS, _MOST_LISTED = 50, 20
+_SEGMENTS = 10  # of a document, as long as a campaign has none
 _DAY = timedelta(days=1)
 
 
@@ -96,7 +95,7 @@ def list_pilots(user: User, campaign: Campaign | None) -> list[PilotChoice]:
         else []
     )
     files = {own.ratings_file_id} if own else set()
-    for run in list_comparable_results(user)[: 4 * _MOST_PILOTS]:
+    for run in list_comparable_results(user, DEFAULT)[: 4 * _MOST_PILOTS]:
         file = run.ratings_file
         is_own = campaign is not None and file.campaign_id == campaign.pk
         if file.pk not in files and not is_own and len(found) < _MOST_PILOTS:
@@ -119,21 +118,24 @@ def why_unplanned(campaign: Campaign) -> str:
 def plan_defaults(campaign: Campaign) -> dict[str, Any]:
     """Return what a plan of a campaign begins with: its design, what work costs, its pace. Ten queries at most.
 
-    As long as it lacks systems or sources, their number is left out; a HIT has no more items than there are.
+    As long as it lacks systems or sources, their number is left out, unless the items of a HIT say how many systems
+    there are at least; a HIT has no more items than there are.
     """
     n_sources, n_systems = campaign.sources.count(), campaign.systems.filter(is_degraded=False).count()
     most = n_systems * n_sources if campaign.layout == Layout.POOLED else n_systems
-    n_ordinary = min(campaign.n_ordinary, most) if n_systems > 1 and n_sources else campaign.n_ordinary
-    n_hits = campaign.hits.count() or campaign.n_hits or _hits_to_cover(campaign, n_sources)
+    pages = _Pages.of(campaign)
+    n_ordinary, n_repeat = (n * pages.n_items for n in (campaign.n_ordinary, campaign.n_repeat))
+    n_ordinary = min(n_ordinary, most) if n_systems > 1 and n_sources else n_ordinary
+    n_hits = campaign.hits.count() or campaign.n_hits or _hits_to_cover(campaign, n_sources, pages.n_outputs)
     hits_per_worker = campaign.hits_per_worker or 1
     found = {
         "n_workers": max(ceil(n_hits * campaign.workers_per_hit / hits_per_worker), campaign.workers_per_hit, 1),
         "hits_per_worker": hits_per_worker,
         "workers_per_hit": campaign.workers_per_hit,
         "n_ordinary": n_ordinary,
-        "n_degraded": min(campaign.n_degraded, n_ordinary),
-        "n_repeat": min(campaign.n_repeat, n_ordinary),
-        "n_criteria": max(count_tested(campaign), 1),
+        "n_degraded": min(campaign.n_degraded * pages.n_degraded, n_ordinary),
+        "n_repeat": min(n_repeat, n_ordinary),
+        "n_criteria": max(_count_tested(campaign), 1),
         "method": campaign.method,
         "layout": campaign.layout,
         "worker_test": campaign.worker_test,
@@ -142,6 +144,8 @@ def plan_defaults(campaign: Campaign) -> dict[str, Any]:
     found |= _of_method(campaign)
     if n_systems > 1:
         found["n_systems"] = n_systems
+    elif campaign.layout != Layout.POOLED:
+        found["n_systems"] = max(n_ordinary, 2)  # each item of a HIT is of another system
     if n_sources:
         found["n_sources"] = n_sources
     if campaign.reward:
@@ -158,15 +162,44 @@ def _of_method(campaign: Campaign) -> dict[str, Any]:
     found_levels = (each.response_kind.levels(each.settings) for each in campaign.criteria.all())
     levels = [len(known) for known in found_levels if known]
     found: dict[str, Any] = {"n_levels": levels[0]} if levels else {}
-    return found | FIRST_DIFFERENCES.get(campaign.method, {})
+    if campaign.page_kind == PageKind.COMPARISON:
+        found["outputs_per_page"] = campaign.outputs_per_page
+    planned = PLANNED.get(campaign.method)
+    return found | dict(planned.first_values if planned else {})
 
 
-def _hits_to_cover(campaign: Campaign, n_sources: int) -> int:
-    """Return how many HITs rate each output once; of chats there are as many as somebody builds."""
+def _count_tested(campaign: Campaign) -> int:
+    """Return on how many criteria an item is tested; those of whole documents are of no item."""
+    tested = find_tested(campaign, campaign.criteria.all())
+    is_of_documents = campaign.page_kind == PageKind.DOCUMENT
+    return sum(not is_of_documents or each.scope != Scope.PAGE for each in tested)
+
+
+class _Pages(NamedTuple):
+    """How many outputs a page has, how many items a plan takes it for, and how many are degraded on a degraded page."""
+
+    n_outputs: int
+    n_items: int
+    n_degraded: int
+
+    @classmethod
+    def of(cls, campaign: Campaign) -> "_Pages":
+        """Return those of a campaign: a comparison is one item, or several outputs are one each, as segments are."""
+        if campaign.page_kind == PageKind.DOCUMENT:
+            return cls(*[count_segments(campaign) or _SEGMENTS] * 3)
+        if campaign.page_kind == PageKind.OUTPUT:
+            return cls(1, 1, 1)
+        planned = PLANNED.get(campaign.method)
+        n_items = campaign.outputs_per_page if planned and not planned.is_page else 1
+        return cls(campaign.outputs_per_page, n_items, 1)
+
+
+def _hits_to_cover(campaign: Campaign, n_sources: int, n_of_page: int) -> int:
+    """Return how many HITs show each output once; of chats there are as many as somebody builds."""
     if campaign.is_live:
         return 30
     n_outputs = Output.objects.filter(source__campaign=campaign, system__is_degraded=False).count()
-    n_each = campaign.n_ordinary if campaign.layout == Layout.POOLED else n_outputs / max(n_sources, 1)
+    n_each = campaign.n_ordinary * n_of_page if campaign.layout == Layout.POOLED else n_outputs / max(n_sources, 1)
     return max(ceil(n_outputs / max(n_each, 1)), 1)
 
 

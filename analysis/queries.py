@@ -191,9 +191,10 @@ def get_job_of_run(user: User, run_id: UUID) -> Job | None:
     return get_object_or_404(runs, pk=run_id).job
 
 
-def list_comparable_results(user: User) -> QuerySet[AnalysisRun]:
-    """Return every finished study of direct assessment that the user may see, newest first, without the reports."""
-    return runs_seen_by(user).filter(_IS_STUDY, finished_at__isnull=False).defer(*OWN_LARGE)
+def list_comparable_results(user: User, method: str | None = None) -> QuerySet[AnalysisRun]:
+    """Return every finished result, of one method if it is named, that the user may see; newest first, no reports."""
+    is_of = _IS_STUDY if method == DEFAULT_METHOD else Q(settings__method=method) if method else Q()
+    return runs_seen_by(user).filter(is_of, finished_at__isnull=False).defer(*OWN_LARGE)
 
 
 def has_degraded(ratings_file: RatingsFile) -> bool:

@@ -28,7 +28,7 @@ report.json     everything that was computed
 tables/         the results as CSV and LaTeX
 {texts}
 With evalsite {version} (pipx install evalsite=={version}) this command, in this folder, prints summary.json and writes
-the tables again, both byte for byte:
+the tables again, both byte for byte (on another kind of processor some numbers may differ in their last digits):
 
     evalsite analyse responses.csv --protocol protocol.json --out again --no-figures --format json
 

@@ -116,6 +116,11 @@ class Section:
     page: str = "run"
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        return not (self.finding or self.tables or self.figures)
+
+    @property
     def tables_shown(self) -> list[Table]:
         """The tables that a page shows."""
         return [table for table in self.tables if Output.PAGE in table.output]

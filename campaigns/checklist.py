@@ -14,7 +14,7 @@ from campaigns.design.paging import PageKind
 from campaigns.design.stopping import StoppingRule
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
 from campaigns.hit_queries import compared_in_hit
-from campaigns.methods import methods, reads
+from campaigns.methods import methods, options_for, reads
 from campaigns.models import Campaign, Chatbot, Criterion
 from campaigns.protocols import get_protocol
 from campaigns.queries import Contents, contents_of, find_tested, list_chatbots, proposed_settings
@@ -242,6 +242,13 @@ def _criteria(campaign: Campaign, criteria: list[Criterion]) -> Step:
     if problem := next(filter(None, (_unfit(campaign, each) for each in criteria)), "") or _long(campaign, criteria):
         return Step("criteria", "Criteria", "campaigns:criteria", "todo", problem)
     method = methods[campaign.method]
+    try:
+        options_for(
+            method, campaign.method_options, [each for each in criteria if each.scope in campaign.scopes_of_systems]
+        )
+    except DomainError as error:
+        text = f"The options of the response method do not fit them. {error.message}"
+        return Step("criteria", "Criteria", "campaigns:settings", "error", text)
     if campaign.worker_test == NO_TEST and not any(reads(method, each) for each in criteria):
         text = (
             f"{method.title}, the response method, cannot read the answers on any of them: they are among the "

@@ -166,7 +166,7 @@ def compared_in_hit(campaign: Campaign) -> Compared:
     if not campaign.has_given_hits:
         n_pairs = 0 if campaign.is_live and not campaign.compares_chats else campaign.n_degraded
         pages = Compared(n_pairs, campaign.n_degraded, campaign.n_ordinary, n_alike)
-        return pages.times(_segments_per_document(campaign)) if campaign.page_kind == PageKind.DOCUMENT else pages
+        return pages.times(count_segments(campaign) or 1) if campaign.page_kind == PageKind.DOCUMENT else pages
     twin = HitItem.objects.filter(hit=OuterRef("hit"), output=OuterRef("output"), kind=Kind.ORDINARY)
     is_degraded = Q(kind=Kind.DEGRADED)
     of_hits = HitItem.objects.filter(hit__campaign=campaign).order_by().annotate(has_twin=Exists(twin)).values("hit")
@@ -188,10 +188,11 @@ def count_alike(campaign: Campaign) -> int:
     return campaign.outputs_per_page if tested and all(each.response_kind.compares for each in tested) else 2
 
 
-def _segments_per_document(campaign: Campaign) -> int:
+def count_segments(campaign: Campaign) -> int:
+    """Return how many segments a document has in the mean; 0 without documents. One query."""
     of_documents = campaign.sources.exclude(document="").order_by()
     found = of_documents.aggregate(n_segments=Count("pk"), n_documents=Count("document", distinct=True))
-    return found["n_segments"] // max(found["n_documents"], 1) or 1
+    return int(found["n_segments"] // max(found["n_documents"], 1))
 
 
 def list_items(campaign: Campaign, number: int) -> list[HitItem]:

@@ -23,6 +23,13 @@ class Answered(Protocol):
     def settings(self) -> Mapping[str, Any]: ...  # noqa: D102
 
 
+class Named(Answered, Protocol):
+    """The same with its name."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+
 class Scoped(Protocol):
     """What is asked of something, as a criterion is."""
 
@@ -45,6 +52,23 @@ def whole_before_replies(criteria: Iterable[AnyScoped]) -> list[AnyScoped]:
 def reads(method: type[CampaignMethod], criterion: Answered) -> bool:
     """Tell whether a method can read the answers on a criterion."""
     return method.reads(get_response_kind(criterion.response), criterion.settings)
+
+
+def options_for(
+    method: type[CampaignMethod], options: Mapping[str, Any], criteria: Iterable[Named]
+) -> Mapping[str, Any]:
+    """Return the options by which a method analyses answers on these criteria: those set, and those that follow.
+
+    Criteria that it cannot read say nothing. Raises DomainError `bad_settings` for options that do not fit the others.
+    """
+    return method().with_offered(
+        options,
+        {
+            each.name: get_response_kind(each.response).offered(each.settings)
+            for each in criteria
+            if reads(method, each)
+        },
+    )
 
 
 def list_methods_for(criteria: Iterable[Answered]) -> list[type[CampaignMethod]]:

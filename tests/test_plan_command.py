@@ -178,18 +178,120 @@ def test_comparisons_are_planned_by_the_share_of_votes_that_the_better_one_wins(
     assert found["variance_parts"] == {}
 
 
+def test_scores_of_segments_are_planned_in_points(pilot):
+    found = json_plan("--method", "esa", *DESIGN, "--pilot", pilot, "--protocol", "mrc-adequacy")
+    assert found["findings"][0].startswith(
+        "With 12 workers × 1 HIT of 20 segments, a difference of 9 points between two systems"
+    )
+    assert found["model"]["source"] == "pilot"
+    assert set(found["variance_parts"]) == {"workers", "outputs", "residual"}
+
+
+def test_marked_errors_are_planned_in_points_of_penalty():
+    found = json_plan("--method", "spans", *DESIGN[:8], "--difference", 0.5, "--simulations", 2)
+    assert (
+        "12 workers × 1 HIT of 20 segments, a difference of 0.5 points of penalty per segment" in found["findings"][0]
+    )
+    assert "points of penalty" in found["findings"][1]
+    assert found["planned"]["sources"] == 30
+    assert found["model"]["sd"]["penalty"] == 2.3
+    text, _ = plan("--method", "spans", *DESIGN[:8], "--difference", 0.5, "--simulations", 2)
+    assert "share of major errors" in text
+
+
+@pytest.mark.parametrize(
+    ("method", "words", "unit", "test"),
+    [
+        ("choice", "20 answers, a difference of 8 percentage points of good answers", "percentage points", "none"),
+        ("ssa", "20 ordinary items, a difference of 8 percentage points of SSA", "percentage points", "sign"),
+        ("fact_count", "a difference of 8 percentage points of F", "percentage points", "paired-wilcoxon"),
+        ("edits", "20 outputs, a difference of 8 points of HTER", "points of HTER", "paired-wilcoxon"),
+    ],
+)
+def test_shares_are_planned_in_percentage_points(method, words, unit, test):
+    found = json_plan("--method", method, *DESIGN[:8], "--difference", 8, "--simulations", 2)
+    assert words in found["findings"][0]
+    assert f" {unit}." in found["findings"][1]
+    assert found["settings"]["design"]["worker_test"] == test
+    assert (found["settings"]["design"]["n_degraded"] == 0) == (test == "none")
+    assert 1 < found["planned"]["half_width"] < 100
+
+
+def test_sensible_and_specific_replies_of_live_chats_are_planned():
+    found = json_plan(
+        *("--method", "ssa", "--systems", 5, "--workers", 20, "--items", 4, "--difference", 8, "--simulations", 2),
+        *("--layout", "by-system"),
+    )
+    assert "of 4 ordinary chats, a difference of 8 percentage points of SSA" in found["findings"][0]
+    assert found["planned"]["ratings_per_system"] == 20 * 4 * 14 / 5
+
+
 def test_levels_are_planned_in_levels():
     found = json_plan("--method", "ordinal", "--levels", 7, *DESIGN[:8], "--difference", 0.5, "--simulations", 2)
     assert "a difference of 0.5 of 7 levels between two systems" in found["findings"][0]
     assert "levels" in found["findings"][1]
 
 
+def test_magnitudes_are_planned_as_ratios():
+    found = json_plan("--method", "magnitude", *DESIGN[:8], "--difference", 1.3, "--simulations", 2)
+    assert found["findings"][0].startswith(
+        "With 12 workers × 1 HIT of 20 magnitudes, a system whose values are 1.3 times as large"
+    )
+    assert found["planned"]["sources"] == 30
+    assert "of the log ratio" in found["findings"][1]
+    text, _ = plan("--method", "magnitude", *DESIGN[:8], "--difference", 1.3, "--simulations", 2)
+    assert "A value 30 points higher is twice as large" in text
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("ranking", "20 rankings, a system that is placed above its neighbour in rank on 70 % of the pages with both"),
+        ("best_worst", "20 choices, a system whose output is the better one on 70 % of the pages with its neighbour’s"),
+    ],
+)
+def test_pages_of_several_outputs_are_planned_by_how_often_the_better_one_is_above(method, words):
+    found = json_plan("--method", method, *DESIGN[:8], "--difference", 70, "--simulations", 2)
+    assert found["settings"]["design"]["worker_test"] == "sign"
+    assert found["settings"]["outputs_per_page"] == 4
+    assert words in found["findings"][0]
+    assert found["planned"]["ratings_per_system"] == 12 * 20 * 4 / 4
+    assert found["variance_parts"] == {}
+    text, _ = plan("--method", method, *DESIGN[:6], "--difference", 70, "--simulations", 2, "--outputs-per-page", 3)
+    assert "as is assumed" in text
+
+
+def test_a_pilot_of_scores_says_nothing_of_magnitudes(pilot):
+    with pytest.raises(CommandError, match="Plan magnitudes without one"):
+        plan(*DESIGN[:8], "--method", "magnitude", "--difference", 1.3, "--pilot", pilot, "--protocol", "mrc-adequacy")
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
+        (("--method", "magnitude", "--difference", 1), "write more than 1 and at most 10"),
+        (("--method", "magnitude", "--difference", 20), "write more than 1 and at most 10"),
+        (
+            ("--method", "magnitude", "--difference", 1.2, "--layout", "by-system", "--items", 4),
+            "no plan for magnitudes of live chats",
+        ),
         (("--method", "preference", "--difference", 40), "more than 50 and less than 100"),
         (("--method", "preference", "--difference", 60, "--worker-test", "paired-t"), "tested by the sign test"),
-        (("--method", "preference", "--difference", 60, "--criteria", 2), "Strengths are of one criterion"),
+        (("--method", "preference", "--difference", 60, "--criteria", 2), "A plan for comparisons has one criterion"),
+        (("--method", "ranking", "--difference", 50), "more than 50 and less than 100"),
+        (("--method", "ranking", "--difference", 60, "--outputs-per-page", 5), "with 4 systems it can show 2 to 4"),
+        (("--method", "best_worst", "--difference", 60, "--outputs-per-page", 2), "it can show 3 to 4"),
+        (("--method", "ranking", "--difference", 60, "--worker-test", "paired-t"), "tested by the sign test"),
+        (("--method", "ranking", "--difference", 60, "--criteria", 2), "A plan for rankings has one criterion"),
+        (("--method", "ranking", "--difference", 60, "--degraded", 2), "Nobody can pass the worker test"),
+        (("--method", "spans", "--difference", 4), "with 4 systems it must be above 0 and at most 3.17"),
+        (("--method", "spans", "--difference", 1, "--layout", "by-system", "--items", 4), "no plan for marked errors"),
+        (
+            ("--method", "choice", "--difference", 40),
+            "evenly spaced around 50 %, it must be above 0 and less than 33.3",
+        ),
+        (("--method", "choice", "--difference", 5, "--worker-test", "sign"), "tested by no worker test: choose “none”"),
+        (("--method", "edits", "--difference", 25), "around 70 %, it must be above 0 and less than 20"),
         (("--method", "ordinal", "--difference", 9), "of 5 levels it must be above 0 and at most 4"),
         (("--method", "ordinal", "--difference", 1, "--levels", 40), "a plan is for 2 to 11"),
         (

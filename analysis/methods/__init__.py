@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from analysis.methods.replication import replication_section
 from analysis.response_methods import method_of
 from analysis.sections import Figure, Output, Section, Table
 from analysis.study import Study
@@ -52,7 +53,9 @@ def list_methods() -> list[Method]:
 def sections_of(report: Report, page: str | None = None) -> list[Section]:
     """Return every section of a report, whatever version made it; of one page of a run, if one is named."""
     method = method_of(report)
-    return method.sections(report) if page is None else method.sections_on(report, page)
+    if page is not None:
+        return method.sections_on(report, page)
+    return [*method.sections(report), *replication_section(report)]
 
 
 def tables_of(report: Report, output: Output) -> list[Table]:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from analysis.agreement_figures import draw_heat, draw_heat_scale, heat_cell, name_room
 from analysis.curves import short_label
 from analysis.methods import Method
-from analysis.methods.replication import replication_section
 from analysis.results import Comparison, RankedSystem, Ranking, get_comparisons, get_ranking, get_workers
 from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.conduct import References
@@ -95,14 +94,13 @@ class DirectAssessment(Method):
         return {"intervals": intervals, "worker_table": _worker_table(study)}
 
     def sections(self, report: Report) -> list[Section]:
-        """Return ranking, raw means, distribution of z, significance, workers, and agreement with an original run."""
+        """Return ranking, raw means, distribution of z, significance and workers."""
         return [
             Section("ranking", "Ranking", tables=[systems_table(report), compact_table(report)]),
             Section("raw", "Raw means", tables=_raw_tables(report)),
             _significance(report),
             *_workers(report),
             _boxes(report),
-            *replication_section(report),
         ]
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from analysis.agreement import measure_agreement
 from analysis.methods import Method
 from analysis.sections import COLUMN_IN, Column, Figure, Output, Section, Table, Theme
-from analysis.stats.agreement import Level, categorise, cohen_kappa, pairs_within, tolerance_chance, tolerance_kappa
+from analysis.stats.agreement import categorise, cohen_kappa, pairs_within, tolerance_chance, tolerance_kappa
+from analysis.stats.krippendorff import Level
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Floats, Mask, Ratings, or_none
 from analysis.stats.reliability import (

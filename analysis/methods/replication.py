@@ -1,14 +1,19 @@
 """How far a run agrees with the one that it replicates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
+
+import numpy as np
 
 from analysis.sections import Column, Output, Section, Table
 from analysis.stats.correlation import correlate, share_same_conclusions
 from analysis.stats.ratings import Floats, or_nan, or_none
 
 CONCLUSION_ALPHAS = (0.1, 0.05)
+Report = Mapping[str, Any]
+ScoreOf = Callable[[Mapping[str, Any], str | None], float | None]
+"""The score of a system, a row of a summary, on a criterion; overall for None."""
 
 
 def compare_runs(original: dict[str, Any], replication: dict[str, Any]) -> dict[str, Any]:
@@ -16,23 +21,41 @@ def compare_runs(original: dict[str, Any], replication: dict[str, Any]) -> dict[
 
     `systems` lists them as the original ranks them; correlations that are undefined are None.
     """
-    first = {row["system"]: row for row in original["systems"]}
-    second = {row["system"]: row for row in replication["systems"]}
-    common = [name for name in first if name in second]
-    shared = shared_criteria(original, replication)
+    common = _common(original, replication)
+    p = [p_between(common, each["significance"]) for each in (original, replication)]
+    return _agreement((original, replication), common, score_of, p)
+
+
+def compare_scores(original: Report, replication: Report) -> dict[str, Any]:
+    """Return the same of two reports of any other response method: of its scores, and of its tests of pairs."""
+    summaries = original["summary"], replication["summary"]
+    common = _common(*summaries)
+    return _agreement(summaries, common, plain_score_of, [p_of_pairs(common, each) for each in (original, replication)])
+
+
+def _common(original: Report, replication: Report) -> list[str]:
+    """Return the systems of both summaries, as the first ranks them."""
+    second = {row["system"] for row in replication["systems"]}
+    return [row["system"] for row in original["systems"] if row["system"] in second]
+
+
+def _agreement(
+    summaries: tuple[Report, Report], common: Sequence[str], score: ScoreOf, p: Sequence[Floats]
+) -> dict[str, Any]:
+    first, second = ({row["system"]: row for row in each["systems"]} for each in summaries)
+    shared = shared_criteria(*summaries)
 
     def correlation(criterion: str | None = None) -> dict[str, float | None]:
-        mine, theirs = ([score_of(rows[name], criterion) for name in common] for rows in (first, second))
+        mine, theirs = ([score(rows[name], criterion) for name in common] for rows in (first, second))
         found = correlate(or_nan(mine), or_nan(theirs))
         return {name: or_none(value) for name, value in asdict(found).items()}
 
-    p_original, p_replication = (p_between(common, each["significance"]) for each in (original, replication))
     return {
-        "systems": common,
+        "systems": list(common),
         "overall": correlation(),
         "criteria": {name: correlation(name) for name in shared},
         "same_conclusions": {
-            f"{alpha:g}": or_none(share_same_conclusions(p_original, p_replication, range(len(common)), alpha))
+            f"{alpha:g}": or_none(share_same_conclusions(p[0], p[1], range(len(common)), alpha))
             for alpha in CONCLUSION_ALPHAS
         },
     }
@@ -48,6 +71,26 @@ def score_of(row: Mapping[str, Any], criterion: str | None, kind: str = "z") -> 
     """Return the z, or raw mean, of a system of a summary on a criterion; overall for None."""
     score: float | None = row[kind] if criterion is None else row["criteria"][criterion][kind]
     return score
+
+
+def plain_score_of(row: Mapping[str, Any], criterion: str | None) -> float | None:
+    """Return the score of a system of a summary that any method but direct assessment made."""
+    score: float | None = row["score"] if criterion is None else row["criteria"][criterion]
+    return score
+
+
+def p_of_pairs(systems: Sequence[str], report: Report) -> Floats:
+    """Return one-sided p that each of these systems is better than each other, (n, n), NaN where that was not tested.
+
+    The pairs of a report, if its method tests any, have the better system first and a two-sided p, twice the one-sided.
+    """
+    place = {name: k for k, name in enumerate(systems)}
+    p: Floats = np.full((len(systems), len(systems)), np.nan)
+    for row in report.get("pairs", ()):
+        i, j = (place.get(name) for name in row["systems"])
+        if i is not None and j is not None and row["p"] is not None:
+            p[i, j], p[j, i] = row["p"] / 2, 1 - row["p"] / 2
+    return p
 
 
 def p_between(systems: Sequence[str], significance: Mapping[str, Any]) -> Floats:
@@ -79,8 +122,8 @@ def agreement_table(found: Mapping[str, Any]) -> Table:
     return Table(
         "replication",
         "Correlations of the two runs",
-        f"How far this run and the one that it replicates agree on the z of {len(found['systems'])} systems that both "
-        "rate, by the newest results of each.",
+        f"How far this run and the one that it replicates agree on the scores of {len(found['systems'])} systems that "
+        "both rate, by the newest results of each.",
         [Column("Criterion"), Column("Pearson's r"), Column("Spearman's ρ"), Column("Kendall's τ")],
         [[name, *values.values()] for name, values in {"Overall": found["overall"], **criteria}.items()],
         output=Output.PAGE,

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,23 @@ class PlainRows:
             text={name: TextColumn(column.codes[rows], column.labels) for name, column in self.text.items()},
             numbers={name: values[rows] for name, values in self.numbers.items()},
         )
+
+    def with_used_labels(self) -> "PlainRows":
+        """Return the same rows without workers, systems, sources and criteria that none of them has."""
+        plural = dict(zip(_LABELS, ("workers", "systems", "sources", "criteria"), strict=True))
+        changed: dict[str, Any] = {}
+        for name, names in plural.items():
+            there, changed[name] = np.unique(getattr(self, name), return_inverse=True)
+            changed[names] = [getattr(self, names)[code] for code in there]
+        return replace(self, **changed)
+
+    def without_repeats(self) -> "PlainRows":
+        """Return the rows that are no repeats, with the labels that a file without repeats would have."""
+        is_once = self.kind != Kind.REPEAT
+        if is_once.all():
+            return self
+        rows = self.take(is_once).with_used_labels()
+        return replace(rows, assignment=np.unique(rows.assignment, return_inverse=True)[1])
 
     @property
     def judgement(self) -> NDArray[np.int64]:

@@ -7,18 +7,20 @@ from functools import partial
 from math import ceil, isnan
 from typing import Any
 
+from analysis.planning.methods import planned_method
+from analysis.planning.methods.planned import PlannedMethod
 from analysis.planning.pilot import Pilot
-from analysis.planning.planned_methods import PlannedMethod, planned_method
 from analysis.response_methods import DEFAULT
 from analysis.stats.designs import PlannedDesign, change_designs, with_workers
 from analysis.stats.power import P_BELOW, TARGET, DesignPower, Power, search_workers
 from analysis.stats.prediction_powered import predict_saving
 from campaigns.design.composition import Layout
-from campaigns.design.worker_test import WORKER_TESTS, Compared, smallest_p_value
+from campaigns.design.worker_test import WORKER_TESTS, smallest_p_value
 from evalsite.lib.errors import DomainError
 
 SIMULATIONS, SEED = 200, 1
 LEVELS, MOST_LEVELS = 5, 11
+OUTPUTS_PER_PAGE = 4
 MOST_SIMULATIONS, MOST_WORKERS, MOST_ITEMS, MOST_SYSTEMS, MOST_RATINGS = 2000, 2000, 500, 100, 200_000
 _MIN_PER_HOUR = 60
 Say = Callable[[int, int, str], None]
@@ -30,9 +32,9 @@ class PlanSettings:
 
     `reward` and `fee` are for one worker's HIT; `fee_if_doubled` is the fee if twice as many workers rate each HIT,
     None if it is the same. `minutes` is how long a HIT takes, `hits_per_day` how many are finished in a day.
-    `difference` is between neighbours in rank, in the unit of the response method `method`: points of 100; levels, of
-    which there are `n_levels`; or per cent of the decided votes that the better one wins. `careless` is the share of
-    careless workers; None: as assumed, or as in the pilot.
+    `difference` is between neighbours in rank, as the response method `method` says it, for instance in points of 100.
+    `n_levels` is of ordered levels, `outputs_per_page` of rankings and choices of the best and the worst. `careless` is
+    the share of careless workers; None: as assumed, or as in the pilot.
     """
 
     design: PlannedDesign
@@ -49,11 +51,12 @@ class PlanSettings:
     hits_per_day: float | None = None
     method: str = DEFAULT
     n_levels: int = LEVELS
+    outputs_per_page: int = OUTPUTS_PER_PAGE
 
     @property
     def planned_method(self) -> PlannedMethod:
         """How campaigns are simulated; raises DomainError `bad_plan` for a method without a plan."""
-        return planned_method(self.method, self.difference, self.n_levels)
+        return planned_method(self.method, self.difference, self.n_levels, self.outputs_per_page)
 
     def __post_init__(self) -> None:
         _check(self)
@@ -84,22 +87,22 @@ def _check(settings: PlanSettings) -> None:
     design = settings.design
     if not 2 <= settings.n_levels <= MOST_LEVELS:
         raise _bad(f"There are {settings.n_levels} levels; a plan is for 2 to {MOST_LEVELS}.")
-    settings.planned_method.check(design)
+    method = settings.planned_method
+    method.check(design)
     if not P_BELOW < settings.target < 1:
         raise _bad(f"The power that is wanted is {settings.target:g}; it must lie between {P_BELOW:g} and 1.")
+    n_shown = method.responses_of_item(design)
     limits = (
         ("workers", design.n_workers, MOST_WORKERS),
         ("items in a HIT", design.hit_size, MOST_ITEMS),
         ("systems", design.n_systems, MOST_SYSTEMS),
-        ("ratings", design.n_assignments * design.hit_size * design.n_criteria, MOST_RATINGS),
+        ("ratings", n_shown * design.n_assignments * design.hit_size * design.n_criteria, MOST_RATINGS),
         ("simulated campaigns", settings.n_simulations, MOST_SIMULATIONS),
     )
     for what, n, most in limits:
         if n > most:
             raise _bad(f"There are {n:,} {what}; a plan is simulated with at most {most:,}.")
-    n_pairs = 0 if design.layout == Layout.BY_SYSTEM else design.n_degraded
-    compared = Compared(n_pairs, design.n_degraded, design.n_ordinary)
-    least = smallest_p_value(design.worker_test, compared.times(design.n_criteria * design.hits_per_worker))
+    least = smallest_p_value(design.worker_test, method.compared(design))
     if least >= P_BELOW:
         raise _bad(
             f"Nobody can pass the worker test ({WORKER_TESTS[design.worker_test].name}): with {design.n_degraded} "
@@ -140,6 +143,8 @@ def make_plan(
         Called with designs done, designs in all, and what is simulated now.
     """
     design, method, target = settings.design, settings.planned_method, settings.target
+    if pilot:
+        method.refuse_pilot()
     model = method.model_for(design, pilot.model if pilot else None, settings.careless)
     changes = change_designs(design)
     if not method.has_sources:
@@ -182,7 +187,7 @@ def make_plan(
 
 def _row(settings: PlanSettings, point: DesignPower) -> dict[str, Any]:
     """Return a design with what it finds, costs and takes; undefined numbers are None."""
-    design, found = point.design, point.found
+    design, found, method = point.design, point.found, settings.planned_method
     is_chat = design.layout == Layout.BY_SYSTEM
     return {
         "workers": design.n_workers,
@@ -190,9 +195,9 @@ def _row(settings: PlanSettings, point: DesignPower) -> dict[str, Any]:
         "workers_per_hit": design.workers_per_hit,
         "hits": design.n_hits,
         "assignments": design.n_assignments,
-        "sources": None if not settings.planned_method.has_sources or is_chat else design.n_sources,
+        "sources": None if not method.has_sources or is_chat else design.n_sources,
         "items": design.n_ordinary,
-        "ratings_per_system": design.ratings_per_system,
+        "ratings_per_system": design.ratings_per_system * method.responses_of_item(design),
         "workers_counted": found.workers_counted,
         "ratings_per_system_counted": found.ratings_counted,
         "power": found.power,

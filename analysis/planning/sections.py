@@ -5,9 +5,10 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from analysis.planning.planned_methods import PlannedMethod, planned_method
+from analysis.planning.methods import planned_method
+from analysis.planning.methods.planned import PlannedMethod
 from analysis.response_methods import DEFAULT
-from analysis.sections import COLUMN_IN, Cell, Column, Figure, Section, Table, Theme
+from analysis.sections import COLUMN_IN, Column, Figure, Section, Table, Theme
 from analysis.stats.variance import COMPONENTS
 from campaigns.design.composition import Layout
 from evalsite.lib.words import counted
@@ -67,7 +68,8 @@ def planned_words(settings: Mapping[str, Any]) -> str:
 
 
 def _method(settings: Mapping[str, Any]) -> PlannedMethod:
-    return planned_method(settings.get("method", DEFAULT), settings["difference"], settings.get("n_levels", 0))
+    numbers = (settings.get(name, 0) for name in ("n_levels", "outputs_per_page"))
+    return planned_method(settings.get("method", DEFAULT), settings["difference"], *numbers)
 
 
 def _width(plan: Plan, number: float) -> str:
@@ -134,7 +136,7 @@ def _by_system(plan: Plan, row: Plan) -> str:
 
 
 def _responses(plan: Plan) -> str:
-    return "votes" if _method(plan["settings"]).item == "comparison" else "ratings"
+    return _method(plan["settings"]).responses
 
 
 def _of_pilot(plan: Plan) -> str:
@@ -275,38 +277,10 @@ def _changes_table(plan: Plan) -> Table:
 
 
 def _model_table(plan: Plan) -> Table:
-    sd, is_pilot = plan["model"]["sd"], plan["model"]["source"] == "pilot"
-    if "taste" in sd:
-        return _vote_model_table(sd)
-    names = {
-        "worker": "worker",
-        "liking": "worker × system",
-        "source": "source",
-        "output": "source × system",
-        "residual": "residual",
-        "criterion": "item × criterion",
-    }
-    rows = [[words, sd[name]] for name, words in names.items()]
-    origin = "estimated from the pilot" if is_pilot else "rounded from two public studies"
-    caption = (
-        f"Standard deviations in points of 100, {origin}. {100 * sd['careless']:.0f} % of the workers are taken to be "
-        f"careless; degraded items are rated {sd['degradation']:.0f} points lower."
-    )
-    return Table("model", "How ratings are taken to vary", caption, [Column("effect"), Column("SD", 1)], rows)
-
-
-def _vote_model_table(model: Mapping[str, float]) -> Table:
-    names = {
-        "taste": "strength of a system, between workers (SD)",
-        "log_tie": "ties (δ)",
-        "degradation": "degraded outputs, weaker by",
-    }
-    rows: list[list[Cell]] = [[words, model[name]] for name, words in names.items()]
-    caption = (
-        "Natural logs of odds, assumed. A difference of 1.1 are odds of 3 to 1. "
-        f"{100 * model['careless']:.0f} % of the workers are taken to vote at random."
-    )
-    return Table("model", "How votes are taken to vary", caption, [Column("effect"), Column("log odds", 2)], rows)
+    model = plan["model"]
+    found = _method(plan["settings"]).describe_model(model["sd"], is_pilot=model["source"] == "pilot")
+    columns = [Column("effect"), Column(found.column, found.decimals)]
+    return Table("model", "How responses are taken to vary", found.caption, columns, found.rows)
 
 
 def _pilot_table(plan: Plan) -> Table:

@@ -31,7 +31,7 @@ OPTIONS = (
     *("alpha", "worker_test", "scale", "score_columns", "unit", "comparison"),
     *("dialogues", "assignments", "corpus", "sources", "metrics"),
 )
-"""Options of `manage.py analyse` that a method takes, or does not know. `compare` is one of a `ReplicableMethod`."""
+"""Options of `manage.py analyse` that a method takes, or does not know."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
     A report is JSON: `summary`, `warnings` ({"code", "count", "message", "examples"}), `notes` (sentences), `settings`,
     and whatever the sections are made from; undefined numbers are None. `summary` has `method`, `higher_is_better`,
     `criteria` and `systems`, as `system_scores.summarise_systems` makes them; that of direct assessment is older and
-    has its own keys. What a report says of each worker is in `worker_table`, as `workers.worker_table` makes it.
+    has its own keys. What a report says of each worker is in `worker_table`, as `workers.worker_table` makes it, and of
+    every two systems in `pairs`, as `system_scores.list_pairs` does: results are compared by these.
 
     `takes`: those of `OPTIONS` that the method knows.
     `options`: those of the settings (`AnalysisSettings.options`) that the method knows.
@@ -166,17 +167,18 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         found = self.sections(report)
         return found[:1] if page == FIRST_PAGE else [section for section in found[1:] if section.page == page]
 
-    def own_pages(self, report: Report) -> list[Section]:
-        """Return the sections that have a page of their own each: those after the ranking that name no other page."""
-        return [section for section in self.sections(report)[1:] if section.page == FIRST_PAGE]
-
-
-class ReplicableMethod(ResponseMethod[Data]):
-    """A method that also compares a study with the one it replicates."""
-
-    @abstractmethod
     def compare(self, original: Report, report: Report) -> dict[str, Any]:
         """Return how far a report agrees with the one it replicates, as JSON."""
+        from analysis.methods.replication import compare_scores
+
+        return compare_scores(original, report)
+
+    def own_pages(self, report: Report) -> list[Section]:
+        """Return the sections that have a page of their own each: those after the ranking that name no other page.
+
+        Those that have nothing to show have none.
+        """
+        return [section for section in self.sections(report)[1:] if section.page == FIRST_PAGE and not section.is_empty]
 
 
 # Campaigns have the same registry, and know less of what is in it.
@@ -199,8 +201,6 @@ def method_of(report: Report) -> ResponseMethod:
 
 
 def compare_by_method(original: Report, report: Report) -> dict[str, Any] | None:
-    """Return how far a report agrees with the one it replicates; None unless one method made, and compares, both."""
+    """Return how far a report agrees with the one it replicates; None unless one method made both."""
     method = method_of(report)
-    if type(method_of(original)) is not type(method) or not isinstance(method, ReplicableMethod):
-        return None
-    return method.compare(original, report)
+    return method.compare(original, report) if type(method_of(original)) is type(method) else None

@@ -21,8 +21,8 @@ from analysis.response_methods import (
     OPTIONS,
     PaperSentences,
     Progress,
-    ReplicableMethod,
     Report,
+    ResponseMethod,
     ResponsesFile,
 )
 from analysis.sections import Section, Table
@@ -44,7 +44,7 @@ class StudyData:
     metrics: SegmentScores | None = None
 
 
-class DirectAssessmentMethod(ReplicableMethod[StudyData]):
+class DirectAssessmentMethod(ResponseMethod[StudyData]):
     """The analysis of studies, whose parts are the methods of `settings.EVALSITE_METHODS`."""
 
     slug = DEFAULT

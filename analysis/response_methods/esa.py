@@ -19,6 +19,7 @@ from analysis.response_methods.system_scores import (
     summarise_systems,
     systems_section,
 )
+from analysis.response_methods.worker_agreement import Shown, agreement_section, describe_numbers
 from analysis.response_methods.workers import (
     JudgedWorkers,
     explain_workers,
@@ -31,6 +32,7 @@ from analysis.response_methods.workers import (
 from analysis.sections import Cell, Column, Section, Table
 from analysis.settings import AnalysisSettings
 from analysis.spans.marked import MarkedErrors, load_marked
+from analysis.stats.ratings import Mask
 from analysis.stats.segment_means import segment_means
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Kind
@@ -38,6 +40,15 @@ from evalsite.lib.words import counted
 
 CRITERION = "score"
 _LOWEST, _HIGHEST = 0.0, 100.0
+_AGREEMENT = (
+    "Scores of the same output, from raters who count, on ordinary items and on repeats. Difference: points between "
+    "two scores of an output, in the mean over outputs. α weighs squared differences; 0 is chance."
+)
+_SHOWN = Shown(
+    {"difference": Column("difference", 1), "alpha": Column("Krippendorff’s α", 2)},
+    "Two raters’ scores of an output are {difference:.1f} points apart in the mean.",
+    "Two scores that one rater gave an output are {difference:.1f} points apart in the mean.",
+)
 
 
 @dataclass(frozen=True)
@@ -119,6 +130,7 @@ class Esa(ResponseMethod[EsaData]):
             "summary": summary,
             "pairs": list_pairs(scores),
             **({"errors": _errors(data.marked, scores.order, given.systems, judged)} if data.marked else {}),
+            "agreement": {} if brief else _agreement(everything, is_counted),
             "worker_table": worker_table(judged, everything.worker, everything.assignment),
             **closing(settings, given.fingerprint, given.warnings, notes),
         }
@@ -128,7 +140,7 @@ class Esa(ResponseMethod[EsaData]):
         return judge_by_scores(data.scores, data.scores.score, match_twins(data.scores), settings)
 
     def sections(self, report: Report) -> list[Section]:
-        """Return the ranking and the pairs."""
+        """Return the ranking, the pairs, marked errors and how far raters agree."""
         by = in_words(report["summary"]["clusters"])
         caption = (
             f"Mean score of a segment, averaged over its raters, then over segments. Errors are clustered by {by}."
@@ -137,6 +149,7 @@ class Esa(ResponseMethod[EsaData]):
             systems_section(report, score="score", n="segments", caption=caption),
             pairs_section(report, caption="Differences of mean scores, the better system first."),
             *([_errors_section(report["errors"])] if "errors" in report else []),
+            agreement_section(report.get("agreement", {}), noun="output", caption=_AGREEMENT, shown=_SHOWN),
             *workers_section(report),
         ]
 
@@ -148,13 +161,25 @@ class Esa(ResponseMethod[EsaData]):
         return f"{by} {given}" if by else given
 
 
+def _agreement(data: PlainScores, is_counted: Mask) -> dict[str, Any]:
+    """Return how far raters agree on the same outputs; nothing without segments. `is_counted`: bool, (n,)."""
+    given = take(data, is_counted & (data.kind != Kind.DEGRADED))
+    if np.unique(given.segment).size < 2:
+        return {}
+    output = given.segment.astype(np.int64) * len(given.systems) + given.system
+    found: dict[str, Any] = {}
+    for code, name in enumerate(given.criteria):
+        rows = given.criterion == code
+        found |= describe_numbers({name: given.score[rows]}, output[rows], given.worker[rows])
+    return found
+
+
 def _errors(marked: MarkedErrors, order: list[int], systems: list[str], judged: JudgedWorkers) -> list[dict[str, Any]]:
     """Return how many outputs of each system were marked, and how many errors of each severity one has in the mean.
 
     Those of raters who do not count are left out.
     """
-    counting = {name for name, counts in zip(judged.names, judged.is_counted, strict=True) if counts}
-    is_counted = np.array([rater in counting for rater in marked.rater], bool)
+    is_counted = judged.counts(marked.rater)
     found = []
     for name in (systems[code] for code in order):
         is_of = is_counted & np.array([system == name for system in marked.system], bool)

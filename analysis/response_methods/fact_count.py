@@ -17,6 +17,7 @@ from analysis.response_methods.system_scores import (
     summarise_systems,
     systems_section,
 )
+from analysis.response_methods.worker_agreement import Shown, agreement_section, compared_rows, describe_numbers
 from analysis.response_methods.workers import JudgedWorkers, judge_rows, worker_parts, workers_in_words, workers_section
 from analysis.sections import Cell, Column, Section, Table
 from analysis.settings import AnalysisSettings
@@ -32,6 +33,14 @@ _COLUMNS = (
     RowColumn(("present", "n_present", "facts"), is_whole=True),
     RowColumn(("correct", "n_correct"), is_whole=True),
     RowColumn(("missing", "n_missing", "omitted"), is_whole=True),
+)
+_AGREEMENT = (
+    "Counts of the same output, from workers who count, on ordinary items and on repeats. Same: of two counts of an "
+    "output, and difference: facts between the two, in the mean over outputs. α weighs squared differences; 0 is "
+    "chance."
+)
+_SHOWN = Shown(
+    {"same": Column("same, %", 1), "difference": Column("difference", 2), "alpha": Column("Krippendorff’s α", 2)}
 )
 
 
@@ -52,8 +61,9 @@ class FactCount(ResponseMethod[PlainRows]):
             criterion=CRITERION,
             **file.reading,
             with_degraded=True,
+            with_repeats=True,
         )
-        if rows.n and _is_impossible(rows).all():
+        if rows.n and _is_impossible(rows.without_repeats()).all():
             raise DomainError(
                 "bad_counts",
                 "More facts are correct than present in every row. “present” counts all facts that an output states, "
@@ -74,6 +84,8 @@ class FactCount(ResponseMethod[PlainRows]):
         Rows in which more facts are correct than present are left out of them, and counted in a warning.
         """
         judged = self.judge(data, settings)
+        agreement = {} if brief else _agreement(data, judged)
+        data = data.without_repeats()
         of_summary, of_workers = worker_parts(data, judged, settings)
         data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
         is_impossible = _is_impossible(data)
@@ -115,22 +127,25 @@ class FactCount(ResponseMethod[PlainRows]):
                 }
                 for code in scores.order
             ],
+            "agreement": agreement,
             "worker_table": of_workers["worker_table"],
             **closing(settings, data.fingerprint, warnings, notes),
         }
 
     def judge(self, data: PlainRows, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers: whether they find fewer correct facts in degraded items."""
+        data = data.without_repeats()
         return judge_rows(data, data.numbers["correct"], settings)
 
     def sections(self, report: Report) -> list[Section]:
-        """Return the ranking by F, the pairs, and precision, recall and F both ways."""
+        """Return the ranking by F, the pairs, precision, recall and F both ways, and how far workers agree."""
         by = in_words(report["summary"]["clusters"])
         caption = f"Score: F over all facts of a system’s outputs (micro). Errors are clustered by {by}."
         return [
             systems_section(report, score="F", n="outputs", caption=caption, decimals=3),
             pairs_section(report, caption="Differences of F, the better system first.", decimals=3),
             _rates_section(report["rates"]),
+            agreement_section(report.get("agreement", {}), noun="output", caption=_AGREEMENT, shown=_SHOWN),
             *workers_section(report),
         ]
 
@@ -153,6 +168,14 @@ def _left_out(n: int) -> list[RatingsWarning]:
     """Return the warning of so many impossible rows."""
     said = f"More facts are correct than present in {counted(n, 'row')}. They are left out of the scores."
     return [RatingsWarning("bad_counts", n, said)] if n else []
+
+
+def _agreement(data: PlainRows, judged: JudgedWorkers) -> dict[str, Any]:
+    """Return how far workers agree on each count of the same outputs, without impossible rows."""
+    data = data.take(~_is_impossible(data))
+    rows, output = compared_rows(data, judged)
+    numbers = {name: values[rows] for name, values in data.numbers.items()}
+    return describe_numbers(numbers, output, data.worker[rows])
 
 
 def _sums(data: PlainRows) -> Mapping[str, tuple[Floats, Floats]]:

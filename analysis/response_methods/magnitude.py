@@ -22,8 +22,8 @@ from analysis.response_methods.worker_agreement import agreement_section, descri
 from analysis.response_methods.workers import JudgedWorkers, judge_rows, worker_parts, workers_in_words, workers_section
 from analysis.sections import Cell, Column, Section, Table
 from analysis.settings import AnalysisSettings
-from analysis.stats.agreement import Level
 from analysis.stats.codes import dense_ranks
+from analysis.stats.krippendorff import Level
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.segment_means import means_over_criteria
 from campaigns.design.composition import Kind

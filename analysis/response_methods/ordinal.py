@@ -129,10 +129,14 @@ class Ordinal(ResponseMethod[PlainScores]):
             "clusters": dict(scores.n_clusters),
             **worker_summary(judged),
         }
-        criteria = [
-            _criterion(name, found.of(code), given.of(code), levels, scores.systems.order)
-            for code, name in enumerate(data.criteria)
-        ]
+        criteria = (
+            []
+            if brief
+            else [
+                _criterion(name, found.of(code), given.of(code), levels, scores.systems.order)
+                for code, name in enumerate(data.criteria)
+            ]
+        )
         missing = [row["system"] for row in summary["systems"] if row["score"] is None]
         notes = explain_workers(judged, settings)
         n_degraded = int(np.count_nonzero(data.kind == Kind.DEGRADED))

@@ -24,6 +24,7 @@ from analysis.stats.arena import elo, glicko2
 from analysis.stats.bradley_terry import sign_test, win_matrix
 from analysis.stats.fewest_votes import fewest_votes
 from analysis.stats.ratings import or_none
+from analysis.stats.repeated_judgements import agreement_of_workers
 from analysis.votes.loading import VoteData, load_votes
 from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
@@ -171,7 +172,7 @@ def _agreement(data: VoteData, judged: JudgedWorkers, settings: AnalysisSettings
     item, _ = combined([(data.question, int(data.question.max()) + 1), (first, n), (second, n)])
     item = np.unique(item, return_inverse=True)[1]
     value = _VALUE[data.outcome] * np.where(is_turned, -1, 1)
-    return describe_agreement(value, item, data.worker, is_vote=True)
+    return describe_agreement(agreement_of_workers(value, item, data.worker, is_vote=True))
 
 
 def _order_effect(strengths: Strengths, n_left: int, n_right: int) -> dict[str, Any]:

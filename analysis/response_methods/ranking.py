@@ -33,6 +33,7 @@ from analysis.stats.bradley_terry import Outcome
 from analysis.stats.codes import dense_ranks
 from analysis.stats.rankings import friedman_test, implied_pairs, share_beaten
 from analysis.stats.ratings import Floats, or_nan, or_none
+from analysis.stats.repeated_judgements import agreement_of_workers
 from analysis.stats.segment_means import clustered_means
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
@@ -80,7 +81,8 @@ class Ranking(ResponseMethod[RankingData]):
         """
         judged = self.judge(data, settings)
         of_summary, of_workers = worker_parts(data, judged, settings)
-        agreement = self._agreement(data.take(judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED)))
+        compared = judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED)
+        agreement = None if brief else self._agreement(data.take(compared))
         data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
         n = len(data.systems)
         groups = with_several({"worker": data.worker[data.judgement], "source": data.source[data.judgement]})
@@ -138,7 +140,7 @@ class Ranking(ResponseMethod[RankingData]):
             )
         )
         value = np.where(first > second, -value, value)  # of the system with the lower code
-        return describe_agreement(value, item, data.worker[judgement], is_vote=True)
+        return describe_agreement(agreement_of_workers(value, item, data.worker[judgement], is_vote=True))
 
     def judge(self, data: RankingData, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers, by the criteria that the worker test uses."""

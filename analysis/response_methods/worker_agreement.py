@@ -1,30 +1,47 @@
 """How far workers agree with each other and with themselves, as a section of methods whose workers judge again."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from analysis.plain_rows.loading import PlainRows
 from analysis.response_methods import Report
+from analysis.response_methods.workers import JudgedWorkers
 from analysis.sections import Cell, Column, Section, Table, in_percent
-from analysis.stats.agreement import Level
-from analysis.stats.ratings import Codes, Floats, or_none
-from analysis.stats.repeated_judgements import agreement_of_workers
+from analysis.stats.krippendorff import Level
+from analysis.stats.ratings import Codes, Floats, Mask, or_none
+from analysis.stats.repeated_judgements import (
+    Agreement,
+    NumberAgreement,
+    agreement_of_numbers,
+    agreement_of_workers,
+)
+from campaigns.design.composition import Kind
 
 _WHO = {"between": "with each other", "within": "with themselves"}
+_IN_PERCENT = ("same", "opposite")
 
 
-def describe_agreement(
-    value: Floats, item: Codes, worker: Codes, *, is_vote: bool = False, level: Level = Level.ORDINAL
-) -> dict[str, Any] | None:
-    """Return `agreement_of_workers` as JSON, by `between` and `within`; None if nothing was judged twice."""
-    found = dict(zip(_WHO, agreement_of_workers(value, item, worker, is_vote=is_vote, level=level), strict=True))
-    if not any(each.n_items for each in found.values()):
+class Shown(NamedTuple):
+    """What a section says of agreement: the column of each number, by its name in the report, and the finding.
+
+    `between` and `within` are sentences with these names in braces, shares in per cent, for results on one criterion.
+    """
+
+    columns: Mapping[str, Column]
+    between: str = ""
+    within: str = ""
+
+
+def describe_agreement(found: Sequence[Agreement | NumberAgreement]) -> dict[str, Any] | None:
+    """Return what was found between and within workers as JSON; None if nothing was judged twice."""
+    if not any(each.n_items for each in found):
         return None
     return {
         who: {name: or_none(number) if isinstance(number, float) else number for name, number in asdict(each).items()}
-        for who, each in found.items()
+        for who, each in zip(_WHO, found, strict=True)
     }
 
 
@@ -45,32 +62,82 @@ def describe_by_criterion(
     for code, name in enumerate(names):
         rows = criterion == code
         _, item = np.unique(output[rows], return_inverse=True)
-        found[name] = describe_agreement(value[rows], item, worker[rows], level=level)
+        found[name] = describe_agreement(agreement_of_workers(value[rows], item, worker[rows], level=level))
     return found
 
 
-def agreement_section(found: dict[str, Report | None], *, noun: str, caption: str, is_vote: bool = False) -> Section:
+def describe_numbers(numbers: Mapping[str, Floats], output: Codes, worker: Codes) -> dict[str, dict[str, Any] | None]:
+    """Return `describe_agreement` about numbers of the same outputs, by their names.
+
+    `numbers`: float64, (n,) each. `output`: int, (n,), a code of system and source; it may have gaps.
+    """
+    _, item = np.unique(output, return_inverse=True)
+    return {name: describe_agreement(agreement_of_numbers(value, item, worker)) for name, value in numbers.items()}
+
+
+def compared_rows(data: PlainRows, judged: JudgedWorkers) -> tuple[Mask, Codes]:
+    """Return which rows agreement is of, (n,), and a code of the output and criterion of each of these.
+
+    Those of workers who count, of ordinary items and repeats; none where sources are not known.
+    """
+    is_compared = judged.counts(data.workers)[data.worker] & (data.kind != Kind.DEGRADED) & (len(data.sources) > 1)
+    output = data.source.astype(np.int64) * len(data.systems) + data.system
+    return is_compared, (output * len(data.criteria) + data.criterion)[is_compared]
+
+
+def agreement_section(
+    found: Mapping[str, Report | None],
+    *,
+    noun: str,
+    caption: str,
+    is_vote: bool = False,
+    shown: Shown | None = None,
+) -> Section:
     """Return what `describe_agreement` found, by criterion; "" is the name of the only one.
 
-    `noun` is what is judged. A result without agreement, as all of before have, has an empty section.
+    `noun` is what is judged. Without `shown`, columns are those of categories; α of sets has one where judgements are
+    sets. A result without agreement, as all of before have, has an empty section.
     """
     known = {name: each for name, each in found.items() if each}
-    columns = [Column("workers agree"), Column(f"{noun}s judged twice"), Column("judgements"), Column("same, %", 1)]
-    columns += [Column("opposite, %", 1)] if is_vote else []
-    columns += [Column("Fleiss’ κ", 2), Column("Krippendorff’s α", 2)]
+    has_sets = any(one.get("alpha_of_sets") is not None for each in known.values() for one in each.values())
+    of_numbers = shown.columns if shown else _columns(is_vote=is_vote, has_sets=has_sets)
+    columns = [Column("workers agree"), Column(f"{noun}s judged twice"), Column("judgements"), *of_numbers.values()]
     rows: list[list[Cell]] = []
     for name, each in known.items():
         for who, words in _WHO.items():
             one = each[who]
             if one["n_items"]:
-                cells: list[Cell] = [words, one["n_items"], one["n_judgements"], in_percent(one["same"])]
-                cells += [in_percent(one["opposite"])] if is_vote else []
-                rows.append([*([name] if len(known) > 1 else []), *cells, one["kappa"], one["alpha"]])
+                cells: list[Cell] = [words, one["n_items"], one["n_judgements"]]
+                cells += [in_percent(one[key]) if key in _IN_PERCENT else one[key] for key in of_numbers]
+                rows.append([*([name] if len(known) > 1 else []), *cells])
     if len(known) > 1:
         columns.insert(0, Column("criterion"))
     table = Table("worker-agreement", "Agreement of workers", caption, columns, rows)
-    finding = _finding(next(iter(known.values())), noun) if len(known) == 1 else ""
+    finding = ""
+    if len(known) == 1:
+        only = next(iter(known.values()))
+        finding = _finding_in_words(only, shown) if shown else _finding(only, noun)
     return Section("worker-agreement", "Agreement of workers", finding, [table] if rows else [])
+
+
+def _columns(*, is_vote: bool, has_sets: bool) -> dict[str, Column]:
+    """Return the columns of categories."""
+    return {
+        "same": Column("same, %", 1),
+        **({"opposite": Column("opposite, %", 1)} if is_vote else {}),
+        "kappa": Column("Fleiss’ κ", 2),
+        "alpha": Column("Krippendorff’s α", 2),
+        **({"alpha_of_sets": Column("α (MASI)", 2)} if has_sets else {}),
+    }
+
+
+def _finding_in_words(found: Report, shown: Shown) -> str:
+    said = []
+    for who, sentence in (("between", shown.between), ("within", shown.within)):
+        if sentence and found[who]["n_items"]:
+            numbers = {name: in_percent(one) if name in _IN_PERCENT else one for name, one in found[who].items()}
+            said.append(sentence.format(**numbers))
+    return " ".join(said)
 
 
 def _finding(found: Report, noun: str) -> str:

@@ -60,6 +60,11 @@ class JudgedWorkers:
         by_hand = np.array([name in self.excluded for name in self.names], bool)
         return np.isin(self.verdict, (Verdict.PASSED, Verdict.TRUSTED)) & ~by_hand
 
+    def counts(self, names: Sequence[str]) -> Mask:
+        """Return whether the responses of workers of these names count, (n,); those of unknown workers do not."""
+        counting = {name for name, counts in zip(self.names, self.is_counted, strict=True) if counts}
+        return np.array([name in counting for name in names], bool)
+
 
 def judge_workers(
     names: Sequence[str], p_value: Floats, n_compared: Codes, settings: "AnalysisSettings"

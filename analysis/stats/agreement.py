@@ -1,10 +1,9 @@
-"""Do raters agree? Coefficients of agreement between ratings of the same items (METHOD §6).
+"""Do raters agree? Intraclass correlation, κ and tolerance between ratings of the same items (METHOD §6).
 
 An undefined coefficient is NaN, never 1: where all ratings are equal, nothing shows whether raters agree.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Literal
 
 import numpy as np
@@ -14,18 +13,8 @@ from analysis.stats.ratings import Codes, Floats
 
 # Scores mapped from another scale differ in the last bits where they were equal.
 _DECIMALS = 9
-_BLOCK_CELLS = 1 << 22
 # Of the largest rating: a smaller standard deviation is the rounding of sums.
 _NO_SPREAD = 1e-9
-
-
-class Level(StrEnum):
-    """Level of measurement: which differences between two ratings count, and how much."""
-
-    NOMINAL = "nominal"
-    ORDINAL = "ordinal"
-    INTERVAL = "interval"
-    RATIO = "ratio"
 
 
 @dataclass(frozen=True)
@@ -61,113 +50,6 @@ class IntraclassCorrelation:
     average: float
     n_items: int
     n_workers: float
-
-
-def krippendorff_alpha(values: Floats, item: Codes, level: Level) -> float:
-    """Return Krippendorff's α of ratings of the same items by any number of workers.
-
-    Parameters
-    ----------
-    values : float64, (n,)
-        One rating each; NaN is left out. For the ratio level 0 or more.
-    item : int, (n,)
-        Codes from 0. Items with one rating are left out; the ratings of an item are by different workers.
-    level : Level
-
-    Returns
-    -------
-    float
-        1 for full agreement, 0 for chance, down to −1. NaN where expected disagreement is zero: fewer than two
-        ratings that can be paired, or all of these equal; for the ratio level also where a rating is negative.
-
-    Notes
-    -----
-    α = 1 − D_o/D_e. With δ² the squared difference of two ratings, D_o is its mean over pairs of one item, each item
-    weighted by its number of ratings m (the pairs by 1/(m − 1)), and D_e its mean over all pairs. δ² is 0 or 1
-    (nominal), (c − k)² (interval), ((c − k)/(c + k))² (ratio), and for the ordinal level the interval's of mid-ranks
-    among all paired ratings. Time is O(n log n), for the ratio level plus the square of the number of different values.
-
-    References
-    ----------
-    METHOD §6; Krippendorff 2011, Computing Krippendorff's alpha-reliability.
-
-    Examples
-    --------
-    Section B of the reference: two observers, twelve articles.
-
-    >>> values = np.array([0, 0, 1, 1, 3, 2, 2, 2, 4, 3, 3, 0, 1, 0, 1, 1, 1, 2, 2, 2, 4, 3, 3, 3], float)
-    >>> round(krippendorff_alpha(values, np.tile(np.arange(12), 2), Level.NOMINAL), 3)
-    0.692
-    """
-    values, item = _drop_missing(values, item)
-    size = np.bincount(item)
-    is_paired = size[item] > 1
-    values, item = np.round(values[is_paired], _DECIMALS), item[is_paired]
-    if not values.size or np.ptp(values) == 0:
-        return float("nan")
-    if level == Level.INTERVAL:
-        return _alpha_of_squares(values, item, size)
-    categories, code, n_of = np.unique(values, return_inverse=True, return_counts=True)
-    if level == Level.ORDINAL:
-        return _alpha_of_squares((np.cumsum(n_of) - n_of / 2)[code], item, size)
-    cell, n_in_cell = np.unique(item * np.int64(categories.size) + code, return_counts=True)
-    item_of, code_of = np.divmod(cell, categories.size)
-    counts = n_in_cell.astype(np.float64)
-    weight = 1 / (size[item_of] - 1)
-    n = values.size
-    if level == Level.NOMINAL:
-        observed = (counts * (size[item_of] - counts) * weight).sum()
-        expected = float(n) ** 2 - (n_of.astype(np.float64) ** 2).sum()
-        return float(1 - (n - 1) * observed / expected)
-    if categories[0] < 0:
-        return float("nan")
-    observed = _ratio_within(categories[code_of], counts, item_of, weight)
-    return float(1 - (n - 1) * observed / _ratio_between(categories, n_of.astype(np.float64)))
-
-
-def _drop_missing(values: Floats, item: Codes) -> tuple[Floats, NDArray[np.int64]]:
-    is_number = ~np.isnan(values)
-    return values[is_number], item[is_number].astype(np.int64)
-
-
-def _alpha_of_squares(values: Floats, item: NDArray[np.int64], size: NDArray[np.int64]) -> float:
-    """Return α for δ² = (c − k)²: the sum of δ² over all pairs of m values is 2m times their squared deviations."""
-    values = values - values.mean()
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.bincount(item, weights=values, minlength=size.size) / size
-    within = ((values - mean[item]) ** 2 * (size / np.maximum(size - 1, 1))[item]).sum()
-    n = values.size
-    return float(1 - (n - 1) / n * within / (values**2).sum())
-
-
-def _ratio(first: Floats, second: Floats) -> Floats:
-    total = first + second
-    return np.divide(first - second, total, out=np.zeros_like(total), where=total > 0) ** 2
-
-
-def _ratio_within(value: Floats, counts: Floats, item: NDArray[np.int64], weight: Floats) -> float:
-    """Return the sum of δ² over ordered pairs of different values of an item, which are sorted by item."""
-    total = 0.0
-    first = np.arange(item.size)
-    lag = 0
-    while first.size:
-        lag += 1
-        first = first[first + lag < item.size]
-        first = first[item[first] == item[first + lag]]
-        second = first + lag
-        total += float((_ratio(value[first], value[second]) * counts[first] * counts[second] * weight[first]).sum())
-    return 2 * total
-
-
-def _ratio_between(categories: Floats, counts: Floats) -> float:
-    """Return the sum of δ² over ordered pairs of all ratings."""
-    rows = max(1, _BLOCK_CELLS // categories.size)
-    return float(
-        sum(
-            counts[k : k + rows] @ (_ratio(categories[k : k + rows, None], categories[None, :]) @ counts)
-            for k in range(0, categories.size, rows)
-        )
-    )
 
 
 def intraclass_correlation(values: Floats, item: Codes, worker: Codes) -> IntraclassCorrelation:

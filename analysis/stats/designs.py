@@ -11,7 +11,9 @@ from analysis.stats.ratings import Ratings
 from campaigns.design.composition import Kind, Layout
 from campaigns.design.worker_test import NO_TEST
 
-_MIDDLE, _FULL = 50.0, 100.0
+MIDDLE = 50.0
+"""The mean of the true scores of all systems, in points of 100."""
+_FULL = 100.0
 
 Whole = NDArray[np.int64]
 
@@ -173,15 +175,81 @@ def change_designs(design: PlannedDesign) -> dict[str, PlannedDesign]:
     return found
 
 
-def simulate_ratings(design: PlannedDesign, model: RatingModel, difference: float, rng: np.random.Generator) -> Ratings:
+@dataclass(frozen=True)
+class Items:
+    """What workers are given, a row each assignment and a column each item.
+
+    Attributes
+    ----------
+    worker : int, (n_assignments,)
+    source, system : int, (n_assignments, hit_size)
+        The source of a chat is −1; the degraded chatbot is one system more.
+    kind : int, (hit_size,)
+        `Kind` codes.
+    """
+
+    worker: Whole
+    source: Whole
+    system: Whole
+    kind: Whole
+
+    def as_ratings(self, scores: NDArray[np.float64], n_workers: int, n_systems: int) -> Ratings:
+        """Return items with scores, (n_assignments, hit_size, n_criteria)."""
+        n = self.worker.size
+        return Ratings(
+            scores=scores.reshape(-1, scores.shape[-1]),
+            worker=np.repeat(self.worker, self.kind.size),
+            system=self.system.ravel(),
+            assignment=np.repeat(np.arange(n), self.kind.size),
+            source=self.source.ravel(),
+            kind=np.tile(self.kind, n).astype(np.int8),
+            n_workers=n_workers,
+            n_systems=n_systems,
+        )
+
+
+def draw_items(design: PlannedDesign, rng: np.random.Generator) -> Items:
+    """Return the items of one simulated campaign.
+
+    HITs take outputs from a shuffled pool, in the layout `BY_SOURCE` those of one source; all outputs are used once
+    before any is used again. No worker does a HIT twice. Degraded items and repeats have twins of their own, as far as
+    there are enough items.
+    """
+    n, k = design.n_assignments, design.n_systems
+    source, system = (each[np.arange(n) // design.workers_per_hit] for each in _draw_hits(design, rng))
+    kind = np.repeat(
+        [Kind.ORDINARY, Kind.DEGRADED, Kind.REPEAT], [design.n_ordinary, design.n_degraded, design.n_repeat]
+    )
+    if design.layout == Layout.BY_SYSTEM:
+        system = np.hstack([system, np.full((n, design.n_degraded), k)])
+        source = np.full(system.shape, -1)
+    else:
+        twin = np.arange(design.n_degraded + design.n_repeat) % design.n_ordinary
+        column = np.concatenate([np.arange(design.n_ordinary), twin])
+        source, system = source[:, column], system[:, column]
+    return Items(np.arange(n) % design.n_workers, source, system, kind)
+
+
+def evenly_spaced(n_systems: int, difference: float, middle: float) -> NDArray[np.float64]:
+    """Return the quality of each system, best first, neighbours being `difference` apart, around `middle`.
+
+    >>> evenly_spaced(3, 2.0, 50.0).tolist()
+    [52.0, 50.0, 48.0]
+    """
+    return np.asarray(middle + difference * ((n_systems - 1) / 2 - np.arange(n_systems)), np.float64)
+
+
+def simulate_ratings(
+    design: PlannedDesign, model: RatingModel, quality: float | NDArray[np.float64], rng: np.random.Generator
+) -> Ratings:
     """Return the ratings of one simulated campaign; systems are in the order of their quality, best first.
 
     Parameters
     ----------
     design : PlannedDesign
     model : RatingModel
-    difference : float
-        Points between the true scores of two neighbours in rank.
+    quality : float, or float64 (n_systems,)
+        Points between the true scores of two neighbours in rank, whose middle is 50; or the true score of each system.
     rng : Generator
 
     Returns
@@ -192,47 +260,31 @@ def simulate_ratings(design: PlannedDesign, model: RatingModel, difference: floa
 
     Notes
     -----
-    score = quality + source + output + liking + worker + residual + criterion, all normal and independent. HITs take
-    outputs from a shuffled pool, in the layout `BY_SOURCE` those of one source; all outputs are used once before any
-    is used again. No worker does a HIT twice.
+    score = quality + source + output + liking + worker + residual + criterion, all normal and independent, of the items
+    that `draw_items` draws.
     """
-    n, k = design.n_assignments, design.n_systems
+    k = design.n_systems
     is_chat = design.layout == Layout.BY_SYSTEM
-    worker = np.arange(n) % design.n_workers
-    source, system = (each[np.arange(n) // design.workers_per_hit] for each in _draw_hits(design, rng))
-    quality = _MIDDLE + difference * ((k - 1) / 2 - np.arange(k + 1))
+    items = draw_items(design, rng)
+    true = quality if isinstance(quality, np.ndarray) else evenly_spaced(k, quality, MIDDLE)
+    true = np.append(true, MIDDLE)  # of the degraded chatbot
     effect = rng.normal(0, model.source, (design.n_sources, 1)) + rng.normal(0, model.output, (design.n_sources, k))
-    truth = quality[system] + (rng.normal(0, model.output, system.shape) if is_chat else effect[source, system])
-    kind = np.repeat(
-        [Kind.ORDINARY, Kind.DEGRADED, Kind.REPEAT], [design.n_ordinary, design.n_degraded, design.n_repeat]
-    )
+    truth = true[items.system]
     if is_chat:
-        copies = np.zeros((n, design.n_degraded))
-        truth = np.hstack([truth, copies + _MIDDLE])
-        source, system = np.full(truth.shape, -1), np.hstack([system, copies.astype(np.int64) + k])
+        truth[:, : design.n_ordinary] += rng.normal(0, model.output, (design.n_assignments, design.n_ordinary))
     else:
-        # Twins of their own for degraded items and repeats, as far as there are enough items
-        twin = np.arange(design.n_degraded + design.n_repeat) % design.n_ordinary
-        column = np.concatenate([np.arange(design.n_ordinary), twin])
-        truth, source, system = truth[:, column], source[:, column], system[:, column]
+        truth += effect[items.source, items.system]
+    worker = items.worker
     liking = rng.normal(0, model.liking, (design.n_workers, k + 1))
-    item = truth + liking[worker[:, None], system] + rng.normal(0, model.worker, design.n_workers)[worker][:, None]
-    item = item + rng.normal(0, model.residual, item.shape) - model.degradation * (kind == Kind.DEGRADED)
+    item = truth + liking[worker[:, None], items.system]
+    item = item + rng.normal(0, model.worker, design.n_workers)[worker][:, None]
+    item = item + rng.normal(0, model.residual, item.shape) - model.degradation * (items.kind == Kind.DEGRADED)
     shape = (*item.shape, design.n_criteria)
     score = item[:, :, None] + (rng.normal(0, model.criterion, shape) if model.criterion else np.zeros(shape))
     is_careless = rng.random(design.n_workers) < model.careless
     if is_careless.any():
         score = np.where(is_careless[worker][:, None, None], rng.uniform(0, _FULL, shape), score)
-    return Ratings(
-        scores=score.reshape(-1, design.n_criteria),
-        worker=np.repeat(worker, kind.size),
-        system=system.ravel(),
-        assignment=np.repeat(np.arange(n), kind.size),
-        source=source.ravel(),
-        kind=np.tile(kind, n).astype(np.int8),
-        n_workers=design.n_workers,
-        n_systems=k + bool(is_chat and design.n_degraded),
-    )
+    return items.as_ratings(score, design.n_workers, k + bool(is_chat and design.n_degraded))
 
 
 def _draw_hits(design: PlannedDesign, rng: np.random.Generator) -> tuple[Whole, Whole]:

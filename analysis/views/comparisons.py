@@ -21,6 +21,7 @@ from analysis.exports import table_paths
 from analysis.models import AnalysisRun
 from analysis.navigation import crumbs, result_context
 from analysis.queries import get_finished_run_for, list_comparable_results, list_finished_runs_for, parse_id
+from analysis.response_methods import method_of
 from analysis.views.runs import result_page
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import UNPROCESSABLE
@@ -69,6 +70,8 @@ def _chosen(request: SignedInRequest, first: AnalysisRun | None) -> ChosenResult
 
 def _show(request: SignedInRequest, chosen: ChosenResults, context: dict[str, Any]) -> HttpResponse:
     found, query = compare_chosen(chosen), _query(chosen)
+    fixed = None if context.get("is_free") else chosen.first
+    method = method_of({"settings": fixed.settings}).slug if fixed else None
     context |= {
         "first": chosen.first,
         "second": chosen.second,
@@ -78,7 +81,7 @@ def _show(request: SignedInRequest, chosen: ChosenResults, context: dict[str, An
         "compared": found.sections,
         "refused": found.refused,
         "warnings": found.warnings,
-        "offered": list_comparable_results(request.user)[:_MOST_OFFERED],
+        "offered": list_comparable_results(request.user, method)[:_MOST_OFFERED],
         "query": query,
         "files_at": f"{reverse('analysis:comparison_file')}?{query}",
         "tables": [(table, list(zip(table_paths(table), _TABLE_FORMATS, strict=True))) for table in found.file_tables],

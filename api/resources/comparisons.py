@@ -58,14 +58,14 @@ class ChosenForm(forms.Form):
 
 
 class ComparedSystemShape(serializers.Serializer[Any]):
-    """A system that both of the first two analyses score: z and rank in both, among these systems."""
+    """A system that both of the first two analyses score: score and rank in both, among these systems."""
 
     name = serializers.CharField()
-    first_z = serializers.FloatField()
-    second_z = serializers.FloatField()
+    first_score = serializers.FloatField(help_text="Of direct assessment the mean z.")
+    second_score = serializers.FloatField()
     first_rank = serializers.IntegerField()
     second_rank = serializers.IntegerField()
-    difference = serializers.FloatField(help_text="The second z less the first.")
+    difference = serializers.FloatField(help_text="The second score less the first.")
     low = serializers.FloatField(allow_null=True, help_text="Of a 95 % interval of the difference.")
     high = serializers.FloatField(allow_null=True)
 

@@ -1,6 +1,6 @@
 """The contract of a response method as campaigns know it: what it is called, and which answers it reads."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from campaigns.contracts.response import ResponseKind, Settings
@@ -27,7 +27,7 @@ class CampaignMethod:
     summary: ClassVar[str] = ""
     table: ClassVar[str] = SCORES
     campaign_options: ClassVar[tuple[str, ...]] = ()
-    pages: ClassVar[tuple[str, ...]] = (FIRST_PAGE, "workers", "paper", "downloads")
+    pages: ClassVar[tuple[str, ...]] = (FIRST_PAGE, "workers", "compare", "paper", "downloads")
     has_looks: ClassVar[bool] = False
     is_of_whole_chats: ClassVar[bool] = False
 
@@ -38,3 +38,13 @@ class CampaignMethod:
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise DomainError `bad_settings` unless these are options of the method."""
+
+    def with_offered(
+        self, options: Mapping[str, Any], offered: Mapping[str, Sequence[str] | None]
+    ) -> Mapping[str, Any]:
+        """Return the options of a campaign with those that follow from its criteria; by default there are none.
+
+        `offered`: what may be chosen on each criterion that the method reads, by its name, in order; None where answers
+        are no options, or each output has its own. Raises DomainError `bad_settings` for options that do not fit them.
+        """
+        return options

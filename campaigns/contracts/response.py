@@ -146,6 +146,11 @@ class ResponseKind(ABC):
         return None
 
     @classmethod
+    def offered(cls, settings: Settings) -> list[str] | None:
+        """Return what may be chosen, in order, where these are options that all outputs have; else None."""
+        return None
+
+    @classmethod
     def is_testable(cls, settings: Settings) -> bool:
         """Tell whether a worker test can say that a degraded output was answered worse: by scores or comparisons."""
         return cls.bounds(settings) is not None or cls.compares is not None

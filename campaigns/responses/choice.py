@@ -106,6 +106,11 @@ class Choice(ResponseKind):
         return {"options": cls._listed(settings, subject), "is_several": cls._is_several(settings)}
 
     @classmethod
+    def offered(cls, settings: Settings) -> list[str] | None:
+        """Return the options, none of these last; None where each source has its own."""
+        return None if cls._field(settings) else cls._listed(settings)
+
+    @classmethod
     def clean(cls, sent: Sequence[str], settings: Settings, subject: Subject = NOTHING) -> str | list[str] | None:
         """Return what was chosen."""
         options = cls._listed(settings, subject)

@@ -12,7 +12,7 @@ from django.db import transaction
 from campaigns.connectors import get_connector
 from campaigns.contracts.protocol import CriterionSpec, Protocol
 from campaigns.design.stopping import StoppingRule
-from campaigns.methods import methods, reads
+from campaigns.methods import methods, options_for, reads
 from campaigns.models import CHAT, Campaign, Chatbot, Criterion, Membership, Output, Source, System
 from campaigns.platforms import platforms
 from campaigns.protocols import get_protocol
@@ -224,6 +224,7 @@ def _check_method(campaign: Campaign, *, is_new: bool) -> None:
     """Raise DomainError `bad_method` or `bad_settings` if the campaign cannot be analysed as it says."""
     method = methods[campaign.method]
     method().check_options(campaign.method_options)
+    options_for(method, campaign.method_options, campaign.criteria.filter(scope__in=campaign.scopes_of_systems))
     if is_new and not any(reads(method, criterion) for criterion in campaign.criteria.all()):
         raise DomainError(
             "bad_method", f"{method.title} cannot read the answers on these criteria. Choose another method."

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -20,6 +21,7 @@ from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
 from evalsite.lib.media import get_media
 from tests.analysis.campaigns import analysed, assert_download_has_what_was_analysed, assert_listed_as_in
+from tests.analysis.test_downloads import as_downloaded, replicated
 from tests.annotation.cast import build, launch
 from tests.campaigns.cast import make_campaign
 
@@ -69,7 +71,7 @@ def order_of(run: AnalysisRun) -> list[str]:
     return [row["system"] for row in run.report["summary"]["systems"]]
 
 
-def test_corrected_texts(owner: User, owner_client: Client, django_assert_num_queries) -> None:
+def test_corrected_texts(owner: User, owner_client: Client, django_assert_num_queries, tmp_path: Path) -> None:
     campaign = rated(owner, "post-edit", n_hits=15, careless=0.34)
     rows = rows_of(campaign, "edits")
     assert len(rows) == 15 * (N_SYSTEMS + 2 + 1)
@@ -81,7 +83,13 @@ def test_corrected_texts(owner: User, owner_client: Client, django_assert_num_qu
     assert summary["workers"] == {"total": 3, "passed": 2, "failed": 1, "untested": 0}
     assert (summary["method"], summary["n_outputs"], summary["n_left_out"]) == ("edits", 10 * N_SYSTEMS, 5 * N_SYSTEMS)
     assert order_of(run) == sorted(order_of(run)), "the best system needs the fewest edits"
+    assert run.report["agreement"]["edits"]["within"]["n_items"] == 10, "a repeat in each HIT of those who passed"
+    section = reverse("analysis:campaign_section", args=[campaign.public_id, "worker-agreement"])
+    assert "A worker who edits an output again" in owner_client.get(section).text
     assert_download_has_what_was_analysed(owner_client, run, "edits.csv")
+    package = as_downloaded(owner_client, run)
+    kept, again = replicated(package, tmp_path)
+    assert again == kept and (tmp_path / "tables/worker-agreement.csv").exists()
     assert_listed_as_in(run, campaign)
     settings = judging_settings_of(campaign)
     with django_assert_num_queries(2):
@@ -106,9 +114,18 @@ def test_counted_facts(owner: User, owner_client: Client) -> None:
     summary = run.report["summary"]
     assert (summary["method"], summary["worker_test"]["preset"]) == ("fact_count", "paired-wilcoxon")
     assert summary["workers"]["passed"] == 3
+    assert {each["within"]["n_items"] for each in run.report["agreement"].values()} == {15}
     assert_listed_as_in(run, campaign)
     assert order_of(run) == sorted(order_of(run))
     assert_download_has_what_was_analysed(owner_client, run, "counts.csv")
+    results = reverse("analysis:campaign_results", args=[campaign.public_id])
+    section = reverse("analysis:campaign_section", args=[campaign.public_id, "worker-agreement"])
+    assert section in owner_client.get(results).text
+    before = {name: part for name, part in run.report.items() if name != "agreement"}
+    AnalysisRun.objects.filter(pk=run.pk).update(report=before)  # as results were before
+    page = owner_client.get(results)
+    assert page.status_code == 200 and section not in page.text
+    assert owner_client.get(section).status_code == 200
     Response.objects.filter(criterion__name="missing", item__position=1).delete()
     assert len(rows_of(campaign, "counts")) == 15 * (N_SYSTEMS + 2), "a count that is missing is not made up"
 

@@ -1,7 +1,9 @@
 """Planning in the browser: what the form begins with, how a plan is made, who sees it, what is kept."""
 
 import json
+from dataclasses import replace
 from decimal import Decimal
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -9,18 +11,21 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.models import PowerAnalysis
+from analysis.planning.methods import PLANNED
 from analysis.planning.plans import PlanSettings, make_plan
+from analysis.planning.sections import planned_words
 from analysis.planning_forms import DEFAULTS
 from analysis.planning_queries import plan_defaults
 from analysis.services.planning import start_plan
 from analysis.stats.designs import PlannedDesign
 from campaigns.models import Campaign
+from campaigns.protocols import list_protocols
 from campaigns.services.deletion import execute_deletion, refusals_of, request_deletion
 from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 from tests.analysis.campaigns import analysed, rated_campaign
-from tests.campaigns.cast import add_member, make_campaign
+from tests.campaigns.cast import SYSTEMS, add_member, add_outputs, make_campaign
 
 SMALL = PlanSettings(PlannedDesign(3, 8, 20, 15), 20, n_simulations=1)
 SENT = DEFAULTS | {
@@ -198,7 +203,75 @@ def test_a_campaign_of_comparisons_is_planned_as_such(owner, owner_client: Clien
     assert (found["difference"], found["layout"], found["worker_test"]) == (60, "pooled", "sign")
 
 
-def test_a_campaign_whose_responses_cannot_be_planned_says_so_and_plans_no_sliders(owner, owner_client: Client) -> None:
+def test_a_campaign_of_magnitudes_is_planned_by_the_outputs_that_its_pages_show(owner, owner_client: Client) -> None:
+    """RankME shows four outputs on each of twelve pages; magnitude estimation one on each of forty."""
+    for protocol, n_ordinary in (("rank-me", 48), ("magnitude", 40)):
+        campaign = make_campaign(owner, protocol)
+        page = owner_client.get(url(campaign)).text
+        assert '<option value="magnitude" selected>' in page
+        found = plan_defaults(campaign)
+        assert (found["difference"], found["n_ordinary"], found["n_degraded"]) == (1.2, n_ordinary, 8)
+        assert PlanSettings.from_json(_planned(owner_client, campaign).settings).planned_method.slug == "magnitude"
+
+
+def _planned(client: Client, campaign: Campaign) -> PowerAnalysis:
+    sent = DEFAULTS | {"variances": ""} | plan_defaults(campaign) | {"n_simulations": "100"}
+    answer = client.post(url(campaign), {name: value for name, value in sent.items() if value is not None})
+    assert answer.status_code == 302, answer.text
+    return PowerAnalysis.objects.get(campaign=campaign)
+
+
+def test_a_pilot_of_scores_is_refused_for_magnitudes_before_anything_is_simulated(owner, owner_client: Client) -> None:
+    pilot = str(analysed(rated_campaign(owner), owner).pk)
+    answer = owner_client.post(url(None), SENT | {"method": "magnitude", "difference": 1.2, "variances": pilot})
+    assert answer.status_code == 422
+    assert "Plan magnitudes without one" in answer.text
+    assert not PowerAnalysis.objects.exists()
+
+
+def test_campaigns_of_documents_are_planned_by_their_segments(owner, owner_client: Client) -> None:
+    """Ten of a document as long as there is none; then as many as documents have in the mean."""
+    campaign = make_campaign(owner, "mqm")
+    found = plan_defaults(campaign)
+    assert (found["n_ordinary"], found["n_degraded"], found["n_repeat"], found["n_criteria"]) == (70, 20, 10, 1)
+    assert (found["method"], found["difference"]) == ("spans", 0.5)
+    add_outputs(campaign, n_sources=20, systems=SYSTEMS[:4])
+    for number, source in enumerate(campaign.sources.all()):
+        source.document = f"document {number // 4}"
+        source.save()
+    assert plan_defaults(campaign)["n_ordinary"] == 7 * 4
+    assert _planned(owner_client, campaign).settings["design"]["n_degraded"] == 2 * 4
+    assert plan_defaults(make_campaign(owner, "da-document"))["n_criteria"] == 1
+
+
+@pytest.mark.parametrize("protocol", [each.slug for each in list_protocols()])
+def test_a_campaign_of_every_protocol_is_planned_as_its_form_proposes(
+    owner, owner_client: Client, protocol: str
+) -> None:
+    """As a draft without outputs, and with some."""
+    campaign = make_campaign(owner, protocol)
+    for has_outputs in (False, True):
+        if has_outputs and campaign.is_live:
+            continue
+        if has_outputs:
+            add_outputs(campaign, n_sources=12, systems=SYSTEMS[:6])
+        assert f'<option value="{campaign.method}" selected>' in owner_client.get(url(campaign)).text
+        proposed = PlanSettings.from_json(_planned(owner_client, campaign).settings)
+        plan = make_plan(replace(proposed, n_simulations=1))
+        assert plan["curve"][-1]["workers_counted"] > 0
+        assert plan["curve"][-1]["half_width"] > 0
+        PowerAnalysis.objects.update(plan=plan)
+        page = owner_client.get(url(campaign)).text
+        assert planned_words(proposed.to_json()) in unescape(page)
+        assert "How responses are taken to vary" in page
+        PowerAnalysis.objects.all().delete()
+
+
+def test_a_campaign_whose_responses_cannot_be_planned_says_so_and_plans_no_sliders(
+    owner, owner_client: Client, monkeypatch
+) -> None:
+    others = {slug: planned for slug, planned in PLANNED.items() if slug != "spans"}
+    monkeypatch.setattr("analysis.planning_queries.PLANNED", others)
     campaign = make_campaign(owner, "mqm")
     page = owner_client.get(url(campaign)).text
     assert "There is no plan for the response method of this campaign" in page

@@ -103,7 +103,7 @@ def mqm(made: dict[str, Campaign], db: None) -> Campaign:
     ("protocol", "sections"),
     [
         ("mqm", ["pairs", "errors", "span-agreement"]),
-        ("esa", ["pairs", "marked-errors"]),
+        ("esa", ["pairs", "marked-errors", "worker-agreement"]),
         ("sqm", ["pairs", "levels-quality"]),
         ("da-document", []),
     ],

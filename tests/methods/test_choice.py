@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -137,10 +138,8 @@ def test_unknown_options_and_texts_are_refused(choice_file, analyse, protocol):
         analyse(choice_file([("w", "s", "A", "a")]), protocol=protocol(good=["c"]))
 
 
-def test_files_of_other_tools_are_read_one_question_at_a_time(analyse):
+def test_one_question_of_a_file_of_another_tool_may_be_chosen(analyse):
     path = Path(__file__).parents[1] / "data" / "tools" / "label_studio.csv"
-    with pytest.raises(CommandError, match=r"answers to quality and verdict\. Choose one"):
-        analyse(path, protocol="option-selection")
     out, _ = analyse(path, protocol="option-selection", columns=["score=verdict"], format="json")
     assert json.loads(out)["options"] == ["bad", "good"]
 
@@ -148,8 +147,78 @@ def test_files_of_other_tools_are_read_one_question_at_a_time(analyse):
 def test_degraded_items_and_repeats_are_left_out_and_counted(choice_file, analyse):
     rows = [("w", "s", "A", "yes", ""), ("w", "s", "A", "no", "degraded"), ("w", "s", "A", "no", "repeat")]
     out, err = analyse(choice_file(rows, (*HEADER, "kind")), protocol="option-selection", format="json")
-    assert json.loads(out)["systems"][0]["score"] == 1
-    assert "left out: 2" in err
+    assert [json.loads(out)["systems"][0][name] for name in ("score", "n")] == [1, 1]
+    assert "Rows of degraded and reference items, which are left out: 1" in err
+
+
+@pytest.fixture
+def report_of(choice_file):
+    """What is found in rows of answers with kinds."""
+
+    def find(rows, **options):
+        method, settings = Choice(), replace(from_protocol("option-selection"), options=options)
+        data = method.read(ResponsesFile(choice_file(rows, (*HEADER, "kind"))), settings)
+        return method.analyse(data, settings), method.files(data)
+
+    return find
+
+
+def test_repeats_change_nothing_but_how_far_workers_agree(answers, report_of):
+    """Every worker answers some outputs again, another worker and another system are only in repeats."""
+    rows = [(*row, "ordinary") for row in answers]
+    again = [(*row[:3], "none", "repeat") for row in answers[::5]]
+    again += [("guest", "s0", "ash", "good", "repeat"), ("w0", "s0", "oak", "bad", "repeat")]
+    before, labels = report_of(rows, good=["good"])
+    after, labels_after = report_of([*again, *rows], good=["good"])
+    assert labels_after == labels
+    assert {name for name in before if after[name] != before[name]} == {"agreement", "fingerprint"}
+    kept = [row[3] == "none" for row in answers[::5]]
+    assert before["agreement"]["within"]["n_items"] == 0
+    assert after["agreement"]["within"]["n_items"] == len(kept)
+    assert after["agreement"]["within"]["same"] == pytest.approx(np.mean(kept))
+
+
+@pytest.mark.parametrize("kind", ["repeat", "degraded"])
+def test_options_that_no_ordinary_answer_names_change_neither_chance_nor_labels(report_of, kind):
+    rows = [
+        (worker, source, "A", "a" if source == "q1" else "b", "")
+        for worker in ("ann", "bob")
+        for source in ("q1", "q2")
+    ]
+    before, labels = report_of(rows)
+    after, labels_after = report_of([*rows, ("ann", "q1", "A", "a; c", kind), ("bob", "q2", "A", "d", kind)])
+    assert before["chance"] == after["chance"] == 0.5
+    assert (after["summary"], after["shares"], labels_after) == (before["summary"], before["shares"], labels)
+
+
+def test_options_that_are_named_stay_though_nobody_chose_them(report_of):
+    report, _ = report_of([("ann", "q1", "A", "a", ""), ("bob", "q1", "A", "c", "repeat")], options=["a", "b", "c"])
+    assert report["summary"]["options"] == ["a", "b", "c"] and report["chance"] == pytest.approx(1 / 3)
+
+
+def test_a_worker_who_answers_again_agrees_with_themselves_by_options_and_by_sets(report_of):
+    """Of q1 ann says a and b, then a; of q2 c, then c. MASI: 1 − 1/2 · 2/3 = 2/3, and 1 from c to both others.
+
+    D_o = (2/3 + 0)/2 = 1/3. Of the six pairs of all four one is at 2/3, four at 1, one at 0: D_e = (2/3 + 4)/6 = 7/9.
+    """
+    rows = [("ann", "q1", "A", "a; b", "ordinary"), ("ann", "q2", "A", "c", "ordinary")]
+    rows += [("ann", "q1", "A", "a", "repeat"), ("ann", "q2", "A", "c", "repeat")]
+    report, _ = report_of(rows)
+    found = report["agreement"]["within"]
+    assert (found["n_items"], found["n_judgements"], found["same"]) == (2, 4, 0.5)
+    assert found["alpha_of_sets"] == pytest.approx(1 - (1 / 3) / (7 / 9))
+    assert found["alpha"] == pytest.approx(1 - (1 / 2) / (5 / 6))
+    section = next(each for each in Choice().sections(report) if each.slug == "worker-agreement")
+    assert "again says the same in 50 % of cases" in section.finding
+    assert section.tables[0].columns[-1].name == "α (MASI)" and "Passonneau" in section.tables[0].caption
+
+
+def test_answers_of_one_option_each_are_not_compared_as_sets(report_of):
+    rows = [(worker, source, "A", "a", "ordinary") for worker in ("ann", "bob") for source in ("q1", "q2")]
+    report, _ = report_of([*rows, ("ann", "q1", "A", "b", "repeat")])
+    assert report["agreement"]["within"]["alpha_of_sets"] is None
+    section = next(each for each in Choice().sections(report) if each.slug == "worker-agreement")
+    assert section.tables[0].columns[-1].name == "Krippendorff’s α"
 
 
 @pytest.mark.parametrize("options", [{"good": []}, {"good": "x"}, {"options": [1]}, {"chance": 0}, {"chance": True}])

@@ -72,12 +72,16 @@ def test_what_a_method_does_not_take_is_refused(toy, analyse):
     responses, protocol = toy
     with pytest.raises(CommandError, match="--worker-test says nothing about counts"):
         analyse(responses, protocol=str(protocol), worker_test="none")
-    with pytest.raises(CommandError, match="--compare says nothing about counts"):
-        analyse(responses, protocol=str(protocol), compare=responses)
     with pytest.raises(DomainError, match="has no option “colour”"):
         from_json({"method": "counts", "options": {"colour": 1}})
     with pytest.raises(DomainError, match="There is no method “telepathy”"):
         from_json({"method": "telepathy"})
+
+
+def test_a_method_without_tests_of_pairs_is_compared_by_its_scores(toy, analyse):
+    responses, protocol = toy
+    again = json.loads(analyse(responses, protocol=str(protocol), compare=responses, format="json")[0])["replication"]
+    assert again["systems"] == ["birch", "ash"] and again["same_conclusions"] == {"0.1": None, "0.05": None}
 
 
 def test_settings_survive_being_written():

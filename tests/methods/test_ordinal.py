@@ -126,6 +126,21 @@ def test_a_system_without_a_rating_on_some_criterion_has_no_score(score_file, an
     assert "without a score: B" in err
 
 
+def test_a_system_without_a_score_is_in_no_pair_and_has_no_rank(score_file, analyse, rng, tmp_path):
+    """Of pine everything on one criterion is known: what is found of the others must not depend on it."""
+    rows = ratings(rng)
+    more = [*rows, *((row[0], row[1], "pine", "fluent", 5) for row in rows if row[2:4] == ("ash", "fluent"))]
+    reports = []
+    for name, each in (("without", rows), ("with", more)):
+        analyse(score_file(LIKERT, *each), protocol="likert", out=tmp_path / name, no_figures=True)
+        reports.append(json.loads((tmp_path / name / "report.json").read_text()))
+    without, found = reports
+    assert found["pairs"] == without["pairs"] and len(found["pairs"]) == 3
+    *known, last = found["summary"]["systems"]
+    assert known == without["summary"]["systems"]
+    assert (last["system"], last["score"], last["rank"], last["ranks"]) == ("pine", None, None, None)
+
+
 @pytest.mark.parametrize("score", ["6", "0", "2.5", "x", "nan", "1e309", ""])
 def test_a_level_that_there_is_not_is_named(score_file, analyse, protocol, score):
     path = score_file(("worker", "system", "score"), ("w", "A", 1), ("w", "B", score))

@@ -432,7 +432,7 @@ def test_which_system_has_which_name_does_not_change_agreement(rng):
         agreement_of_workers(value * turned, item, worker, is_vote=True),
         strict=True,
     ):
-        assert astuple(one) == pytest.approx(astuple(other))
+        assert astuple(one)[:-1] == pytest.approx(astuple(other)[:-1])  # the last is of sets, which votes are not
         assert one.n_items
 
 

@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nltk.metrics.agreement import AnnotationTask
 
 from analysis.stats.agreement import (
     Kappa,
-    Level,
     categorise,
     cohen_kappa,
     fleiss_kappa,
     intraclass_correlation,
-    krippendorff_alpha,
     pairs_within,
     tolerance_chance,
     tolerance_kappa,
 )
+from analysis.stats.krippendorff import Level, alpha_of_sets, krippendorff_alpha
+from analysis.stats.repeated_judgements import agreement_of_numbers, number_agreement
 
 _ = np.nan
 # Krippendorff 2011, section C: four observers, twelve units
@@ -149,8 +150,51 @@ def test_ratio_alpha_of_negative_ratings_is_undefined():
 
 
 def test_ratio_alpha_does_not_depend_on_the_size_of_its_blocks(monkeypatch):
-    monkeypatch.setattr("analysis.stats.agreement._BLOCK_CELLS", 4)
+    monkeypatch.setattr("analysis.stats.krippendorff._BLOCK_CELLS", 4)
     assert round(alpha(SECTION_C, "ratio"), 3) == 0.797
+
+
+def _masi(first, second):
+    """Return the MASI distance of two sets, as Passonneau 2006 defines it."""
+    if first == second:
+        return 0.0
+    weight = 2 / 3 if first < second or second < first else 1 / 3
+    return 1 - weight * len(first & second) / len(first | second)
+
+
+@pytest.fixture
+def chosen_sets():
+    """Sets of four options that three workers chose for nine items: rows of `sets`, and the item of each."""
+    sets = np.array(list(itertools.product([False, True], repeat=4)))
+    return np.random.default_rng(4).integers(len(sets), size=27), np.repeat(np.arange(9), 3), sets
+
+
+def test_alpha_of_sets_is_that_of_another_program_with_the_distance_of_the_paper(chosen_sets):
+    code, item, sets = chosen_sets
+    members = [frozenset(np.flatnonzero(row).tolist()) for row in sets]
+    rows = [(f"w{k % 3}", int(item[k]), members[code[k]]) for k in range(code.size)]
+    assert alpha_of_sets(code, item, sets) == pytest.approx(AnnotationTask(rows, distance=_masi).alpha())
+
+
+def test_alpha_of_sets_of_one_option_is_nominal_and_leaves_out_single_choices():
+    rng = np.random.default_rng(5)
+    code, item = rng.integers(4, size=30), rng.integers(12, size=30)
+    nominal = krippendorff_alpha(code.astype(float), item, Level.NOMINAL)
+    assert alpha_of_sets(code, item, np.eye(4, dtype=bool)) == pytest.approx(nominal)
+    with_single = np.append(code, 0), np.append(item, 12)
+    assert alpha_of_sets(*with_single, np.eye(4, dtype=bool)) == pytest.approx(nominal)
+
+
+def test_alpha_of_sets_depends_neither_on_the_order_of_options_nor_on_how_many_nobody_chose(chosen_sets):
+    code, item, sets = chosen_sets
+    wide = np.hstack([sets, np.zeros((len(sets), 90), bool)])[:, np.random.default_rng(6).permutation(94)]
+    assert alpha_of_sets(code, item, wide) == pytest.approx(alpha_of_sets(code, item, sets))
+
+
+@pytest.mark.parametrize(("code", "item"), [([], []), ([0], [0]), ([0, 1], [0, 1]), ([1, 1, 0], [0, 0, 1])])
+def test_alpha_of_sets_is_undefined_without_pairs_or_differences(code, item):
+    sets = np.array([[True, False], [False, False]])
+    assert np.isnan(alpha_of_sets(np.array(code, int), np.array(item, int), sets))
 
 
 def test_icc_of_shrout_and_fleiss_leaves_out_what_is_no_complete_block():
@@ -274,3 +318,55 @@ def test_pairs_within_items_are_every_two_ratings_of_one():
     assert sorted(zip(first, second, strict=True)) == [(1.0, 3.0), (2.0, 4.0), (5.0, 2.0), (5.0, 4.0)]
     assert pairs_within(values, item, most=1)[0].size == 3  # the nearest ones alone
     assert pairs_within(values[:0], item[:0])[0].size == 0
+
+
+# --- Numbers of the same items
+
+
+def pairs_of(value, item):
+    """Return the pairs of numbers of each item that has two or more."""
+    of_item = [list(itertools.combinations(value[item == code], 2)) for code in np.unique(item)]
+    return [pairs for pairs in of_item if pairs]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_of_an_item_are_compared_pair_by_pair(seed):
+    rng = np.random.default_rng(seed)
+    item, value = rng.integers(0, 9, 30), rng.integers(0, 6, 30) / 7
+    found, pairs = number_agreement(value, item), pairs_of(value, item)
+    assert found.n_items == len(pairs)
+    assert found.n_judgements == sum(n for n in np.bincount(item) if n > 1)
+    assert found.same == pytest.approx(np.mean([np.mean([a == b for a, b in each]) for each in pairs]))
+    assert found.difference == pytest.approx(np.mean([np.mean([abs(a - b) for a, b in each]) for each in pairs]))
+    observed = np.average(
+        [np.mean([(a - b) ** 2 for a, b in each]) for each in pairs], weights=[n for n in np.bincount(item) if n > 1]
+    )
+    every = value[np.bincount(item)[item] > 1]
+    expected = np.mean([(a - b) ** 2 for a, b in itertools.combinations(every, 2)])
+    assert found.alpha == pytest.approx(1 - observed / expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_workers_are_compared_by_their_first_numbers_and_with_themselves_by_all(seed):
+    rng = np.random.default_rng(seed)
+    item, worker, value = rng.integers(0, 4, 40), rng.integers(0, 5, 40), rng.normal(50, 20, 40)
+    between, within = agreement_of_numbers(value, item, worker)
+    first = {}
+    for row, place in enumerate(zip(item.tolist(), worker.tolist(), strict=True)):
+        first.setdefault(place, row)
+    rows = list(first.values())
+    assert between == number_agreement(value[rows], item[rows])
+    assert within == number_agreement(value, item * 5 + worker)
+
+
+def test_numbers_that_are_all_equal_differ_by_exactly_nothing():
+    found = number_agreement(np.full(7, 0.1), np.array([0, 0, 0, 0, 1, 1, 1]))
+    assert (found.same, found.difference) == (1, 0)
+    assert np.isnan(found.alpha), "nothing shows whether workers agree"
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_without_two_numbers_of_an_item_nothing_agrees(n):
+    found = agreement_of_numbers(np.ones(n), np.arange(n), np.zeros(n, int))
+    assert [each.n_items for each in found] == [0, 0]
+    assert np.isnan([found[0].same, found[0].difference, found[0].alpha]).all()

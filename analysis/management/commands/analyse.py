@@ -9,7 +9,7 @@ from analysis.dialogues.corpus import load_corpus
 from analysis.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
 from analysis.management.ratings_command import RatingsCommand
 from analysis.methods import tables_of
-from analysis.response_methods import OPTIONS, ReplicableMethod, ResponseMethod, ResponsesFile, get_method
+from analysis.response_methods import OPTIONS, ResponseMethod, ResponsesFile, get_method
 from analysis.sections import Output
 from analysis.settings import AnalysisSettings
 from analysis.stats.procedures import Procedure
@@ -49,7 +49,7 @@ class Command(RatingsCommand):
         file = self.file_of(options["ratings"], options, extras)
         data = method.read(file, settings)
         document = self._analyse(method, data, file, settings, is_brief=is_brief)
-        if (original := options["compare"]) and isinstance(method, ReplicableMethod):
+        if original := options["compare"]:
             columns = {name: extras[name] for name in ("score_columns",) if name in extras}
             other = self.file_of(original, options, columns)
             first = self._analyse(method, method.read(other, settings), other, settings, is_brief=True)
@@ -61,8 +61,7 @@ class Command(RatingsCommand):
 
     def _refuse_unused(self, method: ResponseMethod, options: dict[str, Any]) -> None:
         """Raise DomainError for an option that the method would not use."""
-        takes = method.takes | {"compare"} if isinstance(method, ReplicableMethod) else method.takes
-        if unused := [name for name in (*OPTIONS, "compare") if options[name] and name not in takes]:
+        if unused := [name for name in OPTIONS if options[name] and name not in method.takes]:
             given = "--" + unused[0].replace("_", "-")
             raise DomainError("unused_option", f"{given} says nothing about {method.slug}. Leave it out.")
 

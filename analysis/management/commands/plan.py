@@ -9,9 +9,9 @@ from django.core.management.base import CommandError
 
 from analysis.exports import dump_json, to_text
 from analysis.management.ratings_command import RatingsCommand
+from analysis.planning.methods import PLANNED
 from analysis.planning.pilot import Pilot, learn_from
-from analysis.planning.planned_methods import PLANNED, SIGN, PlannedVotes
-from analysis.planning.plans import LEVELS, SEED, SIMULATIONS, PlanSettings, make_design, make_plan
+from analysis.planning.plans import LEVELS, OUTPUTS_PER_PAGE, SEED, SIMULATIONS, PlanSettings, make_design, make_plan
 from analysis.planning.sections import findings_of, sections_of_plan
 from analysis.response_methods import DEFAULT
 from analysis.stats.power import TARGET
@@ -34,12 +34,23 @@ class Command(RatingsCommand):
         design.add_argument("--workers", type=whole(1), required=True, metavar="N")
         design.add_argument("--items", type=whole(1), required=True, metavar="N", help="ordinary items of a HIT")
         design.add_argument(
-            "--difference", type=_positive, required=True, metavar="N", help="points of 100; levels; %% of votes won"
+            "--difference",
+            type=_positive,
+            required=True,
+            metavar="N",
+            help="; ".join(f"{slug}: {planned.asked}" for slug, planned in PLANNED.items()),
         )
         design.add_argument(
             "--method", choices=list(PLANNED), default=DEFAULT, help=f"how responses are analysed ({DEFAULT})"
         )
         design.add_argument("--levels", type=whole(2), default=LEVELS, metavar="N", help=f"of ordinal ({LEVELS})")
+        design.add_argument(
+            "--outputs-per-page",
+            type=whole(2),
+            default=OUTPUTS_PER_PAGE,
+            metavar="N",
+            help=f"of ranking and best_worst ({OUTPUTS_PER_PAGE})",
+        )
         design.add_argument("--sources", type=whole(1), metavar="N", help="each with an output of all systems (100)")
         design.add_argument("--hits-per-worker", type=whole(1), default=1, metavar="N", help="of each worker (1)")
         design.add_argument(
@@ -107,11 +118,12 @@ class Command(RatingsCommand):
         layout = Layout(options["layout"])
         test = options["worker_test"]
         if test is None:
-            usual = SIGN if options["method"] == PlannedVotes.slug else _TESTS[layout]
+            usual = _usual_test(options["method"], layout)
             test = NO_TEST if options["degraded"] == 0 or (pilot and not pilot.is_tested) else usual
         n_degraded = options["degraded"]
         if n_degraded is None:
             n_degraded = 0 if test == NO_TEST else 1 if layout == Layout.BY_SYSTEM else _degraded(options)
+        n_criteria = 7 if layout == Layout.BY_SYSTEM and PLANNED[options["method"]].has_criteria else 1
         design = make_design(
             n_systems=options["systems"],
             n_workers=options["workers"],
@@ -121,19 +133,28 @@ class Command(RatingsCommand):
             n_repeat=options["repeats"],
             hits_per_worker=options["hits_per_worker"],
             workers_per_hit=options["workers_per_hit"],
-            n_criteria=options["criteria"] or (pilot.n_criteria if pilot else 7 if layout == Layout.BY_SYSTEM else 1),
+            n_criteria=options["criteria"] or (pilot.n_criteria if pilot else n_criteria),
             layout=layout,
             worker_test=test,
         )
         names = ("difference", "target", "careless", "seed", "reward", "fee", "currency", "minutes", "hits_per_day")
         settings = {name: options[name] for name in names}
         settings |= {"method": options["method"], "n_levels": options["levels"]}
+        settings |= {"outputs_per_page": options["outputs_per_page"]}
         return PlanSettings(design=design, n_simulations=options["simulations"], **settings)
 
 
+def _usual_test(method: str, layout: Layout) -> str:
+    """Return the worker test that a method and a layout usually have."""
+    tests = PLANNED[method].worker_tests
+    if tests is None or (layout == Layout.BY_SYSTEM and _TESTS[layout] in tests):
+        return _TESTS[layout]
+    return next(iter(tests), NO_TEST)
+
+
 def _degraded(options: dict[str, Any]) -> int:
-    """Return a seventh of the ordinary items, as in HITs of 100, or all; 5 at least for a test, and 20 of votes."""
-    least = 20 if options["method"] == PlannedVotes.slug else 5
+    """Return a seventh of the ordinary items, as in HITs of 100, or all; for a test as many as the method needs."""
+    least = PLANNED[options["method"]].least_degraded
     return min(max(least, round(options["items"] / 7)), options["items"])
 
 

@@ -47,6 +47,19 @@ def subject_of(kind: type[ResponseKind]) -> Subject:
 
 
 @pytest.mark.parametrize(
+    ("slug", "settings", "offered"),
+    [
+        ("choice", ONE_OF, ["red", "green"]),
+        ("choice", SOME_OF, ["red", "green", "none of these"]),
+        ("choice", OF_SOURCE, None),
+        ("scale", LIKERT, None),
+    ],
+)
+def test_only_options_that_all_outputs_have_are_offered(slug: str, settings: Any, offered: list[str] | None) -> None:
+    assert get_response_kind(slug).offered(settings) == offered
+
+
+@pytest.mark.parametrize(
     ("slug", "settings", "sent", "value", "score"),
     [
         ("slider", {}, ["0"], 0, 0),

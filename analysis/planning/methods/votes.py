@@ -1,27 +1,28 @@
-"""Campaigns of comparisons and of levels, simulated and analysed by their own response methods."""
+"""Votes between two outputs, of which strengths are compared."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analysis.plain_scores.loading import PlainScores
-from analysis.response_methods.ordinal import Ordinal
+from analysis.planning.methods.campaigns import Campaign, names, power_of_designs
+from analysis.planning.methods.planned import SIGN, ModelWords, PlannedMethod, bad_plan
 from analysis.response_methods.preference import Preference, compare_by_votes
 from analysis.response_methods.system_scores import list_pairs
+from analysis.sections import Cell
 from analysis.settings import AnalysisSettings
 from analysis.stats.bradley_terry import Outcome
-from analysis.stats.designs import PlannedDesign, RatingModel, simulate_ratings
-from analysis.stats.power import P_BELOW, Power, power_of_campaigns
+from analysis.stats.designs import PlannedDesign, RatingModel
+from analysis.stats.power import P_BELOW, Power
 from analysis.stats.ratings import Floats
 from analysis.votes.loading import VoteData
-from campaigns.design.composition import Kind
+from campaigns.design.composition import Kind, Layout
 from campaigns.design.worker_test import NO_TEST
 
 _NODES = 40
+_INFORMATION = 0.2  # of a vote of two equal systems about their difference, a fifth of them ties
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ def simulate_votes(design: PlannedDesign, model: VoteModel, difference: float, r
     share = np.where(is_careless[worker][:, None], _shares(np.zeros(1), model.log_tie), _shares(true, model.log_tie))
     outcome = (rng.random((left.size, 1)) > share.cumsum(axis=1)[:, :2]).sum(axis=1)
     return VoteData(
-        _names("s", k),
-        _names("w", design.n_workers),
+        names("s", k),
+        names("w", design.n_workers),
         left,
         right,
         worker,
@@ -113,41 +114,65 @@ def simulate_votes(design: PlannedDesign, model: VoteModel, difference: float, r
     )
 
 
-def simulate_levels(
-    design: PlannedDesign, model: RatingModel, difference: float, n_levels: int, rng: np.random.Generator
-) -> PlainScores:
-    """Return the levels, from 1, of one simulated campaign; systems are named in the order of their quality.
+class PlannedVotes(PlannedMethod):
+    """Comparisons; the difference is how many votes in 100 the better system wins."""
 
-    Scores of `simulate_ratings` are rounded to levels that divide their 100 points evenly, those beyond to the ends.
-    `difference` is in levels, before that.
-    """
-    step = 100 / (n_levels - 1)
-    ratings = simulate_ratings(design, model, difference * step, rng)
-    level = np.clip(np.round(ratings.scores / step), 0, n_levels - 1) + 1
-    n_items, n_criteria = level.shape
+    slug, unit, called, decimals = Preference.slug, "log strength", "comparisons", 2
+    compared_by = "the comparison of strengths"
+    asked = "how many in 100 of the votes that decide the better one wins"
+    item, is_page, has_sources = "comparison", True, False
+    responses = "votes"
+    worker_tests, least_degraded = (SIGN,), 20
+    first_values: ClassVar[Mapping[str, Any]] = {"difference": 60, "n_criteria": 1, "layout": Layout.POOLED.value}
 
-    def each(codes: NDArray[Any]) -> NDArray[np.int64]:
-        return np.repeat(codes.astype(np.int64), n_criteria)
+    def check_difference(self, design: PlannedDesign) -> None:
+        """The better system wins more than half of the votes."""
+        if not 50 < self.difference < 100:
+            raise bad_plan(
+                f"The better of two neighbours is to win {self.difference:g} % of the votes that decide; write more "
+                "than 50 and less than 100, for instance 60."
+            )
 
-    return PlainScores(
-        _names("w", ratings.n_workers),
-        _names("s", ratings.n_systems),
-        _names("q", design.n_sources),
-        [""],
-        _names("c", n_criteria),
-        each(ratings.worker),
-        each(ratings.system),
-        each(ratings.source),
-        each(np.zeros(n_items)),
-        np.tile(np.arange(n_criteria), n_items),
-        level.ravel(),
-        each(ratings.kind),
-        each(ratings.assignment),
-    )
+    def responses_of_item(self, design: PlannedDesign) -> int:
+        """Return that a vote is of two systems."""
+        return 2
 
+    def words(self) -> str:
+        """Return the share of votes."""
+        return f"a system that wins {self.difference:g} % of the decided votes against its neighbour in rank"
 
-def _names(letter: str, n: int) -> list[str]:
-    return [f"{letter}{k:06d}" for k in range(n)]
+    def model_for(self, design: PlannedDesign, pilot: RatingModel | None, careless: float | None) -> VoteModel:
+        """Return the assumed model."""
+        model = replace(VoteModel(), careless=0.0) if design.worker_test == NO_TEST else VoteModel()
+        return model if careless is None else replace(model, careless=careless)
+
+    def power(self, design: PlannedDesign, model: Any, *, n_simulations: int, seed: int) -> Power:
+        """Return what simulated campaigns find."""
+        strength = strength_of_share(self.difference / 100, model)
+        return power_of_votes(design, model, strength, n_simulations=n_simulations, seed=seed)
+
+    def first_guess(self, design: PlannedDesign, model: Any, target: float, *, sources_grow: bool) -> float:
+        """Return what the variances of tastes and of single votes say."""
+        quantile = NormalDist().inv_cdf
+        strength = strength_of_share(self.difference / 100, model)
+        allowed = (strength / (quantile(target) + quantile(1 - P_BELOW))) ** 2
+        votes = 2 * design.n_ordinary * design.hits_per_worker / design.n_systems
+        careful = max(1 - model.careless, 0.05)
+        return float(2 * (model.taste**2 + 1 / (_INFORMATION * votes)) / allowed / careful)
+
+    def describe_model(self, sd: Mapping[str, float], *, is_pilot: bool) -> ModelWords:
+        """Return the logs of odds."""
+        effects = {
+            "taste": "strength of a system, between workers (SD)",
+            "log_tie": "ties (δ)",
+            "degradation": "degraded outputs, weaker by",
+        }
+        rows: list[list[Cell]] = [[words, sd[name]] for name, words in effects.items()]
+        caption = (
+            "Natural logs of odds, assumed. A difference of 1.1 are odds of 3 to 1. "
+            f"{100 * sd['careless']:.0f} % of the workers are taken to vote at random."
+        )
+        return ModelWords(caption, "log odds", rows, 2)
 
 
 def power_of_votes(
@@ -156,57 +181,8 @@ def power_of_votes(
     """Return how often the method *Preference* finds a difference of strengths, as `simulate_power` does of scores."""
     settings = AnalysisSettings("plan", (), design.worker_test, P_BELOW, method=Preference.slug)
 
-    def campaign(rng: np.random.Generator) -> _Campaign:
+    def campaign(rng: np.random.Generator) -> Campaign:
         judged, _, _, strengths = compare_by_votes(simulate_votes(design, model, difference, rng), settings)
-        return _Campaign(list_pairs(strengths.scores), int(judged.is_counted.sum()), strengths.scores.n)
+        return Campaign(list_pairs(strengths.scores), int(judged.is_counted.sum()), strengths.scores.n)
 
-    return _power(design, campaign, n_simulations, seed)
-
-
-def power_of_levels(
-    design: PlannedDesign, model: RatingModel, difference: float, n_levels: int, *, n_simulations: int, seed: int
-) -> Power:
-    """Return how often the method *Ordered levels* finds a difference of mean levels, as `simulate_power` does."""
-    options = {"levels": n_levels}
-    settings = AnalysisSettings("plan", (), design.worker_test, P_BELOW, method=Ordinal.slug, options=options)
-
-    def campaign(rng: np.random.Generator) -> _Campaign:
-        report = Ordinal().analyse(simulate_levels(design, model, difference, n_levels, rng), settings, brief=True)
-        summary = report["summary"]
-        n_workers = design.n_workers if design.worker_test == NO_TEST else summary["workers"]["passed"]
-        return _Campaign(report["pairs"], n_workers, [row["n"] for row in summary["systems"]])
-
-    return _power(design, campaign, n_simulations, seed)
-
-
-class _Campaign(NamedTuple):
-    """What a simulated campaign shows: pairs of systems as reports have them, workers who count, counts by system."""
-
-    pairs: list[dict[str, Any]]
-    n_workers: int
-    n_of_system: Sequence[int] | NDArray[np.integer]
-
-
-def _power(
-    design: PlannedDesign, campaign: Callable[[np.random.Generator], _Campaign], n_simulations: int, seed: int
-) -> Power:
-    rows = [_found(campaign(np.random.default_rng([seed, k])), design.n_systems) for k in range(n_simulations)]
-    return power_of_campaigns(*np.array(rows).T)
-
-
-def _found(campaign: _Campaign, n_systems: int) -> tuple[float, float, float, float, float]:
-    """Return the share of neighbours that a campaign finds, alone and after Holm's correction, the mean half width of
-    their intervals, workers who count, and the mean of what counts of a system.
-    """
-    names = _names("s", n_systems)
-    pairs = {tuple(row["systems"]): row for row in campaign.pairs}
-    alone, corrected, widths = 0, 0, []
-    for better, worse in pairwise(names):
-        if row := pairs.get((better, worse)):
-            alone += row["p"] is not None and row["p"] / 2 < P_BELOW
-            corrected += row["p_holm"] is not None and row["p_holm"] < P_BELOW
-        if (row := row or pairs.get((worse, better))) and row["interval"][0] is not None:
-            widths.append((row["interval"][1] - row["interval"][0]) / 2)
-    n = n_systems - 1
-    width = float(np.mean(widths)) if widths else np.nan
-    return alone / n, corrected / n, width, campaign.n_workers, float(np.mean(campaign.n_of_system))
+    return power_of_designs(design, campaign, n_simulations, seed)

@@ -1,0 +1,117 @@
+"""Labels of items that several workers answered by choosing: majority, Dawid & Skene and MACE, and what they say."""
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.plain_rows.loading import PlainRows
+from analysis.stats.labels import Labels, count_answers, dawid_skene, mace, majority
+from analysis.stats.ratings import Codes, or_none
+from evalsite.lib.tables.writing import write_csv
+
+if TYPE_CHECKING:
+    from analysis.response_methods.choice_reading import Choices
+
+_COLUMNS = ("source", "system", "option", "n", "majority", "dawid_skene", "p_dawid_skene", "mace", "p_mace")
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Items that are labelled: of one source and system, and where answers may have several options, each option.
+
+    `item`: int, (n_items,), codes of source and system of each item, and its option, −1 where the label is the option.
+    `names` are those of labels.
+    """
+
+    source: Codes
+    system: Codes
+    option: Codes
+    names: list[str]
+    n_answers: NDArray[np.int64]
+    majority: NDArray[np.int64]
+    dawid_skene: Labels
+    mace: Labels
+
+
+def label_items(data: "Choices") -> Labelled | None:
+    """Return labels of every output of a source; None unless some is answered by several workers."""
+    rows = data.rows
+    output = rows.source.astype(np.int64) * len(rows.systems) + rows.system
+    outputs, of_row = np.unique(output, return_inverse=True)
+    if len(rows.workers) < 2 or outputs.size == rows.n:
+        return None
+    n_options = len(data.options)
+    if data.has_several:
+        item = (of_row[:, None] * n_options + np.arange(n_options)).ravel()
+        answer, worker = data.chosen[data.answer].ravel().astype(np.int64), np.repeat(rows.worker, n_options)
+        names, n_items = ["no", "yes"], outputs.size * n_options
+        first, option = np.divmod(np.arange(n_items), n_options)
+    else:
+        item, worker, names, n_items = of_row, rows.worker, data.options, outputs.size
+        answer = data.chosen.argmax(axis=1)[data.answer]
+        first, option = np.arange(n_items), np.full(n_items, -1)
+    counts = count_answers(item, answer, n_items, len(names))
+    arrays = (item, worker, answer, n_items, len(rows.workers), len(names))
+    source, system = np.divmod(outputs[first], len(rows.systems))
+    labels = dawid_skene(*arrays), mace(*arrays)
+    return Labelled(source, system, option, names, counts.sum(axis=1), majority(counts), *labels)
+
+
+def describe_labels(found: Labelled, rows: PlainRows) -> dict[str, Any]:
+    """Return how often the three agree, over items with a majority, and what they say of workers."""
+    of = {"majority": found.majority, "Dawid–Skene": found.dawid_skene.label, "MACE": found.mace.label}
+    has_majority = found.majority >= 0
+    return {
+        "n_items": int(found.majority.size),
+        "n_without_majority": int((~has_majority).sum()),
+        "agreement": [
+            {"methods": [a, b], "share": or_none((of[a] == of[b])[has_majority].mean()) if has_majority.any() else None}
+            for a, b in combinations(of, 2)
+        ],
+        "workers": [
+            {
+                "worker": name,
+                "n": int(n),
+                "dawid_skene": or_none(found.dawid_skene.ability[code]),
+                "mace": or_none(found.mace.ability[code]),
+            }
+            for code, (name, n) in enumerate(
+                zip(rows.workers, np.bincount(rows.worker, minlength=len(rows.workers)), strict=True)
+            )
+        ],
+    }
+
+
+def write_labels(data: Mapping[str, "Choices"]) -> str | None:
+    """Return a CSV file of the labels on criteria, by name; None without any. Of several, a column names them."""
+    has_several = len(data) > 1
+    rows: list[list[Any]] = []
+    for name, each in data.items():
+        if (found := each.labelled) is not None:
+            beginning = [name] if has_several else []
+            rows += [[*beginning, *row] for row in _rows(found, each)]
+    if not rows:
+        return None
+    stream = io.StringIO()
+    write_csv(stream, ("criterion", *_COLUMNS) if has_several else _COLUMNS, rows)
+    return stream.getvalue()
+
+
+def _rows(found: Labelled, data: "Choices") -> list[list[Any]]:
+    names = [*found.names, ""]  # −1, the last, is no majority
+    several = [*data.options, ""]
+    of_both = (found.dawid_skene, found.mace)
+    probability = [each.posterior.max(axis=1) for each in of_both]
+    rows = []
+    for k in range(found.majority.size):
+        row: list[Any] = [data.rows.sources[found.source[k]], data.rows.systems[found.system[k]]]
+        row += [several[found.option[k]], int(found.n_answers[k]), names[found.majority[k]]]
+        for each, p in zip(of_both, probability, strict=True):
+            row += [names[each.label[k]], round(float(p[k]), 4)]
+        rows.append(row)
+    return rows

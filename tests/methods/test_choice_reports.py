@@ -1,0 +1,48 @@
+"""Results of chosen options as they were when a file had one criterion: they are the same, and stay readable."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.exports import table_files
+from analysis.response_methods import ResponsesFile
+from analysis.response_methods.choice import Choice
+from analysis.settings import from_protocol
+
+REPORTS = sorted((Path(__file__).parents[1] / "data" / "choice").iterdir())
+
+
+@pytest.fixture(params=REPORTS, ids=lambda path: path.stem)
+def before(request):
+    """Answers, options, and the report, the tables and the further files that they gave."""
+    return json.loads(request.param.read_text())
+
+
+def test_answers_on_one_criterion_have_the_report_that_they_had(before, tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text(before["answers"])
+    method, settings = Choice(), replace(from_protocol("option-selection"), options=before["options"])
+    data = method.read(ResponsesFile(path), settings)
+    report = method.analyse(data, settings)
+    assert_same(report, before["report"])
+    assert method.files(data) == before["files"]
+
+
+def test_reports_of_before_have_the_tables_that_they_had(before):
+    assert dict(table_files(before["report"])) == before["tables"]
+
+
+def assert_same(found, known):
+    """Compare JSON, keys in order, too; numbers may differ in their last digits on another processor."""
+    if isinstance(known, dict):
+        assert list(found) == list(known)
+        found, known = list(found.values()), list(known.values())
+    if isinstance(known, list):
+        assert len(found) == len(known)
+        for one, other in zip(found, known, strict=True):
+            assert_same(one, other)
+    else:
+        assert type(found) is type(known)
+        assert found == (pytest.approx(known, rel=1e-9, abs=1e-12) if isinstance(known, float) else known)
