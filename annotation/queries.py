@@ -184,10 +184,10 @@ def count_pages(assignment: Assignment) -> tuple[int, int]:
 
 
 def items_near(assignment: Assignment) -> list[ShownItem]:
-    """Return the items of the page that is to be rated next, of the one before and of the one after it."""
+    """Return the items of the page that is to be rated next, of the one after it and of the one before."""
     pages = list(pages_of(assignment).values())
     at = next((place for place, page in enumerate(pages) if page.position >= assignment.position), len(pages))
-    return [item for page in pages[max(at - 1, 0) : at + 2] for item in page.items]
+    return [item for page in (*pages[at : at + 2], *pages[max(at - 1, 0) : at]) for item in page.items]
 
 
 def _size_of_pages(pages: Mapping[int, ShownPage], *key: object) -> int:

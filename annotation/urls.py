@@ -8,6 +8,8 @@ from annotation.views import erasing, monitoring, preview, protection, raters, r
 
 rate = (
     [
+        # An item's images lie beside it: its page names them by relative addresses.
+        path("<str:token>/<str:name>.webp", worker.image, name="image"),
         path("c/<uuid:public_id>/", worker.welcome, name="welcome"),
         path("<str:token>/", worker.hit, name="hit"),
         path("<str:token>/feedback/", worker.feedback, name="feedback"),
@@ -20,8 +22,6 @@ rate = (
         path("<str:token>/change/", chat.change, name="change"),
         path("<str:token>/end/", chat.end, name="end"),
         path("<str:token>/leave/", chat.leave, name="leave"),
-        # An item's images lie beside it: its page names them by relative addresses.
-        path("<str:token>/<str:name>.webp", worker.image, name="image"),
         path("<path:rest>/", worker.nowhere, name="nowhere"),
     ],
     "rate",

@@ -94,7 +94,7 @@ MIDDLEWARE = [
     "evalsite.lib.context.name_requests",
     "evalsite.lib.measures.measure_requests",
     "evalsite.web.guard_pages",
-    "csp.middleware.CSPMiddleware",
+    "evalsite.web.PolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

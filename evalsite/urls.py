@@ -10,6 +10,7 @@ from evalsite.accounts.views import admin_sign_in
 
 handler500 = "evalsite.web.server_error"
 urlpatterns = [
+    path("rate/", include(annotation.urls.rate)),  # the most requests: those below are not tried for them
     path("", RedirectView.as_view(pattern_name="campaigns:list"), name="home"),
     path("accounts/", include("evalsite.accounts.urls")),
     path("jobs/", include("evalsite.jobs.urls")),
@@ -18,7 +19,6 @@ urlpatterns = [
     path("shared/", include(analysis.urls.shared)),
     path("campaigns/", include(annotation.urls.monitoring_pages)),
     path("campaigns/", include("crowd.urls")),
-    path("rate/", include(annotation.urls.rate)),
     path("api/v1/", include("api.urls")),
     path("help/", include("evalsite.help.urls")),
     # Passwords are entered on one page, which counts attempts.

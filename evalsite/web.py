@@ -10,6 +10,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from csp.constants import HEADER
+from csp.middleware import CSPMiddleware
 from django import forms
 from django.conf import settings
 from django.core.files.base import ContentFile, File
@@ -55,6 +57,14 @@ def guard_pages(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Call
         return response
 
     return respond
+
+
+class PolicyMiddleware(CSPMiddleware):
+    """Make a Content Security Policy for responses that have none: making it takes a tenth of the time of an image."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """Add the policy."""
+        return response if response.has_header(HEADER) else super().process_response(request, response)
 
 
 _COMMENTS = {

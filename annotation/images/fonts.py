@@ -117,7 +117,6 @@ def load(name: str, size: int) -> "FreeTypeFont":
     return ImageFont.truetype(FOLDER / name, size, layout_engine=engine)
 
 
-@lru_cache(maxsize=1 << 16)
 def measure(name: str, size: int, text: str, is_rtl: bool) -> float:
     """Return the advance of `text`, all in one font and one direction, in pixels."""
     return load(name, size).getlength(text, direction=direction_of(is_rtl))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from annotation.images import bidi, fonts
+from annotation.images import bidi, fonts, letters
 from annotation.images.clusters import JOIN, SPACE, TAB_WIDTH, break_class, find_clusters, find_pieces
 from evalsite.lib.caches import byte_cache
 
@@ -205,7 +205,7 @@ def _choose_font(source: str, before: str | None, region: fonts.Region) -> tuple
     return fonts.choose(source, region)
 
 
-def _measure(clusters: Sequence[Cluster], levels: Sequence[int], size: int) -> float:
+def _width_of(clusters: Sequence[Cluster], levels: Sequence[int], size: int) -> float:
     """Return the width of clusters side by side, in pixels at scale 1: the wider of the two scales."""
     widths = [0.0] * len(SCALES)
     start = 0
@@ -225,8 +225,15 @@ def measure_run(text: str, font: str | None, is_rtl: bool, size: int) -> float:
     """Return the advance of a run; placeholders have one space each as text."""
     if font is None:
         return len(text) * round(PLACEHOLDER_EM * size)
-    measure = fonts.measure if len(text) <= _LONGEST_KEPT else fonts.measure.__wrapped__
-    return measure(font, size, text, is_rtl)
+    measure = _measure if len(text) <= _LONGEST_KEPT else _measure.__wrapped__
+    return measure(text, font, is_rtl, size)
+
+
+@lru_cache(maxsize=1 << 16)
+def _measure(text: str, font: str, is_rtl: bool, size: int) -> float:
+    if letters.are_alone(text, font, is_rtl):
+        return letters.measure(text, size)
+    return fonts.measure(font, size, text, is_rtl)
 
 
 def _measure_pieces(clusters: Sequence[Cluster], levels: Sequence[int], size: int) -> Iterator[Piece]:
@@ -239,8 +246,8 @@ def _measure_piece(clusters: Sequence[Cluster], levels: Sequence[int], size: int
     ink_end = end
     while ink_end > start and break_class(clusters[ink_end - 1].source) & SPACE:
         ink_end -= 1
-    ink = _measure(clusters[start:ink_end], levels[start:ink_end], size)
-    return Piece(start, end, ink_end, ink, _measure(clusters[ink_end:end], levels[ink_end:end], size))
+    ink = _width_of(clusters[start:ink_end], levels[start:ink_end], size)
+    return Piece(start, end, ink_end, ink, _width_of(clusters[ink_end:end], levels[ink_end:end], size))
 
 
 def _break_lines(paragraph: Paragraph, style: Style) -> Iterator[tuple[int, int]]:
@@ -266,7 +273,7 @@ def _split_wide_pieces(paragraph: Paragraph, style: Style) -> Iterator[Piece]:
             continue
         width, first = 0.0, start
         for k in range(start, end):
-            more = _measure(clusters[k : k + 1], levels[k : k + 1], style.font_size)
+            more = _width_of(clusters[k : k + 1], levels[k : k + 1], style.font_size)
             if width + more > style.room and k > first:
                 yield _measure_piece(clusters, levels, style.font_size, first, k)
                 width, first = 0.0, k

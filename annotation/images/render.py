@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from annotation.images import bidi, fonts
+from annotation.images import bidi, fonts, letters
 from annotation.images.disguise import pad, speckle
 from annotation.images.layout import PLACEHOLDER_EM, Line, Run, Style, height_of, lay_out, measure_run
 
@@ -122,6 +122,9 @@ def _draw_run(ink: "ImageDraw", run: Run, origin: tuple[float, int], size: int) 
             ink.rectangle(box, outline=255, width=stroke)
         return
     text = run.text
+    if letters.are_alone(text, run.font, run.is_rtl):
+        letters.draw(ink, text, origin, size)
+        return
     if run.is_rtl and not fonts.can_shape():
         text = "".join(bidi.MIRRORED.get(character, character) for character in reversed(text))
     if text.strip(" "):

@@ -72,7 +72,7 @@ def test_arabic_letters_are_joined():
 def test_without_raqm_words_are_all_there_in_the_right_order(monkeypatch):
     def forget():
         fonts.load.cache_clear()
-        fonts.measure.cache_clear()
+        layout._measure.cache_clear()
         layout._prepare.cache_clear()
 
     monkeypatch.setattr(fonts, "can_shape", lambda: False)

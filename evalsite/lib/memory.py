@@ -1,0 +1,20 @@
+"""What a process does with memory that it no longer needs."""
+
+import ctypes
+
+# Of malloc.h.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_KEPT_BYTES, _LARGE_BYTES = 16 * 2**20, 4 * 2**20
+
+
+def keep_freed_memory() -> bool:
+    """Keep up to 16 MiB of freed memory for the next request, in pieces of less than 4 MiB; return whether that is done.
+
+    glibc gives so much back at once: each image that is encoded asks the system for 400 pages anew, which takes a third
+    of its time. Other C libraries have no such setting.
+    """
+    try:
+        set_option = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # no such function; Windows has no CDLL of the process
+        return False
+    return bool(set_option(_TRIM_THRESHOLD, _KEPT_BYTES) and set_option(_MMAP_THRESHOLD, _LARGE_BYTES))
