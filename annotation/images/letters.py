@@ -1,4 +1,4 @@
-"""Latin, Greek and Cyrillic, letter by letter: from letters that were drawn before, pixel for pixel as Pillow draws a run.
+"""Latin, Greek and Cyrillic, letter by letter, from letters that were drawn before: pixel for pixel as Pillow does it.
 
 A run whose letters neither join nor change with those beside them is its letters side by side, each pair at its own
 distance. Measured: a passage is drawn in an eighth of the time. Letters are kept, not words: words that were drawn

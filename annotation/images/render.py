@@ -8,6 +8,7 @@ Measured on passages: a fifth to a quarter fewer bytes than a PNG with a palette
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from annotation.images import bidi, fonts, letters
@@ -71,8 +72,8 @@ def render(
     style = Style(width_px, font_size)
     layout = lay_out(text, style, highlights, place)
     coverage = Image.new("L", (width_px * scale, layout.height * scale), 0)
-    marked = Image.new("L", coverage.size, 0)
-    ink, marker = ImageDraw.Draw(coverage), ImageDraw.Draw(marked)
+    marked = Image.new("L", coverage.size, 0) if highlights else None
+    ink, marker = ImageDraw.Draw(coverage), ImageDraw.Draw(marked) if marked else None
     for k, line in enumerate(layout.lines):
         _draw_line(ink, marker, line, (style.padding + k * style.line_height) * scale, style, scale)
     webp = _encode(_colour(coverage, marked, theme, n_shades, salt), scale)
@@ -87,8 +88,8 @@ def measure(text: str, *, width_px: int = 720, font_size: int = 17, place: str =
     return width_px, height_of(text, Style(width_px, font_size), place)
 
 
-def _draw_line(ink: "ImageDraw", marker: "ImageDraw", line: Line, top: int, style: Style, scale: int) -> None:
-    """Draw the runs of a line whose upper edge is at `top`, and mark its highlighted stretches."""
+def _draw_line(ink: "ImageDraw", marker: "ImageDraw | None", line: Line, top: int, style: Style, scale: int) -> None:
+    """Draw the runs of a line whose upper edge is at `top`, and mark its highlighted stretches, if there are some."""
     size = style.font_size * scale
     widths = [measure_run(run.text, run.font, run.is_rtl, size) for run in line.runs]
     x = float(style.padding * scale)
@@ -99,7 +100,7 @@ def _draw_line(ink: "ImageDraw", marker: "ImageDraw", line: Line, top: int, styl
         for start, end in run.highlights:
             left, right = _find_edges(run, start, end, width, size)
             box = (round(x + left), baseline - round(1.02 * size), round(x + right) - 1, baseline + round(0.36 * size))
-            if box[2] >= box[0]:
+            if marker and box[2] >= box[0]:
                 marker.rectangle(box, fill=255)
         _draw_run(ink, run, (x, baseline), size)
         x += width
@@ -132,14 +133,14 @@ def _draw_run(ink: "ImageDraw", run: Run, origin: tuple[float, int], size: int) 
         ink.text(origin, text, fill=255, font=font, anchor="ls", direction=fonts.direction_of(run.is_rtl))
 
 
-def _colour(coverage: "Image", marked: "Image", theme: Theme, n_shades: int, salt: bytes) -> "Image":
+def _colour(coverage: "Image", marked: "Image | None", theme: Theme, n_shades: int, salt: bytes) -> "Image":
     """Return the text's coverage blended into the theme's colours, in RGB."""
     from PIL import Image, ImageChops, ImageColor
 
     text, plain, highlight = (ImageColor.getrgb(c)[:3] for c in (theme.text, theme.background, theme.highlight))
     palette = _blend(plain, text, n_shades)
-    image = coverage.point([round(value * (n_shades - 1) / 255) for value in range(256)])
-    if marked.getbbox():
+    image = coverage.point(_shades(n_shades))
+    if marked and marked.getbbox():
         image = ImageChops.add(image, marked.point([n_shades if value else 0 for value in range(256)]))
         palette += _blend(highlight, text, n_shades)
     pixels = bytearray(image.tobytes())
@@ -149,6 +150,12 @@ def _colour(coverage: "Image", marked: "Image", theme: Theme, n_shades: int, sal
     image = Image.frombytes("P", image.size, bytes(pixels))
     image.putpalette(palette)
     return image.convert("RGB")
+
+
+@cache
+def _shades(n_shades: int) -> list[int]:
+    """Return which shade each of the 256 coverages gets."""
+    return [round(value * (n_shades - 1) / 255) for value in range(256)]
 
 
 def _encode(image: "Image", scale: int) -> bytes:

@@ -8,10 +8,10 @@ _KEPT_BYTES, _LARGE_BYTES = 16 * 2**20, 4 * 2**20
 
 
 def keep_freed_memory() -> bool:
-    """Keep up to 16 MiB of freed memory for the next request, in pieces of less than 4 MiB; return whether that is done.
+    """Keep up to 16 MiB of freed memory for the next request, in pieces of less than 4 MiB; return whether it is done.
 
-    glibc gives so much back at once: each image that is encoded asks the system for 400 pages anew, which takes a third
-    of its time. Other C libraries have no such setting.
+    glibc gives so much back at once: encoding an image asks the system for 400 pages anew, which takes a third of the
+    time. Other C libraries have no such setting.
     """
     try:
         set_option = ctypes.CDLL(None).mallopt
