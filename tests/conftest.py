@@ -35,6 +35,7 @@ from pytest_django import Settings
 
 from annotation.services import drawing
 from evalsite.accounts.models import User
+from evalsite.lib.env import env_bool
 from tests import buckets, databases, services
 from tests.campaigns.receiver import Receiver
 from tests.jobs.processes import make_installation
@@ -42,7 +43,8 @@ from tests.mail_server import SmtpServer
 
 # Tests assert results, not times: a busy machine may take longer than the five seconds that a browser test waits for.
 expect.set_options(timeout=20_000)
-hypothesis_settings.register_profile("evalsite", deadline=None)
+# By chance each time here, so that more is tried; the same each time where a change waits for it.
+hypothesis_settings.register_profile("evalsite", deadline=None, derandomize=env_bool("CI", False))
 hypothesis_settings.load_profile("evalsite")
 
 # Playwright's synchronous API keeps an event loop in the test's thread; Django would refuse its ORM there.
