@@ -17,27 +17,25 @@ demo: .venv/demo
 test: lint
 	@$(MAKE) --no-print-directory -j2 check suite
 
-# Files of which `make fuzz` or `make pages` runs all cases that the suite runs, and more.
-FUZZED := tests/test_form_fuzz.py tests/test_damaged_files.py
+# The tests that take longest are those of `make fuzz` and `make pages`, and of no other.
+FUZZED := tests/api/test_fuzz.py tests/test_form_fuzz.py tests/test_damaged_files.py
 DRAWN := tests/e2e/test_browser_protocols.py tests/e2e/test_all_pages.py
 
-# ONCE=1 leaves these files to the other two, for those who run all three.
 suite: .venv/test
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(if $(ONCE),$(addprefix --ignore=,$(FUZZED) $(DRAWN)))
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(FUZZED) $(DRAWN))
 
 # 200 workers rate for three minutes while services are killed and the disk is full; a short run is among the tests.
 faults: .venv/test
 	FAULT_SECONDS=180 $(BIN)/python -m pytest --show-capture=no -rN -s tests/faults
 
-# Random requests to the API, random forms, and damaged files; a short run of each is among the tests.
+# 5,000 random requests to the API, 5,000 random forms, and 10,000 damaged files.
+# Here and below one test at a time is given to a process: those that take longest come first, and would all go to one.
 fuzz: .venv/test
-	FUZZ_REQUESTS=5000 $(BIN)/python -m pytest --show-capture=stdout tests/api/test_fuzz.py
-	FUZZ_FORMS=5000 FUZZ_FILES=10000 $(BIN)/python -m pytest -n $(WORKERS) $(FUZZED)
+	$(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 1 --show-capture=stdout $(FUZZED)
 
-# Each page in each state of a campaign, and a campaign of each protocol, in a browser; the tests look at some.
-# One at a time is given to a process: campaigns take long, come first, and would all go to the first process.
+# Each page in each state of a campaign, and a campaign of each protocol, in a browser.
 pages: .venv/test
-	EVERY_STATE=1 $(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 1 $(DRAWN)
+	$(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 1 $(DRAWN)
 
 # The pictures of docs/protocols.md, from the pages as they are.
 pictures: .venv/test

@@ -1,6 +1,6 @@
 """Whatever files people upload: they are read, or refused with what is wrong and where.
 
-A short run is among all tests. `make fuzz` makes a long one: FUZZ_FILES says how many files are read, FUZZ_SEED which.
+FUZZ_FILES says how many files are read, FUZZ_SEED which.
 """
 
 import os
@@ -17,7 +17,7 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError
 from tests.damaged_files import Reader, damaged, readers
 
-N_FILES, SEED = int(os.environ.get("FUZZ_FILES") or 400), int(os.environ.get("FUZZ_SEED") or 20)
+N_FILES, SEED = int(os.environ.get("FUZZ_FILES") or 10000), int(os.environ.get("FUZZ_SEED") or 20)
 READERS = readers()
 MOST_SECONDS = 60
 LONGEST_MESSAGE = 50_000

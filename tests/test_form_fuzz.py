@@ -1,7 +1,7 @@
 """Random forms are sent to every page: no fault, no traceback, and strangers are shown nothing of a campaign.
 
-A short run is among all tests; `make fuzz` makes a long one. FUZZ_FORMS says how many forms are sent, FUZZ_SEED which.
-Values are those of the page's own forms, and others in their place; each request is undone.
+FUZZ_FORMS says how many forms are sent, FUZZ_SEED which. Values are those of the page's own forms, and others in their
+place; each request is undone.
 """
 
 import os
@@ -19,7 +19,7 @@ from tests.test_permission_matrix import CASES, url_of, world
 
 __all__ = ["world"]
 
-N_FORMS, SEED = int(os.environ.get("FUZZ_FORMS") or 250), int(os.environ.get("FUZZ_SEED") or 20)
+N_FORMS, SEED = int(os.environ.get("FUZZ_FORMS") or 5000), int(os.environ.get("FUZZ_SEED") or 20)
 _OUTSIDERS = ("anonymous", "stranger")
 _PAGES = [
     (address, row)

@@ -1,9 +1,9 @@
 """Every page that an owner, a worker or anybody else opens, as a browser draws it: at three widths, light and dark.
 
 The pages are those of the URL configuration and of `permissions.csv`, so that a new one is among them. A page of a
-campaign is looked at in one state of it; `make pages` looks at it in each, and at each kind of campaign. Django draws
-them in this process (`page_server.py`). `page_checks.js` looks at the geometry: nothing is wider than the window, cut
-or out of sight. axe-core looks at names, contrast, headings, landmarks, sizes of targets.
+campaign is looked at in each state of it, and for each kind of campaign. Django draws them in this process
+(`page_server.py`). `page_checks.js` looks at the geometry: nothing is wider than the window, cut or out of sight.
+axe-core looks at names, contrast, headings, landmarks, sizes of targets.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,6 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Page
 
 from campaigns.models import Campaign
-from evalsite.lib.env import env_bool
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.campaigns.cast import make_campaign
 from tests.e2e.page_server import CHECKS, PageServer
@@ -70,22 +69,7 @@ def cases() -> Iterator[Case]:
                 yield Case(address, kind, row.who)
 
 
-def chosen(every: list[Case]) -> list[Case]:
-    """Return of each address the case that shows most.
-
-    A page on which a campaign is set up has all its fields while it is ready; the others have most, and long names,
-    when it has ended.
-    """
-    best: dict[Address, Case] = {}
-    for case in every:
-        shows_most = case.kind == ("ready" if case.address.name.startswith("campaigns:") else "closed")
-        if case.address not in best or shows_most:
-            best[case.address] = case
-    return list(best.values())
-
-
-EVERY_CASE = list(dict.fromkeys(cases()))
-CASES = EVERY_CASE if env_bool("EVERY_STATE", False) else chosen(EVERY_CASE)
+CASES = list(dict.fromkeys(cases()))
 
 
 @pytest.fixture(scope="module")

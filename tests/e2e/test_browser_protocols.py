@@ -21,7 +21,6 @@ from campaigns.design.paging import PageKind
 from campaigns.protocols import list_protocols
 from campaigns.responses import list_response_kinds
 from evalsite.accounts.models import User
-from evalsite.lib.env import env_bool
 from tests.conftest import signed_in
 from tests.e2e import researcher
 from tests.e2e.answering import PHONE, WAYS, Worker
@@ -32,8 +31,6 @@ SYSTEMS = {"alpha": 0.9, "beta": 0.0, "gamma": -0.9}
 CLOSE = {"alpha": 0.5, "beta": 0.0, "gamma": -0.5}  # so that a degraded output of the best loses to the worst one
 BOTS = "campaigns.connectors.python.demo_bots"
 CHATBOTS = {"Plain": 1.2, "Attentive": 0.0, "Forgetful": -1.2}
-# Of each kind of page one; `make pages` tries them all.
-SHORT = ("mrc-adequacy", "preference", "esa", "dialogue-icebreaker")
 
 
 @dataclass(frozen=True)
@@ -121,16 +118,11 @@ def tab(tabs: dict[str, Page], live_server: Any, owner: User) -> Iterator[Page]:
     assert complaints == []
 
 
-def tried() -> list[type[Protocol]]:
-    return [each for each in list_protocols() if each.slug in SHORT or env_bool("EVERY_STATE", False)]
-
-
 def test_every_protocol_has_a_trial() -> None:
     assert set(TRIALS) == {each.slug for each in list_protocols()}
-    assert set(SHORT) == {each.slug for each in tried()} & set(SHORT)
 
 
-@pytest.mark.parametrize("protocol", tried(), ids=lambda protocol: protocol.slug)
+@pytest.mark.parametrize("protocol", list_protocols(), ids=lambda protocol: protocol.slug)
 def test_browser_a_campaign_of_every_protocol_from_its_creation_to_its_results(
     tab: Page, tabs: dict[str, Page], tmp_path: Path, protocol: type[Protocol]
 ) -> None:
