@@ -2,7 +2,7 @@
 
 A run whose letters neither join nor change with those beside them is its letters side by side, each pair at its own
 distance. Measured: a passage is drawn in an eighth of the time. Letters are kept, not words: words that were drawn
-before would be there sooner, and tell that their text was.
+before would be there sooner, and tell that their text was. Sizes are pixels to the em.
 """
 
 import re
@@ -33,7 +33,7 @@ def measure(text: str, size: int) -> float:
 
 
 def draw(ink: "ImageDraw", text: str, origin: tuple[float, int], size: int) -> None:
-    """Draw letters side by side, from the left end of their baseline."""
+    """Draw letters side by side; `origin`, in pixels, is the left end of their baseline."""
     x, baseline = origin
     for first, second in pairwise(text + " "):
         if letter := _drawn(first, size):
@@ -44,7 +44,7 @@ def draw(ink: "ImageDraw", text: str, origin: tuple[float, int], size: int) -> N
 
 @lru_cache(maxsize=1 << 16)
 def _advance(letters: str, size: int) -> float:
-    """Return how far a letter's successor is, or how wide a last letter is."""
+    """Return how far the second of two letters is from the first, or how wide a single one is, in pixels."""
     own = fonts.load(fonts.LATIN, size).getlength(letters, direction="ltr")
     return own - _advance(letters[1], size) if len(letters) > 1 else own
 
