@@ -13,11 +13,11 @@ from openpyxl import Workbook
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
+from analysis.data.tools import Wanted, find_made, read_made
+from analysis.data.tools.converting import convert, write_table
 from analysis.dialogues.corpus import load_corpus
 from analysis.dialogues.loading import load_dialogues, load_work
 from analysis.metrics.loading import load_segment_scores
-from analysis.other_tools import Wanted, find_made, read_made
-from analysis.other_tools.converting import convert, write_table
 from analysis.ratings.columns import guess_mapping, guess_scores
 from analysis.ratings.loading import load_ratings
 from analysis.ratings.sources import load_sources

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.other_tools import Wanted
+from analysis.data.tools import Wanted
 from analysis.plain_scores.loading import coded_rows
 from analysis.ratings.coding import combined, first_rows
 from analysis.ratings.columns import NAMES as RATING_NAMES

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.other_tools import Wanted
+from analysis.data.tools import Wanted
 from analysis.ratings.coding import combined, sorted_codes
 from analysis.ratings.columns import NAMES as RATING_NAMES
 from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.other_tools import Wanted, only_criteria, read_made
+from analysis.data.tools import Wanted, only_criteria, read_made
 from analysis.ratings.columns import (
     NAMES,
     REQUIRED,

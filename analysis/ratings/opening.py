@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from analysis.other_tools import Wanted, read_made
+from analysis.data.tools import Wanted, read_made
 from analysis.ratings.finding import Names, check_chosen, find_columns, require_columns
 from evalsite.lib.tables import CellProblems, Table, if_windows, preview, read_columns
 

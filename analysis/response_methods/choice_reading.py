@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.other_tools import Wanted
+from analysis.data.tools import Wanted
 from analysis.plain_rows.loading import PlainRows, RowColumn, load_rows
 from analysis.ratings.notices import RatingsWarning
 from analysis.response_methods import ResponsesFile

@@ -10,9 +10,9 @@ from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
+from analysis.data.tools import Wanted, find_made
+from analysis.data.tools.converting import convert, write_table
 from analysis.models import RatingsFile
-from analysis.other_tools import Wanted, find_made
-from analysis.other_tools.converting import convert, write_table
 from analysis.ratings.columns import COLUMNS, REQUIRED, ColumnMapping, columns_of, guess_mapping, guess_scores
 from analysis.ratings.scales import Scale
 from campaigns.contracts.protocol import CriterionSpec

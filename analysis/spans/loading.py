@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.other_tools import Wanted, read_made
+from analysis.data.tools import Wanted, read_made
 from analysis.ratings.coding import combined, first_rows, sorted_codes
 from analysis.ratings.finding import SYSTEM, WORKER
 from analysis.ratings.loading import refuse_many_systems

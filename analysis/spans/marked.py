@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.other_tools.converting import ERRORS
+from analysis.data.tools.converting import ERRORS
 from analysis.spans.loading import load_spans_beside
 from analysis.spans.rows import SpanData
 from analysis.spans.weights import NO_ERROR, plain

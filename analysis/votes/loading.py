@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.other_tools import Wanted
+from analysis.data.tools import Wanted
 from analysis.ratings.coding import combined, sorted_codes
 from analysis.ratings.copies import read_kinds, read_words
 from analysis.ratings.finding import ITEM, SEGMENT, WORKER

@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from analysis.data.tools import Wanted
 from analysis.models import RatingsFile
-from analysis.other_tools import Wanted
 from analysis.response_methods import method_of
 from analysis.services.ratings_files import upload_ratings
 from analysis.services.runs import start_run

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from analysis.other_tools.about import find_about, require_about, severity_and_category
-from analysis.other_tools.made import NO_ERROR, Made, Wanted
+from analysis.data.tools.about import find_about, require_about, severity_and_category
+from analysis.data.tools.made import NO_ERROR, Made, Wanted
 from evalsite.lib.tables.errors import shorten
 from evalsite.lib.tables.table import check_text
 

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.other_tools.about import NO_CATEGORY
-from analysis.other_tools.made import NO_ERROR, Beginning, Made, Wanted
-from analysis.other_tools.records import as_list
+from analysis.data.tools.about import NO_CATEGORY
+from analysis.data.tools.made import NO_ERROR, Beginning, Made, Wanted
+from analysis.data.tools.records import as_list
 from campaigns.importing.appraise import document_name
 from evalsite.lib.tables.errors import shorten
 from evalsite.lib.tables.formats import open_source

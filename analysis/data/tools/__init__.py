@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from analysis.other_tools import appraise_scores, label_studio, mturk, potato
-from analysis.other_tools.about import ANSWER
-from analysis.other_tools.made import Beginning, Made, Wanted, only_criteria
+from analysis.data.tools import appraise_scores, label_studio, mturk, potato
+from analysis.data.tools.about import ANSWER
+from analysis.data.tools.made import Beginning, Made, Wanted, only_criteria
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import Table, TableError
 from evalsite.lib.tables.formats import Source, open_source

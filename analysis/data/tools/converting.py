@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TextIO
 
-from analysis.other_tools.made import Made, Wanted
+from analysis.data.tools.made import Made, Wanted
 from evalsite.lib.tables import Table
 from evalsite.lib.tables.writing import write_csv
 

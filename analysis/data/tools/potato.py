@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analysis.other_tools.items import Items, Mark
-from analysis.other_tools.made import Beginning, Made, cells_of
-from analysis.other_tools.records import Record, as_dict, as_list, as_text, read_records, utf16_offset
+from analysis.data.tools.items import Items, Mark
+from analysis.data.tools.made import Beginning, Made, cells_of
+from analysis.data.tools.records import Record, as_dict, as_list, as_text, read_records, utf16_offset
 from evalsite.lib.tables import preview, read_columns
 from evalsite.lib.tables.errors import shorten
 

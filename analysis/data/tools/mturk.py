@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analysis.other_tools.about import ANSWER, find_about, require_about
-from analysis.other_tools.made import Beginning, Made, Wanted, cells_of
-from analysis.other_tools.records import as_dict, as_text
+from analysis.data.tools.about import ANSWER, find_about, require_about
+from analysis.data.tools.made import Beginning, Made, Wanted, cells_of
+from analysis.data.tools.records import as_dict, as_text
 from evalsite.lib.tables import preview, read_columns
 from evalsite.lib.tables.errors import listing
 from evalsite.lib.tables.table import check_text

@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from analysis.other_tools.about import ANSWER
-from analysis.other_tools.items import Items, Mark
-from analysis.other_tools.made import Beginning, Made, cells_of
-from analysis.other_tools.records import Record, as_dict, as_list, as_text, read_records, utf16_offset
+from analysis.data.tools.about import ANSWER
+from analysis.data.tools.items import Items, Mark
+from analysis.data.tools.made import Beginning, Made, cells_of
+from analysis.data.tools.records import Record, as_dict, as_list, as_text, read_records, utf16_offset
 from evalsite.lib.tables import preview, read_columns
 from evalsite.lib.tables.errors import listing, shorten
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.other_tools import Wanted, read_made
+from analysis.data.tools import Wanted, read_made
 from analysis.plain_scores.loading import PlainScores, load_plain_scores
 from analysis.ratings.loading import load_ratings
 from analysis.response_methods import ResponsesFile, get_method
@@ -24,7 +24,7 @@ from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError
 
-EXAMPLES = Path(__file__).parents[2] / "data" / "tools"
+EXAMPLES = Path(__file__).parents[3] / "data" / "tools"
 ITEMS = EXAMPLES / "potato_items.jsonl"
 ORDER = ["alpha", "beta", "gamma"]
 

@@ -1,0 +1,1 @@
+"""Responses, whoever asked and wherever they come from: files to tables, and tables to the arrays of methods."""
