@@ -1,11 +1,12 @@
 """How far the workers of a study agree on the outputs that several of them rated, in names."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from analysis.sections import Column, Output, Table
+from analysis.sections import Cell, Column, Output, Table
 from analysis.stats.agreement import categorise, fleiss_kappa, intraclass_correlation
 from analysis.stats.krippendorff import Level, krippendorff_alpha
 from analysis.stats.ratings import Codes, Floats, or_none
@@ -85,17 +86,16 @@ def _of_criterion(scores: Floats, output: Codes, worker: Codes, n_bins: int) -> 
     return found, note + "of the others no two were rated by exactly the same workers."
 
 
+def agreement_cells(criterion: Mapping[str, Any]) -> list[Cell]:
+    """Return what was found on a criterion in the order of tables: α at each level, ICC, κ, outputs and workers."""
+    alpha, icc = criterion["krippendorff_alpha"], criterion["icc"]
+    others = (criterion[key] for key in ("fleiss_kappa", "n_items", "n_workers"))
+    return [*(alpha[level.value] for level in Level), *(icc[key] for key in ("single", "average")), *others]
+
+
 def agreement_table(document: dict[str, Any]) -> Table:
     """Return the coefficients as a table, a criterion a row."""
-    rows = [
-        [
-            name,
-            *found["krippendorff_alpha"].values(),
-            *found["icc"].values(),
-            *(found[key] for key in ("fleiss_kappa", "n_items", "n_workers")),
-        ]
-        for name, found in document["criteria"].items()
-    ]
+    rows = [[name, *agreement_cells(found)] for name, found in document["criteria"].items()]
     headings = [*(f"α {level.value}" for level in Level), "ICC(2,1)", "ICC(2,k)", "κ (Fleiss)", "outputs", "workers"]
     who = "all workers" if document["workers"] == "all" else "the workers who count"
     caption = (

@@ -97,7 +97,7 @@ def compare_results(first: Report, second: Report) -> Agreement:
         )
         for name in shared
     ]
-    criteria = shared_criteria(first["summary"], second["summary"])
+    criteria = shared_criteria(first, second)
     return Agreement(
         systems,
         criteria if len(criteria) > 1 else [],

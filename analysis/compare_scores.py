@@ -35,7 +35,7 @@ def compare_by_scores(first: Report, second: Report) -> Agreement:
         both = [of[name] or 0.0 for of in scores]
         difference, low, high = difference_of(both, [of[name]["interval"] or (None, None) for of in rows])
         systems.append(SharedSystem(name, both[0], both[1], ranks[0][name], ranks[1][name], difference, low, high))
-    criteria = shared_criteria(first["summary"], second["summary"])
+    criteria = shared_criteria(first, second)
     return Agreement(
         systems,
         criteria if len(criteria) > 1 else [],

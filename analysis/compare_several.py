@@ -81,7 +81,7 @@ def several_sections(results: Sequence[DatedResult]) -> list[Section]:
         [each.report.get("intervals", {}) for each in ordered],
     )
     everywhere = [name for name in z.names if all(each.get(name) is not None for each in z.values)]
-    criteria = shared_criteria(*summaries)
+    criteria = shared_criteria(*(result.report for result in results))
     sections = [_over_time(ordered, z), _pairwise(ordered, z)]
     if everywhere:
         reports = [each.report for each in ordered]

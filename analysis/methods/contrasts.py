@@ -90,7 +90,7 @@ class Contrasts(Method):
             "Point and interval of each difference in z.",
             "Difference in z from the first group, within the same chatbots, with 95 % intervals.",
         )
-        said = " ".join(_words(name, each) for name, each in known.items())
+        said = " ".join(_words(name, known[name]) for name in known)
         return [Section("contrasts", "Contrasts", said, tables, [figure] if drawn else [], page="chats")]
 
 
@@ -140,8 +140,8 @@ def _groups(names: Sequence[str], found: Contrast) -> dict[str, Any]:
 def _rows(known: Mapping[str, Report]) -> list[list[Cell]]:
     return [
         [f"{_TITLES[name]}: {group}", *row]
-        for name, each in known.items()
-        for group, *row in zip(*(each[key] for key in ("groups", *_NUMBERS)), strict=True)
+        for name in known
+        for group, *row in zip(*(known[name][key] for key in ("groups", *_NUMBERS)), strict=True)
     ]
 
 

@@ -146,7 +146,11 @@ def _effort_table(groups: Report) -> Table:
 
 def _cost_table(cost: Report) -> Table:
     titles = {PASSED: "that passed", ALL: "all"}
-    rows = [[titles[name], *costs.values()] for name in titles if (costs := cost["groups"].get(name))]
+    rows = [
+        [titles[name], *(costs[key] for key in ("total", "per_system", "per_rating"))]
+        for name in titles
+        if (costs := cost["groups"].get(name))
+    ]
     currency = cost["currency"]
     caption = (
         f"One HIT costs {cost['per_assignment']:.2f} {currency}, reward and fee. Usable ratings are those that "

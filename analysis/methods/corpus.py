@@ -50,7 +50,7 @@ class CorpusComparison(Method):
         name = found["corpus"]["name"]
         of = _lengths(found)
         rows: list[list[Cell]] = [
-            [title, *(cell for each in of.values() for cell in _cells(each[key]))] for key, title in MEASURES.items()
+            [title, *(cell for group in of for cell in _cells(of[group][key]))] for key, title in MEASURES.items()
         ]
         columns = [Column("measure")]
         columns += [c for group in of for c in (Column(group, 1), Column("Q1–Q3", 1), Column("mean", 1))]
@@ -59,7 +59,7 @@ class CorpusComparison(Method):
             f"“{name}” ({found['corpus']['dialogues']:,} dialogues, {found['corpus']['turns']:,} turns; what one "
             "speaker says in a dialogue is a chat). Words by white space, characters without white space."
         )
-        written = [[title, group, *_row(each[key])] for key, title in MEASURES.items() for group, each in of.items()]
+        written = [[title, group, *_row(of[group][key])] for key, title in MEASURES.items() for group in of]
         in_files = [Column("measure"), Column("of"), Column("n"), Column("mean", 1)]
         in_files += [Column(f"{p} %", 1) for p in (5, 25, 50, 75, 95)]
         tables = [
@@ -110,7 +110,7 @@ def draw_lengths(of: Mapping[str, Any], theme: Theme) -> "Drawing":
     names = list(of)
     for k, (key, title) in enumerate(MEASURES.items(), start=1):
         panel = figure.add_subplot(2, 2, k, facecolor=theme.paper)
-        for place, (box, colour) in enumerate(zip((each[key] for each in of.values()), colours, strict=True)):
+        for place, (box, colour) in enumerate(zip((of[group][key] for group in of), colours, strict=True)):
             if box["n"]:
                 low, q1, median, q3, high = box["percentiles"]
                 at = len(of) - 1 - place

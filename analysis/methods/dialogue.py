@@ -115,7 +115,7 @@ def _written(found: Found) -> list[Table]:
             f"white space; {_per_input(found)}.",
             [Column("measure"), *(Column(f"{group} {title}", 1) for group in groups for title in _QUARTILES)],
             [
-                [title, *(each.get(key) for each in of_groups for key in _QUARTILES.values())]
+                [title, *(of_group.get(_QUARTILES[key]) for of_group in of_groups for key in _QUARTILES)]
                 for title, of_groups in _lengths_of(found).items()
             ],
             output=_IN_PRINT,
@@ -153,7 +153,8 @@ def _changes_of(group: Found) -> list[Cell]:
 
 
 def _opinion_rows(found: Found) -> list[list[Cell]]:
-    opinions = {name: [group["opinions"][name] for group in groups_of(found).values()] for name in OPINIONS}
+    groups = groups_of(found)
+    opinions = {name: [groups[group]["opinions"][name] for group in groups] for name in OPINIONS}
     return [
         [name, *(cell for each in of_groups for cell in (in_percent(each["share"]), each["n"]))]
         for name, of_groups in opinions.items()
@@ -161,8 +162,8 @@ def _opinion_rows(found: Found) -> list[list[Cell]]:
 
 
 def _lengths_of(found: Found) -> dict[str, list[Found]]:
-    groups = groups_of(found).values()
-    return {title: [group["lengths"][name] for group in groups] for name, title in MEASURES.items()}
+    groups = groups_of(found)
+    return {title: [groups[group]["lengths"][name] for group in groups] for name, title in MEASURES.items()}
 
 
 def _per_input(found: Found) -> str:

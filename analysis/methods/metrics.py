@@ -8,6 +8,7 @@ import numpy as np
 
 from analysis.methods import Method
 from analysis.metrics import drawings
+from analysis.metrics.comparison import OF_SEGMENTS
 from analysis.metrics.meta_evaluation import evaluate_metrics
 from analysis.sections import Cell, Column, Figure, Output, Range, Section, Table
 from analysis.stats.ratings import or_nan
@@ -59,7 +60,7 @@ def _correlations(found: Report) -> Section:
         return [metric["pairwise_accuracy"], metric["soft_pairwise_accuracy"], metric["n_systems"]]
 
     shown = [[m["name"], *_interval_cells(m["system"][0]), *rest(m)] for m in metrics]
-    in_files = [[m["name"], *(end for ends in m["system"][0].values() for end in ends), *rest(m)] for m in metrics]
+    in_files = [[m["name"], *_ends(m["system"][0]), *rest(m)] for m in metrics]
     pairs = [each for name in symbols for each in (Column(name), Column("interval", 2))]
     ends = [Column(f"{name}{end}") for name in symbols for end in ("", " low", " high")]
     title = "Correlations with people"
@@ -86,7 +87,12 @@ def _correlations(found: Report) -> Section:
 
 
 def _interval_cells(correlations: Mapping[str, Sequence[float | None]]) -> list[Cell]:
-    return [cell for value, low, high in correlations.values() for cell in (value, Range(low, high))]
+    ends = [correlations[name] for name in _SYMBOLS]
+    return [cell for value, low, high in ends for cell in (value, Range(low, high))]
+
+
+def _ends(correlations: Mapping[str, Sequence[float | None]]) -> list[Cell]:
+    return [end for name in _SYMBOLS for end in correlations[name]]
 
 
 def _best_and_worst(found: Report) -> str:
@@ -117,7 +123,7 @@ def _ranks(found: Report) -> Section:
     metrics, systems = found["metrics"], found["systems"]
     ranks = {m["name"]: ranks_of(m["scores"]) for m in metrics}
     people = ranks_of(found["human"][0])
-    rows = [[name, people[k], *(of[k] for of in ranks.values())] for k, name in enumerate(systems)]
+    rows = [[name, people[k], *(ranks[metric][k] for metric in ranks)] for k, name in enumerate(systems)]
     table = Table(
         "metric-ranks",
         "Ranks by people and metrics",
@@ -189,7 +195,7 @@ def _criteria(found: Report) -> list[Section]:
         output=_SHOWN,
     )
     rows = [
-        [m["name"], criterion, *(end for ends in each.values() for end in ends)]
+        [m["name"], criterion, *_ends(each)]
         for m in metrics
         for criterion, each in zip(criteria, m["system"], strict=True)
     ]
@@ -289,7 +295,7 @@ def _segments(found: Report) -> Section:
         "tied, as by people; metric scores that differ by no more than the threshold, which makes it greatest, are a "
         "tie (Deutsch et al. 2023).",
         columns,
-        [[m["name"], *m["segment"].values(), m["n_segments"]] for m in metrics],
+        [[m["name"], *(m["segment"][key] for key in OF_SEGMENTS), m["n_segments"]] for m in metrics],
     )
     figure = Figure(
         "metric-segments",

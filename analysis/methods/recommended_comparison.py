@@ -12,6 +12,7 @@ from analysis.stats.inference import Comparison, rank_intervals
 from analysis.stats.procedures import Procedure, Procedures, compare_by_all
 from analysis.stats.ratings import Floats, or_none
 from analysis.stats.sequences import at_every_look
+from analysis.stored import in_order
 from analysis.study import Study
 from analysis.words import PROCEDURES
 from evalsite.lib.words import counted
@@ -222,7 +223,7 @@ def _conclusions(pair: Mapping[str, Any], found: Report) -> dict[str, str]:
         procedure_of(found).value: _said(pair["p_holm"], winner(pair)),
         "studies": _said(1.0, winner_in_studies(pair)),
     }
-    for name, other in pair.get("others", {}).items():
+    for name, other in in_order(pair.get("others", {}), PROCEDURES):
         said[name] = _said(other["p_holm"], winner({**pair, **other}))
     return said
 
@@ -241,7 +242,7 @@ def _procedures(found: Mapping[str, Any]) -> list[Table]:
     names = list(rows[0][1])
     titles = {"studies": "rank-sum test of the studies", **{name: name_of for name, (name_of, _) in PROCEDURES.items()}}
     columns = [Column("system"), Column("compared with"), *(Column(titles[name]) for name in names)]
-    cells: list[list[Cell]] = [[*pair["systems"], *said.values()] for pair, said in rows]
+    cells: list[list[Cell]] = [[*pair["systems"], *(said[name] for name in names)] for pair, said in rows]
     apart = [row for row in cells if len(set(row[2:])) > 1]
     n = f"{len(apart):,} of {counted(len(cells), 'pair')}"
     caption = (

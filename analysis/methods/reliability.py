@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.agreement import measure_agreement
+from analysis.agreement import agreement_cells, measure_agreement
 from analysis.methods import Method
 from analysis.sections import COLUMN_IN, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.agreement import categorise, cohen_kappa, pairs_within, tolerance_chance, tolerance_kappa
@@ -22,6 +22,7 @@ from analysis.stats.reliability import (
     split_half,
 )
 from analysis.stats.scores import outputs_of, reverse_negative
+from analysis.stored import criteria_of, in_order
 from analysis.study import Study
 from campaigns.design.composition import Kind
 
@@ -70,7 +71,11 @@ class Reliability(Method):
         found = report.get(self.slug)
         if not found:
             return []
-        sections = [_intra_section(found["intra"]), _inter_section(found["inter"]), _shared_section(found["shared"])]
+        sections = [
+            _intra_section(found["intra"]),
+            _inter_section(found["inter"]),
+            _shared_section(found["shared"], criteria_of(report)),
+        ]
         sections += [_tolerance_section(found["tolerance"])] if "tolerance" in found else []
         return [*sections, _halves_section(found["halves"])]
 
@@ -210,7 +215,9 @@ def _intra_section(found: Report) -> Section:
             f"two scores is {_r(middle)} in the median; κ of two halves of the scale is {_r(kappa)}."
         )
     groups = [name for name in _GROUPS if found[name]["n_pairs"]]
-    kappas = [[_title(name), *found[name]["kappa"].values(), found[name]["n_pairs"]] for name in groups]
+    kappas = [
+        [_title(name), *(found[name]["kappa"][str(n)] for n in CATEGORIES), found[name]["n_pairs"]] for name in groups
+    ]
     columns = [Column("workers"), *(Column(f"κ of {n}") for n in CATEGORIES), Column("pairs")]
     kappa_table = Table(
         "intra-rater-kappa",
@@ -275,23 +282,16 @@ def _inter_section(found: Report) -> Section:
     return Section("inter-rater", "Do two workers agree?", finding, tables, figure, _PAGE)
 
 
-def _shared_section(found: Report) -> Section:
-    n_items = max((criterion["n_items"] for criterion in found.values()), default=0)
+def _shared_section(found: Report, criteria: Sequence[str]) -> Section:
+    of_criteria = in_order(found, criteria)
+    n_items = max((criterion["n_items"] for _, criterion in of_criteria), default=0)
     finding = (
         f"{_of(n_items, 'output')} were rated by two workers or more who count."
         if n_items
         else "No output was rated by two workers who count. More workers per HIT allow these coefficients."
     )
     headings = [*(f"α {level.value}" for level in Level), "ICC(2,1)", "ICC(2,k)", "κ (Fleiss)", "outputs", "workers"]
-    rows = [
-        [
-            name,
-            *criterion["krippendorff_alpha"].values(),
-            *criterion["icc"].values(),
-            *(criterion[key] for key in ("fleiss_kappa", "n_items", "n_workers")),
-        ]
-        for name, criterion in found.items()
-    ]
+    rows = [[name, *agreement_cells(criterion)] for name, criterion in of_criteria]
     caption = (
         "Krippendorff's α, intraclass correlations and Fleiss' κ (scores in 5 categories). A dash: undefined, because "
         "nothing is shared or all scores are the same."
@@ -311,7 +311,7 @@ def _halves_section(found: Report) -> Section:
         f"half by {_r(found['r'])} in the median of {_of(found['n_splits'], 'random division')} "
         f"({_r(low)} to {_r(high)}). The reliability of all of them is {_r(found['whole'])}."
     )
-    rows = [[int(n), value] for n, value in found["by_raters"].items()]
+    rows = sorted([int(n), found["by_raters"][n]] for n in found["by_raters"])
     table = Table(
         "reliability-by-raters",
         "Reliability by number of workers",
@@ -325,7 +325,6 @@ def _halves_section(found: Report) -> Section:
 
 def _tolerance_section(found: Report) -> Section:
     repeats, outputs = found["repeats"], found["outputs"]
-    known = {"repeats": repeats, "outputs": outputs}
     said = []
     if repeats["n_pairs"]:
         said.append(
@@ -340,7 +339,7 @@ def _tolerance_section(found: Report) -> Section:
     said = said or ["No output was rated twice by workers who count, so nothing can be said of it."]
     chance = [tolerance_chance(t) for t in TOLERANCES]
     rows = [
-        [f"{t} points", by_chance, *(each[key][k] for each in known.values() for key in ("observed", "kappa"))]
+        [f"{t} points", by_chance, *(each[key][k] for each in (repeats, outputs) for key in ("observed", "kappa"))]
         for k, (t, by_chance) in enumerate(zip(TOLERANCES, chance, strict=True))
     ]
     columns = [Column("at most"), Column("by chance"), Column("repeats, share"), Column("repeats, κ")]

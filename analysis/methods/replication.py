@@ -6,31 +6,34 @@ from typing import Any
 
 import numpy as np
 
-from analysis.sections import Column, Output, Section, Table
+from analysis.sections import Cell, Column, Output, Section, Table
 from analysis.stats.correlation import correlate, share_same_conclusions
 from analysis.stats.ratings import Floats, or_nan, or_none
+from analysis.stored import criteria_of, in_order
 
 CONCLUSION_ALPHAS = (0.1, 0.05)
+CORRELATIONS = ("pearson", "spearman", "kendall")
 Report = Mapping[str, Any]
 ScoreOf = Callable[[Mapping[str, Any], str | None], float | None]
 """The score of a system, a row of a summary, on a criterion; overall for None."""
 
 
-def compare_runs(original: dict[str, Any], replication: dict[str, Any]) -> dict[str, Any]:
-    """Return how far a replication agrees with the original run, over the systems that both rate; of two summaries.
+def compare_runs(original: Report, replication: Report) -> dict[str, Any]:
+    """Return how far a replication agrees with the original run, over the systems that both rate; of two reports.
 
     `systems` lists them as the original ranks them; correlations that are undefined are None.
     """
-    common = _common(original, replication)
-    p = [p_between(common, each["significance"]) for each in (original, replication)]
-    return _agreement((original, replication), common, score_of, p)
+    reports = original, replication
+    common = _common(original["summary"], replication["summary"])
+    p = [p_between(common, report["summary"]["significance"]) for report in reports]
+    return _agreement(reports, common, score_of, p)
 
 
 def compare_scores(original: Report, replication: Report) -> dict[str, Any]:
     """Return the same of two reports of any other response method: of its scores, and of its tests of pairs."""
-    summaries = original["summary"], replication["summary"]
-    common = _common(*summaries)
-    return _agreement(summaries, common, plain_score_of, [p_of_pairs(common, each) for each in (original, replication)])
+    reports = original, replication
+    common = _common(original["summary"], replication["summary"])
+    return _agreement(reports, common, plain_score_of, [p_of_pairs(common, report) for report in reports])
 
 
 def _common(original: Report, replication: Report) -> list[str]:
@@ -40,10 +43,10 @@ def _common(original: Report, replication: Report) -> list[str]:
 
 
 def _agreement(
-    summaries: tuple[Report, Report], common: Sequence[str], score: ScoreOf, p: Sequence[Floats]
+    reports: tuple[Report, Report], common: Sequence[str], score: ScoreOf, p: Sequence[Floats]
 ) -> dict[str, Any]:
-    first, second = ({row["system"]: row for row in each["systems"]} for each in summaries)
-    shared = shared_criteria(*summaries)
+    first, second = ({row["system"]: row for row in report["summary"]["systems"]} for report in reports)
+    shared = shared_criteria(*reports)
 
     def correlation(criterion: str | None = None) -> dict[str, float | None]:
         mine, theirs = ([score(rows[name], criterion) for name in common] for rows in (first, second))
@@ -52,6 +55,7 @@ def _agreement(
 
     return {
         "systems": list(common),
+        "criterion_order": shared,
         "overall": correlation(),
         "criteria": {name: correlation(name) for name in shared},
         "same_conclusions": {
@@ -61,10 +65,11 @@ def _agreement(
     }
 
 
-def shared_criteria(*summaries: Mapping[str, Any]) -> list[str]:
-    """Return the criteria that all systems of all summaries have, in the order of the first."""
-    of_systems = [row["criteria"] for summary in summaries for row in summary["systems"]]
-    return [name for name in (of_systems[0] if of_systems else ()) if all(name in each for each in of_systems)]
+def shared_criteria(*reports: Report) -> list[str]:
+    """Return the criteria that all systems of all reports have, in the order of the first."""
+    of_systems = [row["criteria"] for report in reports for row in report["summary"]["systems"]]
+    names = [name for name, _ in in_order(of_systems[0], criteria_of(reports[0]))] if of_systems else []
+    return [name for name in names if all(name in of_system for of_system in of_systems)]
 
 
 def score_of(row: Mapping[str, Any], criterion: str | None, kind: str = "z") -> float | None:
@@ -104,27 +109,31 @@ def replication_section(report: Mapping[str, Any]) -> list[Section]:
     found = report.get("replication")
     if not found:
         return []
-    shares = ", ".join(
-        f"{share:.0%} at p < {alpha}" for alpha, share in found["same_conclusions"].items() if share is not None
-    )
+    same = found["same_conclusions"]
+    alphas = [f"{alpha:g}" for alpha in CONCLUSION_ALPHAS]
+    shares = ", ".join(f"{same[alpha]:.0%} at p < {alpha}" for alpha in alphas if same.get(alpha) is not None)
     caption = f"Agreement of two runs over {len(found['systems'])} systems; same conclusions: {shares or 'none'}."
     columns = [Column("criterion"), Column("r"), Column("rho"), Column("tau")]
-    rows = [["overall", *found["overall"].values()]]
-    rows += [[name, *values.values()] for name, values in found["criteria"].items()]
+    rows = _rows(found, found.get("criterion_order", criteria_of(report)), "overall")
     output = Output.FILES | Output.TERMINAL
     table = Table("replication", "Agreement of two runs", caption, columns, rows, output=output)
     return [Section("replication", "Replication", tables=[table])]
 
 
+def _rows(found: Mapping[str, Any], criteria: Sequence[str], overall: str) -> list[list[Cell]]:
+    of_criteria = in_order(found["criteria"], criteria)
+    return [[name, *(of[key] for key in CORRELATIONS)] for name, of in ((overall, found["overall"]), *of_criteria)]
+
+
 def agreement_table(found: Mapping[str, Any]) -> Table:
     """Return the same correlations for the page of a campaign that replicates another."""
-    criteria = found["criteria"] if len(found["criteria"]) > 1 else {}
+    rows = _rows(found, found["criterion_order"], "Overall")
     return Table(
         "replication",
         "Correlations of the two runs",
         f"How far this run and the one that it replicates agree on the scores of {len(found['systems'])} systems that "
         "both rate, by the newest results of each.",
         [Column("Criterion"), Column("Pearson's r"), Column("Spearman's ρ"), Column("Kendall's τ")],
-        [[name, *values.values()] for name, values in {"Overall": found["overall"], **criteria}.items()],
+        rows if len(found["criteria"]) > 1 else rows[:1],
         output=Output.PAGE,
     )

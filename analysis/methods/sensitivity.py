@@ -22,6 +22,7 @@ from analysis.stats.sensitivity import (
     score_by_length,
     score_without_each,
 )
+from analysis.stored import in_order
 from analysis.study import Study
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST
@@ -196,7 +197,7 @@ def _survival_section(found: Report) -> Section:
         ways.append((f"α from {ALPHAS[0]:g} to {ALPHAS[-1]:g}", found["alpha"]))
     ways.append(("without one worker", found["without_worker"]))
     ways += [(each["name"], each) for each in found["settings"]]
-    ways += [(f"short {_TEXTS[text]}s only", each) for text, each in found["lengths"].items()]
+    ways += [(f"short {_TEXTS[text]}s only", each) for text, each in in_order(found["lengths"], _TEXTS)]
     rows = [
         [name, each["n"], each["n_same_order"], each["n_same_best"], each["largest_change"], each["system"] or ""]
         for name, each in ways

@@ -127,6 +127,11 @@ def segment_agreement(human: Floats, metric: Floats) -> dict[str, float | None]:
     }
 
 
+OF_SYSTEMS = ("pearson", "spearman", "kendall", "pairwise_accuracy", "soft_pairwise_accuracy")
+OF_SEGMENTS = ("pearson", "kendall", "acc_eq", "tie_threshold")
+"""What is found of a metric over systems, and over single outputs, in the order of tables."""
+
+
 def _williams(human: Floats, means: dict[str, Floats]) -> dict[str, dict[str, dict[str, float | None]]]:
     r = {name: correlate(human, scores).pearson for name, scores in means.items()}
     return {
@@ -148,7 +153,10 @@ def comparison_tables(document: dict[str, Any]) -> list[Table]:
     """Return the comparison as tables: a metric a row, and the p-values of every two metrics."""
     of_systems = ("r", "ρ", "τ", "accuracy", "soft accuracy")
     of_segments = ("r (segments)", "τ (segments)", "accuracy (segments)", "tie threshold")
-    rows = [[name, *each["system"].values(), *each["segment"].values()] for name, each in document["metrics"].items()]
+    rows = [
+        [name, *(metric["system"][key] for key in OF_SYSTEMS), *(metric["segment"][key] for key in OF_SEGMENTS)]
+        for name, metric in document["metrics"].items()
+    ]
     n_systems, n_segments = document["n_systems"], document["n_segments"]
     columns = [Column("metric"), *map(Column, (*of_systems, *of_segments))]
     caption = f"Metrics against people: {n_systems:,} systems, {n_segments:,} segments with a human score."

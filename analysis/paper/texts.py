@@ -113,6 +113,8 @@ def _design(report: Report, facts: CampaignFacts | None) -> list[str]:
 
 def _criteria(report: Report) -> list[str]:
     criteria = report["settings"]["criteria"]
+    if not criteria:  # what was asked is not known of every file
+        return []
     of_all = report["settings"].get("scale") or (0, 100)
     scales = ["{:g} to {:g}".format(*(each.get("scale") or of_all)) for each in criteria]
     is_one = len(set(scales)) == 1

@@ -10,6 +10,7 @@ from analysis.planning.methods.planned import PlannedMethod
 from analysis.response_methods import DEFAULT
 from analysis.sections import COLUMN_IN, Column, Figure, Section, Table, Theme
 from analysis.stats.variance import COMPONENTS
+from analysis.stored import in_order
 from campaigns.design.composition import Layout
 from evalsite.lib.words import counted
 
@@ -211,7 +212,7 @@ def _of_parts(plan: Plan) -> str:
     total = sum(parts.values())
     if not total:
         return ""
-    words = [f"{100 * value / total:.0f} % is from {_PARTS[name]}" for name, value in parts.items() if value]
+    words = [f"{100 * value / total:.0f} % is from {_PARTS[name]}" for name, value in in_order(parts, _PARTS) if value]
     return f"Of the variance of a difference, about {_join(words)}."
 
 

@@ -5,9 +5,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from analysis.stats.ratings import Codes
+from analysis.stored import in_order
 from evalsite.lib.words import counted, listed
 
 _ENOUGH_DOCUMENTS = 20
+_KINDS = ("rater", "worker", "document", "source", "segment", "chat")
+"""What errors may be clustered by, in the order of sentences."""
 
 
 def with_several(groups: Mapping[str, Codes]) -> dict[str, Codes]:
@@ -27,7 +30,7 @@ def in_words(n_clusters: Mapping[str, int]) -> str:
     >>> in_words({"worker": 4, "source": 1})
     '4 workers and 1 source'
     """
-    return listed([counted(n, name) for name, n in n_clusters.items()])
+    return listed([counted(n, name) for name, n in in_order(n_clusters, _KINDS)])
 
 
 def explain_single(n_clusters: Mapping[str, int]) -> list[str]:

@@ -170,7 +170,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
 
     def compare(self, original: Report, report: Report) -> dict[str, Any]:
         """Return how far the two runs agree."""
-        return compare_runs(original["summary"], report["summary"])
+        return compare_runs(original, report)
 
 
 def _excluded(report: Report) -> list[str]:

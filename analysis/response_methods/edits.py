@@ -27,6 +27,7 @@ from analysis.stats.agreement import pairs_within
 from analysis.stats.ratings import Codes, Floats, Mask, or_none
 from analysis.stats.repeated_judgements import NumberAgreement, first_and_own, number_agreement
 from analysis.stats.segment_means import ClusteredMeans, clustered_ratios
+from analysis.stored import criteria_of
 from campaigns.design.composition import Kind
 from evalsite.lib.edits import edit_distance
 from evalsite.lib.errors import DomainError
@@ -151,7 +152,7 @@ class PostEdits(ResponseMethod[PlainRows]):
                 for code in scores.order
             ],
             "worker_table": of_workers["worker_table"],
-            **closing(settings, data.fingerprint, data.warnings, notes),
+            **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
         }
 
     def judge(self, data: PlainRows, settings: AnalysisSettings) -> JudgedWorkers:
@@ -173,7 +174,9 @@ class PostEdits(ResponseMethod[PlainRows]):
             systems_section(report, score=HTER, n="outputs", caption=caption),
             pairs_section(report, caption="Differences of HTER, the better system first."),
             _rates_section(report["rates"]),
-            agreement_section(report.get("agreement", {}), noun="output", caption=_AGREEMENT, shown=_SHOWN),
+            agreement_section(
+                report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT, shown=_SHOWN
+            ),
             *workers_section(report),
         ]
 

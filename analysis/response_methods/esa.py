@@ -34,6 +34,7 @@ from analysis.settings import AnalysisSettings
 from analysis.spans.marked import MarkedErrors, load_marked
 from analysis.stats.ratings import Mask
 from analysis.stats.segment_means import segment_means
+from analysis.stored import criteria_of
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
@@ -132,7 +133,7 @@ class Esa(ResponseMethod[EsaData]):
             **({"errors": _errors(data.marked, scores.order, given.systems, judged)} if data.marked else {}),
             "agreement": {} if brief else _agreement(everything, is_counted),
             "worker_table": worker_table(judged, everything.worker, everything.assignment),
-            **closing(settings, given.fingerprint, given.warnings, notes),
+            **closing(settings, given.fingerprint, given.warnings, notes, given.criteria),
         }
 
     def judge(self, data: EsaData, settings: AnalysisSettings) -> JudgedWorkers:
@@ -149,7 +150,9 @@ class Esa(ResponseMethod[EsaData]):
             systems_section(report, score="score", n="segments", caption=caption),
             pairs_section(report, caption="Differences of mean scores, the better system first."),
             *([_errors_section(report["errors"])] if "errors" in report else []),
-            agreement_section(report.get("agreement", {}), noun="output", caption=_AGREEMENT, shown=_SHOWN),
+            agreement_section(
+                report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT, shown=_SHOWN
+            ),
             *workers_section(report),
         ]
 
@@ -190,9 +193,11 @@ def _errors(marked: MarkedErrors, order: list[int], systems: list[str], judged: 
 
 
 def _errors_section(errors: list[dict[str, Any]]) -> Section:
-    severities = list(errors[0]["counts"]) if errors else []
+    severities = sorted(errors[0]["counts"]) if errors else []
     columns = [Column("system"), Column("outputs"), *(Column(name, 2) for name in severities)]
-    rows: list[list[Cell]] = [[row["system"], row["n"], *row["counts"].values()] for row in errors]
+    rows: list[list[Cell]] = [
+        [row["system"], row["n"], *(row["counts"][severity] for severity in severities)] for row in errors
+    ]
     caption = "Errors that were marked in an output, by severity, in the mean of a system’s annotations."
     table = Table("marked-errors", "Marked errors", caption, columns, rows)
     return Section("marked-errors", "Marked errors", tables=[table] if severities else [])

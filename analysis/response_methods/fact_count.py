@@ -34,6 +34,7 @@ _COLUMNS = (
     RowColumn(("correct", "n_correct"), is_whole=True),
     RowColumn(("missing", "n_missing", "omitted"), is_whole=True),
 )
+_COUNTS = ("present", "correct", "missing")
 _AGREEMENT = (
     "Counts of the same output, from workers who count, on ordinary items and on repeats. Same: of two counts of an "
     "output, and difference: facts between the two, in the mean over outputs. α weighs squared differences; 0 is "
@@ -129,7 +130,7 @@ class FactCount(ResponseMethod[PlainRows]):
             ],
             "agreement": agreement,
             "worker_table": of_workers["worker_table"],
-            **closing(settings, data.fingerprint, warnings, notes),
+            **closing(settings, data.fingerprint, warnings, notes, _COUNTS),
         }
 
     def judge(self, data: PlainRows, settings: AnalysisSettings) -> JudgedWorkers:
@@ -145,7 +146,7 @@ class FactCount(ResponseMethod[PlainRows]):
             systems_section(report, score="F", n="outputs", caption=caption, decimals=3),
             pairs_section(report, caption="Differences of F, the better system first.", decimals=3),
             _rates_section(report["rates"]),
-            agreement_section(report.get("agreement", {}), noun="output", caption=_AGREEMENT, shown=_SHOWN),
+            agreement_section(report.get("agreement", {}), _COUNTS, noun="output", caption=_AGREEMENT, shown=_SHOWN),
             *workers_section(report),
         ]
 
@@ -207,7 +208,7 @@ def _means(data: PlainRows) -> dict[str, ClusteredMeans]:
 
 
 def _rates_section(rows: Sequence[Report]) -> Section:
-    names = [name for name in rows[0] if name != "system"]
+    names = [f"{kind} {rate}" for kind in ("micro", "macro") for rate in (PRECISION, RECALL, F)]
     cells: list[list[Cell]] = [[row["system"], name, *row[name]] for row in rows for name in names]
     columns = [Column("system"), Column("rate"), Column("value", 3), Column("low", 3), Column("high", 3)]
     caption = (

@@ -26,6 +26,7 @@ from analysis.stats.codes import dense_ranks
 from analysis.stats.krippendorff import Level
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.segment_means import means_over_criteria
+from analysis.stored import criteria_of
 from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
@@ -137,7 +138,7 @@ class Magnitude(ResponseMethod[PlainRows]):
             ],
             "agreement": agreement,
             "worker_table": of_workers["worker_table"],
-            **closing(settings, data.fingerprint, data.warnings, notes),
+            **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
         }
 
     def judge(self, data: PlainRows, settings: AnalysisSettings) -> JudgedWorkers:
@@ -162,7 +163,7 @@ class Magnitude(ResponseMethod[PlainRows]):
             systems_section(report, score="ratio" if is_ratio else "mean", n="values", caption=caption, decimals=3),
             pairs_section(report, caption=f"{of_pairs}, the better system first.", decimals=3),
             _criteria_section(report["criteria"]),
-            agreement_section(report.get("agreement", {}), noun="output", caption=_AGREEMENT),
+            agreement_section(report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT),
             *workers_section(report),
         ]
 

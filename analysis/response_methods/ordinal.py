@@ -38,6 +38,7 @@ from analysis.settings import AnalysisSettings
 from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.segment_means import means_over_criteria
 from analysis.stats.significance import adjust, compare_systems
+from analysis.stored import criteria_of
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST
@@ -154,7 +155,7 @@ class Ordinal(ResponseMethod[PlainScores]):
             "criteria": criteria,
             "agreement": {} if brief else _agreement(given),
             "worker_table": worker_table(judged, data.worker, data.assignment),
-            **closing(settings, data.fingerprint, data.warnings, notes),
+            **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
         }
 
     def judge(self, data: PlainScores, settings: AnalysisSettings) -> JudgedWorkers:
@@ -173,7 +174,7 @@ class Ordinal(ResponseMethod[PlainScores]):
             pairs_section(report, caption="Differences of means, the better system first."),
             *(_criterion_section(found, summary["levels"]) for found in report["criteria"] if found["systems"]),
             *(odds_section(found["name"], found["odds"], by) for found in report["criteria"] if found.get("odds")),
-            agreement_section(report.get("agreement", {}), noun="output", caption=_AGREEMENT),
+            agreement_section(report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT),
             *workers_section(report),
         ]
 

@@ -1,6 +1,6 @@
 """Rankings of some systems at a time: counting scores, Bradley–Terry of the implied pairs, Friedman's test."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, ClassVar
 
@@ -35,6 +35,7 @@ from analysis.stats.rankings import friedman_test, implied_pairs, share_beaten
 from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.repeated_judgements import agreement_of_workers
 from analysis.stats.segment_means import clustered_means
+from analysis.stored import in_order
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
 
@@ -157,7 +158,7 @@ class Ranking(ResponseMethod[RankingData]):
         return [
             systems_section(report, score="score", n=f"{self.noun}s", caption=caption, decimals=3),
             pairs_section(report, caption="Differences of scores, the better system first.", decimals=3),
-            _strengths_section(report["strengths"]),
+            _strengths_section(report),
             _friedman_section(report["summary"]["friedman"], self.noun),
             agreement_section({"": report.get("agreement")}, noun="pair", caption=_AGREEMENT, is_vote=True),
             *workers_section(report),
@@ -197,11 +198,12 @@ def _complete(data: RankingData) -> Floats:
     return ranks[full]
 
 
-def _strengths_section(strengths: Mapping[str, list[float | None]]) -> Section:
-    rows: list[list[Cell]] = [[name, *values] for name, values in strengths.items()]
+def _strengths_section(report: Report) -> Section:
+    strengths = in_order(report["strengths"], [row["system"] for row in report["summary"]["systems"]])
+    rows: list[list[Cell]] = [[name, *values] for name, values in strengths]
     caption = "Bradley–Terry of the implied pairs: natural log, centred at 0; 95 % intervals, clustered by worker."
     columns = [Column("system"), Column("strength", 3), Column("low", 3), Column("high", 3)]
-    has_any = not np.isnan(or_nan(values[0] for values in strengths.values())).all()
+    has_any = not np.isnan(or_nan(values[0] for _, values in strengths)).all()
     tables = [Table("strengths", "Strengths", caption, columns, rows)] if has_any else []
     return Section("strengths", "Strengths", tables=tables)
 

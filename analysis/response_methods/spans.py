@@ -308,14 +308,14 @@ def _errors_section(report: Report) -> Section:
         )
     ]
     names = [row["system"] for row in found["systems"]]
-    parts = list(found["systems"][0]["penalty"])
+    parts = sorted(found["systems"][0]["penalty"])
     tables.append(
         Table(
             "error-penalties",
             "Penalty by category",
             "What the errors of each category add to the mean penalty of a segment.",
             [Column("system"), *(Column(part, 2) for part in parts)],
-            [[row["system"], *row["penalty"].values()] for row in found["systems"]],
+            [[row["system"], *(row["penalty"][part] for part in parts)] for row in found["systems"]],
         )
     )
     by_part = {part: [row["penalty"][part] for row in found["systems"]] for part in parts}

@@ -87,10 +87,15 @@ def summarise_systems(method: str, protocol: str, found: SystemScores) -> dict[s
 
 
 def closing(
-    settings: "AnalysisSettings", fingerprint: str, warnings: Sequence[RatingsWarning], notes: Sequence[str]
+    settings: "AnalysisSettings",
+    fingerprint: str,
+    warnings: Sequence[RatingsWarning],
+    notes: Sequence[str],
+    criteria: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return what ends the report of every method: its warnings, its notes, and what it was made from."""
+    """Return what ends the report of every method: its criteria, warnings and notes, and what it was made from."""
     return {
+        **({"criterion_order": list(criteria)} if criteria else {}),
         "warnings": [asdict(warning) for warning in warnings],
         "notes": list(notes),
         "settings": settings.to_json(),

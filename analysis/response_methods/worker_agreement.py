@@ -18,6 +18,7 @@ from analysis.stats.repeated_judgements import (
     agreement_of_numbers,
     agreement_of_workers,
 )
+from analysis.stored import in_order
 from campaigns.design.composition import Kind
 
 _WHO = {"between": "with each other", "within": "with themselves"}
@@ -87,25 +88,27 @@ def compared_rows(data: PlainRows, judged: JudgedWorkers) -> tuple[Mask, Codes]:
 
 def agreement_section(
     found: Mapping[str, Report | None],
+    names: Sequence[str] = (),
     *,
     noun: str,
     caption: str,
     is_vote: bool = False,
     shown: Shown | None = None,
 ) -> Section:
-    """Return what `describe_agreement` found, by criterion; "" is the name of the only one.
+    """Return what `describe_agreement` found, by criterion, in the order of `names`; "" is the name of the only one.
 
     `noun` is what is judged. Without `shown`, columns are those of categories; α of sets has one where judgements are
     sets. A result without agreement, as all of before have, has an empty section.
     """
-    known = {name: each for name, each in found.items() if each}
-    has_sets = any(one.get("alpha_of_sets") is not None for each in known.values() for one in each.values())
+    known = [(name, agreement) for name, agreement in in_order(found, names) if agreement]
+    has_sets = any(agreement[who].get("alpha_of_sets") is not None for _, agreement in known for who in _WHO)
     of_numbers = shown.columns if shown else _columns(is_vote=is_vote, has_sets=has_sets)
-    columns = [Column("workers agree"), Column(f"{noun}s judged twice"), Column("judgements"), *of_numbers.values()]
+    columns = [Column("workers agree"), Column(f"{noun}s judged twice"), Column("judgements")]
+    columns += [of_numbers[key] for key in of_numbers]
     rows: list[list[Cell]] = []
-    for name, each in known.items():
-        for who, words in _WHO.items():
-            one = each[who]
+    for name, agreement in known:
+        for who in _WHO:
+            one, words = agreement[who], _WHO[who]
             if one["n_items"]:
                 cells: list[Cell] = [words, one["n_items"], one["n_judgements"]]
                 cells += [in_percent(one[key]) if key in _IN_PERCENT else one[key] for key in of_numbers]
@@ -115,7 +118,7 @@ def agreement_section(
     table = Table("worker-agreement", "Agreement of workers", caption, columns, rows)
     finding = ""
     if len(known) == 1:
-        only = next(iter(known.values()))
+        only = known[0][1]
         finding = _finding_in_words(only, shown) if shown else _finding(only, noun)
     return Section("worker-agreement", "Agreement of workers", finding, [table] if rows else [])
 
@@ -135,8 +138,8 @@ def _finding_in_words(found: Report, shown: Shown) -> str:
     said = []
     for who, sentence in (("between", shown.between), ("within", shown.within)):
         if sentence and found[who]["n_items"]:
-            numbers = {name: in_percent(one) if name in _IN_PERCENT else one for name, one in found[who].items()}
-            said.append(sentence.format(**numbers))
+            one = found[who]
+            said.append(sentence.format(**one | {key: in_percent(one[key]) for key in _IN_PERCENT if key in one}))
     return " ".join(said)
 
 

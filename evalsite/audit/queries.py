@@ -79,7 +79,7 @@ def describe_retention() -> str:
 
 
 def _more(details: dict[str, Any]) -> str:
-    parts = [f"{name.removesuffix('_id')} {value}" for name, value in details.items() if name != "fields"]
+    parts = [f"{name.removesuffix('_id')} {value}" for name, value in sorted(details.items()) if name != "fields"]
     if fields := details.get("fields"):
         parts.append(f"sent: {', '.join(fields)}")
     return "; ".join(parts)

@@ -202,9 +202,13 @@ def test_a_replication_shows_how_far_it_agrees(owner_client: Client, pair) -> No
     original, copy = pair
     page = owner_client.get(page_of(copy))
 
-    reports = [AnalysisRun.objects.get(ratings_file__campaign=each).report["summary"] for each in pair]
+    reports = [AnalysisRun.objects.get(ratings_file__campaign=each).report for each in pair]
     found = compare_runs(*reports)
-    assert page.context["replication"]["systems"] == found["systems"] == [s["system"] for s in reports[0]["systems"]]
+    assert (
+        page.context["replication"]["systems"]
+        == found["systems"]
+        == [row["system"] for row in reports[0]["summary"]["systems"]]
+    )
     assert page_of(original) in page.text
     rows = page.text[page.text.index("How far this run") :].split("</table>")[0].split('<th scope="row"')[1:]
     assert f">{found['overall']['pearson']:.3f}</td>" in rows[0]
@@ -213,8 +217,8 @@ def test_a_replication_shows_how_far_it_agrees(owner_client: Client, pair) -> No
 
 
 def test_a_run_agrees_with_itself(pair) -> None:
-    summary = AnalysisRun.objects.get(ratings_file__campaign=pair[0]).report["summary"]
-    found = compare_runs(summary, summary)
+    report = AnalysisRun.objects.get(ratings_file__campaign=pair[0]).report
+    found = compare_runs(report, report)
     assert found["overall"] == pytest.approx({"pearson": 1, "spearman": 1, "kendall": 1})
     assert found["same_conclusions"] == {"0.1": 1, "0.05": 1}
 

@@ -13,12 +13,16 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
+from tests.databases import on_both
+
+pytestmark = on_both
+
 # The empty submission, as far as the printed totals tell: one worker, one HIT, five chats with ordinary chatbots.
 EMPTY_WORKERS, EMPTY_HITS, EMPTY_CHATS = 1, 1, 5
 
 
 @pytest.fixture(scope="module")
-def groups(shared_data):
+def groups(shared_data, kept):
     out, folder = StringIO(), shared_data / "dialogue-run1"
     call_command(
         "analyse",
@@ -30,7 +34,7 @@ def groups(shared_data):
         stdout=out,
         stderr=StringIO(),
     )
-    found = json.loads(out.getvalue())["dialogues"]
+    found = kept(json.loads(out.getvalue()))["dialogues"]
     assert found["notices"] == []
     return found["groups"]
 

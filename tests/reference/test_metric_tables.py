@@ -8,8 +8,11 @@ from django.core.management import call_command
 
 from analysis.metrics.kinds.meteor import Meteor
 from analysis.metrics.kinds.rouge import RougeL
+from tests.databases import on_both
 from tests.metrics.test_kinds import score, texts_of
 from tests.ratings.conftest import write_rows
+
+pytestmark = on_both
 
 
 @pytest.fixture(scope="module")
@@ -40,15 +43,15 @@ def rounded(found, metric):
 
 
 @pytest.fixture(scope="module")
-def questions(tables, tmp_path_factory):
+def questions(tables, tmp_path_factory, kept):
     human = columns_of(tables["qg"]["table_4_3_run1"])["Overall"]
-    return compare(tmp_path_factory.mktemp("qg"), human, columns_of(tables["qg"]["table_4_6"]))
+    return kept(compare(tmp_path_factory.mktemp("qg"), human, columns_of(tables["qg"]["table_4_6"])))
 
 
 @pytest.fixture(scope="module")
-def comprehension(tables, tmp_path_factory):
+def comprehension(tables, tmp_path_factory, kept):
     columns = columns_of(tables["mrc"]["table_3_4"])
-    return compare(tmp_path_factory.mktemp("mrc"), columns.pop("z"), columns)
+    return kept(compare(tmp_path_factory.mktemp("mrc"), columns.pop("z"), columns))
 
 
 def test_table_4_7_question_generation(questions, tables):

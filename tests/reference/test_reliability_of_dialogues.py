@@ -12,6 +12,9 @@ from analysis.ratings.loading import load_ratings
 from analysis.settings import load_settings
 from analysis.stats.ratings import or_nan
 from analysis.study import run_study
+from tests.databases import on_both
+
+pytestmark = on_both
 
 
 @pytest.fixture(scope="module")
@@ -20,11 +23,11 @@ def published(shared_data) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def report(shared_data) -> dict[str, Any]:
+def report(shared_data, kept) -> dict[str, Any]:
     settings = load_settings("dialogue-free")
     path = shared_data / "dialogue-run1" / "ratings.csv"
     study = run_study(load_ratings(path, criteria=settings.criterion_names), settings)
-    return Reliability().detail(study) | BetweenCriteria().detail(study)
+    return kept(Reliability().detail(study) | BetweenCriteria().detail(study))
 
 
 def test_correlations_between_criteria_are_those_of_table_5_7(report, published) -> None:

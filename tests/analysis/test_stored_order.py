@@ -1,0 +1,257 @@
+"""What is made of a stored report does not depend on the order of its keys, which PostgreSQL does not keep."""
+
+import csv
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.apps import apps
+from django.db import models
+
+from analysis.compare import compare_results, comparison_sections
+from analysis.compare_scores import compare_by_scores, score_sections
+from analysis.compare_several import DatedResult, several_by_scores, several_sections
+from analysis.exports import section_file, table_files, to_latex, to_text
+from analysis.methods import sections_of
+from analysis.paper.texts import paper_texts
+from analysis.planning.methods import PLANNED
+from analysis.planning.methods.planned import SimulatedMethod
+from analysis.planning.methods.votes import simulate_votes
+from analysis.planning.plans import PlanSettings, make_plan
+from analysis.planning.sections import findings_of, sections_of_plan
+from analysis.response_methods import DEFAULT, ResponsesFile, get_method, list_response_methods, method_of
+from analysis.settings import AnalysisSettings, Cost, RatedCriterion, from_protocol
+from analysis.stats.designs import PlannedDesign
+from tests.key_order import check_folder, reads_by_order
+from tests.stored import as_jsonb_keeps, stored
+
+DESIGN = PlannedDesign(4, 10, 30, 12, n_degraded=4, n_repeat=3, workers_per_hit=2)
+FIRST = {
+    "preference": 70,
+    "ranking": 70,
+    "best_worst": 70,
+    "ordinal": 0.5,
+    "choice": 10,
+    "ssa": 10,
+    "magnitude": 1.5,
+    "spans": 1.0,
+}
+"""Differences of systems, as each method says them."""
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def everything(report: dict[str, Any]) -> dict[str, Any]:
+    """Return all that pages, files, papers and scripts are made of."""
+    method = method_of(report)
+    sections = sections_of(report)
+    tables = [table for section in sections for table in section.tables]
+    return {
+        "sections": [repr(replace(section, figures=())) for section in sections],
+        "figures": [(figure.name, figure.alt, figure.caption) for section in sections for figure in section.figures],
+        "pages": [[section.slug for section in method.sections_on(report, page)] for page in method.pages_of(report)],
+        "findings": method.findings(report),
+        "headline": method.headline(report),
+        "paper": [text.plain for text in paper_texts(report)],
+        "sentences": repr(method.paper(report)),
+        "to copy": [to_latex(table) for table in method.tables_to_copy(report)],
+        "text": [to_text(table) for table in tables],
+        "files": list(table_files(report)),
+    }
+
+
+def drawn(report: dict[str, Any]) -> dict[str, bytes | None]:
+    """Return every figure as it is drawn."""
+    sections = sections_of(report)
+    names = [f"figures/{figure.name}.svg" for section in sections for figure in section.figures]
+    return {name: section_file(sections, name) for name in names}
+
+
+def analysed(path: Path, protocol: str, **extras: Path) -> dict[str, Any]:
+    """Return the report of a file."""
+    settings = from_protocol(protocol)
+    if protocol.startswith("dialogue"):
+        settings = replace(settings, personas={f"{name}p": name for name in "ABCDE"})
+    if settings.method == DEFAULT:
+        settings = replace(settings, cost=Cost(0.99, "USD"))
+    method = get_method(settings.method)
+    return method.analyse(method.read(ResponsesFile(path, extras=extras), settings), settings)
+
+
+def edits_in(path: Path) -> Path:
+    """Write outputs of three systems and what four workers made of them."""
+    rng, rows = np.random.default_rng(4), ["worker,system,source,kind,output,edited,seconds"]
+    for source in range(12):
+        for k, system in enumerate(("alder", "birch", "cedar")):
+            output = " ".join(f"word{n}" for n in range(10))
+            for worker in ("ann", "bob", "cem", "dia"):
+                changed = rng.random(10) < 0.1 + 0.15 * k
+                words = zip(output.split(), changed, strict=True)
+                edited = " ".join("other" if is_changed else word for word, is_changed in words)
+                rows.append(f"{worker},{system},s{source},ordinary,{output},{edited},{rng.integers(5, 60)}")
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def simulated(slug: str, folder: Path) -> dict[str, Any]:
+    """Return the report of a small campaign of a method, as its plan simulates it."""
+    if slug == "edits":
+        return analysed(edits_in(folder / "edits.csv"), "post-edit")
+    planned = PLANNED[slug](FIRST.get(slug, 8), 5, 4)
+    design = replace(DESIGN, worker_test="none")
+    model = planned.model_for(design, None, None)
+    rng = np.random.default_rng(3)
+    if slug == "preference":
+        data: Any = simulate_votes(design, model, 0.7, rng)
+    else:
+        assert isinstance(planned, SimulatedMethod)
+        data = planned.simulate(design, model, rng)
+    criteria = (RatedCriterion("quality"),)
+    settings = AnalysisSettings("plan", criteria, design.worker_test, 0.05, method=slug)
+    return get_method(slug).analyse(data, settings)
+
+
+def metrics_of(path: Path, ratings: Path) -> Path:
+    """Write scores of three metrics of the outputs that were rated."""
+    rng = np.random.default_rng(5)
+    with ratings.open() as lines:
+        outputs = sorted({(row["system"], row["source"]) for row in csv.DictReader(lines) if row["kind"] == "ordinary"})
+    rows = [
+        f"{metric},{system},{source},{ord(system[0]) % 7 + rng.normal(0, 2):.3f}"
+        for metric in ("BLEU", "a longer name", "chrF")
+        for system, source in outputs
+    ]
+    path.write_text("metric,system,source,score\n" + "\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    ratings = EXAMPLES / "ratings.csv"
+    folder = tmp_path_factory.mktemp("responses")
+    metrics = metrics_of(folder / "metrics.csv", ratings)
+    found = {slug: stored(simulated(slug, folder)) for slug in METHODS if slug != DEFAULT}
+    found[DEFAULT] = stored(analysed(ratings, "mrc-adequacy", metrics=metrics))
+    again = stored(analysed(ratings, "mrc-adequacy"))
+    again["replication"] = stored(method_of(again).compare(found[DEFAULT], again))
+    return found | {"replication": again}
+
+
+@pytest.fixture(scope="module")
+def chats(shared_data: Path) -> dict[str, Any]:
+    folder = shared_data / "dialogue-run1"
+    return stored(analysed(folder / "ratings.csv", "dialogue-free", dialogues=folder / "dialogues.csv"))
+
+
+METHODS = [method.slug for method in list_response_methods()]
+
+
+@pytest.mark.parametrize("slug", [*METHODS, "replication"])
+def test_whatever_is_made_of_a_report_is_the_same_whatever_the_order_of_its_keys(
+    reports: dict[str, dict[str, Any]], slug: str
+) -> None:
+    fresh, kept = everything(reports[slug]), everything(as_jsonb_keeps(reports[slug]))
+    for part, content in fresh.items():
+        assert kept[part] == content, part
+    method = method_of(reports[slug])
+    assert method.printed(as_jsonb_keeps(reports[slug])) == method.printed(reports[slug])
+
+
+@pytest.mark.parametrize("slug", [*METHODS, "replication"])
+def test_figures_are_the_same_whatever_the_order_of_keys(reports: dict[str, dict[str, Any]], slug: str) -> None:
+    assert drawn(reports[slug]) == drawn(as_jsonb_keeps(reports[slug]))
+
+
+def test_chats_are_the_same_whatever_the_order_of_keys(chats: dict[str, Any]) -> None:
+    assert everything(chats) == everything(as_jsonb_keeps(chats))
+    assert drawn(chats) == drawn(as_jsonb_keeps(chats))
+
+
+@pytest.mark.parametrize("slug", METHODS)
+def test_comparisons_of_results_are_the_same_whatever_the_order_of_keys(
+    reports: dict[str, dict[str, Any]], slug: str
+) -> None:
+    def compared(report: dict[str, Any]) -> list[str]:
+        if method_of(report).is_study:
+            sections = comparison_sections(report, report, compare_results(report, report), is_independent=True)
+            several = several_sections([DatedResult("one", NOW, report), DatedResult("two", NOW, report)])
+        else:
+            sections = score_sections(report, report, compare_by_scores(report, report))
+            several = several_by_scores([DatedResult("one", NOW, report), DatedResult("two", NOW, report)])
+        return [repr(replace(section, figures=())) for section in (*sections, *several)]
+
+    assert compared(reports[slug]) == compared(as_jsonb_keeps(reports[slug]))
+
+
+@pytest.mark.parametrize("slug", list(PLANNED))
+def test_a_plan_is_the_same_whatever_the_order_of_keys(slug: str) -> None:
+    settings = PlanSettings(DESIGN, FIRST.get(slug, 8), n_simulations=2, method=slug, outputs_per_page=4)
+    plan = stored(make_plan(settings))
+
+    def shown(plan: dict[str, Any]) -> list[str]:
+        return [*findings_of(plan), *(repr(replace(section, figures=())) for section in sections_of_plan(plan))]
+
+    assert shown(plan) == shown(as_jsonb_keeps(plan))
+
+
+# --- A check of the code
+
+STORED_FIELDS = {
+    field.attname
+    for model in apps.get_models()
+    for field in model._meta.get_fields()
+    if isinstance(field, models.JSONField)
+}
+ALLOWED = {
+    "analysis/agreement.py": "the document of a command, which is not stored",
+    "analysis/metrics/comparison.py": "the document of a command, which is not stored",
+    "analysis/campaign_queries.py": "rows of a table",
+    "analysis/data/tools/mturk.py": "columns that somebody named on the command line",
+    "analysis/metric_forms.py": "fields that a query returned",
+    "analysis/response_methods/choice_options.py": "a check of each entry",
+    "analysis/services/judges.py": "keywords of the call",
+    "api/reference.py": "the schema, as it was made",
+    "api/schema.py": "the schema, as it was made",
+    "campaigns/services/chatbots.py": "keywords of the call",
+    "campaigns/services/rows.py": "columns of the call",
+    "campaigns/services/webhooks.py": "keywords of the call",
+    "crowd/services/syncing/discrepancies.py": "fields that a platform made",
+}
+"""Modules whose objects are no stored JSON, or whose order says nothing."""
+
+
+@pytest.mark.parametrize("app", ["analysis", "annotation", "api", "campaigns", "crowd", "desk", "evalsite"])
+def test_no_row_heading_or_sentence_is_made_by_the_order_of_stored_keys(settings, app: str) -> None:
+    found = check_folder(settings.BASE_DIR / app, STORED_FIELDS)
+    assert [place for place in found if place.split(":")[0] not in ALLOWED] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'return [criterion, *report["alpha"].values()]',
+        'return [[name, value] for name, value in report["alpha"].items()]',
+        'found = report.get("alpha")\n    return list(found.values())',
+        "return [name for name, _ in run.report.items()]",
+        'for of in report["criteria"]:\n        print(*of["icc"].values())',
+    ],
+)
+def test_the_check_sees_rows_that_are_made_by_the_order_of_keys(line: str) -> None:
+    assert reads_by_order(f"def rows(report: Report, run):\n    {line}\n", {"report"})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'return [report["alpha"][level] for level in LEVELS]',
+        'return {name: value for name, value in report["alpha"].items()}',
+        'return sorted(report["alpha"].items())',
+        'return sum(report["alpha"].values())',
+        "return [name for name in LEVELS.values()]",
+    ],
+)
+def test_the_check_allows_what_does_not_depend_on_the_order(line: str) -> None:
+    assert not reads_by_order(f"def rows(report: Report, run):\n    {line}\n", {"report"})
