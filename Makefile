@@ -8,7 +8,7 @@ BIN := .venv/bin
 # Tests start many processes: each compiles only what the one before has not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test suite audit faults fuzz pages pictures check lint format clean
+.PHONY: demo test suite audit faults fuzz pages pictures seeds check checks lint format clean
 
 demo: .venv/demo
 	$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
@@ -37,6 +37,10 @@ fuzz: .venv/test
 pages: .venv/test
 	$(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 1 $(DRAWN)
 
+# All tests that draw anything, with fifty seeds.
+seeds: .venv/test
+	$(BIN)/python -m tests.chance $(or $(SEEDS),50)
+
 # The pictures of docs/protocols.md, from the pages as they are.
 pictures: .venv/test
 	DRAW_PICTURES=1 $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/test_protocol_pictures.py -k draw
@@ -50,7 +54,13 @@ audit: .audit/ready
 	.audit/bin/python -m pip install --quiet pip-audit==2.10.1
 	@touch $@
 
+# What fails here is said again at the end of a run, whose tests go on meanwhile.
 check: lint
+	@mkdir -p var
+	@$(MAKE) --no-print-directory checks > var/check.txt 2>&1 && cat var/check.txt || { cat var/check.txt; \
+		tail -n 12 var/check.txt >> $${TEST_FAILURES:-/dev/null}; exit 1; }
+
+checks:
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/python manage.py makemigrations --check --dry-run

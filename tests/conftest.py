@@ -38,6 +38,7 @@ from evalsite.accounts.models import User
 from evalsite.lib.env import env_bool
 from tests import buckets, databases, services
 from tests.campaigns.receiver import Receiver
+from tests.chance import SEED, fixed_seeds, keep_drawing_tests, pytest_unconfigure  # noqa: F401
 from tests.jobs.processes import make_installation
 from tests.mail_server import SmtpServer
 
@@ -110,6 +111,7 @@ def pytest_collection(session: pytest.Session) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest files, then those with browsers; the rest keep their order."""
+    keep_drawing_tests(items)
     places = {stem: place for place, stem in enumerate(_LONG)}
     items.sort(key=lambda item: (places.get(item.path.stem, len(_LONG)), "e2e" not in item.path.parts))
 
@@ -343,8 +345,8 @@ def signed_in(user: User) -> Client:
 
 @pytest.fixture
 def same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let workers draw the same HITs whenever the test runs."""
-    monkeypatch.setattr(drawing, "_random", random.Random(1))
+    """Let workers draw the same HITs wherever the test stands in the run."""
+    monkeypatch.setattr(drawing, "_random", random.Random(SEED))
 
 
 # --- Programs of researchers
