@@ -52,8 +52,6 @@ TABLE = b"worker,score\nw1,5\n"
         (b"%PDF-1.7\nnothing", "binary"),
         (b"\x89PNG\r\n\x1a\n" + b"\0" * 100, "binary"),
         (b"<!DOCTYPE html><html></html>", "markup"),
-        (b'[{"worker": "w1", "score": 5}]', "json_array"),
-        (b'[\n  {"worker": "w1"}\n]', "json_array"),
         (TABLE.decode().encode("utf-16-le"), "encoding"),
         (TABLE.decode().encode("utf-16-be"), "encoding"),
         (TABLE.decode().encode("utf-32"), "encoding"),
@@ -66,13 +64,6 @@ def test_what_is_no_table_is_refused_whatever_its_name(tmp_path: Path, content: 
         path = tmp_path / name
         path.write_bytes(content)
         assert code_of(path) == code
-
-
-def test_a_json_array_comes_with_the_command_that_converts_it(tmp_path: Path) -> None:
-    path = tmp_path / "ratings.json"
-    path.write_text('[{"worker": "w1"}]')
-    with pytest.raises(TableError, match=r"jq -c '\.\[\]'"):
-        preview(path)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

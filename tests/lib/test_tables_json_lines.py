@@ -1,8 +1,11 @@
 """JSON Lines: one object on each line, of single values or of objects of them."""
 
+import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalsite.lib.tables import TableError, preview, read_columns
 
@@ -143,3 +146,63 @@ def test_two_cells_of_one_name_are_refused(write) -> None:
     error = refusal(write('{"a.b": 1}\n{"a.b": 1, "a": {"b": 2}}\n'), ["a.b"], [])
     assert [(problem.row, problem.code) for problem in error.problems] == [(2, "bad_json")]
     assert "a.b" in error.problems[0].message
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_array_of_objects_is_read_as_its_objects_on_lines(write, encoding: str, indent: int | None) -> None:
+    objects = [{"worker": "Zoë [1], {2}", "score": 5, "of": {"GPT-4": "x"}}, {"score": 6.5, "worker": " w2 "}]
+    path = write("\n" + json.dumps(objects, indent=indent, ensure_ascii=False) + "\n", encoding)
+    table = read_columns(path, ["worker", "score", "of.GPT-4"], numeric=["score"])
+    assert text(path, "worker") == ["Zoë [1], {2}", "w2"]
+    assert text(path, "of.GPT-4") == ["x", ""]
+    assert table.numbers["score"].tolist() == [5, 6.5]
+    assert table.row_numbers([0, 1]) == ([2, 2] if indent is None else [3, 10])
+    assert preview(path).columns == ["worker", "score", "of.GPT-4"]
+
+
+@given(
+    objects=st.lists(st.dictionaries(st.text('ab[]{},"\\ é\n', min_size=1), st.text()), min_size=1),
+    indent=st.sampled_from([None, 0, 2]),
+)
+def test_an_array_says_what_its_objects_on_lines_say(tmp_path_factory, objects: list, indent: int | None) -> None:
+    folder = tmp_path_factory.mktemp("arrays")
+    array, lines = folder / "array", folder / "lines"
+    array.write_text(json.dumps(objects, indent=indent))
+    lines.write_text("\n".join(json.dumps(each) for each in objects))
+
+    def read(path: Path) -> object:
+        try:
+            return preview(path)
+        except TableError as error:
+            return [problem.code for problem in error.problems]
+
+    assert read(array) == read(lines)
+
+
+def test_an_array_of_many_pieces_is_read_whole(write) -> None:
+    rows = [{"worker": f"w{number}", "text": "x" * (number % 1_000)} for number in range(5_000)]
+    path = write(json.dumps([*rows, {"worker": "last", "text": "y" * 3_000_000}]))
+    assert text(path, "worker") == [*(str(row["worker"]) for row in rows), "last"]
+
+
+@pytest.mark.parametrize(
+    ("content", "rows", "message"),
+    [
+        ('[{"worker": "w1"},\n{"worker": "w2"}', [2], "cut short"),
+        ('[{"worker": "w1"},\n{"worker": w2}]', [2], "not JSON"),
+        ('[{"worker": "w1"}\n{"worker": "w2"}]', [2], "a comma is missing"),
+        ('[{"worker": "w1"},\n"w2",\n3, [4]]', [2, 3, 3], "not an object"),
+        ('[{"worker": "w1"},\n]', [2], "not JSON"),
+        ('[{"worker": "w1"}]\n[{"worker": "w2"}]', [2], "follows the end"),
+        ("[" * 100_000, [1], "nested too deep"),
+    ],
+)
+def test_what_is_wrong_in_an_array_is_named_with_its_line(write, content: str, rows: list[int], message: str) -> None:
+    error = refusal(write(content), ["worker"], ())
+    assert [(problem.row, problem.code) for problem in error.problems] == [(row, "bad_json") for row in rows]
+    assert message in str(error)
+
+
+def test_an_empty_array_has_no_rows(write) -> None:
+    assert refusal(write("[ ]"), ["worker"], ()).code == "no_rows"

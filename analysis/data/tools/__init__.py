@@ -91,9 +91,9 @@ def _beginning(
     about = {"encoding": encoding, "max_bytes": max_bytes, "columns": columns, "items": items}
     try:
         source = open_source(path, name, max_bytes, encoding)
-    except TableError as error:
-        if error.code != "json_array":
-            return None
+    except TableError:
+        return None
+    if source.is_array:
         return Beginning(path, file, is_array=True, record=_first_of_array(path), **about)  # type: ignore[arg-type]
     if source.format == "jsonl":
         with source.open_text() as handle:

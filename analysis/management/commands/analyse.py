@@ -20,7 +20,7 @@ from evalsite.lib.errors import DomainError
 class Command(RatingsCommand):
     """Tables or JSON on standard output; with `--out`, everything in a folder."""
 
-    help = "Analyse a ratings file (CSV, TSV, JSON Lines, Excel, Parquet): worker tests, z scores, ranking."
+    help = "Analyse a ratings file (CSV, TSV, JSON, Excel, Parquet): worker tests, z scores, ranking."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what the command takes."""

@@ -17,7 +17,7 @@ from evalsite.lib.tables import WINDOWS_1252, if_windows
 class Command(BaseCommand):
     """Correlations, accuracies and Williams' tests on standard output, what was left out on standard error."""
 
-    help = "Compare metrics with human scores (CSV, TSV, JSON Lines, Excel, Parquet), one row a segment."
+    help = "Compare metrics with human scores (CSV, TSV, JSON, Excel, Parquet), one row a segment."
     requires_system_checks = []
     requires_migrations_checks = False
 

@@ -1,4 +1,4 @@
-"""Tables from files: CSV, TSV, JSON Lines, Excel and Parquet, as columns of text and numbers."""
+"""Tables from files: CSV, TSV, JSON, Excel and Parquet, as columns of text and numbers."""
 
 from evalsite.lib.tables.errors import CellProblems, Problem, TableError
 from evalsite.lib.tables.formats import WINDOWS_1252, NotUtf8Error

@@ -7,7 +7,7 @@ import codecs
 import re
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Literal
@@ -15,8 +15,8 @@ from typing import IO, Literal
 from evalsite.lib.tables.errors import Problem, TableError, shorten, whole_file_error
 
 Format = Literal["delimited", "jsonl", "xlsx", "parquet"]
-READABLE = "CSV, TSV, JSON Lines, Excel (.xlsx) or Parquet"
-SUFFIXES = ".csv,.tsv,.txt,.jsonl,.ndjson,.xlsx,.parquet"
+READABLE = "CSV, TSV, JSON Lines, a JSON array of objects, Excel (.xlsx) or Parquet"
+SUFFIXES = ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.xlsx,.parquet"
 """Of the files that a browser offers first; what a file is follows from its content."""
 
 WINDOWS_1252: Literal["windows-1252"] = "windows-1252"
@@ -45,13 +45,14 @@ _LINE_END = re.compile("[\r\n]")
 @dataclass(frozen=True)
 class Source:
     """One file to read: where it is, the name that the person knows, what it is and how its text is
-    encoded."""
+    encoded. `is_array`: its objects of JSON are one array, not one on each line."""
 
     path: Path
     file: str
     format: Format
     encoding: str
     n_bytes: int
+    is_array: bool = False
 
     def open_text(self) -> IO[str]:
         """Open a text file for the slow readers; bytes that are not text in its encoding become lone surrogates."""
@@ -95,26 +96,27 @@ def open_source(
         )
     if not head:
         raise whole_file_error(file, "empty_file", "the file is empty. Export it again and check that it has rows.")
-    format_, marked = _sniff(path, file, head, encoding or "utf-8")
-    return Source(path, file, format_, marked, n_bytes)
+    return _sniff(Source(path, file, "delimited", encoding or "utf-8", n_bytes), head)
 
 
-def _sniff(path: Path, file: str, head: bytes, encoding: str) -> tuple[Format, str]:
+def _sniff(source: Source, head: bytes) -> Source:
+    """Return the source with its format and encoding, by its beginning."""
+    file = source.file
     if head.startswith(b"PK"):
-        _refuse_unless_workbook(path, file)
-        return "xlsx", "utf-8"
+        _refuse_unless_workbook(source.path, file)
+        return replace(source, format="xlsx", encoding="utf-8")
     if head.startswith(b"PAR1"):
-        return "parquet", "utf-8"
+        return replace(source, format="parquet", encoding="utf-8")
     _refuse_other_binaries(file, head)
     if head.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
         raise whole_file_error(file, "encoding", "the text is UTF-32. Save it as UTF-8.")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return _sniff_text(file, head.decode("utf-16", "ignore")), "utf-16"
+        return _sniff_text(replace(source, encoding="utf-16"), head.decode("utf-16", "ignore"))
     if head[1:8:2].count(0) == len(head[1:8:2]) or head[:8:2].count(0) == len(head[:8:2]):
         raise whole_file_error(file, "encoding", "the text is UTF-16 without its mark. Save it as UTF-8.")
     if head.startswith(b"\xef\xbb\xbf"):
-        encoding = "utf-8"
-    return _sniff_text(file, head.decode("utf-8-sig", "replace")), encoding
+        source = replace(source, encoding="utf-8")
+    return _sniff_text(source, head.decode("utf-8-sig", "replace"))
 
 
 def _refuse_other_binaries(file: str, head: bytes) -> None:
@@ -134,7 +136,8 @@ def _refuse_other_binaries(file: str, head: bytes) -> None:
             )
 
 
-def _sniff_text(file: str, text: str) -> Format:
+def _sniff_text(source: Source, text: str) -> Source:
+    file = source.file
     start = text.lstrip()
     if not start and len(text) < _HEAD // 4:
         raise whole_file_error(file, "empty_file", "the file holds only white space. Export it again.")
@@ -142,15 +145,8 @@ def _sniff_text(file: str, text: str) -> Format:
         raise whole_file_error(file, "binary", f"this is not a table of text. Give {READABLE}.")
     if start.startswith("<"):
         raise whole_file_error(file, "markup", f"this is a web page or XML. Save the table as {READABLE}.")
-    if _ARRAY.match(start):
-        raise whole_file_error(
-            file,
-            "json_array",
-            "this is one JSON array; JSON Lines has one object on each line. Convert it with: jq -c '.[]' "
-            "old.json > "
-            'new.jsonl, or in pandas: to_json(path, orient="records", lines=True).',
-        )
-    return "jsonl" if start.startswith("{") else "delimited"
+    is_array = _ARRAY.match(start) is not None
+    return replace(source, format="jsonl" if is_array or start.startswith("{") else "delimited", is_array=is_array)
 
 
 def _refuse_unless_workbook(path: Path, file: str) -> None:

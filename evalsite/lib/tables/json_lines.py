@@ -1,10 +1,14 @@
-"""JSON Lines: one object on each line. An object in it gives a column for each of its cells: `outputs.GPT-4`."""
+"""Objects of JSON, one on each line or all in one array, which is read piece by piece.
+
+An object in one gives a column for each of its cells: `outputs.GPT-4`.
+"""
 
 import json
 import math
+import re
 from array import array
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -23,6 +27,9 @@ from evalsite.lib.tables.table import (
 _MAX_LINE = 1 << 24
 _PREVIEWED = 1 << 22
 _REPORT_EVERY = 100_000
+_CHUNK = 1 << 20
+_NOT_BLANK = re.compile(r"\S")
+_NO_JSON, _TOO_DEEP = "what begins here is not JSON", "the object is nested too deep"
 
 
 def _float_text(digits: str) -> str:
@@ -78,7 +85,7 @@ def preview(source: Source, n_rows: int) -> tuple[str, list[str], list[list[str]
     """Return format, the columns of the first 4 MB, the first rows; raise TableError for a bad line there."""
     records: list[Record] = []
     columns: dict[str, None] = {}
-    for line in _lines(source):
+    for line in _records(source):
         if line.record is None:
             raise TableError(source.file, [_bad_line(line)])
         columns |= dict.fromkeys(line.names())
@@ -106,7 +113,7 @@ def read(
     numbers = array("q")
     bad_lines: list[Problem] = []
     n_bad = 0
-    for line in _lines(source):
+    for line in _records(source):
         record = line.record
         if record is None:
             n_bad += 1
@@ -147,6 +154,11 @@ def read(
     )
 
 
+def _records(source: Source) -> Iterator[_Line]:
+    """Yield every object, with the line on which it begins."""
+    return _items(source) if source.is_array else _lines(source)
+
+
 def _lines(source: Source) -> Iterator[_Line]:
     """Yield every line that is not blank."""
     n_read = 0
@@ -168,15 +180,98 @@ def _lines(source: Source) -> Iterator[_Line]:
             except json.JSONDecodeError as error:
                 yield _Line(number, n_read, None, f"the line is not JSON ({error.msg}, at character {error.pos + 1})")
             except RecursionError:
-                yield _Line(number, n_read, None, "the line is nested too deep")
+                yield _Line(number, n_read, None, _TOO_DEEP)
             else:
                 yield _checked(number, n_read, text, record)
+
+
+class _Text:
+    """The text of a file, of which no more is kept than the value of JSON that is being read."""
+
+    def __init__(self, handle: IO[str]) -> None:
+        self._handle = handle
+        self._text = ""
+        self._at = 0
+        self.line = 1
+        self.n_read = 0
+
+    def next_letter(self) -> str:
+        """Go to the next letter that is not blank and return it; "" at the end."""
+        while True:
+            found = _NOT_BLANK.search(self._text, self._at)
+            self._go_to(found.start() if found else len(self._text))
+            if found:
+                return found.group()
+            if not self._read_more():
+                return ""
+
+    def skip(self) -> None:
+        """Go on by one letter."""
+        self._go_to(self._at + 1)
+
+    def value(self) -> tuple[object, str]:
+        """Return the value that begins here and its text; raise JSONDecodeError if it is none, or is over 16 MB."""
+        while True:
+            begin = self._at
+            try:
+                value, end = _DECODER.raw_decode(self._text, begin)
+            except json.JSONDecodeError:
+                if len(self._text) - begin > _MAX_LINE or not self._read_more():
+                    raise
+            else:
+                self._go_to(end)
+                return value, self._text[begin:end]
+
+    def _go_to(self, place: int) -> None:
+        self.line += self._text.count("\n", self._at, place)
+        self._at = place
+
+    def _read_more(self) -> bool:
+        # Twice as much each time: a long value is tried anew a few times only.
+        chunk = self._handle.read(max(_CHUNK, len(self._text) - self._at))
+        self._text = self._text[self._at :] + chunk
+        self._at = 0
+        self.n_read += len(chunk)
+        return bool(chunk)
+
+
+def _items(source: Source) -> Iterator[_Line]:
+    """Yield every item of an array; after a fault in its form nothing more can be read."""
+    with source.open_text() as handle:
+        text = _Text(handle)
+        letter = text.next_letter()
+        text.skip()
+        while letter != "]" and not (letter == "[" and text.next_letter() == "]"):
+            text.next_letter()
+            item = _item(text)
+            yield item
+            letter = text.next_letter()
+            if letter not in (",", "]"):
+                if item.message not in (_NO_JSON, _TOO_DEEP):
+                    yield _Line(text.line, text.n_read, None, "the array is cut short, or a comma is missing in it")
+                return
+            text.skip()
+        if letter == "[":
+            text.skip()
+        if text.next_letter():
+            yield _Line(text.line, text.n_read, None, "something follows the end of the array")
+
+
+def _item(text: _Text) -> _Line:
+    line = text.line
+    try:
+        record, written = text.value()
+    except json.JSONDecodeError:
+        return _Line(line, text.n_read, None, _NO_JSON)
+    except RecursionError:
+        return _Line(line, text.n_read, None, _TOO_DEEP)
+    return _checked(line, text.n_read, written, record)
 
 
 def _checked(number: int, n_read: int, text: str, record: object) -> _Line:
     """Return the line of an object; one with two cells of one name, or of anything else, is bad."""
     if not isinstance(record, dict):
-        return _Line(number, n_read, None, "the line is not an object")
+        return _Line(number, n_read, None, "this is not an object")
     # Most files have none, and searching for a second brace is cheaper than checking every cell.
     has_objects = text.count("{") > 1 and any(isinstance(cell, dict) for cell in record.values())
     line = _Line(number, n_read, record, "", has_objects)
@@ -184,7 +279,7 @@ def _checked(number: int, n_read: int, text: str, record: object) -> _Line:
         names = line.names()
         if len(set(names)) < len(names):
             twice = next(name for place, name in enumerate(names) if name in names[:place])
-            return _Line(number, n_read, None, f"the line has two cells called “{shorten(twice)}”, one in an object")
+            return _Line(number, n_read, None, f"the object has two cells called “{shorten(twice)}”, one in an object")
     return line
 
 
@@ -192,7 +287,7 @@ def _bad_line(line: _Line) -> Problem:
     return Problem(
         line.number,
         None,
-        f'{line.message}. Write one whole object on each line: {{"worker": "w1", "score": 53}}',
+        f'{line.message}. Write whole objects, one on each line or all in an array: {{"worker": "w1", "score": 53}}',
         "bad_json",
     )
 

@@ -35,7 +35,7 @@ def preview(
     """Return the columns and the first rows of a file of any size, reading little more than that.
 
     `name` is what the person calls the file, `encoding` that of a text file without a mark. Raises TableError if it is
-    no table, NotUtf8Error if its header may be Windows-1252. JSON Lines: the columns are those of the rows shown.
+    no table, NotUtf8Error if its header may be Windows-1252. JSON: the columns are those of the rows shown.
     """
     source = open_source(path, name, max_bytes, encoding)
     with _encoding_explained(source):
@@ -68,7 +68,7 @@ def read_columns(
     encoding: str | None = None,
     problems: CellProblems | None = None,
 ) -> Table:
-    """Return the wanted columns of a CSV, TSV, JSON Lines, Excel or Parquet file.
+    """Return the wanted columns of a CSV, TSV, JSON, Excel or Parquet file.
 
     Parameters
     ----------
