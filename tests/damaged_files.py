@@ -13,6 +13,7 @@ from openpyxl import Workbook
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
+from analysis.data.choices import Choices
 from analysis.data.tools import Wanted, find_made, read_made
 from analysis.data.tools.converting import convert, write_table
 from analysis.dialogues.corpus import load_corpus
@@ -340,7 +341,7 @@ def _of_responses() -> Iterator[Reader]:
 def _method_reader(protocol: str, items: Path | None = None) -> Callable[[Path], object]:
     settings = from_protocol(protocol)
     method = get_method(settings.method)
-    return lambda path: method.read(ResponsesFile(path, items=items), settings)
+    return lambda path: method.read(ResponsesFile(path, Choices(items=items)), settings)
 
 
 def _converted(path: Path, items: Path | None) -> None:
@@ -357,7 +358,7 @@ _OF_TOOLS = ("esa", "mqm", "likert", "da-translation", "preference", "option-sel
 def _tool_reader(items: Path | None) -> Callable[[Path], None]:
     """Read a file of another tool as each method does that knows such files."""
     read: list[Callable[[Path], object]] = [_method_reader(name, items) for name in _OF_TOOLS]
-    read.append(lambda path: load_ratings(path, criteria=["fluency"], items_file=items))
+    read.append(lambda path: load_ratings(path, criteria=["fluency"], choices=Choices(items=items)))
     read.append(lambda path: read_made(path, Wanted.SCORES, items=items))
     read.append(lambda path: _converted(path, items))
 

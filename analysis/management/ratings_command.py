@@ -9,6 +9,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.data.choices import Choices, Twice
+from analysis.data.layout import SHAPES
 from analysis.ratings.finding import read_chosen
 from analysis.ratings.scales import SCALE_CODES
 from analysis.report import explain
@@ -23,6 +25,36 @@ from evalsite.lib.tables import WINDOWS_1252, TableError
 _SCALE_HINT = (
     "The option for it is --scale LOW HIGH, for instance --scale 1 5, or --scale 0 100 for scores as they are."
 )
+
+
+def add_choices(parser: ArgumentParser) -> None:
+    """Declare what somebody may say of how files are read; what they leave out is guessed."""
+    parser.add_argument(
+        "--columns", nargs="+", default=(), metavar="NAME=COLUMN", help="which column is meant: system=model"
+    )
+    parser.add_argument("--items", type=Path, metavar="FILE", help="what was annotated, where the file has ids only")
+    parser.add_argument("--encoding", choices=[WINDOWS_1252], help="of CSV files that are not UTF-8")
+    parser.add_argument(
+        "--shape",
+        choices=list(SHAPES),
+        help="what a file of scores has (" + "; ".join(f"{name}: {what}" for name, what in SHAPES.items()) + ")",
+    )
+    parser.add_argument("--words", nargs="+", default=(), metavar="WORD", help="the words of answers, lowest first")
+    parser.add_argument("--missing", nargs="+", default=(), metavar="WORD", help="further words of missing answers")
+    parser.add_argument("--twice", choices=list(Twice), help="which counts of answers that stand twice (refused)")
+
+
+def choices_of(options: Mapping[str, Any]) -> Choices:
+    """Return what the options say of how files are read."""
+    return Choices(
+        encoding=options["encoding"],
+        columns=read_chosen(options.get("columns") or ()),
+        items=options.get("items"),
+        shape=options.get("shape") or "",
+        words=tuple(options.get("words") or ()),
+        missing=tuple(options.get("missing") or ()),
+        twice=options.get("twice") or "",
+    )
 
 
 _OTHER_FILES = ("dialogues", "assignments", "sources", "metrics")
@@ -49,11 +81,7 @@ class RatingsCommand(BaseCommand, ABC):
         parser.add_argument(
             "--score-columns", nargs="+", default=(), metavar="COLUMN", help="one for each criterion, with its name"
         )
-        parser.add_argument(
-            "--columns", nargs="+", default=(), metavar="NAME=COLUMN", help="which column is meant: system=model"
-        )
-        parser.add_argument("--items", type=Path, metavar="FILE", help="what was annotated, where RATINGS has ids only")
-        parser.add_argument("--encoding", choices=[WINDOWS_1252], help="of CSV files that are not UTF-8")
+        add_choices(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run; exit 1 with a plain message if anything is wrong with the input."""
@@ -69,8 +97,7 @@ class RatingsCommand(BaseCommand, ABC):
 
     def file_of(self, path: Path, options: dict[str, Any], extras: Mapping[str, Any]) -> ResponsesFile:
         """Return a file of responses as the options describe it."""
-        columns = read_chosen(options.get("columns") or ())
-        return ResponsesFile(path, options["encoding"], extras, columns, options.get("items"))
+        return ResponsesFile(path, choices_of(options), extras)
 
     @abstractmethod
     def run(self, options: dict[str, Any]) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.data.choices import GUESSED, Choices
+from analysis.data.reading import read_found
 from analysis.data.tools import Wanted
 from analysis.plain_scores.loading import coded_rows
 from analysis.ratings.coding import combined, first_rows
@@ -17,7 +19,6 @@ from analysis.ratings.columns import NAMES as RATING_NAMES
 from analysis.ratings.finding import require_columns
 from analysis.ratings.loading import refuse_many_systems
 from analysis.ratings.notices import RatingsWarning
-from analysis.ratings.opening import read_found
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import KINDS, Kind
@@ -119,9 +120,7 @@ def load_rows(
     *,
     criterion: str,
     of_tools: Wanted | None = None,
-    encoding: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    items: Path | None = None,
+    choices: Choices = GUESSED,
     with_degraded: bool = False,
     with_repeats: bool = False,
 ) -> PlainRows:
@@ -133,9 +132,7 @@ def load_rows(
     wanted : what to read beside the labels of a row.
     criterion : name of the criterion where the file names none.
     of_tools : what is read of a file of another tool; None where no tool has it.
-    encoding : that of a CSV file that is not UTF-8.
-    columns : the columns that somebody named, by what they are.
-    items : the file of what was annotated, where the tool does not write it.
+    choices : how the file is read, as far as somebody said it.
     with_degraded : whether degraded items are among the rows, for a worker test.
     with_repeats : whether repeats are, for the agreement of workers with themselves.
 
@@ -148,8 +145,9 @@ def load_rows(
     problems = CellProblems()
     required = ["worker", "system", *(each.name for each in wanted if each.is_required)]
     names = {each.name: each.names[1:] for each in wanted} | _NAMES
+    answers = [each.name for each in wanted]
     called, table = read_found(
-        path, names, ("worker", "system"), problems, wanted=of_tools, encoding=encoding, columns=columns, items=items
+        path, names, ("worker", "system"), problems, wanted=of_tools, answers=answers, choices=choices
     )
     for each in wanted:  # files of other tools have their own names
         if each.name not in called and (found := [name for name in each.names if name in called]):

@@ -2,19 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from analysis.data.choices import GUESSED, Choices
+from analysis.data.reading import Scores, read_found
 from analysis.data.tools import Wanted
 from analysis.ratings.coding import combined, sorted_codes
 from analysis.ratings.columns import NAMES as RATING_NAMES
 from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT
 from analysis.ratings.loading import refuse_many_systems
 from analysis.ratings.notices import RatingsWarning
-from analysis.ratings.opening import read_found
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import Kind
@@ -82,12 +84,11 @@ def load_plain_scores(
     allowed: str,
     *,
     criterion: str,
-    encoding: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    items: Path | None = None,
+    criteria: Collection[str] = (),
+    choices: Choices = GUESSED,
     with_degraded: bool = False,
 ) -> PlainScores:
-    """Return the scores of a file in any format that `evalsite.lib.tables` reads, one score a row.
+    """Return the scores of a file in any format and shape that is read.
 
     Parameters
     ----------
@@ -95,9 +96,8 @@ def load_plain_scores(
     read_score : the number of a cell, NaN where it is not allowed.
     allowed : what a cell may hold, for the message.
     criterion : name of the criterion where the file names none.
-    encoding : that of a CSV file that is not UTF-8.
-    columns : the columns that somebody named, by what they are.
-    items : the file of what was annotated, where the tool does not write it.
+    criteria : names of criteria that are known: columns called so hold scores.
+    choices : how the file is read, as far as somebody said it.
     with_degraded : whether degraded items are among the scores, for a worker test.
 
     Notes
@@ -114,7 +114,14 @@ def load_plain_scores(
     """
     problems = CellProblems()
     called, table = read_found(
-        path, NAMES, _REQUIRED, problems, wanted=Wanted.SCORES, encoding=encoding, columns=columns, items=items
+        path,
+        NAMES,
+        _REQUIRED,
+        problems,
+        wanted=Wanted.SCORES,
+        answers=("score",),
+        choices=choices,
+        scores=Scores(lambda cell: not math.isnan(read_score(cell)), criteria),
     )
     called = {name: own for name, own in called.items() if name in NAMES}
     if "source" not in called and "document" in called:

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from analysis.data.choices import GUESSED, Choices
+from analysis.data.reading import read_found
 from analysis.ratings.coding import combined, first_rows, sorted_codes
 from analysis.ratings.columns import NAMES as RATING_NAMES
 from analysis.ratings.copies import read_kinds, read_words
 from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT, SYSTEM, WORKER
 from analysis.ratings.loading import refuse_many_systems
-from analysis.ratings.opening import read_found
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import Kind
@@ -78,7 +79,7 @@ class RankingData:
         )
 
 
-def load_rankings(path: Path, encoding: str | None = None, *, named: Mapping[str, str] | None = None) -> RankingData:
+def load_rankings(path: Path, choices: Choices = GUESSED) -> RankingData:
     """Return the rankings of a file: `worker`, `source`, `system` and `rank`, one system of one ranking a row.
 
     A ranking is what a worker says of a source, on one page of one assignment and on one criterion where the file has
@@ -88,9 +89,8 @@ def load_rankings(path: Path, encoding: str | None = None, *, named: Mapping[str
     Raises TableError with up to 50 problems: a column that is missing, an empty cell, a rank that is none, a system
     twice in a ranking, a ranking of one system.
     """
-    called, table, problems = _read(
-        path, ("worker", "source", "system", "rank"), (*_OF_JUDGEMENTS, "kind"), encoding, named
-    )
+    needed, others = ("worker", "source", "system", "rank"), (*_OF_JUDGEMENTS, "kind")
+    called, table, problems = _read(path, needed, others, ("rank",), choices)
     rank_column = table.text[called["rank"]]
     is_rank = np.array([bool(_RANK.fullmatch(label)) or not label for label in rank_column.labels])
     problems.add(
@@ -102,7 +102,7 @@ def load_rankings(path: Path, encoding: str | None = None, *, named: Mapping[str
     coded = {name: sorted_codes(table.text[called[name]]) for name in _OF_JUDGEMENTS if name in called}
     system, systems = sorted_codes(table.text[called["system"]])
     judgement, n = dense_ranks(*combined([(codes, len(labels)) for codes, labels in coded.values()]))
-    _refuse_rows(judgement, n, system, len(systems), called["system"], problems)
+    _refuse_rows(judgement, n, system, len(systems), called, problems)
     kind = read_kinds(table, called, problems)
     problems.raise_for(table)
     refuse_many_systems(table.file, called["system"], len(systems))
@@ -115,11 +115,14 @@ def load_rankings(path: Path, encoding: str | None = None, *, named: Mapping[str
     return _data(systems, of_judgements, judgement, system, rank, is_degraded, of_page)
 
 
-def _refuse_rows(judgement: Codes, n: int, system: Codes, n_systems: int, column: str, problems: CellProblems) -> None:
+def _refuse_rows(
+    judgement: Codes, n: int, system: Codes, n_systems: int, called: Mapping[str, str], problems: CellProblems
+) -> None:
     """Add a problem for each system that is twice in a ranking, and each ranking of one system."""
+    column = called["system"]
     key, n_keys = dense_ranks(*combined([(judgement, n), (system, n_systems)]))
     earlier = first_rows(key, n_keys)[key]
-    again = np.flatnonzero(earlier != np.arange(earlier.size))
+    again = np.setdiff1d(np.flatnonzero(earlier != np.arange(earlier.size)), problems.rows_in(called["rank"]))
     problems.add(
         again,
         column,
@@ -135,7 +138,7 @@ def _refuse_rows(judgement: Codes, n: int, system: Codes, n_systems: int, column
     )
 
 
-def load_best_worst(path: Path, encoding: str | None = None, *, named: Mapping[str, str] | None = None) -> RankingData:
+def load_best_worst(path: Path, choices: Choices = GUESSED) -> RankingData:
     """Return the choices of a file, one a row: `worker`, `source`, the systems shown (`system_1`, `system_2`, …), and
     which of them is `best` and which `worst`.
 
@@ -145,12 +148,12 @@ def load_best_worst(path: Path, encoding: str | None = None, *, named: Mapping[s
     Raises TableError with up to 50 problems: a column that is missing, an empty cell, a best or worst system that was
     not shown, one that is both, a system that is shown twice, fewer than three systems.
     """
-    there = preview(path, n_rows=0, encoding=if_windows(path, encoding)).columns
+    there = preview(path, n_rows=0, encoding=if_windows(path, choices.encoding)).columns
     options = [name for name in there if _OPTION.fullmatch(name.strip())]
     if not options:
         raise TableError(path.name, [missing_column("system_1", there)])
-    others = (*_OF_JUDGEMENTS, "kind", "degraded")
-    called, table, problems = _read(path, ("worker", "source", "best", "worst"), others, encoding, named, options)
+    needed, others = ("worker", "source", "best", "worst"), (*_OF_JUDGEMENTS, "kind", "degraded")
+    called, table, problems = _read(path, needed, others, ("best", "worst"), choices, options)
     labels = sorted({label for name in options for label in table.text[name].labels} - {""})
     place = {label: k for k, label in enumerate(labels)} | {"": -1}
     shown = np.stack([_codes(table.text[name], place) for name in options], axis=1)
@@ -214,13 +217,13 @@ def _read(
     path: Path,
     needed: tuple[str, ...],
     others: tuple[str, ...],
-    encoding: str | None,
-    named: Mapping[str, str] | None,
+    answers: tuple[str, ...],
+    choices: Choices,
     own: Sequence[str] = (),
 ) -> tuple[dict[str, str], Table, CellProblems]:
     """Return the file's name of each column, the table with these and the columns `own`, and problems of empty cells.
 
-    `others` may be missing.
+    `others` may be missing; `answers` are those of both that hold what was answered.
     """
     problems = CellProblems()
     wanted = {name: NAMES[name] for name in dict.fromkeys((*needed, *others))}
@@ -229,7 +232,7 @@ def _read(
         columns = list(dict.fromkeys([*called.values(), *own]))
         return read_columns(path, columns, encoding=encoding, problems=problems)
 
-    called, table = read_found(path, wanted, needed, problems, wanted=None, encoding=encoding, columns=named, read=read)
+    called, table = read_found(path, wanted, needed, problems, wanted=None, answers=answers, choices=choices, read=read)
     for name in needed:
         refuse_empty(table.text[called[name]], called[name], problems)
     return called, table, problems

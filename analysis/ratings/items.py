@@ -60,10 +60,7 @@ def check_items(
         for column, values in (("system", rows.system), ("source", rows.source), ("kind", rows.kind)):
             if values is not None and column in mapping:
                 _disagree(rows, values != values[earlier], earlier, mapping[column], "contradiction", _ITEM, problems)
-    parts: list[tuple[NDArray[np.integer], int]] = [(items.item, items.n_items), (rows.criterion, len(criteria.names))]
-    if rows.turn is not None:
-        parts.append((rows.turn + 1, len(rows.turns) + 1))
-    key, size = combined(parts)
+    key, size = _ratings(rows, items, criteria)
     if np.bincount(key, minlength=1).max(initial=0) > 1:
         cell, n_cells = dense_ranks(key, size)
         earlier = first_rows(cell, n_cells)[cell]
@@ -71,6 +68,19 @@ def check_items(
         message = _DUPLICATE if "position" in mapping else _DUPLICATE + _NO_POSITION
         for name, is_of_column in _columns_of_ratings(rows, criteria, mapping):
             _disagree(rows, is_again & is_of_column, earlier, name, "duplicate_rating", message, problems)
+
+
+def is_repeated(rows: RatingRows, items: Items, criteria: Criteria) -> bool:
+    """Return whether an item has two ratings on one criterion."""
+    return bool(np.bincount(_ratings(rows, items, criteria)[0], minlength=1).max(initial=0) > 1)
+
+
+def _ratings(rows: RatingRows, items: Items, criteria: Criteria) -> tuple[NDArray[np.int64], int]:
+    """Return one number for each rating's item, criterion and turn, (n_rows,), and how many there may be."""
+    parts: list[tuple[NDArray[np.integer], int]] = [(items.item, items.n_items), (rows.criterion, len(criteria.names))]
+    if rows.turn is not None:
+        parts.append((rows.turn + 1, len(rows.turns) + 1))
+    return combined(parts)
 
 
 def _columns_of_ratings(
@@ -84,7 +94,10 @@ def _columns_of_ratings(
 
 
 _ITEM = "row {row} says something else of the same assignment and position. Make them agree."
-_DUPLICATE = "row {row} rates the same item on the same criterion already. Delete one of the two rows."
+_DUPLICATE = (
+    "row {row} rates the same item on the same criterion already. Delete one of the two rows, or say which counts: the "
+    "first, the last or their mean (--twice on the command line)."
+)
 _NO_POSITION = " If they are different items, add a column position that distinguishes them."
 _WORKER = "row {row} gives this assignment to another worker. Make its label unique."
 _HIT = "row {row} says that this assignment is of another HIT. Make the assignment’s label unique."

@@ -3,13 +3,20 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.data.choices import GUESSED, Choices
+from analysis.data.identity import clean_ids, settle_twice
+from analysis.data.layout import Shape
+from analysis.data.reading import Scores, beginning_of, look_at, read_layout, read_rows, relabel, tasks_of
+from analysis.data.tasks import ALL, of_task
 from analysis.data.tools import Wanted, only_criteria, read_made
+from analysis.data.values import is_number
 from analysis.ratings.columns import (
     NAMES,
     REQUIRED,
@@ -20,13 +27,22 @@ from analysis.ratings.columns import (
     score_columns,
 )
 from analysis.ratings.finding import check_chosen
-from analysis.ratings.items import Items, check_items, find_items
+from analysis.ratings.items import Items, check_items, find_items, is_repeated
 from analysis.ratings.notices import N_EXAMPLES, Names, RatingsWarning, column_warnings, rating_warnings
 from analysis.ratings.replies import ReplyScores, take_replies
 from analysis.ratings.rows import Criteria, RatingRows, code_rows
 from analysis.ratings.scales import FULL, Scale
 from analysis.stats.ratings import Ratings, from_long
-from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, preview, read_columns
+from evalsite.lib.tables import (
+    CellProblems,
+    Preview,
+    Problem,
+    Table,
+    TableError,
+    TableWarning,
+    TextColumn,
+    read_columns,
+)
 from evalsite.lib.tables.errors import listing
 from evalsite.lib.tables.table import numbers_of
 
@@ -83,11 +99,10 @@ def load_ratings(
     encoding: str | None = None,
     scale: Scale | Sequence[Scale] = FULL,
     on_progress: Callable[[float], None] | None = None,
-    columns: Mapping[str, str] | None = None,
-    items_file: Path | None = None,
+    choices: Choices = GUESSED,
     is_made: bool = False,
 ) -> LoadedRatings:
-    """Return the ratings of a file in any format that `evalsite.lib.tables` reads, one row a rating or an item.
+    """Return the ratings of a file in any format and shape that is read.
 
     Parameters
     ----------
@@ -102,8 +117,7 @@ def load_ratings(
     scale : least and greatest score that a worker could give, or those of each criterion. Scores are returned as they
         were given.
     on_progress : called now and then with the share done, 0–1.
-    columns : {canonical column: the file's column}, where the others are guessed.
-    items_file : the file of what was annotated, where a tool's file does not say it.
+    choices : how the file is read, as far as somebody said it.
     is_made : the file is a table that was made from a file of another tool, and is read as that file would be: where
         some of its criteria are wanted, the others are left out.
 
@@ -128,32 +142,16 @@ def load_ratings(
         raise ValueError("there must be one criterion at least, and none twice")
     problems = CellProblems()
     called = Criteria(criteria, statements)
-    is_guessed, made = False, None
+    is_guessed = mapping is None and not wide
+    file = _File(Path(path), name, max_bytes, encoding, choices)
     if is_made and mapping is not None and "score" in mapping:
-        made, mapping = _made_table(path, mapping, called, name, problems)
-    elif mapping is None and not wide:
-        found = read_made(
-            path,
-            Wanted.SCORES,
-            name=name,
-            encoding=encoding,
-            max_bytes=max_bytes,
-            columns=columns,
-            items=items_file,
-            criteria=[*called.names, *called.statements],
-        )
-        is_guessed = found is None
-        if found is not None:
-            made, mapping = found, _as_made(found, {each: each for each in NAMES}, called, problems)
-    if made is not None and mapping is not None:
-        table = made
+        table, mapping = _made_table(path, mapping, called, name, problems)
+    elif found := _read_other(file, called, problems) if is_guessed else None:
+        table, mapping = found
     else:
-        table, mapping = _read(
-            path, called, mapping, wide, columns or {}, name, max_bytes, encoding, on_progress, problems
-        )
+        table, mapping = _read(file, called, mapping, wide, on_progress, problems)
     scales = [scale] * len(criteria) if isinstance(scale, tuple) else scale
-    rows = code_rows(table, mapping, called, scales, problems)
-    unscored = _leave_out_unscored(rows, table, mapping, problems)
+    table, rows, left_out = _settled(file, table, mapping, called, scales, problems)
     advice = "Choose the column that says whose output was rated."
     refuse_many_systems(table.file, mapping["system"], len(rows.systems), advice)
     # A score that is wrong is still somebody's rating of something; a wrong label leaves that unknown.
@@ -167,13 +165,10 @@ def load_ratings(
     kept = _criteria_of_items(rows, len(criteria), replies)
     ratings = _ratings(rows, items, len(kept))
     names = Names(rows.workers, rows.systems, rows.sources, rows.assignments, [criteria[code] for code in kept])
-    warnings = [RatingsWarning(warning.code, 1, warning.message) for warning in table.warnings]
+    warnings = [*(RatingsWarning(warning.code, 1, warning.message) for warning in table.warnings), *left_out]
     if is_guessed and "scores" in mapping:
         message = f"Each of these columns was used for the scores of a criterion: {', '.join(mapping['scores'])}."
         warnings.append(RatingsWarning("wide", 1, message))
-    if unscored:
-        message = f"Rows without a score were left out: {unscored:,} answers that are no score or were not judged."
-        warnings.append(RatingsWarning("unscored", unscored, message))
     warnings += column_warnings(mapping, guess_mapping(table.columns), has_source=bool(rows.sources))
     warnings += rating_warnings(ratings, names, _hit_of_assignment(rows))
     pools, mixed = _pools(rows)
@@ -213,74 +208,163 @@ def refuse_many_systems(file: str, column: str, n_systems: int, advice: str = ""
         raise TableError(file, [Problem(None, column, message.strip(), "too_many_systems")])
 
 
-def _leave_out_unscored(rows: RatingRows, table: Table, mapping: ColumnMapping, problems: CellProblems) -> int:
-    """Leave out the rows without a score of a campaign's own file, which has a column for why; return how many.
+@dataclass(frozen=True)
+class _File:
+    """The file that is read, and what somebody said about it."""
+
+    path: Path
+    name: str | None
+    max_bytes: int | None
+    encoding: str | None
+    choices: Choices
+
+    def read_more(self, columns: Sequence[str]) -> Table:
+        """Return further columns, as text."""
+        return read_columns(self.path, columns, self.name, lists=columns, encoding=self.encoding)
+
+
+def _settled(
+    file: _File,
+    table: Table,
+    mapping: ColumnMapping,
+    criteria: Criteria,
+    scales: Sequence[Scale],
+    problems: CellProblems,
+) -> tuple[Table, RatingRows, list[RatingsWarning]]:
+    """Return the table with each answer once and ids in one form, its rows as codes, and how many were left out.
+
+    Where a cell is bad, the table stays as it is: its problems name its rows.
+    """
+    table, rows_left, warnings = _without_missing(table, mapping, problems)
+    if not problems.n:
+        called = {name: own for name, own in mapping.items() if name != "scores"}
+        called |= {f"score {place}": own for place, own in enumerate(mapping.get("scores", ()))}
+        read_more = None if table.format == "made" else partial(read_rows, file.read_more, rows_left)
+        table = clean_ids(called, table)
+        if tasks := tasks_of(called, table, file.choices, read_more):
+            table, of_tasks = of_task(called, table, tasks, file.choices)
+            read_more = read_more and partial(read_rows, read_more, of_tasks)
+        rows = code_rows(table, mapping, criteria, scales, problems)
+        if problems.n or not is_repeated(rows, find_items(rows), criteria):
+            return table, rows, warnings
+        answers = [name for name in called if name.startswith("score")]
+        twice = CellProblems()
+        table = settle_twice(called, answers, table, file.choices, twice, read_more)
+        if twice.n:  # said by `check_items`, too
+            return table, rows, warnings
+    return table, code_rows(table, mapping, criteria, scales, problems), warnings
+
+
+def _without_missing(
+    table: Table, mapping: ColumnMapping, problems: CellProblems
+) -> tuple[Table, slice | NDArray[np.int64], list[RatingsWarning]]:
+    """Return the table and its rows that have a score, and how many have none; a campaign's own file says why.
 
     Raises TableError if no row has a score.
     """
-    if "score" not in mapping or not {"response", "abstained"} <= set(table.columns):
-        return 0
-    empty = problems.take_rows("missing_number", mapping["score"])
+    empty = problems.take_rows("missing_number", mapping["score"]) if "score" in mapping else np.empty(0, np.int64)
+    if not empty.size:
+        return table, ALL, []
     if empty.size == table.n_rows:
         message = "no row has a score, so there is nothing to analyse."
         raise TableError(table.file, [Problem(None, mapping["score"], message, "no_scores")])
-    if empty.size:
-        rows.leave_out(empty)
-    return int(empty.size)
+    if {"response", "abstained"} <= set(table.columns):
+        message = f"Rows without a score were left out: {empty.size:,} answers that are no score or were not judged."
+        warning = RatingsWarning("unscored", empty.size, message)
+    else:
+        warning = RatingsWarning("missing", empty.size, f"Missing answers, which are left out: {empty.size:,}.")
+    left = np.setdiff1d(np.arange(table.n_rows), empty)
+    return (table, ALL, []) if problems.n else (table.take(left), left, [warning])
+
+
+def _read_other(file: _File, criteria: Criteria, problems: CellProblems) -> tuple[Table, ColumnMapping] | None:
+    """Return the ratings of a file of another tool, or of a shape that is not the usual one; None for others."""
+    known = [*criteria.names, *criteria.statements]
+    choices = file.choices
+    made = read_made(
+        file.path,
+        Wanted.SCORES,
+        name=file.name,
+        encoding=file.encoding,
+        max_bytes=file.max_bytes,
+        columns=choices.columns,
+        items=choices.items,
+        criteria=known,
+    )
+    if made is not None:
+        return made, _as_made(made, {each: each for each in NAMES}, criteria, choices, problems)
+    beginning, nested = beginning_of(file.path, is_number, file.encoding, file.name, file.max_bytes)
+    layout = look_at(beginning, NAMES, choices, Scores(is_number, known))
+    names = [each.column for each in layout.answers]
+    is_usual = layout.shape is Shape.LONG or any(criteria.code_of(own) is not None for own in names)
+    is_known = "system" in layout.roles or "worker" not in layout.roles
+    if is_usual and nested is None and layout.shape in (Shape.LONG, Shape.CRITERIA) and is_known:
+        return None
+    called, table, _ = read_layout(file.path, layout, beginning, NAMES, problems, nested=nested, encoding=file.encoding)
+    table = only_criteria(table, known, called.get("criterion", ""))
+    return table, _as_made(table, called, criteria, choices, problems)
 
 
 def _read(
-    path: str | Path,
+    file: _File,
     criteria: Criteria,
     mapping: ColumnMapping | None,
     wide: Sequence[str],
-    named: Mapping[str, str],
-    name: str | None,
-    max_bytes: int | None,
-    encoding: str | None,
     on_progress: Callable[[float], None] | None,
     problems: CellProblems,
 ) -> tuple[Table, ColumnMapping]:
     """Return the columns of the file and which is which."""
-    file = name or Path(path).name
+    path, name = file.path, file.name
+    known, choices = [*criteria.names, *criteria.statements], file.choices
 
-    def guess(columns: Sequence[str]) -> ColumnMapping:
+    def guess(sample: Preview) -> ColumnMapping:
         if wide:
-            found = guess_mapping([column for column in columns if column not in wide], named=named)
+            found = guess_mapping([column for column in sample.columns if column not in wide], named=choices.columns)
             return {column: found[column] for column in found if column not in ("score", "criterion")} | {
                 "scores": [*wide]
             }
-        return guess_mapping(columns, [*criteria.names, *criteria.statements], named=named)
+        roles = look_at(sample, NAMES, choices, Scores(is_number, known)).roles
+        return guess_mapping(sample.columns, known, named=roles)
 
     if mapping is not None:
         chosen = chosen_mapping(mapping)
-        _require(file, chosen, criteria, columns_of(chosen))
+        _require(name or path.name, chosen, criteria, columns_of(chosen))
     else:
-        beginning = preview(path, name, 0, max_bytes=max_bytes, encoding=encoding)
-        check_chosen(named, NAMES, beginning.columns)
-        chosen = guess(beginning.columns)
-        _require(file, chosen, criteria, beginning.columns)
+        sample, _ = beginning_of(path, is_number, file.encoding, name, file.max_bytes)
+        check_chosen(choices.columns, NAMES, sample.columns)
+        chosen = guess(sample)
+        _require(name or path.name, chosen, criteria, sample.columns)
+    said: list[TableWarning] = []
+
+    def convert(columns: Mapping[str, TextColumn]) -> Mapping[str, TextColumn]:
+        read, more = relabel(columns, choices, is_number)
+        said.extend(more)
+        return read
 
     def read() -> Table:
-        return read_columns(
+        said.clear()
+        table = read_columns(
             path,
             columns_of(chosen),
             name,
             score_columns(chosen),
             on_progress,
             blank=chosen.get("scores", ()),
-            max_bytes=max_bytes,
-            encoding=encoding,
+            max_bytes=file.max_bytes,
+            encoding=file.encoding,
             problems=problems,
+            convert=convert,
         )
+        return replace(table, warnings=[*table.warnings, *said])
 
     table = read()
-    if mapping is None and (better := guess(table.columns)) != chosen:
-        # In JSON Lines a column may first occur far down; leaving out, say, the kinds would be silent and
-        # wrong.
-        chosen = better
-        problems.clear()
-        table = read()
+    if mapping is None and set(table.columns) - set(sample.columns):
+        # In JSON a column may first occur far down; leaving out, say, the kinds would be silent and wrong.
+        better = guess(Preview(table.format, table.columns, sample.rows))
+        if better != chosen:
+            chosen = better
+            problems.clear()
+            table = read()
     return table, chosen
 
 
@@ -291,10 +375,12 @@ def _made_table(
     chosen = chosen_mapping(mapping)
     wanted = [*criteria.names, *criteria.statements]
     table = only_criteria(read_columns(path, columns_of(chosen), name), wanted, chosen.get("criterion", ""))
-    return table, _as_made(table, chosen, criteria, problems)
+    return table, _as_made(table, chosen, criteria, GUESSED, problems)
 
 
-def _as_made(made: Table, called: ColumnMapping, criteria: Criteria, problems: CellProblems) -> ColumnMapping:
+def _as_made(
+    made: Table, called: ColumnMapping, criteria: Criteria, choices: Choices, problems: CellProblems
+) -> ColumnMapping:
     """Return the columns of a table made of another tool's file, and turn its scores into numbers."""
     mapping = {name: column for name, column in called.items() if column in made.columns}
     rated = made.text.get(mapping.get("criterion", ""), _NOTHING)
@@ -302,7 +388,9 @@ def _as_made(made: Table, called: ColumnMapping, criteria: Criteria, problems: C
         del mapping["criterion"]  # one criterion is rated, whatever its name
     _require(made.file, mapping, criteria, made.columns)
     column = mapping["score"]
-    made.numbers[column] = numbers_of(made.text.pop(column), column, problems)
+    read, said = relabel({column: made.text.pop(column)}, choices, is_number)
+    made.warnings.extend(said)
+    made.numbers[column] = numbers_of(read[column], column, problems)
     return mapping
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
+from analysis.data.choices import GUESSED, Choices
 from analysis.findings import find_by_pairs
 from analysis.sections import Section, Table
 from campaigns.contracts.method import FIRST_PAGE, CampaignMethod
@@ -36,22 +37,14 @@ OPTIONS = (
 
 @dataclass(frozen=True)
 class ResponsesFile:
-    """A file of responses. `extras` are what else the method `takes`, by name; those not given are left out.
+    """A file of responses, and how it is read.
 
-    `columns`: the columns that somebody named, by what they are; `items`: what was annotated, where a tool's file does
-    not say it.
+    `extras` are what else the method `takes`, by name; those not given are left out.
     """
 
     path: Path
-    encoding: str | None = None
+    choices: Choices = GUESSED
     extras: Mapping[str, Any] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
-    items: Path | None = None
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """How it is read, as the keywords of what loads rows and scores."""
-        return {"encoding": self.encoding, "columns": self.columns, "items": self.items}
 
 
 class PaperSentences(NamedTuple):

@@ -26,7 +26,7 @@ class BestWorst(Ranking):
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> RankingData:
         """Return the choices of a file."""
-        return load_best_worst(file.path, file.encoding, named=file.columns)
+        return load_best_worst(file.path, file.choices)
 
     def value(self, data: RankingData) -> Floats:
         """Return 1 for the best, −1 for the worst, 0 for others."""

@@ -104,7 +104,7 @@ def load_choices(file: ResponsesFile, settings: AnalysisSettings) -> ChoiceData:
         _COLUMNS,
         criterion=CRITERION,
         of_tools=Wanted.SCORES,
-        **file.reading,
+        choices=file.choices,
         with_repeats=True,
     )
     refuse_same_criteria(rows.criteria)

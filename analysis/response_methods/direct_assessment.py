@@ -67,7 +67,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> StudyData:
         """Return ratings with the chats, working times, sources and scores of metrics that `extras` name."""
-        path, encoding, extras = file.path, file.encoding, file.extras
+        path, encoding, extras = file.path, file.choices.encoding, file.extras
         loaded = load_ratings(
             path,
             criteria=settings.criterion_names,
@@ -75,8 +75,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
             encoding=if_windows(path, encoding),
             wide=extras.get("score_columns", ()),
             scale=settings.scales,
-            columns=file.columns,
-            items_file=file.items,
+            choices=file.choices,
         )
         if not settings.is_scale_said and (observed := check_scale(loaded.ratings.scores)):
             raise unclear_scale(path.name, loaded.score_columns, observed)

@@ -85,7 +85,7 @@ class PostEdits(ResponseMethod[PlainRows]):
             file.path,
             _COLUMNS,
             criterion=CRITERION,
-            **file.reading,
+            choices=file.choices,
             with_degraded=True,
             with_repeats=True,
         )

@@ -83,10 +83,10 @@ class Esa(ResponseMethod[EsaData]):
             _read_score,
             allowed,
             criterion=CRITERION,
-            **file.reading,
+            choices=file.choices,
             with_degraded=True,
         )
-        return EsaData(scores, load_marked(file.path, file.encoding))
+        return EsaData(scores, load_marked(file.path, file.choices.encoding))
 
     def analyse(
         self,

@@ -60,7 +60,7 @@ class FactCount(ResponseMethod[PlainRows]):
             file.path,
             _COLUMNS,
             criterion=CRITERION,
-            **file.reading,
+            choices=file.choices,
             with_degraded=True,
             with_repeats=True,
         )

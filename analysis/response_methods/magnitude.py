@@ -71,7 +71,7 @@ class Magnitude(ResponseMethod[PlainRows]):
             file.path,
             _COLUMNS,
             criterion=CRITERION,
-            **file.reading,
+            choices=file.choices,
             with_degraded=True,
             with_repeats=True,
         )

@@ -96,7 +96,8 @@ class Ordinal(ResponseMethod[PlainScores]):
             read_score,
             allowed,
             criterion=CRITERION,
-            **file.reading,
+            criteria=settings.criterion_names,
+            choices=file.choices,
             with_degraded=True,
         )
 
@@ -203,11 +204,11 @@ def _reader(levels: int | list[str] | None) -> tuple[Callable[[str], float], str
             value = float(label)
         except ValueError:
             return nan
-        is_allowed = value.is_integer() and (n is None or 1 <= value <= n)
+        is_allowed = (2 * value).is_integer() if n is None else value.is_integer() and 1 <= value <= n
         return value if is_allowed else nan
 
     if n is None:
-        return read, "a whole number"
+        return read, "a whole number or a half"
     numbers = f"a whole number from 1 to {n}"
     return read, f"{', '.join(names)}, or {numbers}" if names else numbers
 

@@ -64,7 +64,7 @@ class Preference(ResponseMethod[VoteData]):
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> VoteData:
         """Return the votes of a file."""
-        return load_votes(file.path, file.encoding, columns=file.columns, items=file.items)
+        return load_votes(file.path, file.choices)
 
     def analyse(
         self, data: VoteData, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False

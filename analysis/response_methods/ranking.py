@@ -62,7 +62,7 @@ class Ranking(ResponseMethod[RankingData]):
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> RankingData:
         """Return the rankings of a file."""
-        return load_rankings(file.path, file.encoding, named=file.columns)
+        return load_rankings(file.path, file.choices)
 
     def value(self, data: RankingData) -> Floats:
         """Return what each row counts, (n_rows,)."""

@@ -72,7 +72,7 @@ class Spans(ResponseMethod[SpanData]):
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> SpanData:
         """Return the annotations of an MQM file."""
         weights = read_weights(settings.options.get("weights", {}))
-        return load_spans(file.path, weights, file.encoding, columns=file.columns, items=file.items)
+        return load_spans(file.path, weights, file.choices)
 
     def analyse(
         self, data: SpanData, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False

@@ -48,7 +48,7 @@ class Ssa(Ordinal):
             _read,
             f"one of: {', '.join((*_YES, *_NO))}",
             criterion="",
-            **file.reading,
+            choices=file.choices,
             with_degraded=True,
         )
         names = [_WORDS.get(name.casefold(), "") for name in data.criteria]

@@ -13,6 +13,7 @@ from django.utils import timezone
 from analysis.anonymity import anonymise, anonymous_report, workers_of
 from analysis.campaign_facts import get_facts
 from analysis.campaign_queries import get_answers
+from analysis.data.choices import Choices
 from analysis.exports import dump_json, write_report
 from analysis.finished_work import read_dialogues, read_source_words, read_work
 from analysis.metric_queries import list_ready_scores, load_scores_of
@@ -232,7 +233,7 @@ def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: S
     method, file = get_method(settings.method), run.ratings_file
     encoding = if_windows(Path(file.file.path), file.encoding)
     with called(Path(file.file.path), file.name) as path:
-        data = method.read(ResponsesFile(path, encoding), settings)
+        data = method.read(ResponsesFile(path, Choices(encoding=encoding)), settings)
         table = read_responses(path, encoding)
     on_stage("Analysing the responses")
     document = method.analyse(data, settings, on_stage)

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.data.choices import GUESSED, Choices
+from analysis.data.reading import read_found
 from analysis.data.tools import Wanted, read_made
 from analysis.ratings.coding import combined, first_rows, sorted_codes
 from analysis.ratings.finding import SYSTEM, WORKER
 from analysis.ratings.loading import refuse_many_systems
 from analysis.ratings.notices import N_EXAMPLES, RatingsWarning
-from analysis.ratings.opening import read_found
 from analysis.spans.plain_tsv import read_plain
 from analysis.spans.rows import Side, SpanData, plain_texts, read_marks
 from analysis.spans.weights import NO_ERROR, knows, plain
@@ -63,23 +64,20 @@ def load_spans_beside(path: Path, encoding: str | None = None) -> SpanData | Non
         has_any = read_made(path, Wanted.SPANS, encoding=encoding) is not None
     except TableError:
         return None
-    return load_spans(path, None, encoding) if has_any else None
+    return load_spans(path, None, Choices(encoding=encoding)) if has_any else None
 
 
 def load_spans(
     path: Path,
     weights: Mapping[str, float] | None,
-    encoding: str | None = None,
-    *,
-    columns: Mapping[str, str] | None = None,
-    items: Path | None = None,
+    choices: Choices = GUESSED,
 ) -> SpanData:
     """Return the annotations of an MQM file (`COLUMNS`; TSV, or any format that `evalsite.lib.tables` reads).
 
     The error stands between `<v>` and `</v>`, in `target` or in `source`; or columns say where it is: `side`, which of
     the two, "" for neither, and the characters from `start` to before `end`. An output without an error has one row
     with the severity `No-error`. An error without a mark is of the output as a whole. Files of Appraise, Label Studio
-    and Potato are read as they are. `columns` are those that somebody named, `items` is the file of what was annotated.
+    and Potato are read as they are. An error that is marked twice counts twice, as everywhere in this field.
 
     Raises TableError with up to 50 problems: a column that is missing, an empty label, a mark that cannot be read, an
     error whose severity and category have no weight, unless `weights` is None.
@@ -91,9 +89,8 @@ def load_spans(
         [name for name in COLUMNS if name not in _OPTIONAL],
         problems,
         wanted=Wanted.SPANS,
-        encoding=encoding,
-        columns=columns,
-        items=items,
+        answers=(),
+        choices=choices,
         read=_read_file,
     )
     problems.raise_for(table)  # of cells that are no text, before their marks are read

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.data.choices import GUESSED, Choices
+from analysis.data.reading import read_found
 from analysis.data.tools import Wanted
 from analysis.ratings.coding import combined, sorted_codes
 from analysis.ratings.copies import read_kinds, read_words
 from analysis.ratings.finding import ITEM, SEGMENT, WORKER
 from analysis.ratings.loading import refuse_many_systems
 from analysis.ratings.notices import RatingsWarning
-from analysis.ratings.opening import read_found
 from analysis.stats.bradley_terry import Outcome
 from analysis.stats.ratings import Codes, Mask
 from evalsite.lib.tables import CellProblems, Table, TextColumn
@@ -87,23 +88,21 @@ class VoteData:
         return replace(kept, systems=systems, left=code[kept.left], right=code[kept.right])
 
 
-def load_votes(
-    path: Path, encoding: str | None = None, *, columns: Mapping[str, str] | None = None, items: Path | None = None
-) -> VoteData:
+def load_votes(path: Path, choices: Choices = GUESSED) -> VoteData:
     """Return the votes of a file in any format that `evalsite.lib.tables` reads, one vote a row.
 
     Columns are `worker`, `system_a` (shown on the left), `system_b` and `winner`, or have usual other names of these;
     `source` says which votes are of the same outputs; `assignment`, `criterion`, `kind` and `degraded` are those of a
     campaign's own file. The winner is the name of one of the two, `a`, `b`, `left`, `right`, `tie` or `both bad`; a
     name wins over these words.
-    Files of Label Studio and Potato are read as they are; `columns` are those that somebody named.
+    Files of Label Studio and Potato are read as they are.
 
     Raises TableError with up to 50 problems: a column that is missing, an empty cell, a system compared with itself, a
     winner that was not shown.
     """
     problems = CellProblems()
     called, table = read_found(
-        path, NAMES, _REQUIRED, problems, wanted=Wanted.VOTES, encoding=encoding, columns=columns, items=items
+        path, NAMES, _REQUIRED, problems, wanted=Wanted.VOTES, answers=("winner",), choices=choices
     )
     cells = {name: table.text[called[name]] for name in _REQUIRED}
     for name, column in cells.items():

@@ -117,7 +117,7 @@ def test_answers_may_have_several_options_and_be_correct_by_item(choice_file, an
     ("row", "said"),
     [
         (("w", "s", "A", ""), "row 3, column “answer”: the cell is empty"),
-        (("w", "s", "A", "x"), "row 2 has the same worker, source and system"),
+        (("w", "s", "A", "y"), "row 2 has the same worker, system and source and another answer"),
         (("", "s", "B", "x"), "row 3, column “worker”"),
     ],
 )

@@ -299,7 +299,7 @@ def test_few_or_equal_votes_are_no_error(vote_file, analyse, votes, tmp_path):
 
 
 def test_one_worker_has_no_robust_interval(vote_file, analyse):
-    votes = [("w", "s", "ash", "elm", winner) for winner in "aabab"]
+    votes = [("w", f"s{n}", "ash", "elm", winner) for n, winner in enumerate("aabab")]
     found = json.loads(analyse(vote_file(*votes), protocol="preference", format="json")[0])
     assert [row["interval"] for row in found["systems"]] == [None, None]
     assert found["systems"][0]["score"] == pytest.approx(np.log(1.5) / 2)
@@ -314,7 +314,7 @@ def test_a_name_wins_over_a_word_and_other_names_of_columns_are_known(vote_file)
         vote_file(
             ("j", "q", "b", "a", "b"),
             ("j", "q", "b", "tie", "model_a"),
-            ("j", "q", "b", "a", "tie (bothbad)"),
+            ("j", "r", "b", "a", "tie (bothbad)"),
             header=header,
         )
     )

@@ -149,7 +149,7 @@ def test_best_worst_choices_are_counted(table_file, analyse):
 @pytest.mark.parametrize(
     ("rows", "column", "words"),
     [
-        ([("w", "s", "A", 1), ("w", "s", "A", 2)], "system", "row 2 ranks the same system"),
+        ([("w", "s", "A", 1), ("w", "s", "A", 2)], "rank", "row 2 has the same worker, source and system and another"),
         ([("w", "s", "A", 1), ("w", "s", "B", 0)], "rank", "is no rank"),
         ([("w", "s", "A", 1), ("w", "s", "B", "1e309")], "rank", "is no rank"),
         ([("w", "s", "A", 1), ("w", "s", "B", "first")], "rank", "is no rank"),

@@ -59,7 +59,10 @@ def test_specific_replies_that_are_not_sensible_do_not_count(reply_file, analyse
         ([("w", "t", "A", "fun" * 9000, 1)], "they are “funfun[a-z]{33}…”"),
         ([("w", "t", "A", "fun", 1)], "must be “sensible” and “specific”; they are “fun”"),
         ([("w", "t", "A", "sensible", 2)], "It must be one of: 1, yes, true, 0, no, false"),
-        ([("w", "t", "A", "sensible", 1), ("w", "t", "A", "sensible", 1), ("w", "t", "A", "specific", 1)], "twice"),
+        (
+            [("w", "t", "A", "sensible", 1), ("w", "t", "A", "sensible", 0), ("w", "t", "A", "specific", 1)],
+            "another a",
+        ),
     ],
 )
 def test_other_answers_are_refused(reply_file, analyse, rows, said):

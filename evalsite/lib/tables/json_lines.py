@@ -154,6 +154,17 @@ def read(
     )
 
 
+def read_objects(source: Source) -> Iterator[tuple[int, Record]]:
+    """Yield every object of a file of JSON, numbers in it as text, and the line on which it begins.
+
+    Raises TableError for what is none.
+    """
+    for line in _records(source):
+        if line.record is None:
+            raise TableError(source.file, [_bad_line(line)])
+        yield line.number, line.record
+
+
 def _records(source: Source) -> Iterator[_Line]:
     """Yield every object, with the line on which it begins."""
     return _items(source) if source.is_array else _lines(source)

@@ -1,6 +1,6 @@
 """The one way in for tabular data."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -9,8 +9,9 @@ from types import ModuleType
 
 from evalsite.lib.tables.errors import CellProblems, TableError
 from evalsite.lib.tables.formats import WINDOWS_1252, Format, NotUtf8Error, Source, open_source, windows_lines
-from evalsite.lib.tables.table import Progress, Table, numbers_of, refuse_unstorable
+from evalsite.lib.tables.table import Progress, Table, TextColumn, numbers_of, refuse_unstorable
 
+Convert = Callable[[Mapping[str, TextColumn]], Mapping[str, TextColumn]]
 # Of the others every cell is one value.
 _WITH_LISTS: frozenset[Format] = frozenset({"jsonl", "parquet"})
 
@@ -67,6 +68,7 @@ def read_columns(
     max_bytes: int | None = None,
     encoding: str | None = None,
     problems: CellProblems | None = None,
+    convert: Convert | None = None,
 ) -> Table:
     """Return the wanted columns of a CSV, TSV, JSON, Excel or Parquet file.
 
@@ -82,6 +84,7 @@ def read_columns(
     max_bytes : a larger file is refused; None: no limit.
     encoding : that of a text file without a mark; UTF-8 by default.
     problems : gathers bad cells for the caller to raise with its own; by default they are raised here.
+    convert : turns those of `numeric` with cells that are no numbers into text of numbers, all at once.
 
     Raises
     ------
@@ -99,9 +102,9 @@ def read_columns(
     with _encoding_explained(source):
         read = _readers()[source.format].read
         table: Table = read(source, list(dict.fromkeys(columns)), numeric, found, on_progress, **options)
-    for column in numeric:
-        if column not in table.numbers:
-            table.numbers[column] = numbers_of(table.text.pop(column), column, found)
+    unread = {column: table.text.pop(column) for column in numeric if column not in table.numbers}
+    for column, cells in (convert(unread) if convert and unread else unread).items():
+        table.numbers[column] = numbers_of(cells, column, found)
     found.discard("missing_number", blank)
     for column, cells in table.text.items():
         refuse_unstorable(cells, column, found)

@@ -5,7 +5,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,6 +73,17 @@ class Table:
     def n_rows(self) -> int:
         """Number of data rows, blank ones left out."""
         return len(next(iter(self.numbers.values()), [])) or len(next(iter(self.text.values())).codes)
+
+    def take(self, rows: NDArray[np.integer]) -> "Table":
+        """Return some of the rows, ascending, with the labels that they have."""
+        return replace(
+            self,
+            text={name: text_column(column.codes[rows], column.labels) for name, column in self.text.items()},
+            numbers={name: values[rows] for name, values in self.numbers.items()},
+            cells={name: cells.take(rows) for name, cells in self.cells.items()},
+            locate=lambda some: self.locate([int(rows[row]) for row in some]),
+            call=lambda row, name: self.call(int(rows[row]), name),
+        )
 
     def row_numbers(self, rows: Sequence[int]) -> list[int]:
         """Return the row numbers that a person sees for data rows counted from 0, in ascending order."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis.data.choices import Choices
 from analysis.data.tools import Wanted, read_made
 from analysis.plain_scores.loading import PlainScores, load_plain_scores
 from analysis.ratings.loading import load_ratings
@@ -38,7 +39,8 @@ def numbers(label: str) -> float:
 
 
 def scores(name: str | Path, **options: object) -> PlainScores:
-    return load_plain_scores(EXAMPLES / name, numbers, "a number", criterion="score", **options)  # type: ignore[arg-type]
+    choices = Choices(**options)  # type: ignore[arg-type]
+    return load_plain_scores(EXAMPLES / name, numbers, "a number", criterion="score", choices=choices)
 
 
 def means(data: PlainScores) -> list[float]:
@@ -119,15 +121,14 @@ def test_answers_of_annotation_tools_are_scores_by_criterion(name: str, items: P
     assert len(data.workers) == 2
     assert means(data) == [round(v - 1 / 6, 3) for v in (5, 3, 2)]  # the second worker gives one less for q2
     levels = {"good": 1.0, "bad": 0.0}
-    chosen = load_plain_scores(
-        EXAMPLES / name, lambda label: levels[label], "", criterion="", columns={"score": "verdict"}, items=items
-    )
+    choices = Choices(columns={"score": "verdict"}, items=items)
+    chosen = load_plain_scores(EXAMPLES / name, lambda label: levels[label], "", criterion="", choices=choices)
     assert means(chosen) == [1, 0, 0]
 
 
 @pytest.mark.parametrize(("name", "items"), [("label_studio.json", None), ("potato.jsonl", ITEMS)])
 def test_marks_of_annotation_tools_are_errors_in_code_points(name: str, items: Path | None, tmp_path):
-    data = load_spans(EXAMPLES / name, DEFAULTS, items=items)
+    data = load_spans(EXAMPLES / name, DEFAULTS, Choices(items=items))
     assert data.n_annotations == 18
     marks = zip(data.target[data.annotation], data.start, data.end, strict=True)
     assert {data.target_texts[k][a:b] for k, a, b in marks} == {"it"}
@@ -221,10 +222,9 @@ def test_what_is_wrong_is_named_as_in_the_file(name, change, row, column, said, 
     path.write_text(text.replace(*change))
     items = ITEMS if name.startswith("potato") else None
     answer = {"label": "quality", "potat": "fluency"}.get(name[:5])
+    choices = Choices(columns={"score": answer} if answer else {}, items=items)
     with pytest.raises(TableError) as caught:
-        load_plain_scores(
-            path, numbers, "a number", criterion="", columns={"score": answer} if answer else None, items=items
-        )
+        load_plain_scores(path, numbers, "a number", criterion="", choices=choices)
     problem = caught.value.problems[0]
     assert (row is None or problem.row == row) and column in str(problem.column) and said in problem.message
 
@@ -237,7 +237,7 @@ def test_a_missing_column_is_named_with_those_there_are():
     with pytest.raises(DomainError, match="no answers to “speed”, but to “quality”, “verdict”"):
         scores("label_studio.json", columns={"score": "speed"})
     with pytest.raises(TableError, match="Potato with scores, and votes are needed"):
-        load_votes(EXAMPLES / "potato.csv", items=ITEMS)
+        load_votes(EXAMPLES / "potato.csv", Choices(items=ITEMS))
 
 
 def test_a_file_of_items_is_refused_where_it_says_nothing():
@@ -250,10 +250,12 @@ def test_a_column_may_be_named_in_any_file(tmp_path):
     path.write_text("who,engine,points\nw01,A,3\nw02,B,4\n")
     data = scores(path, columns={"worker": "who", "system": "engine", "score": "points"})
     assert (data.workers, data.systems, data.score.tolist()) == (["w01", "w02"], ["A", "B"], [3, 4])
-    loaded = load_ratings(path, criteria=["q"], columns={"worker": "who", "system": "engine", "score": "points"})
+    loaded = load_ratings(
+        path, criteria=["q"], choices=Choices(columns={"worker": "who", "system": "engine", "score": "points"})
+    )
     assert loaded.systems == ["A", "B"]
     with pytest.raises(DomainError, match="no column “x”"):
-        load_ratings(path, criteria=["q"], columns={"worker": "x"})
+        load_ratings(path, criteria=["q"], choices=Choices(columns={"worker": "x"}))
 
 
 def _mutated(content: bytes, rng: random.Random) -> bytes:
@@ -290,8 +292,8 @@ def test_damaged_files_are_read_or_refused_with_a_reason(name: str, tmp_path):
         path.write_bytes(_mutated(content, rng))
         for load in (
             lambda: scores(path, items=items),
-            lambda: load_spans(path, None, items=items),
-            lambda: load_ratings(path, criteria=["adequacy", "fluency"], items_file=items),
+            lambda: load_spans(path, None, Choices(items=items)),
+            lambda: load_ratings(path, criteria=["adequacy", "fluency"], choices=Choices(items=items)),
             lambda: read_made(path, Wanted.VOTES),
         ):
             try:

@@ -1,0 +1,115 @@
+"""Objects of JSON that hold the answers of several raters: a list of annotations, or lists of scores by criterion."""
+
+import json
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+from analysis.data.values import CanRead, are_answers
+from analysis.ratings.finding import WORKER, plain_name
+from evalsite.lib.tables import Table, TableError
+from evalsite.lib.tables.formats import open_source
+from evalsite.lib.tables.json_lines import read_objects
+from evalsite.lib.tables.table import TextBuilder, cell_text, check_names
+
+Object = Mapping[str, object]
+Cells = dict[str, str]
+
+PLACE = "rater"
+"""The column of raters that have no names, and are told apart by their place."""
+_LOOKED_AT = 50
+_WORKERS = {plain_name(name) for name in ("worker", *WORKER)}
+
+
+def read_nested(path: Path, can_read: CanRead, name: str | None = None, max_bytes: int | None = None) -> Table | None:
+    """Return a file of such objects as a table with a row for each rater's answers; None if it is no such file.
+
+    `can_read`: whether the response method reads a cell as it is; lists of other things are nobody's answers.
+
+    An object with one list of objects gives a row for each of these; one whose lists have the same number of values,
+    at the top or together in an object, gives a row for each place; an object of objects, a row for each of its keys.
+    Objects without answers have no row. All columns are text.
+    """
+    source = open_source(path, name, max_bytes)
+    if source.format != "jsonl":
+        return None
+    try:
+        beginning = [record for _, record in islice(read_objects(source), _LOOKED_AT)]
+    except TableError:
+        return None  # whoever reads it next says so
+    if not (key := next(filter(None, (_key(record, can_read) for record in beginning)), "")):
+        return None
+    builders: dict[str, TextBuilder] = {}
+    numbers, n = array("q"), 0
+    for number, record in read_objects(source):
+        for row in _rows(record, key):
+            for column in row:
+                if column not in builders:
+                    builders[column] = TextBuilder()
+                    for _ in range(n):
+                        builders[column].append("")
+            for column, builder in builders.items():
+                builder.append(row.get(column, ""))
+            numbers.append(number)
+            n += 1
+    if not n:
+        return None
+    check_names(source.file, list(builders))
+    text = {column: builder.column() for column, builder in builders.items()}
+    return Table(source.file, "jsonl", list(text), text, {}, lambda rows: [numbers[row] for row in rows])
+
+
+def _key(record: Object, can_read: CanRead) -> str:
+    """Return the key of what holds several raters' answers; "." for lists of the record itself, "" for none."""
+
+    def are_answered(objects: Iterable[Object]) -> bool:
+        cells: dict[str, list[str]] = {}
+        for each in objects:
+            for name, value in each.items():
+                cells.setdefault(name, []).append(_text(value))
+        return any(are_answers(each, can_read) for each in cells.values())
+
+    for key, value in record.items():
+        held = [each for _, each in _by_rater(value)]
+        if held and are_answered(held):
+            return key
+    lists = [each for _, each in _by_rater(record)]
+    return "." if len(lists) > 1 and are_answered(lists) else ""
+
+
+def _rows(record: Object, key: str) -> Iterator[Cells]:
+    """Yield the rows of a record: its own values, and those of one rater each."""
+    held = record if key == "." else record.get(key)
+    own = {name: each for name, each in record.items() if name != key and not (key == "." and isinstance(each, list))}
+    for rater, answers in _by_rater(held):
+        worker = {} if any(plain_name(name) in _WORKERS for name in answers) else {PLACE: rater}
+        taken = {name if name not in own else f"{key}.{name}": each for name, each in answers.items()}
+        yield _flat({**own, **worker, **taken})
+
+
+def _by_rater(held: object) -> Iterator[tuple[str, Object]]:
+    """Yield the name or the place of each rater, and what they answered."""
+    if isinstance(held, list):
+        yield from ((str(place), each) for place, each in enumerate(held, start=1) if isinstance(each, dict))
+    elif isinstance(held, dict):
+        lists = {name: each for name, each in held.items() if isinstance(each, list)}
+        if lists and len({len(each) for each in lists.values()}) == 1:
+            for place in range(len(next(iter(lists.values())))):
+                yield str(place + 1), {name: each[place] for name, each in lists.items()}
+        elif not lists:
+            yield from ((name, each) for name, each in held.items() if isinstance(each, dict))
+
+
+def _flat(record: Object) -> Cells:
+    cells: Cells = {}
+    for name, value in record.items():
+        if isinstance(value, dict):
+            cells |= {f"{name}.{inner}": _text(each) for inner, each in value.items()}
+        else:
+            cells[name] = _text(value)
+    return cells
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else cell_text(value)

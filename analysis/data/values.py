@@ -1,0 +1,183 @@
+"""How cells say a score, with either decimal mark or as a word of a known scale, and what says that it is missing.
+
+Decided for all cells of a file at once, never cell by cell.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+MISSING = frozenset(
+    {"", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "missing", "-", "--", "–", "—", "#n/a", "."}
+)
+"""What cells say in which there is no answer, in small letters."""
+
+_SCALES_FROM_1 = """
+strongly disagree; disagree; neither agree nor disagree|neither|neutral|undecided|not sure; agree; strongly agree
+strongly disagree; disagree; somewhat disagree|slightly disagree; neither agree nor disagree|neither|neutral|undecided;
+    somewhat agree|slightly agree; agree; strongly agree
+completely disagree|totally disagree|fully disagree; disagree; neither agree nor disagree|neutral|undecided; agree;
+    completely agree|totally agree|fully agree
+very poor; poor; fair|average|acceptable|ok|okay|neutral|medium|moderate; good; very good|excellent
+bad; poor; fair|average|acceptable|ok|okay; good; excellent
+very bad; bad; fair|average|acceptable|ok|okay|neutral|medium|moderate; good; very good|excellent
+poor; fair; good; very good; excellent
+never; rarely|seldom; sometimes|occasionally; often|frequently; always
+very unlikely; unlikely; neutral|neither; likely; very likely
+very dissatisfied; dissatisfied; neutral|neither; satisfied; very satisfied
+not at all; slightly|a little; moderately|somewhat; very|very much|quite a bit; extremely
+very low; low; medium|moderate; high; very high
+none at all; little; some; most; all
+no; partly|partially|somewhat|maybe|unsure; yes
+low; medium; high
+stimme überhaupt nicht zu|stimme gar nicht zu|trifft überhaupt nicht zu|trifft gar nicht zu;
+    stimme nicht zu|stimme eher nicht zu|trifft nicht zu|trifft eher nicht zu;
+    weder noch|teils teils|teils/teils|teils, teils|neutral|unentschieden;
+    stimme zu|stimme eher zu|trifft zu|trifft eher zu;
+    stimme voll zu|stimme voll und ganz zu|stimme vollkommen zu|trifft voll zu|trifft voll und ganz zu
+sehr schlecht; schlecht; mittel|mittelmäßig|befriedigend|akzeptabel; gut; sehr gut
+nie|niemals; selten; manchmal|gelegentlich; oft|häufig; immer
+pas du tout d'accord; pas d'accord|plutôt pas d'accord|en désaccord;
+    ni d'accord ni pas d'accord|neutre|indécis; d'accord|plutôt d'accord; tout à fait d'accord
+très mauvais; mauvais; moyen|acceptable|passable; bon; très bon|excellent
+jamais; rarement; parfois|quelquefois; souvent; toujours
+totalmente en desacuerdo|muy en desacuerdo; en desacuerdo; ni de acuerdo ni en desacuerdo|neutral|indeciso;
+    de acuerdo; totalmente de acuerdo|muy de acuerdo
+muy malo|muy mala; malo|mala; regular|aceptable; bueno|buena; muy bueno|muy buena|excelente
+nunca; rara vez|raramente|casi nunca; a veces|algunas veces; a menudo|frecuentemente|casi siempre; siempre
+非常不同意|完全不同意|强烈不同意; 不同意; 中立|一般|不确定|既不同意也不反对; 同意; 非常同意|完全同意|强烈同意
+非常差|很差; 差|较差; 一般|中等; 好|较好; 非常好|很好
+从不|从来不; 很少; 有时; 经常; 总是
+"""
+_SCALES_FROM_0 = """
+no; yes
+false; true
+nein; ja
+non; oui
+no; sí|si
+否|不是|不; 是
+"""
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_COMMA = re.compile(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?", re.ASCII)
+_LONGEST = 200
+# “4 - Agree”, “4 (good)”, “4: good”, “4. good”, “4=good”, and the words first: “good (4)”.
+_NUMBERED = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*(?:[-–—:.)=|/]|(?=\())\s*\(?\s*[^\W\d].*", re.DOTALL)
+_NUMBER_LAST = re.compile(r"[^\W\d].*?\s*(?:[-–—:=|]\s*|\()\s*([+-]?\d+(?:[.,]\d+)?)\)?", re.DOTALL)
+
+CanRead = Callable[[str], bool]
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level of a scale of words: its number, and its words in the file."""
+
+    number: int
+    word: str
+
+
+@dataclass(frozen=True)
+class Values:
+    """How the cells of a file are read: the text of the number that each says, "" for a missing answer.
+
+    `said`: what was guessed, as a sentence; "" if nothing was.
+    """
+
+    number_of: dict[str, str]
+    said: str = ""
+
+
+def read_values(
+    labels: Collection[str], can_read: CanRead, *, words: Sequence[str] = (), missing: Collection[str] = ()
+) -> Values:
+    """Return how the different cells of all columns of scores of a file are read.
+
+    Parameters
+    ----------
+    labels : the different cells.
+    can_read : whether a cell needs no reading here: a number, or a word that its response method knows.
+    words : the scale's words, lowest first, level 1; known scales by default.
+    missing : further words that say that there is no answer.
+
+    Cells that cannot be read stay as they are. Of several scales that have all the words the shortest one is taken.
+    A cell that `can_read` knows is never missing.
+    """
+    also = {_plain(each) for each in missing}
+    short = [each for each in labels if len(each) <= _LONGEST and _plain(each) in MISSING | also]
+    gone = {each for each in short if not (each and can_read(each))}
+    left = [each for each in labels if each not in gone]
+    empty = dict.fromkeys(gone, "")
+    if all(map(can_read, left)) or any(len(each) > _LONGEST for each in left):
+        return Values(empty | {each: each for each in left})
+    for way in (_with_comma, _numbered, lambda cells: _in_words(cells, words)):
+        if found := way(left):
+            return Values(empty | found.number_of, found.said)
+    return Values(empty | {each: each for each in left})
+
+
+def _with_comma(cells: Sequence[str]) -> Values | None:
+    """Numbers with a comma as the decimal mark, if no cell has a point."""
+    if all(_COMMA.fullmatch(cell) for cell in cells):
+        return Values({cell: cell.replace(",", ".") for cell in cells}, "A comma was read as the decimal mark.")
+    return None
+
+
+def _numbered(cells: Sequence[str]) -> Values | None:
+    """Numbers with words beside them, `4 - Agree`; one number never has two meanings."""
+    found: dict[str, str] = {}
+    for cell in cells:
+        match = _NUMBERED.fullmatch(cell) or _NUMBER_LAST.fullmatch(cell)
+        if not match and not _NUMBER.fullmatch(cell):
+            return None
+        found[cell] = match.group(1).replace(",", ".") if match else cell
+    return Values(found, "Of answers with a number and words, the number was read.")
+
+
+def _in_words(cells: Sequence[str], given: Sequence[str]) -> Values | None:
+    """Words of one scale. Two different ones at least: a single word tells of no scale, unless it is given."""
+    by_plain = {cell: _plain(cell) for cell in cells}
+    if given:
+        scale = {_plain(word): Level(number, word) for number, word in enumerate(given, start=1)}
+        return _as_levels(by_plain, scale) if scale.keys() >= set(by_plain.values()) else None
+    fitting = [scale for scale in _SCALES if scale.keys() >= set(by_plain.values())]
+    if len(set(by_plain.values())) < 2 or not fitting:
+        return None
+    return _as_levels(by_plain, min(fitting, key=lambda scale: len({level.number for level in scale.values()})))
+
+
+def _as_levels(cells: dict[str, str], scale: dict[str, Level]) -> Values:
+    named: dict[int, str] = {}
+    for word, level in scale.items():
+        if word in cells.values() or level.number not in named:
+            named[level.number] = next((cell for cell, plain in cells.items() if plain == word), level.word)
+    shown = ", ".join(f"{number} {word}" for number, word in sorted(named.items()))
+    return Values({cell: str(scale[plain].number) for cell, plain in cells.items()}, f"Words were read as {shown}.")
+
+
+def _plain(text: str) -> str:
+    text = unicodedata.normalize("NFC", text).replace("’", "'").casefold().strip().rstrip(".!")
+    return re.sub(r"[\s_]+", " ", text) or unicodedata.normalize("NFC", text)
+
+
+def _scales(text: str, first: int) -> Iterable[dict[str, Level]]:
+    for line in re.sub(r"\n\s+", " ", text).strip().splitlines():
+        levels = enumerate(line.split(";"), start=first)
+        words = [(number, word.strip()) for number, level in levels for word in level.split("|")]
+        yield {_plain(word): Level(number, word) for number, word in words}
+
+
+_SCALES = [*_scales(_SCALES_FROM_0, 0), *_scales(_SCALES_FROM_1, 1)]
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell is a number with a decimal point."""
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def are_answers(cells: Iterable[str], can_read: CanRead = is_number) -> bool:
+    """Return whether cells, some of which may be missing, can all be read as scores, and one of them says one."""
+    there = set(cells)
+    if any(len(cell) > _LONGEST for cell in there):
+        return False
+    number_of = read_values(there, lambda cell: can_read(cell) or is_number(cell)).number_of
+    return any(number_of.values()) and all(not text or can_read(text) or is_number(text) for text in number_of.values())
