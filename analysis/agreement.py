@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from analysis.plain_scores.loading import PlainScores
 from analysis.sections import Cell, Column, Output, Table
 from analysis.stats.agreement import categorise, fleiss_kappa, intraclass_correlation
 from analysis.stats.krippendorff import Level, krippendorff_alpha
@@ -14,8 +15,12 @@ from analysis.stats.scores import reverse_negative
 from analysis.study import Study
 from campaigns.design.composition import Kind
 
+if TYPE_CHECKING:
+    from analysis.response_methods.workers import JudgedWorkers
+
 N_BINS = 5
 """Categories into which scores are put for Fleiss' κ, if nothing else is said."""
+_MOST_LEVELS = 11
 
 
 @dataclass(frozen=True)
@@ -26,13 +31,32 @@ class Agreement:
     notes: list[str]
 
 
+class _Shared(NamedTuple):
+    """Scores on one criterion, on ordinary items, by workers who count; arrays, (n,).
+
+    `value` and `given`: after reversal, on the scale of the analysis and on the one that they were given on.
+    `category`: that of Fleiss' κ. `output`, `worker`: codes.
+    """
+
+    value: Floats
+    given: Floats
+    category: Codes
+    output: Codes
+    worker: Codes
+
+    def take(self, rows: Codes) -> "_Shared":
+        """Return some of the scores."""
+        of_each = self.value[rows], self.given[rows], self.category[rows], self.output[rows], self.worker[rows]
+        return _Shared(*of_each)
+
+
 def measure_agreement(study: Study, *, everybody: bool = False, n_bins: int = N_BINS) -> Agreement:
     """Return how far workers agree, for each criterion.
 
     An item is one output: a system's output for one source; without a known source nothing is shared. Ratings of
-    ordinary items count, after reversal, on 0–100: a repeat would be the same worker once more. Of a worker who rated
-    an output more than once the first rating counts, in the order of assignments and positions. `everybody` takes
-    workers who failed or were not tested, too; workers excluded by hand never count. `n_bins` is for Fleiss' κ.
+    ordinary items count, after reversal: a repeat would be the same worker once more. Of a worker who rated an output
+    more than once the first rating counts, in the order of assignments and positions. `everybody` takes workers who
+    failed or were not tested, too; workers excluded by hand never count. `n_bins` is for Fleiss' κ, on 0–100.
     """
     ratings = study.ratings
     design = study.settings.design(study.loaded.workers)
@@ -41,20 +65,54 @@ def measure_agreement(study: Study, *, everybody: bool = False, n_bins: int = N_
         counts[:] = True
         counts[list(design.excluded)] = False
     rows = np.flatnonzero((ratings.kind == Kind.ORDINARY) & (ratings.source >= 0) & counts[ratings.worker])
-    _, output = np.unique(
-        ratings.source[rows].astype(np.int64) * ratings.n_systems + ratings.system[rows], return_inverse=True
-    )
+    output = ratings.source[rows].astype(np.int64) * ratings.n_systems + ratings.system[rows]
     scores = reverse_negative(ratings.scores, design.is_negative)[rows]
+    shared = {}
+    for k, (name, scale) in enumerate(zip(study.loaded.criteria, study.settings.scales, strict=True)):
+        rated = np.flatnonzero(~np.isnan(scores[:, k]))
+        value, given = scores[rated, k], study.loaded.ratings.scores[rows[rated], k]
+        given = sum(scale) - given if design.is_negative[k] else given
+        shared[name] = _Shared(value, given, categorise(value, n_bins), output[rated], ratings.worker[rows[rated]])
+    test = {"preset": study.settings.preset, "alpha": study.settings.alpha}
+    return _measured(shared, study.settings.protocol, test, everybody=everybody, n_bins=n_bins)
+
+
+def measure_scores(
+    data: PlainScores, judged: "JudgedWorkers", protocol: str, *, everybody: bool = False, n_bins: int = N_BINS
+) -> Agreement:
+    """Return the same of scores as they were given; each of a few levels is a category of Fleiss' κ."""
+    counts = judged.is_counted.copy()
+    if everybody:
+        counts[:] = [name not in judged.excluded for name in judged.names]
+    used = (data.kind == Kind.ORDINARY) & counts[data.worker]
+    output = data.segment * len(data.systems) + data.system
+    levels, category = np.unique(data.score, return_inverse=True)
+    if levels.size > _MOST_LEVELS:
+        category = categorise(data.score, n_bins)
+    shared = {
+        name: _Shared(data.score, data.score, category, output, data.worker).take(
+            np.flatnonzero(used & (data.criterion == code))
+        )
+        for code, name in enumerate(data.criteria)
+    }
+    test = {"preset": judged.preset, "alpha": judged.alpha}
+    n_bins = n_bins if levels.size > _MOST_LEVELS else int(levels.size)
+    return _measured(shared, protocol, test, everybody=everybody, n_bins=n_bins)
+
+
+def _measured(
+    shared: Mapping[str, _Shared], protocol: str, test: Mapping[str, Any], *, everybody: bool, n_bins: int
+) -> Agreement:
     criteria, notes = {}, []
-    for name, column in zip(study.loaded.criteria, scores.T, strict=True):
-        criteria[name], note = _of_criterion(column, output, ratings.worker[rows], n_bins)
+    for name, scores in shared.items():
+        criteria[name], note = _of_criterion(scores)
         if note:
             notes.append(f"{name}: {note}")
     if not any(found["n_items"] for found in criteria.values()):
         notes = ["No output was rated by two workers who count, so their agreement cannot be computed."]
     document = {
-        "protocol": study.settings.protocol,
-        "worker_test": {"preset": study.settings.preset, "alpha": study.settings.alpha},
+        "protocol": protocol,
+        "worker_test": test,
         "workers": "all" if everybody else "passed",
         "n_bins": n_bins,
         "criteria": criteria,
@@ -62,21 +120,25 @@ def measure_agreement(study: Study, *, everybody: bool = False, n_bins: int = N_
     return Agreement(document, notes)
 
 
-def _of_criterion(scores: Floats, output: Codes, worker: Codes, n_bins: int) -> tuple[dict[str, Any], str]:
-    """Return the coefficients of one criterion, and a sentence on what they leave out."""
-    rated = np.flatnonzero(~np.isnan(scores))
-    n_workers = int(worker.max(initial=-1)) + 1
-    _, first = np.unique(output[rated].astype(np.int64) * n_workers + worker[rated], return_index=True)
-    used = rated[first]
-    size = np.bincount(output[used], minlength=1)
-    used = used[size[output[used]] > 1]
-    values, item, by = scores[used], output[used], worker[used]
-    icc = intraclass_correlation(values, item, by)
+def _of_criterion(scores: _Shared) -> tuple[dict[str, Any], str]:
+    """Return the coefficients of one criterion, and a sentence on what they leave out.
+
+    α of ratios is of scores as they were given: another scale would change it (METHOD §6).
+    """
+    n_workers = int(scores.worker.max(initial=-1)) + 1
+    _, output = np.unique(scores.output, return_inverse=True)
+    _, first = np.unique(output.astype(np.int64) * n_workers + scores.worker, return_index=True)
+    size = np.bincount(output[first], minlength=1)
+    used = first[size[output[first]] > 1]
+    _, item = np.unique(output[used], return_inverse=True)
+    value, given, category, _, by = scores.take(used)
+    icc = intraclass_correlation(value, item, by)
     n_items = np.unique(item).size
+    of_level = {level: krippendorff_alpha(given if level is Level.RATIO else value, item, level) for level in Level}
     found = {
-        "krippendorff_alpha": {level.value: or_none(krippendorff_alpha(values, item, level)) for level in Level},
+        "krippendorff_alpha": {level.value: or_none(alpha) for level, alpha in of_level.items()},
         "icc": {"single": or_none(icc.single), "average": or_none(icc.average)},
-        "fleiss_kappa": or_none(fleiss_kappa(categorise(values, n_bins), item).kappa),
+        "fleiss_kappa": or_none(fleiss_kappa(category, item).kappa),
         "n_items": int(n_items),
         "n_workers": int(np.unique(by).size),
     }

@@ -1,9 +1,11 @@
 """What somebody said about how files of responses are read. What nobody says is guessed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+from analysis.data.describing import Reading
 
 
 class Twice(StrEnum):
@@ -21,8 +23,9 @@ class Choices:
     `encoding`: that of a CSV file that is not UTF-8. `columns`: the file's columns, by what they are. `items`: the file
     of what was annotated, where a tool's file does not say it. `shape`: one of `layout.SHAPES`. `words`: the words of
     answers, lowest first. `missing`: further words of cells without an answer. `twice`: what to do with answers that
-    stand twice; "" refuses them. `by`: the column that says the task of a row, or all columns, if there are several;
-    `task`: the task whose rows are read, None: all. `is_pooled`: rows of different tasks are analysed as one.
+    stand twice; "" refuses them. `by`: the columns that say the task of a row. `task`: the task whose rows are read;
+    None: all, unless `splits_tasks`: then a file of several raises `tasks.SeveralTasksError`. `tell` is told how the
+    file was read.
     """
 
     encoding: str | None = None
@@ -34,7 +37,8 @@ class Choices:
     twice: str = ""
     by: tuple[str, ...] = ()
     task: str | None = None
-    is_pooled: bool = False
+    splits_tasks: bool = False
+    tell: Callable[[Reading], None] | None = field(default=None, compare=False)
 
 
 GUESSED = Choices()

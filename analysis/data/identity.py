@@ -15,6 +15,7 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import CellProblems, Table, TableWarning, TextColumn
 from evalsite.lib.tables.errors import listing, shorten
 from evalsite.lib.tables.table import text_column
+from evalsite.lib.words import listed
 
 Rows = NDArray[np.int64]
 
@@ -85,7 +86,7 @@ def settle_twice(
     table_left, left = table, np.setdiff1d(np.flatnonzero(earlier != np.arange(key.size)), copies)
     dropped = copies
     if left.size and not choices.twice:
-        same = _in_words([name for name in called if called[name] in keys])
+        same = listed([name for name in called if called[name] in keys])
         problems.add(
             left,
             next(iter(values)),
@@ -168,7 +169,3 @@ def _as_numbers(column: TextColumn, name: str) -> NDArray[np.float64]:
     except ValueError:
         message = f"The answers in “{shorten(name)}” are no numbers and have no mean. Choose the first or the last."
         raise DomainError("bad_twice", message) from None
-
-
-def _in_words(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from analysis.data.values import CanRead, are_answers
+from analysis.data.values import CanRead, are_answers, is_number
 from analysis.ratings.finding import WORKER, Names, find_columns, plain_name, without_prefix
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import Table, TextColumn
@@ -124,11 +124,11 @@ def find_layout(
     Without an answer the layout is long, and has none; what is missing is the caller's to refuse.
     Raises DomainError `bad_shape` for one that there is not, or that the columns cannot have.
     """
-    cells = {name: [row[k].strip() for row in rows[:_SAMPLE] if k < len(row)] for k, name in enumerate(columns) if name}
+    cells = _cells(columns, rows)
     roles = _find_roles(cells, names, chosen or {}, can_read)
     known = [name for name in cells if _is_criterion(name, criteria)]
-    free = [name for name in cells if name not in roles.values() and plain_name(name) not in _NO_ANSWERS]
-    answers = [name for name in free if name in known or are_answers(cells[name], can_read)]
+    there = answer_columns(columns, rows, can_read)
+    answers = [name for name in cells if name not in roles.values() and (name in known or name in there)]
     if wanted := _wanted(shape):
         return _as(wanted, roles, answers or [name for name in cells if name not in roles.values()])
     is_wide = "criterion" not in roles and ("score" not in roles or len(set(known) - {roles["score"]}) > 1)
@@ -142,6 +142,16 @@ def find_layout(
     if "system" not in roles and not is_named and len(answers) > 1:
         return _as(Shape.SYSTEMS, roles, answers)
     return _as(Shape.CRITERIA, roles, answers)
+
+
+def answer_columns(columns: Sequence[str], rows: Sequence[Sequence[str]], can_read: CanRead = is_number) -> list[str]:
+    """Return the columns whose cells may be scores, by the first rows, and whose names do not say something else."""
+    cells = _cells(columns, rows)
+    return [name for name in cells if plain_name(name) not in _NO_ANSWERS and are_answers(cells[name], can_read)]
+
+
+def _cells(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, list[str]]:
+    return {name: [row[k].strip() for row in rows[:_SAMPLE] if k < len(row)] for k, name in enumerate(columns) if name}
 
 
 def _wanted(shape: str) -> Shape | None:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.choices import GUESSED, Choices
+from analysis.data.describing import describe
 from analysis.data.identity import clean_ids, settle_twice
-from analysis.data.layout import Layout, find_layout, unfold
+from analysis.data.layout import SHAPES, Layout, Shape, find_layout, unfold
 from analysis.data.nesting import read_nested
 from analysis.data.tasks import ALL, Tasks, find_tasks, of_task, task_columns
 from analysis.data.tools import Wanted, read_made
@@ -77,12 +78,14 @@ def read_found(
     """
     encoding = if_windows(path, choices.encoding)
     read_more: ReadMore | None = None
+    shape = Shape.LONG
     made = wanted and read_made(path, wanted, encoding=encoding, columns=choices.columns, items=choices.items)
     if made:
         called, table = {name: name for name in made.columns}, made
     elif scores is not None:
         beginning, nested = beginning_of(path, scores.can_read, encoding)
         layout = look_at(beginning, names, choices, scores)
+        shape = layout.shape
         called, table, read_more = read_layout(
             path, layout, beginning, names, problems, nested=nested, encoding=encoding
         )
@@ -94,15 +97,20 @@ def read_found(
         table = (read or _read)(path, called, encoding, problems)
         read_more = partial(_read_more, path, encoding)
     require_columns(path.name, called, needed, table.columns)
+    n_missing = 0
     if not problems.n:
         table = clean_ids(called, table)
         if scores is not None:
+            n_rows = table.n_rows
             table, rows = _with_values(called["score"], table, choices, scores.can_read)
+            n_missing = n_rows - table.n_rows
             read_more = read_more and partial(read_rows, read_more, rows)
         if tasks := tasks_of(called, table, choices, read_more):
             table, rows = of_task(called, table, tasks, choices)
             read_more = read_more and partial(read_rows, read_more, rows)
         table = settle_twice(called, answers, table, choices, problems, read_more)
+    if choices.tell and not problems.n:
+        choices.tell(describe(called, answers, table, shape=SHAPES[shape], n_missing=n_missing))
     return called, table
 
 

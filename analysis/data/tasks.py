@@ -50,6 +50,18 @@ class Tasks:
         return sorted(self.task.labels)
 
 
+class SeveralTasksError(DomainError):
+    """Answers of several `tasks` lie in one file, and nobody has said which are wanted."""
+
+    def __init__(self, tasks: Tasks) -> None:
+        self.tasks = tasks.labels
+        message = (
+            f"The file has answers of {len(tasks.labels)} tasks, by {listing(tasks.columns)}: {listing(tasks.labels)}. "
+            "Each is analysed by itself, unless you take all as one."
+        )
+        super().__init__("several_tasks", message)
+
+
 def task_columns(there: Sequence[str], used: Sequence[str], choices: Choices) -> tuple[str, ...]:
     """Return the columns of a file that may say the task of a row; none of those that have another use.
 
@@ -101,7 +113,7 @@ def of_task(
 ) -> tuple[Table, slice | NDArray[np.int64]]:
     """Return the table of the task that is wanted, and its rows; if none is, of all, with sources named in their task.
 
-    Raises DomainError `unknown_task`.
+    Raises DomainError `unknown_task`, and SeveralTasksError.
     """
     if choices.task is not None:
         if choices.task not in tasks.task.labels:
@@ -109,6 +121,8 @@ def of_task(
             raise DomainError("unknown_task", message)
         rows = np.flatnonzero(tasks.task.codes == tasks.task.labels.index(choices.task))
         return table.take(rows), rows
+    if choices.splits_tasks:
+        raise SeveralTasksError(tasks)
     text = dict(table.text)
     for own in [called[name] for name in ("seg_id", "source") if name in called][:1]:
         source, task = text[own], tasks.task

@@ -2,17 +2,20 @@
 
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.data.choices import Choices, Twice
+from analysis.data.describing import Reading
 from analysis.data.layout import SHAPES
+from analysis.data.tasks import SeveralTasksError
 from analysis.ratings.finding import read_chosen
 from analysis.ratings.scales import SCALE_CODES
+from analysis.recognition import recognise
 from analysis.report import explain
 from analysis.response_methods import ResponsesFile, get_method
 from analysis.response_methods.direct_assessment import DirectAssessmentMethod
@@ -42,10 +45,12 @@ def add_choices(parser: ArgumentParser) -> None:
     parser.add_argument("--words", nargs="+", default=(), metavar="WORD", help="the words of answers, lowest first")
     parser.add_argument("--missing", nargs="+", default=(), metavar="WORD", help="further words of missing answers")
     parser.add_argument("--twice", choices=list(Twice), help="which counts of answers that stand twice (refused)")
+    parser.add_argument("--by", nargs="+", default=(), metavar="COLUMN", help="the columns that say the task of a row")
+    parser.add_argument("--pool", action="store_true", help="take several tasks, such as language pairs, as one")
 
 
-def choices_of(options: Mapping[str, Any]) -> Choices:
-    """Return what the options say of how files are read."""
+def choices_of(options: Mapping[str, Any], tell: Callable[[Reading], None] | None = None) -> Choices:
+    """Return what the options say of how files are read; `tell` is told how they were."""
     return Choices(
         encoding=options["encoding"],
         columns=read_chosen(options.get("columns") or ()),
@@ -54,9 +59,25 @@ def choices_of(options: Mapping[str, Any]) -> Choices:
         words=tuple(options.get("words") or ()),
         missing=tuple(options.get("missing") or ()),
         twice=options.get("twice") or "",
+        by=tuple(options.get("by") or ()),
+        task=options.get("task"),
+        splits_tasks=not options.get("pool", True),
+        tell=tell,
     )
 
 
+def no_scores(file: str, protocol: str) -> DomainError:
+    """Return the error of responses that are no scores of single outputs."""
+    message = (
+        f"{file}: responses of the protocol {protocol} are only analysed by evalsite analyse. Choose a protocol whose "
+        "outputs are scored one by one, such as custom."
+    )
+    return DomainError("no_scores", message)
+
+
+ALONE = ""
+"""What the task of a file is called that has only one."""
+_Found = TypeVar("_Found")
 _OTHER_FILES = ("dialogues", "assignments", "sources", "metrics")
 
 
@@ -72,7 +93,9 @@ class RatingsCommand(BaseCommand, ABC):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the file, and what changes how it is read and whose ratings count."""
         parser.add_argument("ratings", type=Path, help="the ratings, one a row")
-        parser.add_argument("--protocol", required=True, metavar="NAME", help="a protocol's name, or a JSON file")
+        parser.add_argument(
+            "--protocol", metavar="NAME", help="a protocol's name, or a JSON file (what the file looks like)"
+        )
         parser.add_argument("--alpha", type=float, metavar="A", help="a worker passes at p < A")
         parser.add_argument("--worker-test", choices=list(WORKER_TESTS), metavar="PRESET", help=", ".join(WORKER_TESTS))
         parser.add_argument(
@@ -97,7 +120,19 @@ class RatingsCommand(BaseCommand, ABC):
 
     def file_of(self, path: Path, options: dict[str, Any], extras: Mapping[str, Any]) -> ResponsesFile:
         """Return a file of responses as the options describe it."""
-        return ResponsesFile(path, choices_of(options), extras)
+        return ResponsesFile(path, choices_of(options, self.tell), extras)
+
+    def by_task(self, options: dict[str, Any], do: Callable[[dict[str, Any]], _Found]) -> dict[str, _Found]:
+        """Return what `do` returns of the options, by `ALONE`; of a file with several tasks, of each by itself."""
+        try:
+            return {ALONE: do(options)}
+        except SeveralTasksError as error:
+            self.stderr.write(f"{options['ratings'].name}: {error.message} (--pool)")
+            return {task: do(options | {"task": task}) for task in error.tasks}
+
+    def tell(self, reading: Reading) -> None:
+        """Say how a file was read: on standard error, in a sentence."""
+        self.stderr.write(f"{reading.file}: {reading.sentence}")
 
     @abstractmethod
     def run(self, options: dict[str, Any]) -> None:
@@ -111,7 +146,12 @@ class RatingsCommand(BaseCommand, ABC):
             "unit": options.get("unit"),
             "comparison": options.get("comparison"),
         }
-        settings = load_settings(options["protocol"])
+        if options["protocol"]:
+            settings = load_settings(options["protocol"])
+        else:
+            settings = recognise(options["ratings"], choices_of(options))
+            if options.get("task") is None:
+                self.stderr.write(f"{options['ratings'].name}: analysed by the protocol {settings.protocol}.")
         changed = replace(settings, **{name: value for name, value in changes.items() if value is not None})
         return changed.on_scale(tuple(options["scale"]) if options["scale"] else None)
 
@@ -124,11 +164,7 @@ class RatingsCommand(BaseCommand, ABC):
         """
         method = get_method(settings.method)
         if not isinstance(method, DirectAssessmentMethod):
-            raise DomainError(
-                "no_scores",
-                f"{path.name}: responses of the protocol {settings.protocol} are only analysed by evalsite analyse. "
-                "Choose a protocol whose outputs are scored one by one, such as custom.",
-            )
+            raise no_scores(path.name, settings.protocol)
         named = ("score_columns",) if alone else ("score_columns", *_OTHER_FILES)
         extras = {name: options[name] for name in named if options.get(name)}
         data = method.read(self.file_of(path, options, extras), settings)

@@ -9,15 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.data.choices import GUESSED
+from analysis.data.layout import Answers, Layout, Shape, answer_columns, unfold
+from analysis.data.reading import relabel
+from analysis.data.values import is_number
 from analysis.ratings.coding import combined, first_rows, sorted_codes
 from analysis.ratings.columns import guess_mapping
 from analysis.stats.codes import dense_ranks
-from evalsite.lib.tables import CellProblems, Problem, Table, TableError, preview, read_columns
+from evalsite.lib.tables import CellProblems, Preview, Problem, Table, TableError, preview, read_columns
 from evalsite.lib.tables.errors import listing
-from evalsite.lib.tables.table import refuse_empty
+from evalsite.lib.tables.table import numbers_of, refuse_empty
 
 DECIMALS = 10
 """Of means: those that differ only by the rounding of their sums must tie."""
+_PREVIEWED = 200
 _METRIC = re.compile(r"metric([\W_]*(id|name))?", re.IGNORECASE)
 
 
@@ -77,8 +82,9 @@ def load_segment_scores(path: Path, *, has_metrics: bool, name: str = "", encodi
     """Return the scores of a file in any format that `evalsite.lib.tables` reads.
 
     Columns are `system`, `source`, `score` and, where it `has_metrics`, `metric`, or have usual other names of these;
-    others are ignored. A metric's score without a source is of the whole system. `name` is what the person calls the
-    file; `encoding` is that of a CSV file that is not UTF-8.
+    others are ignored. Without columns `metric` and `score`, each other column of numbers is a metric, where it
+    `has_metrics`. A metric's score without a source is of the whole system. `name` is what the person calls the file;
+    `encoding` is that of a CSV file that is not UTF-8.
     Raises TableError with up to 50 problems: a column that is missing, cells that are empty or no numbers, a second
     score of a segment.
     """
@@ -131,14 +137,34 @@ def _read(
     path: Path, name: str, has_metrics: bool, encoding: str | None, problems: CellProblems
 ) -> tuple[Table, dict[str, str]]:
     """Return the wanted columns of a file, and its name for each of them."""
-    columns, before = preview(path, name, n_rows=0, encoding=encoding).columns, dict[str, str]()
-    # In JSON Lines a column may first occur far down
+    sample = preview(path, name, n_rows=_PREVIEWED, encoding=encoding)
+    if has_metrics and (layout := _find_wide(sample)):
+        table = read_columns(path, layout.columns, name, encoding=encoding, problems=problems)
+        found, table = unfold(table, layout)
+        scores = relabel({"score": table.text.pop("score")}, GUESSED, is_number)[0]["score"]
+        table.numbers["score"] = numbers_of(scores, "score", problems)
+        missing = problems.take_rows("missing_number", "score")
+        return (table if problems.n else table.take(np.setdiff1d(np.arange(table.n_rows), missing))), found
+    columns, before = sample.columns, dict[str, str]()
+    # In JSON a column may first occur far down
     while (found := _find(name, columns, has_metrics)) != before:
         problems.clear()
         score = found["score"]
         table = read_columns(path, list(found.values()), name, numeric=[score], encoding=encoding, problems=problems)
         columns, before = table.columns, found
     return table, found
+
+
+def _find_wide(sample: Preview) -> Layout | None:
+    """Return the layout of a file with a column for each metric; None for any other."""
+    guessed = guess_mapping(sample.columns)
+    if "score" in guessed or "system" not in guessed or any(_METRIC.fullmatch(each.strip()) for each in sample.columns):
+        return None
+    roles = {name: guessed[name] for name in ("system", "source") if name in guessed}
+    metrics = [name for name in answer_columns(sample.columns, sample.rows) if name not in roles.values()]
+    return (
+        Layout(Shape.CRITERIA, roles, tuple(Answers(name, {"metric": name}) for name in metrics)) if metrics else None
+    )
 
 
 def _find(file: str, columns: Sequence[str], has_metrics: bool) -> dict[str, str]:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.choices import GUESSED, Choices
+from analysis.data.describing import describe
 from analysis.data.identity import clean_ids, settle_twice
-from analysis.data.layout import Shape
+from analysis.data.layout import SHAPES, Shape
 from analysis.data.reading import Scores, beginning_of, look_at, read_layout, read_rows, relabel, tasks_of
 from analysis.data.tasks import ALL, of_task
 from analysis.data.tools import Wanted, only_criteria, read_made
@@ -143,15 +144,19 @@ def load_ratings(
     problems = CellProblems()
     called = Criteria(criteria, statements)
     is_guessed = mapping is None and not wide
-    file = _File(Path(path), name, max_bytes, encoding, choices)
+    file, shape = _File(Path(path), name, max_bytes, encoding, choices), Shape.LONG
     if is_made and mapping is not None and "score" in mapping:
         table, mapping = _made_table(path, mapping, called, name, problems)
     elif found := _read_other(file, called, problems) if is_guessed else None:
-        table, mapping = found
+        table, mapping, shape = found
     else:
         table, mapping = _read(file, called, mapping, wide, on_progress, problems)
+        shape = Shape.CRITERIA if "scores" in mapping else Shape.LONG
     scales = [scale] * len(criteria) if isinstance(scale, tuple) else scale
     table, rows, left_out = _settled(file, table, mapping, called, scales, problems)
+    if choices.tell and not problems.n:
+        n_missing = sum(warning.count for warning in left_out)
+        choices.tell(describe(*_roles(mapping), table, shape=SHAPES[shape], n_missing=n_missing))
     advice = "Choose the column that says whose output was rated."
     refuse_many_systems(table.file, mapping["system"], len(rows.systems), advice)
     # A score that is wrong is still somebody's rating of something; a wrong label leaves that unknown.
@@ -237,8 +242,7 @@ def _settled(
     """
     table, rows_left, warnings = _without_missing(table, mapping, problems)
     if not problems.n:
-        called = {name: own for name, own in mapping.items() if name != "scores"}
-        called |= {f"score {place}": own for place, own in enumerate(mapping.get("scores", ()))}
+        called, answers = _roles(mapping)
         read_more = None if table.format == "made" else partial(read_rows, file.read_more, rows_left)
         table = clean_ids(called, table)
         if tasks := tasks_of(called, table, file.choices, read_more):
@@ -247,12 +251,18 @@ def _settled(
         rows = code_rows(table, mapping, criteria, scales, problems)
         if problems.n or not is_repeated(rows, find_items(rows), criteria):
             return table, rows, warnings
-        answers = [name for name in called if name.startswith("score")]
         twice = CellProblems()
         table = settle_twice(called, answers, table, file.choices, twice, read_more)
         if twice.n:  # said by `check_items`, too
             return table, rows, warnings
     return table, code_rows(table, mapping, criteria, scales, problems), warnings
+
+
+def _roles(mapping: ColumnMapping) -> tuple[dict[str, str], list[str]]:
+    """Return the column of each role, and the roles that hold scores: of criteria with columns of their own, each."""
+    called = {name: own for name, own in mapping.items() if name != "scores"}
+    called |= {f"score {place}": own for place, own in enumerate(mapping.get("scores", ()), start=1)}
+    return called, [name for name in called if name.startswith("score")]
 
 
 def _without_missing(
@@ -277,7 +287,7 @@ def _without_missing(
     return (table, ALL, []) if problems.n else (table.take(left), left, [warning])
 
 
-def _read_other(file: _File, criteria: Criteria, problems: CellProblems) -> tuple[Table, ColumnMapping] | None:
+def _read_other(file: _File, criteria: Criteria, problems: CellProblems) -> tuple[Table, ColumnMapping, Shape] | None:
     """Return the ratings of a file of another tool, or of a shape that is not the usual one; None for others."""
     known = [*criteria.names, *criteria.statements]
     choices = file.choices
@@ -292,7 +302,7 @@ def _read_other(file: _File, criteria: Criteria, problems: CellProblems) -> tupl
         criteria=known,
     )
     if made is not None:
-        return made, _as_made(made, {each: each for each in NAMES}, criteria, choices, problems)
+        return made, _as_made(made, {each: each for each in NAMES}, criteria, choices, problems), Shape.LONG
     beginning, nested = beginning_of(file.path, is_number, file.encoding, file.name, file.max_bytes)
     layout = look_at(beginning, NAMES, choices, Scores(is_number, known))
     names = [each.column for each in layout.answers]
@@ -302,7 +312,7 @@ def _read_other(file: _File, criteria: Criteria, problems: CellProblems) -> tupl
         return None
     called, table, _ = read_layout(file.path, layout, beginning, NAMES, problems, nested=nested, encoding=file.encoding)
     table = only_criteria(table, known, called.get("criterion", ""))
-    return table, _as_made(table, called, criteria, choices, problems)
+    return table, _as_made(table, called, criteria, choices, problems), layout.shape
 
 
 def _read(

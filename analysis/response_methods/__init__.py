@@ -20,6 +20,7 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.plugins import Registry
 
 if TYPE_CHECKING:
+    from analysis.plain_scores.loading import PlainScores
     from analysis.response_methods.workers import JudgedWorkers
     from analysis.settings import AnalysisSettings
 
@@ -97,6 +98,10 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         The list of a running campaign's workers shows them, so what it says of a worker follows from the responses of
         that worker alone. Studies have a list of their own (`analysis.live`).
         """
+        return None
+
+    def scores_of(self, data: Data) -> "PlainScores | None":
+        """Return the scores of single outputs, where the method has such; None by default. Studies have their own."""
         return None
 
     @abstractmethod

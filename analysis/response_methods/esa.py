@@ -88,6 +88,10 @@ class Esa(ResponseMethod[EsaData]):
         )
         return EsaData(scores, load_marked(file.path, file.choices.encoding))
 
+    def scores_of(self, data: EsaData) -> PlainScores:
+        """Return the scores without the errors."""
+        return data.scores
+
     def analyse(
         self,
         data: EsaData,

@@ -101,6 +101,10 @@ class Ordinal(ResponseMethod[PlainScores]):
             with_degraded=True,
         )
 
+    def scores_of(self, data: PlainScores) -> PlainScores:
+        """Return the scores as they are."""
+        return data
+
     def analyse(
         self,
         data: PlainScores,

@@ -3,9 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.agreement import N_BINS, agreement_table, measure_agreement
+from analysis.agreement import N_BINS, Agreement, agreement_table, measure_agreement, measure_scores
 from analysis.exports import dump_json, to_text
-from analysis.management.ratings_command import RatingsCommand
+from analysis.management.ratings_command import ALONE, RatingsCommand, no_scores
+from analysis.response_methods import get_method
 from evalsite.lib.arguments import whole
 
 
@@ -26,10 +27,29 @@ class Command(RatingsCommand):
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def run(self, options: dict[str, Any]) -> None:
-        """Measure and print."""
-        study = self.read_study(options["ratings"], self.settings_of(options), options)
-        found = measure_agreement(study, everybody=options["workers"] == "all", n_bins=options["bins"])
+        """Measure and print; several tasks of one file each by itself."""
+        found = self.by_task(options, self._measure)
+        if options["format"] == "json":
+            documents = {task: each.document for task, each in found.items()}
+            self.stdout.write(dump_json(documents.get(ALONE, {"tasks": documents})), ending="")
+            return
+        for task, each in found.items():
+            self.stdout.write((task and f"{task}\n") + to_text(agreement_table(each.document)), ending="")
+
+    def _measure(self, options: dict[str, Any]) -> Agreement:
+        settings, path = self.settings_of(options), options["ratings"]
+        everybody, n_bins = options["workers"] == "all", options["bins"]
+        method = get_method(settings.method)
+        if method.is_study:
+            found = measure_agreement(self.read_study(path, settings, options), everybody=everybody, n_bins=n_bins)
+        else:
+            data = method.read(self.file_of(path, options, {}), settings)
+            scores, judged = method.scores_of(data), method.judge(data, settings)
+            if scores is None or judged is None:
+                raise no_scores(path.name, settings.protocol)
+            for warning in scores.warnings:
+                self.stderr.write(f"{path.name}: {warning.message}")
+            found = measure_scores(scores, judged, settings.protocol, everybody=everybody, n_bins=n_bins)
         for note in found.notes:
-            self.stderr.write(f"{options['ratings'].name}: {note}")
-        is_json = options["format"] == "json"
-        self.stdout.write(dump_json(found.document) if is_json else to_text(agreement_table(found.document)), ending="")
+            self.stderr.write(f"{path.name}: {note}")
+        return found

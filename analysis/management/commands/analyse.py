@@ -5,9 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from django.utils.text import slugify
+
+from analysis.data.describing import Reading
 from analysis.dialogues.corpus import load_corpus
 from analysis.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
-from analysis.management.ratings_command import RatingsCommand
+from analysis.management.ratings_command import ALONE, RatingsCommand
 from analysis.methods import tables_of
 from analysis.response_methods import OPTIONS, ResponseMethod, ResponsesFile, get_method
 from analysis.sections import Output
@@ -15,6 +18,8 @@ from analysis.settings import AnalysisSettings
 from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
 from evalsite.lib.errors import DomainError
+
+_TASK_MARK = {"table": "", "latex": "% "}
 
 
 class Command(RatingsCommand):
@@ -35,10 +40,24 @@ class Command(RatingsCommand):
         parser.add_argument("--metrics", type=Path, metavar="FILE", help="scores of metrics, to compare with people")
         parser.add_argument("--format", choices=["table", "json", "latex"], default="table")
         parser.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and figures there")
+        parser.add_argument("--explain", action="store_true", help="say how the file is read, and analyse nothing")
         parser.add_argument("--no-figures", action="store_true", help="with --out: tables only, which is quicker")
 
     def run(self, options: dict[str, Any]) -> None:
-        """Analyse, print and write."""
+        """Analyse, print and write; several tasks of one file each by itself."""
+        self._explains = options["explain"]
+        found = self.by_task(options, self._analysed)
+        if options["format"] == "json" and not options["explain"]:
+            printed = {task: _printed(*each) for task, each in found.items()}
+            self.stdout.write(dump_json(printed.get(ALONE, {"tasks": printed})), ending="")
+
+    def _analysed(self, options: dict[str, Any]) -> tuple[ResponseMethod, dict[str, Any]]:
+        """Return the method and its report; print its tables, unless it is printed as JSON, and write them."""
+        if task := options.get("task"):
+            if options["out"]:
+                options["out"] /= slugify(task, allow_unicode=True) or "task"
+            if options["format"] != "json":
+                self.stdout.write(f"{_TASK_MARK[options['format']]}{task}")
         settings = self.settings_of(options)
         method = get_method(settings.method)
         self._refuse_unused(method, options)
@@ -48,6 +67,8 @@ class Command(RatingsCommand):
         is_brief = options["format"] == "json" and not options["out"]
         file = self.file_of(options["ratings"], options, extras)
         data = method.read(file, settings)
+        if options["explain"]:
+            return method, {}
         document = self._analyse(method, data, file, settings, is_brief=is_brief)
         if original := options["compare"]:
             columns = {name: extras[name] for name in ("score_columns",) if name in extras}
@@ -58,6 +79,14 @@ class Command(RatingsCommand):
         if options["out"]:
             for name, content in method.files(data).items():
                 (options["out"] / name).write_text(content, encoding="utf-8", newline="")
+        return method, document
+
+    def tell(self, reading: Reading) -> None:
+        """Say how a file was read, if that was asked for on standard output, with all steps."""
+        if self._explains:
+            self.stdout.write("\n".join(reading.steps))
+        else:
+            super().tell(reading)
 
     def _refuse_unused(self, method: ResponseMethod, options: dict[str, Any]) -> None:
         """Raise DomainError for an option that the method would not use."""
@@ -86,8 +115,6 @@ class Command(RatingsCommand):
                 self.say("Drawing figures")
                 write_figures(options["out"], document)
         if options["format"] == "json":
-            extra = {name: document[name] for name in ("replication",) if name in document}
-            self.stdout.write(dump_json(method.printed(document) | extra), ending="")
             return
         tables = tables_of(document, Output.TERMINAL)
         if options["format"] == "latex":
@@ -96,3 +123,8 @@ class Command(RatingsCommand):
         if headline := method.headline(document):
             self.stdout.write(headline)
         self.stdout.write("\n".join(map(to_text, tables)), ending="")
+
+
+def _printed(method: ResponseMethod, document: dict[str, Any]) -> dict[str, Any]:
+    """Return what is printed of an analysis as JSON."""
+    return method.printed(document) | {name: document[name] for name in ("replication",) if name in document}

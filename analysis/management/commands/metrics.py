@@ -1,17 +1,23 @@
 """`manage.py metrics HUMAN METRICS`: how far metrics judge systems and segments as people do."""
 
 from argparse import ArgumentParser
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.data.choices import Choices
+from analysis.data.describing import Reading
 from analysis.exports import dump_json, to_text
+from analysis.management.ratings_command import add_choices, choices_of
 from analysis.metrics.comparison import SEED, compare_metrics, comparison_tables
+from analysis.metrics.human import load_human_scores
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from evalsite.lib.arguments import whole
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import WINDOWS_1252, if_windows
+from evalsite.lib.tables import if_windows
 
 
 class Command(BaseCommand):
@@ -23,17 +29,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what the command takes."""
-        parser.add_argument("human", type=Path, help="human scores: system, source, score")
+        parser.add_argument("human", type=Path, help="what people say: whatever evalsite analyse reads, or segments")
         parser.add_argument("metrics", type=Path, help="scores of metrics: metric, system, source, score")
+        add_choices(parser)
         parser.add_argument("--seed", type=whole(0), default=SEED, metavar="N", help=f"of the permutations ({SEED})")
-        parser.add_argument("--encoding", choices=[WINDOWS_1252], help="of CSV files that are not UTF-8")
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compare and print; exit 1 with what is wrong with either file."""
         errors: list[str] = []
-        human = _read(options["human"], False, options["encoding"], errors)
-        metrics = _read(options["metrics"], True, options["encoding"], errors)
+        choices, path = choices_of(options | {"pool": True}, self._tell), options["metrics"]
+        human = _read(partial(load_human_scores, options["human"], choices), errors)
+        metrics = _read(partial(_load_metrics, path, choices), errors)
         if human is None or metrics is None:
             raise CommandError("\n".join(errors))
         try:
@@ -47,11 +54,19 @@ class Command(BaseCommand):
         else:
             self.stdout.write("\n".join(map(to_text, comparison_tables(found.document))), ending="")
 
+    def _tell(self, reading: Reading) -> None:
+        """Say on standard error how the human scores were read."""
+        self.stderr.write("\n".join(f"{reading.file}: {each}" for each in [*reading.said, reading.sentence]))
 
-def _read(path: Path, has_metrics: bool, encoding: str | None, errors: list[str]) -> SegmentScores | None:
+
+def _load_metrics(path: Path, choices: Choices) -> SegmentScores:
+    return load_segment_scores(path, has_metrics=True, encoding=if_windows(path, choices.encoding))
+
+
+def _read(load: Callable[[], SegmentScores], errors: list[str]) -> SegmentScores | None:
     """Return the scores of a file; if it cannot be read, add why to `errors`, so that both files' are said at once."""
     try:
-        return load_segment_scores(path, has_metrics=has_metrics, encoding=if_windows(path, encoding))
+        return load()
     except DomainError as error:
         errors.append(str(error))
         return None

@@ -1,0 +1,60 @@
+"""Scores that people gave, as scores of segments: whatever `analyse` reads, the mean over workers and criteria."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from analysis.data.choices import Choices
+from analysis.data.layout import Shape
+from analysis.data.reading import Scores, beginning_of, look_at
+from analysis.data.tools import find_made
+from analysis.data.values import is_number
+from analysis.metrics.loading import SegmentScores, load_segment_scores
+from analysis.plain_scores.loading import NAMES, PlainScores, load_plain_scores
+from analysis.ratings.coding import first_rows
+from analysis.stats.codes import dense_ranks
+from evalsite.lib.tables import if_windows
+
+
+def load_human_scores(path: Path, choices: Choices) -> SegmentScores:
+    """Return what people say of segments: of a file with a column of workers, the mean over criteria of the mean over
+    workers, on ordinary items and repeats; of any other, its scores as `load_segment_scores` reads them.
+
+    Raises TableError.
+    """
+    encoding = if_windows(path, choices.encoding)
+    beginning, nested = beginning_of(path, is_number, encoding)
+    layout = look_at(beginning, NAMES, choices, Scores(is_number))
+    if nested is None and layout.shape is Shape.LONG and "worker" not in layout.roles and not find_made(path):
+        return load_segment_scores(path, has_metrics=False, encoding=encoding)
+    data = load_plain_scores(path, _as_number, "a number", criterion="score", choices=choices)
+    n_systems = len(data.systems)
+    key, n = dense_ranks(data.segment * n_systems + data.system, len(data.documents) * len(data.sources) * n_systems)
+    cell, n_cells = key * len(data.criteria) + data.criterion, n * len(data.criteria)
+    with np.errstate(invalid="ignore"):
+        mean = np.bincount(cell, data.score, minlength=n_cells) / np.bincount(cell, minlength=n_cells)
+    first = first_rows(key, n)
+    labels = [_segment_name(data, row) for row in first.tolist()]
+    sources = sorted(set(labels))
+    place = {label: k for k, label in enumerate(sources)}
+    return SegmentScores(
+        path.name,
+        [""],
+        data.systems,
+        sources,
+        np.zeros(n, np.int64),
+        data.system[first],
+        np.array([place[label] for label in labels], np.int64),
+        np.nanmean(mean.reshape(n, -1), axis=1),
+    )
+
+
+def _as_number(cell: str) -> float:
+    return float(cell) if is_number(cell) else math.nan
+
+
+def _segment_name(data: PlainScores, row: int) -> str:
+    """Return a source's name, with that of its document where there are several."""
+    source = data.sources[data.source[row]]
+    return source if len(data.documents) < 2 else f"{data.documents[data.document[row]]} {source}"

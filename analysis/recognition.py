@@ -1,0 +1,60 @@
+"""By which method a file of responses is analysed when nobody says it: as its columns and answers are."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from analysis.data.choices import Choices
+from analysis.data.reading import Scores, beginning_of, look_at, read_layout, relabel
+from analysis.data.tools import Wanted, find_made
+from analysis.data.values import is_number
+from analysis.plain_scores.loading import NAMES
+from analysis.response_methods import get_method
+from analysis.settings import CUSTOM, AnalysisSettings, custom_settings, from_protocol
+from campaigns.design.composition import Kind
+from campaigns.design.worker_test import NO_TEST
+from campaigns.protocols import list_protocols
+from evalsite.lib.tables import CellProblems, Table, if_windows
+
+MOST_LEVELS = 11
+"""More different scores than these are on a long scale."""
+LEVELS = "likert"
+_OF_TOOLS = {Wanted.SPANS: "mqm", Wanted.VOTES: "preference"}
+
+
+def recognise(path: Path, choices: Choices) -> AnalysisSettings:
+    """Return the settings by which a file is analysed: of marked errors and votes by what a tool wrote or columns say,
+    of scores by whether they are a few levels.
+
+    Raises TableError for a file that cannot be read.
+    """
+    encoding = if_windows(path, choices.encoding)
+    if made := find_made(path, encoding=encoding, columns=choices.columns, items=choices.items):
+        there = [wanted for wanted in Wanted if made.has(wanted)]
+        if Wanted.SCORES not in there:
+            return from_protocol(_OF_TOOLS[there[0]]) if there else from_protocol(CUSTOM)
+        if Wanted.SPANS in there:
+            return from_protocol("esa")
+        table = made.table(Wanted.SCORES)
+        return _of_scores(table, {name: name for name in table.columns}, choices)
+    beginning, nested = beginning_of(path, is_number, encoding)
+    fitting = [each for each in list_protocols() if get_method(each.method).fits(beginning.columns)]
+    if fitting:
+        return from_protocol(fitting[0].slug)
+    layout = look_at(beginning, NAMES, choices, Scores(is_number))
+    called, table, _ = read_layout(path, layout, beginning, NAMES, CellProblems(), nested=nested, encoding=encoding)
+    return _of_scores(table, called, choices)
+
+
+def _of_scores(table: Table, called: dict[str, str], choices: Choices) -> AnalysisSettings:
+    """Return the settings for scores: levels, or of one's own with the criteria of the file."""
+    column = relabel({"score": table.text[called["score"]]}, choices, is_number)[0]["score"]
+    values = np.array([float(label) for label in column.labels if is_number(label)])
+    if values.size <= MOST_LEVELS and (2 * values == np.rint(2 * values)).all():
+        return from_protocol(LEVELS)
+    criteria = table.text[called["criterion"]].labels if "criterion" in called else []
+    settings = custom_settings(sorted(criteria))
+    kinds = table.text[called["kind"]].labels if "kind" in called else []
+    can_test = Kind.DEGRADED.name.lower() in {kind.casefold() for kind in kinds}
+    return settings if can_test else replace(settings, preset=NO_TEST)
