@@ -9,6 +9,8 @@ from django import forms
 from django.forms.formsets import BaseFormSet, formset_factory
 from django.http import QueryDict
 
+from analysis.data.choices import Twice
+from analysis.data.layout import SHAPES
 from analysis.live import ACTIVE, SUSPICIOUS
 from analysis.paper.questions import LONGEST_ANSWER, Question
 from analysis.ratings.columns import COLUMNS, REQUIRED
@@ -70,6 +72,36 @@ class UploadForm(forms.Form):
         help_text="Potato writes only the ids and texts of its items.",
         advice="Leave out the columns that say nothing about system and source.",
     )
+
+    shape = forms.ChoiceField(
+        label="What a row of scores is", required=False, choices=[("", "What it looks like"), *SHAPES.items()]
+    )
+    words = forms.CharField(
+        label="Words of the answers",
+        required=False,
+        widget=forms.Textarea({"rows": 2}),
+        help_text="One a line, the lowest first, if they are of a scale that is not known here.",
+    )
+    twice = forms.ChoiceField(
+        label="Answers that stand twice",
+        required=False,
+        choices=[("", "Refuse the file"), *((each.value, f"The {each} counts") for each in Twice)],
+    )
+    pool = forms.BooleanField(
+        label="Several tasks, such as language pairs, are one",
+        required=False,
+        help_text="Else each becomes a file of its own, with a ranking of its own.",
+    )
+
+    def clean_words(self) -> tuple[str, ...]:
+        """Return the words of answers, lowest first."""
+        return tuple(line.strip() for line in self.cleaned_data["words"].splitlines() if line.strip())
+
+    def clean(self) -> dict[str, Any]:
+        """Return the fields of an upload."""
+        data = super().clean() or {}
+        data["splits_tasks"] = not data.pop("pool", False)
+        return data
 
     def clean_columns(self) -> dict[str, str]:
         """Return the columns that were named, by what they are."""

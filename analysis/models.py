@@ -21,8 +21,9 @@ def ratings_path(ratings_file: "RatingsFile", name: str) -> str:
 class RatingsFile(models.Model):
     """A file of ratings, as uploaded, and what its columns mean; or a snapshot of a campaign's ratings.
 
-    A snapshot holds the ratings of `n_assignments` finished assignments, and all members see it. A file of another tool
-    is kept as a table of evalsite's own, so that all analyses of it read the same (`made_from`).
+    A snapshot holds the ratings of `n_assignments` finished assignments, and all members see it. A file of another
+    tool, of several tasks or with several answers in a row is kept as a table of evalsite's own, so that all analyses
+    of it read the same (`made_from`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -41,9 +42,12 @@ class RatingsFile(models.Model):
         "least and greatest score that a worker could give", null=True, blank=True, help_text="Empty: 0 to 100."
     )
     made_from: Any = models.JSONField(
-        "file of another tool that it was made from: tool, responses, name, sha256, columns, warnings",
+        "file that it was made from: tool, responses, task, name, sha256, columns, warnings",
         default=dict,
         blank=True,
+    )
+    reading: Any = models.JSONField(
+        "how it was read: shape, columns, what was guessed, and all in a sentence", default=dict, blank=True
     )
     uploaded_at = models.DateTimeField(default=timezone.now)
     campaign = models.ForeignKey(Campaign, null=True, blank=True, on_delete=models.PROTECT, related_name="snapshots")

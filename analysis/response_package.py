@@ -38,7 +38,7 @@ the tables again, both byte for byte (on another kind of processor some numbers 
 Workers are named by a number and a keyed hash.
 """
 _RESPONSES = "responses.csv"
-_NAMES = {"worker": ("judge", *WORKER), "assignment": ("assignment_id",)}
+_NAMES = {"worker": WORKER, "assignment": ("assignment_id",)}
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def _judged(columns: Mapping[str, TextColumn], n_rows: int) -> str:
     systems = {label for name in _SYSTEMS if name in columns for label in columns[name].labels}
     of = counted(len(systems), "system")
     if "system" not in columns or not any(name in columns for name in _ITEM):
-        return f"gave {counted(n_rows, 'answer')} on outputs of {of}"
+        return f"gave {counted(n_rows, 'answer')}" + (f" on outputs of {of}" if systems else "")
     parts = [(columns[name].codes, len(columns[name].labels)) for name in (*_ITEM, "system") if name in columns]
     return f"judged {counted(dense_ranks(*combined(parts))[1], 'output')} of {of}"
 

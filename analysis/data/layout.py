@@ -164,6 +164,8 @@ def _of_raters(roles: Mapping[str, str], answers: list[str]) -> Layout:
     """Return the layout of a file without a column of workers: they are in the names of the columns, or nowhere."""
     if _split(answers):
         return _as(Shape.BOTH, roles, answers)
+    if len(answers) < 2:
+        return _as(Shape.CRITERIA, roles, answers)
     are_raters = all(_RATER.fullmatch(plain_name(name)) for name in answers)
     if are_raters or ("system" in roles and not any(plain_name(name) in _CRITERIA for name in answers)):
         return _as(Shape.RATERS, roles, answers)
@@ -227,7 +229,7 @@ def _split(names: Sequence[str]) -> dict[str, dict[str, str]]:
     One of the two parts looks like a rater in all names, or is not a criterion in one where the other one is. {} if
     there is no such way to split them, or if two names say the same.
     """
-    for split in (_at_last, _at_first, _before_digits):
+    for split in (_at_first, _at_last, _before_digits):
         parts = {name: split(without_prefix(name)) for name in names}
         if not all(all(pair) for pair in parts.values()):
             continue

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.choices import GUESSED, Choices
-from analysis.data.describing import describe
+from analysis.data.describing import Reading, describe
 from analysis.data.identity import clean_ids, settle_twice
 from analysis.data.layout import SHAPES, Layout, Shape, find_layout, unfold
 from analysis.data.nesting import read_nested
-from analysis.data.tasks import ALL, Tasks, find_tasks, of_task, task_columns
+from analysis.data.tasks import ALL, SeveralTasksError, Tasks, find_tasks, of_task, task_columns
 from analysis.data.tools import Wanted, read_made
 from analysis.data.values import CanRead, read_values
 from analysis.ratings.finding import Names, check_chosen, find_columns, require_columns
@@ -251,3 +251,40 @@ def relabel(
         for name, column in columns.items()
     }
     return found, [TableWarning("values", values.said)] if values.said else []
+
+
+@dataclass(frozen=True)
+class LongTable:
+    """Scores of one task of a file, one a row, in columns with the names used here; `task` is "" if it has no other."""
+
+    task: str
+    table: Table
+    reading: Reading
+
+
+def read_long(path: Path, names: Names, choices: Choices, scores: Scores, name: str | None = None) -> list[LongTable]:
+    """Return the scores of a file as tables that need no choices and no guesses any more, one for each task.
+
+    Raises what `read_found` does, and TableError for cells that are no scores and for answers that stand twice.
+    """
+
+    def read(choices: Choices, task: str) -> LongTable:
+        problems, heard = CellProblems(), list[Reading]()
+        called, table = read_found(
+            *(path, names, ("worker", "system", "score"), problems),
+            wanted=None,
+            answers=("score",),
+            choices=replace(choices, tell=heard.append),
+            scores=scores,
+        )
+        problems.raise_for(table)
+        if "source" not in called and "document" in called:
+            called["source"] = called.pop("document")
+        roles = [role for role in names if role in called]
+        text = {role: table.text[called[role]] for role in roles}
+        return LongTable(task, replace(table, columns=roles, text=text), heard[0])
+
+    try:
+        return [read(choices, "")]
+    except SeveralTasksError as error:
+        return [read(replace(choices, task=task), task) for task in error.tasks]

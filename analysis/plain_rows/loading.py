@@ -14,11 +14,11 @@ from analysis.data.choices import GUESSED, Choices
 from analysis.data.reading import read_found
 from analysis.data.tools import Wanted
 from analysis.plain_scores.loading import coded_rows
-from analysis.ratings.coding import combined, first_rows
+from analysis.ratings.coding import combined
 from analysis.ratings.columns import NAMES as RATING_NAMES
 from analysis.ratings.finding import require_columns
 from analysis.ratings.loading import refuse_many_systems
-from analysis.ratings.notices import RatingsWarning
+from analysis.ratings.notices import RatingsWarning, said_of
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import KINDS, Kind
@@ -139,8 +139,8 @@ def load_rows(
     Raises
     ------
     TableError
-        Up to 50 problems: a column that is missing, an empty cell, a number that is none or too small, and, where there
-        is a column of sources, a worker who responds twice to a system's output of a source.
+        Up to 50 problems: a column that is missing, an empty cell, a number that is none or too small, and what
+        `read_found` says.
     """
     problems = CellProblems()
     required = ["worker", "system", *(each.name for each in wanted if each.is_required)]
@@ -171,9 +171,6 @@ def load_rows(
         message = "every row is of a degraded or reference item or a repeat: there is nothing to analyse."
         raise TableError(table.file, [Problem(None, called["kind"], message, "no_ordinary")])
     coded = {name: coded_rows(cells, name, used, criterion if name == "criterion" else "") for name in _LABELS}
-    if "source" in called:
-        own = [(codes[is_ordinary[used]], labels) for codes, labels in (coded[name] for name in _LABELS)]
-        _refuse_twice(own, np.flatnonzero(is_ordinary), called["system"], problems)
     problems.raise_for(table)
     refuse_many_systems(table.file, called["system"], len(coded["system"][1]))
     text = {
@@ -216,7 +213,7 @@ def _assignments(columns: Mapping[str, TextColumn], used: Mask, worker: tuple[Co
 
 
 def _warnings(table: Table, used: Mask, also: Sequence[Kind]) -> list[RatingsWarning]:
-    found = [RatingsWarning(warning.code, 1, warning.message) for warning in table.warnings]
+    found = said_of(table)
     if n_left_out := int(np.count_nonzero(~used)):
         which = "reference items" if Kind.DEGRADED in also else "degraded and reference items"
         which += "" if Kind.REPEAT in also else " and of repeats"
@@ -243,22 +240,6 @@ def _numbers(wanted: RowColumn, column: TextColumn, called: str, problems: CellP
         lambda row, other: f"{values[row]:g} cannot be: write {kind} of {least}.",
     )
     return values
-
-
-def _refuse_twice(
-    coded: Sequence[tuple[Codes, list[str]]], rows: NDArray[np.int64], column: str, problems: CellProblems
-) -> None:
-    """Add a problem for each row whose worker, system, source and criterion are those of an earlier one."""
-    key, n = dense_ranks(*combined([(codes, len(labels)) for codes, labels in coded]))
-    first = first_rows(key, n)[key]
-    again = np.flatnonzero(first != np.arange(first.size))
-    problems.add(
-        rows[again],
-        column,
-        "twice",
-        lambda row, other: f"row {other} has the same worker, source and system. Delete one of the two.",
-        rows[first[again]],
-    )
 
 
 def _fingerprint(

@@ -16,7 +16,7 @@ from analysis.ratings.coding import combined, sorted_codes
 from analysis.ratings.columns import NAMES as RATING_NAMES
 from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT
 from analysis.ratings.loading import refuse_many_systems
-from analysis.ratings.notices import RatingsWarning
+from analysis.ratings.notices import RatingsWarning, said_of
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import Kind
@@ -208,7 +208,7 @@ def coded_rows(columns: Mapping[str, TextColumn], name: str, used: Mask, default
 
 
 def _warnings(table: Table, used: Mask, *, with_degraded: bool) -> list[RatingsWarning]:
-    found = [RatingsWarning(warning.code, 1, warning.message) for warning in table.warnings]
+    found = said_of(table)
     if n_left_out := int(np.count_nonzero(~used)):
         what = "reference" if with_degraded else "degraded and reference"
         message = f"Scores of {what} items, which are left out: {n_left_out:,}."

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from analysis.ratings.columns import NAMES as RATING_NAMES
 from analysis.ratings.copies import read_kinds, read_words
 from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT, SYSTEM, WORKER
 from analysis.ratings.loading import refuse_many_systems
+from analysis.ratings.notices import RatingsWarning, said_of
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import Kind
@@ -65,6 +66,7 @@ class RankingData:
     kind: Codes
     assignment: Codes
     fingerprint: str = ""
+    warnings: list[RatingsWarning] = field(default_factory=list)
 
     def take(self, judgements: Mask) -> "RankingData":
         """Return some of the rankings, `judgements`: bool, (n_judgements,); labels stay as they are."""
@@ -112,7 +114,8 @@ def load_rankings(path: Path, choices: Choices = GUESSED) -> RankingData:
     of_page = np.zeros(n, np.int8)
     for each in (Kind.REPEAT, Kind.DEGRADED):  # beside a degraded output others are repeats
         of_page[judgement[kind == each]] = each
-    return _data(systems, of_judgements, judgement, system, rank, is_degraded, of_page)
+    data = _data(systems, of_judgements, judgement, system, rank, is_degraded, of_page)
+    return replace(data, warnings=said_of(table))
 
 
 def _refuse_rows(
@@ -168,7 +171,8 @@ def load_best_worst(path: Path, choices: Choices = GUESSED) -> RankingData:
     judgement, place_shown = np.nonzero(shown >= 0)
     system = shown[judgement, place_shown]
     rank = np.where(system == best[judgement], BEST, np.where(system == worst[judgement], WORST, MIDDLE))
-    return _data(labels, coded, judgement, system, rank, place_shown + 1 == degraded[judgement], kind)
+    data = _data(labels, coded, judgement, system, rank, place_shown + 1 == degraded[judgement], kind)
+    return replace(data, warnings=said_of(table))
 
 
 def _refuse_choices(

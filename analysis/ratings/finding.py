@@ -11,8 +11,26 @@ from evalsite.lib.tables.table import missing_column
 Names = Mapping[str, Sequence[str]]
 """What files call each column, the usual names first; the column's own name need not be among them."""
 
-WORKER = ("worker_id", "annotator", "annotator_id", "rater", "rater_id", "user", "user_id", "username")
-SYSTEM = ("system_id", "model", "model_id", "model_name", "system_name")
+WORKER = (
+    *(
+        "worker_id",
+        "annotator",
+        "annotator_id",
+        "rater",
+        "rater_id",
+        "user",
+        "user_id",
+        "username",
+        "judge",
+        "judge_id",
+    ),
+    *("coder", "coder_id", "participant", "participant_id", "subject", "subject_id", "evaluator", "evaluator_id"),
+    *("labeler", "labeller", "prolific_id", "prolific_pid"),
+)
+SYSTEM = (
+    *("system_id", "model", "model_id", "model_name", "system_name", "engine", "engine_id", "engine_name", "bot"),
+    *("chatbot", "approach"),
+)
 SEGMENT = ("segment", "segment_id", "seg_id")
 DOCUMENT = ("doc", "doc_id", "document", "document_id")
 ITEM = ("item_id", "item")

@@ -29,7 +29,7 @@ from analysis.ratings.columns import (
 )
 from analysis.ratings.finding import check_chosen
 from analysis.ratings.items import Items, check_items, find_items, is_repeated
-from analysis.ratings.notices import N_EXAMPLES, Names, RatingsWarning, column_warnings, rating_warnings
+from analysis.ratings.notices import N_EXAMPLES, Names, RatingsWarning, column_warnings, rating_warnings, said_of
 from analysis.ratings.replies import ReplyScores, take_replies
 from analysis.ratings.rows import Criteria, RatingRows, code_rows
 from analysis.ratings.scales import FULL, Scale
@@ -170,7 +170,7 @@ def load_ratings(
     kept = _criteria_of_items(rows, len(criteria), replies)
     ratings = _ratings(rows, items, len(kept))
     names = Names(rows.workers, rows.systems, rows.sources, rows.assignments, [criteria[code] for code in kept])
-    warnings = [*(RatingsWarning(warning.code, 1, warning.message) for warning in table.warnings), *left_out]
+    warnings = [*said_of(table), *left_out]
     if is_guessed and "scores" in mapping:
         message = f"Each of these columns was used for the scores of a criterion: {', '.join(mapping['scores'])}."
         warnings.append(RatingsWarning("wide", 1, message))

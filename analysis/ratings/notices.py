@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from analysis.ratings.columns import ColumnMapping, columns_of
 from analysis.stats.ratings import Ratings, match_twins
 from campaigns.design.composition import Kind
+from evalsite.lib.tables import Table
 
 N_EXAMPLES = 3
 
@@ -27,6 +28,11 @@ class RatingsWarning:
     count: int
     message: str
     examples: tuple[str, ...] = ()
+
+
+def said_of(table: Table) -> list[RatingsWarning]:
+    """Return what was said of a table when it was read."""
+    return [RatingsWarning(warning.code, 1, warning.message) for warning in table.warnings]
 
 
 @dataclass(frozen=True)

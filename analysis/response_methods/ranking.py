@@ -118,7 +118,7 @@ class Ranking(ResponseMethod[RankingData]):
             },
             "agreement": agreement,
             "worker_table": of_workers["worker_table"],
-            **closing(settings, data.fingerprint, [], [*strengths.notes, *of_workers["notes"]]),
+            **closing(settings, data.fingerprint, data.warnings, [*strengths.notes, *of_workers["notes"]]),
         }
 
     def _agreement(self, data: RankingData) -> dict[str, Any] | None:

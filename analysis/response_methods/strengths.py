@@ -122,7 +122,8 @@ def estimate_strengths(votes: Votes) -> Strengths:
     order = (np.nan, np.nan, float(df))
     if (with_left := fit_with_left(counts, prior)) is not None:
         of_left = robust_covariance(with_left, left, right, outcome, worker, n_workers)[-1, -1]
-        order = (with_left.log_left, float(np.sqrt(of_left)), float(df))
+        # Of few workers who agree about the order, rounding may leave less than 0.
+        order = (with_left.log_left, float(np.sqrt(max(of_left, 0.0))), float(df))
     naive = (strength - naive_half, strength + naive_half)
     return Strengths(scores, naive, names, counts, fit, prior, order, notes)
 

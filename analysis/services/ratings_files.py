@@ -2,28 +2,41 @@
 
 import hashlib
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple, TextIO
 
 from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
+from analysis.data.choices import Choices
+from analysis.data.layout import Shape
+from analysis.data.reading import LongTable, Scores, beginning_of, look_at, read_long
+from analysis.data.tasks import task_columns
 from analysis.data.tools import Wanted, find_made
 from analysis.data.tools.converting import convert, write_table
+from analysis.data.values import is_number
 from analysis.models import RatingsFile
-from analysis.ratings.columns import COLUMNS, REQUIRED, ColumnMapping, columns_of, guess_mapping, guess_scores
+from analysis.plain_scores.loading import NAMES as SCORE_NAMES
+from analysis.ratings.columns import COLUMNS, NAMES, REQUIRED, ColumnMapping, columns_of, guess_mapping, guess_scores
 from analysis.ratings.scales import Scale
+from analysis.response_methods import get_method
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.protocols import list_protocols
 from campaigns.responses import get_response_kind
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import WINDOWS_1252, Preview, Table, lines_if_windows, preview
+from evalsite.lib.tables import WINDOWS_1252, Preview, Table, TableError, lines_if_windows, preview
+from evalsite.lib.tables.errors import shorten
 
 _CHUNK = 1 << 20
 _LONGEST_TITLE = 200
+_LONGEST_NAME = 80
+_LARGE = 20_000_000
+"""Bytes of a file that is not read whole while somebody waits, if it may be kept as it is."""
+_NAMES = {**NAMES, "source": SCORE_NAMES["source"], "document": SCORE_NAMES["document"]}
 
 
 def upload_ratings(
@@ -31,30 +44,30 @@ def upload_ratings(
     owner: User,
     upload: UploadedFile,
     title: str = "",
-    columns: Mapping[str, str] | None = None,
     items: UploadedFile | None = None,
+    **said: Any,
 ) -> RatingsFile:
     """Keep an uploaded ratings file and guess what its columns mean; its encoding stays open if it is not UTF-8.
 
-    A file of another tool is kept as tables, one for each kind of response in it, and the first of them is returned.
-    Of such a file, `columns` are those that somebody named, `items` is the file of what was annotated.
-    Raises TableError if it is not a table at all, or another tool's that cannot be read, and DomainError `bad_columns`
-    or `unused_option`; nothing is kept then. The rows of a table are checked by the run.
+    A file of another tool is kept as tables, one for each kind of response in it, and the first of them is returned; so
+    is a file of scores with several answers in a row, or of several tasks, one table for each. `said` is what somebody
+    said of how it is read, fields of `Choices`; `items` is the file of what was annotated.
+    Raises TableError if it is not a table at all, another tool's that cannot be read, or has answers that stand twice,
+    and DomainError for choices that it cannot have; nothing is kept then. The rows of a table are checked by the run.
     """
     name = Path(upload.name or "ratings").name
     with tempfile.TemporaryDirectory(prefix="ratings-") as folder:
-        path, sha256 = _copy(upload, Path(folder, "ratings"))
-        beside = _copy(items, Path(folder, Path(items.name or "items").name))[0] if items else None
+        path, sha256 = _copy(upload, Path(folder, "file", name[-_LONGEST_NAME:]))
+        beside = _copy(items, Path(folder, "items", Path(items.name or "items").name))[0] if items else None
         title = title.strip() or Path(name).stem
-        if made := find_made(path, name=name, columns=columns, items=beside):
-            about = {"tool": made.tool, "name": name, "sha256": sha256, "columns": dict(columns or {})}
-            return _keep_made(convert(made), about, owner, title)
-        if columns:
-            message = (
-                f"{name} is of no other tool that is read here. Leave the columns out: the next page asks for them."
-            )
-            raise DomainError("unused_option", message)
+        choices = Choices(items=beside, **{"splits_tasks": True, **said})
+        about = {"tool": "", "name": name, "sha256": sha256, "columns": dict(choices.columns)}
+        if made := find_made(path, name=name, columns=choices.columns, items=beside):
+            return _keep_all(_of_tool(convert(made), about | {"tool": made.tool}), owner, title)
         is_windows = bool(lines_if_windows(path, name))
+        tables, is_usual = ([], True) if is_windows else _read_scores(path, choices)
+        if not is_usual:
+            return _keep_all(_of_tasks(tables, about), owner, title)
         sample = preview(path, name, encoding=WINDOWS_1252 if is_windows else None)
         ratings_file = RatingsFile(
             owner=owner,
@@ -63,16 +76,49 @@ def upload_ratings(
             size=upload.size or 0,
             sha256=sha256,
             columns=sample.columns,
-            mapping=_guess(sample),
+            mapping=_guess(sample, choices),
             encoding="" if is_windows else "utf-8",
+            reading=tables[0].reading.to_json() if tables else {},
         )
         with path.open("rb") as content:
             return keep_file(ratings_file, content)
 
 
+def _read_scores(path: Path, choices: Choices) -> tuple[list[LongTable], bool]:
+    """Return the scores of a file, a table for each task, and whether it may be kept as it is: with one answer a row,
+    or one column of scores for each criterion, of one task. No tables of a file that has no scores, or is large.
+
+    Raises TableError for answers that stand twice, and for anything wrong with a file that cannot be kept as it is.
+    """
+    scores = Scores(is_number, [text for each in _rated() for text in (each.name, each.statement)])
+    beginning, nested = beginning_of(path, is_number)
+    layout = look_at(beginning, _NAMES, choices, scores)
+    there = {name for each in layout.answers for name in each.says} | layout.roles.keys()
+    is_of_other_method = any(get_method(each.method).fits(beginning.columns) for each in list_protocols())
+    if not layout.answers or "worker" not in there or is_of_other_method:
+        return [], True
+    is_plain = (
+        nested is None and layout.shape in (Shape.LONG, Shape.CRITERIA) and {"worker", "system"} <= set(layout.roles)
+    )
+    says_nothing = not (choices.shape or choices.words or choices.missing or choices.twice or choices.by)
+    is_usual = is_plain and says_nothing
+    if is_usual and path.stat().st_size > _LARGE and not task_columns(beginning.columns, layout.columns, choices):
+        return [], True
+    try:
+        tables = read_long(path, _NAMES, choices, scores)
+    except TableError as error:
+        if is_usual and error.code != "twice":
+            return [], True  # the run will say what is wrong, by row and column
+        raise
+    if not all(is_number(label) for each in tables for label in each.table.text["score"].labels):
+        return [], True
+    return tables, is_usual and len(tables) == 1
+
+
 def _copy(upload: UploadedFile, path: Path) -> tuple[Path, str]:
     """Write an upload to a path; return the path and the SHA-256."""
     digest = hashlib.sha256()
+    path.parent.mkdir(exist_ok=True)
     with path.open("wb") as copy:
         for chunk in upload.chunks(_CHUNK):
             digest.update(chunk)
@@ -80,48 +126,88 @@ def _copy(upload: UploadedFile, path: Path) -> tuple[Path, str]:
     return path, digest.hexdigest()
 
 
-def _keep_made(tables: Mapping[Wanted, Table], about: dict[str, Any], owner: User, title: str) -> RatingsFile:
-    """Keep each table of a file of another tool; return the first one."""
+class _Table(NamedTuple):
+    """A table that is kept instead of the file that it was made from; `part`: which of several it is."""
+
+    part: str
+    made_from: dict[str, Any]
+    write: Callable[[TextIO], None]
+    reading: dict[str, Any] = {}
+
+
+def _of_tool(tables: Mapping[Wanted, Table], about: dict[str, Any]) -> list[_Table]:
+    """Return the tables of a file of another tool."""
+    return [
+        _Table(str(wanted), about | _made(str(wanted), table), partial(write_table, tables=tables, wanted=wanted))
+        for wanted, table in tables.items()
+    ]
+
+
+def _of_tasks(tables: Sequence[LongTable], about: dict[str, Any]) -> list[_Table]:
+    """Return the tables of the tasks of a file of scores."""
+    return [
+        _Table(
+            each.task,
+            about | _made(str(Wanted.SCORES), each.table) | {"task": each.task},
+            partial(write_table, tables={Wanted.SCORES: each.table}, wanted=Wanted.SCORES),
+            each.reading.to_json(),
+        )
+        for each in tables
+    ]
+
+
+def _made(responses: str, table: Table) -> dict[str, Any]:
+    warnings = [{"code": each.code, "message": each.message} for each in table.warnings]
+    return {"responses": responses, "warnings": warnings}
+
+
+def _keep_all(tables: Sequence[_Table], owner: User, title: str) -> RatingsFile:
+    """Keep tables instead of the file that they were made from; return the first one."""
     kept: list[RatingsFile] = []
     try:
         with transaction.atomic():
-            for wanted, table in tables.items():
-                warnings = [{"code": each.code, "message": each.message} for each in table.warnings]
-                made_from = about | {"responses": str(wanted), "warnings": warnings}
-                more = f" ({wanted})" if len(tables) > 1 else ""
+            for each in tables:
+                more = f" ({shorten(each.part)})" if len(tables) > 1 else ""
                 with tempfile.TemporaryDirectory(prefix="ratings-") as folder:
                     path = Path(folder, "made.csv")
                     with path.open("w", encoding="utf-8", newline="") as stream:
-                        write_table(stream, tables, wanted)
-                    kept.append(_keep_table(path, made_from, owner, title[: _LONGEST_TITLE - len(more)] + more))
+                        each.write(stream)
+                    kept.append(_keep_table(path, each, owner, title[: _LONGEST_TITLE - len(more)] + more))
     except BaseException:
-        for each in kept:
-            each.file.delete(save=False)
+        for file in kept:
+            file.file.delete(save=False)
         raise
     return kept[0]
 
 
-def _keep_table(path: Path, made_from: dict[str, Any], owner: User, title: str) -> RatingsFile:
+def _keep_table(path: Path, table: _Table, owner: User, title: str) -> RatingsFile:
     sample = preview(path)
+    part = table.made_from.get("task") or table.made_from["responses"]
     with path.open("rb") as content:
         ratings_file = RatingsFile(
             owner=owner,
             title=title,
-            name=f"{Path(made_from['name']).stem[:200]}-{made_from['responses'].replace(' ', '-')}.csv",
+            name=f"{Path(table.made_from['name']).stem[:200]}-{shorten(part).replace(' ', '-')}.csv",
             size=path.stat().st_size,
             sha256=hashlib.file_digest(content, "sha256").hexdigest(),
             columns=sample.columns,
             mapping={name: name for name in COLUMNS if name in sample.columns},
-            made_from=made_from,
+            made_from=table.made_from,
+            reading=table.reading,
         )
         content.seek(0)
         return keep_file(ratings_file, content)
 
 
-def _guess(sample: Preview) -> ColumnMapping:
+def _rated() -> list[CriterionSpec]:
+    return [each for protocol in list_protocols() for each in protocol.criteria if _has_scores(each)]
+
+
+def _guess(sample: Preview, choices: Choices) -> ColumnMapping:
     """Return what the columns of a file are likely to mean, for a person to correct."""
-    criteria = [each for protocol in list_protocols() for each in protocol.criteria if _has_scores(each)]
-    mapping = guess_mapping(sample.columns, [text for each in criteria for text in (each.name, each.statement)])
+    known = [text for each in _rated() for text in (each.name, each.statement)]
+    roles = look_at(sample, NAMES, choices, Scores(is_number, known)).roles
+    mapping = guess_mapping(sample.columns, known, named=roles)
     scores = guess_scores(sample, mapping)
     return {**mapping, "scores": scores} if scores else mapping
 

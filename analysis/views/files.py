@@ -61,7 +61,8 @@ def upload(request: SignedInRequest) -> HttpResponse:
         except TableError as error:
             context |= {"problems": error.problems, "n_problems": len(error.problems) + error.n_more}
         except DomainError as error:
-            form.add_error("items" if error.code == "unused_option" and data["items"] else "columns", error.message)
+            places = {"bad_shape": "shape", "bad_twice": "twice", "unused_option": "items"}
+            form.add_error(places.get(error.code, "columns"), error.message)
     return render_form(request, "analysis/upload.html", context | {"crumbs": crumbs()})
 
 

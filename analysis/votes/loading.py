@@ -17,7 +17,7 @@ from analysis.ratings.coding import combined, sorted_codes
 from analysis.ratings.copies import read_kinds, read_words
 from analysis.ratings.finding import ITEM, SEGMENT, WORKER
 from analysis.ratings.loading import refuse_many_systems
-from analysis.ratings.notices import RatingsWarning
+from analysis.ratings.notices import RatingsWarning, said_of
 from analysis.stats.bradley_terry import Outcome
 from analysis.stats.ratings import Codes, Mask
 from evalsite.lib.tables import CellProblems, Table, TextColumn
@@ -25,7 +25,7 @@ from evalsite.lib.tables.errors import shorten
 from evalsite.lib.tables.table import refuse_empty
 
 NAMES = {
-    "worker": (*WORKER, "judge"),
+    "worker": WORKER,
     "source": ("source_id", "prompt", "question_id", *SEGMENT, *ITEM),
     "system_a": ("model_a", "left", "a"),
     "system_b": ("model_b", "right", "b"),
@@ -145,7 +145,7 @@ def load_votes(path: Path, choices: Choices = GUESSED) -> VoteData:
         sorted_codes(table.text[called["assignment"]])[0] if "assignment" in called else worker,
         _questions(table, called),
         _fingerprint((systems, workers), (left, right, worker, outcome, is_both_bad)),
-        [RatingsWarning(each.code, 1, each.message) for each in table.warnings],
+        said_of(table),
     )
 
 

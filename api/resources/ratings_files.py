@@ -33,13 +33,14 @@ class RatingsFileShape(serializers.ModelSerializer[RatingsFile]):
     mapping = serializers.JSONField(help_text="What each column is taken for.")
     scale = serializers.JSONField(help_text="The least and the greatest score that workers could give; null: 0–100.")
 
-    made_from = serializers.JSONField(help_text="Of a table made from a file of another tool: tool, name and others.")
+    made_from = serializers.JSONField(help_text="Of a table made from another file: tool, task, name and others.")
+    reading = serializers.JSONField(help_text="How it was read: shape, columns, what was guessed, and a sentence.")
 
     class Meta:
         model = RatingsFile
         fields = (
             *("id", "title", "name", "size", "sha256", "uploaded_at", "campaign", "columns", "mapping"),
-            *("encoding", "scale", "made_from"),
+            *("encoding", "scale", "made_from", "reading"),
         )
 
 
@@ -61,7 +62,8 @@ class RatingsFiles(Resource):
     def post(self, request: ApiRequest) -> RatingsFile:
         """Upload a file. Its columns are guessed.
 
-        A file of another tool becomes a file for each kind of response in it; the first one is returned.
+        A file of another tool becomes a file for each kind of response in it, one of several tasks a file for each
+        task; the first one is returned.
         """
         data = cleaned(RatingsUploadForm(request.POST, request.FILES))
         return upload_ratings(owner=request.user, upload=data.pop("file"), **data)

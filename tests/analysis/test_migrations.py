@@ -89,6 +89,7 @@ def test_files_of_before_are_utf8_and_on_0_to_100(stored: Stored) -> None:
     file = RatingsFile.objects.get(pk=stored.file)
     assert (file.encoding, file.scale, file.owner_id) == ("utf-8", None, stored.owner.pk)
     assert file.made_from == {}, "none is a table of another tool's file"
+    assert file.reading == {}, "nobody knows how it was read"
 
 
 def test_a_campaign_of_before_has_no_link_and_takes_one(stored: Stored) -> None:

@@ -140,11 +140,14 @@ def test_what_cannot_be_meant_is_refused(owner_client: Client, fields: dict[str,
 
 
 @on_sqlite
-def test_columns_of_an_ordinary_file_are_named_on_the_next_page(owner_client: Client) -> None:
-    file = SimpleUploadedFile("ratings.csv", b"worker,system,score\nann,alder,50\n")
-    response = owner_client.post(UPLOAD, {"file": file, "columns": "system=model"})
+def test_columns_of_an_ordinary_file_may_be_named(owner_client: Client) -> None:
+    content = b"who,engine,points\nann,alder,50\n"
+    named = {"columns": "system=engine\nworker=who\nscore=points"}
+    assert owner_client.post(UPLOAD, {"file": SimpleUploadedFile("a.csv", content), **named}).status_code == 302
+    assert RatingsFile.objects.get().mapping == {"worker": "who", "system": "engine", "score": "points"}
+    response = owner_client.post(UPLOAD, {"file": SimpleUploadedFile("a.csv", content), "columns": "system=model"})
     assert response.status_code == 422
-    assert "the next page asks for them" in response.text
+    assert "no column “model” for system" in response.text
 
 
 @on_sqlite

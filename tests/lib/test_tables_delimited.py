@@ -94,7 +94,7 @@ def test_a_header_with_a_line_break_is_a_header(write) -> None:
         ("abc", "not_a_number", "“abc”"),
         ('"53,5"', "not_a_number", "53.5"),
         ("", "missing_number", "empty"),
-        ("NaN", "not_a_number", "finite"),
+        ("NaN", "missing_number", "finite"),
         ("inf", "not_a_number", "finite"),
         ("1e999", "not_a_number", "finite"),
         ("NA", "not_a_number", "finite"),

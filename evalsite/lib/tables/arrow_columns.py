@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from evalsite.lib.tables.errors import CellProblems
-from evalsite.lib.tables.table import Floats, TextColumn, add_bad_numbers, cell_text, clean_cell, text_column
+from evalsite.lib.tables.table import (
+    Floats,
+    TextColumn,
+    add_bad_numbers,
+    bad_number_message,
+    cell_text,
+    clean_cell,
+    text_column,
+)
 
 _BEGINNING = 4096
 # What a cell begins and ends with that is clean for certain, as bytes.
@@ -29,12 +37,18 @@ class ArrowNumbers:
         return ArrowNumbers(self.values[rows], None if self.is_missing is None else self.is_missing[rows])
 
     def checked(self, name: str, problems: CellProblems) -> Floats:
-        """Return the values, NaN where they are missing or not finite; each such cell is a problem."""
+        """Return the values, NaN where they are missing or not finite; each such cell is a problem.
+
+        One that says NaN is missing, too, as programs write it.
+        """
         is_finite = np.isfinite(self.values)
         if is_finite.all():
             return self.values
         bad = np.flatnonzero(~is_finite)
         is_missing = np.zeros(bad.size, bool) if self.is_missing is None else self.is_missing[bad]
+        says_nan = np.isnan(self.values[bad]) & ~is_missing
+        problems.add(bad[says_nan], name, "missing_number", lambda row, other: bad_number_message("nan"))
+        bad, is_missing = bad[~says_nan], is_missing[~says_nan]
         add_bad_numbers(bad, is_missing, name, problems, lambda row: str(self.values[row]))
         return np.where(is_finite, self.values, np.nan)
 

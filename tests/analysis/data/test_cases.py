@@ -1,0 +1,185 @@
+"""Files as people have them, by the command, by the upload page and by the API: the right values of each."""
+
+import json
+from collections.abc import Callable, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from analysis.data.choices import GUESSED
+from analysis.metrics.loading import load_segment_scores
+from analysis.models import AnalysisRun, RatingsFile
+from analysis.recognition import recognise
+from analysis.services.runs import start_run
+from analysis.settings import AnalysisSettings, load_settings
+from evalsite.accounts.models import User
+from tests.analysis.conftest import finish
+
+UPLOAD = "/analysis/new/"
+
+
+@pytest.fixture
+def cases(shared_data: Path) -> Path:
+    """Return the folder of files as people have them."""
+    folder = shared_data.parent / "cases"
+    if not folder.exists():
+        pytest.skip("there are no such files beside the project")
+    return folder
+
+
+@pytest.fixture
+def expected(cases: Path) -> Mapping[str, Any]:
+    return json.loads((cases / "expected.json").read_text())
+
+
+def analysed(path: Path, **options: Any) -> tuple[dict[str, Any], str]:
+    out, err = StringIO(), StringIO()
+    call_command("analyse", str(path), stdout=out, stderr=err, format="json", **options)
+    return json.loads(out.getvalue()), err.getvalue()
+
+
+def means_of(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return the means of levels that a summary says, by system: of each criterion, and over all of them."""
+    rows = summary["systems"]
+    return {row["system"]: {**row["criteria"], "mean": row["score"]} for row in rows}
+
+
+def assert_means(summary: Mapping[str, Any], right: Mapping[str, Mapping[str, float]]) -> None:
+    found = means_of(summary)
+    assert found.keys() == right.keys()
+    for system, means in right.items():
+        for name, mean in means.items():
+            if len(means) > 2 or name == "mean":  # one criterion without a name has no name here either
+                assert round(found[system][name], 4) == mean, (system, name)
+
+
+LEVELS = (
+    *("levels_long.csv", "levels_labels.csv", "levels_numbered_labels.csv", "rater_columns.csv", "missing.csv"),
+    *("rater_and_criterion_columns.csv", "system_columns.csv", "nested.jsonl", "nested_by_criterion.json"),
+)
+
+
+@pytest.mark.parametrize("protocol", ["likert", None])
+@pytest.mark.parametrize("name", LEVELS)
+def test_levels_in_every_shape_have_their_means(cases: Path, expected, name: str, protocol: str | None) -> None:
+    found, said = analysed(cases / name, protocol=protocol)
+    assert_means(found, expected[name]["means"])
+    n_criteria = len(expected[name]["means"]["alpha"]) - 1
+    on = f" on {n_criteria} criteria" if n_criteria > 1 else ""
+    assert f"4 raters judged 36 outputs of 3 systems{on} with levels 1 to 5" in said
+    assert ("analysed by the protocol likert" in said) == (protocol is None)
+    n_missing = expected[name].get("n_missing")
+    assert (f"{n_missing} answers are missing" in said) == bool(n_missing)
+
+
+def test_a_decimal_comma_is_that_of_the_whole_file(cases: Path, expected) -> None:
+    found, said = analysed(cases / "decimal_comma.csv", protocol="custom", worker_test="none")
+    assert {row["system"]: round(row["raw"], 4) for row in found["systems"]} == expected["decimal_comma.csv"]["raw"]
+    assert "A comma was read as the decimal mark" in said
+
+
+def test_each_task_has_a_ranking_of_its_own(cases: Path, expected) -> None:
+    found, said = analysed(cases / "two_tasks.csv", protocol="custom", worker_test="none")
+    raw = {
+        task: {row["system"]: round(row["raw"], 4) for row in each["systems"]} for task, each in found["tasks"].items()
+    }
+    assert raw == expected["two_tasks.csv"]["raw_by_task"]
+    assert "answers of 2 tasks" in said
+    pooled, said = analysed(cases / "two_tasks.csv", protocol="custom", worker_test="none", pool=True)
+    assert "analysed as one" in said and "4 raters judged 72 outputs" in said
+    assert {row["n_outputs"] for row in pooled["systems"]} == {48} or len(pooled["systems"]) == 3
+
+
+@pytest.mark.parametrize("protocol", ["likert", "custom"])
+def test_what_stands_twice_is_refused_unless_somebody_says_which_counts(
+    cases: Path, expected, tmp_path: Path, protocol: str
+) -> None:
+    path = cases / "repeated_answers.csv"
+    settings = {"protocol": protocol, "worker_test": "none"}
+    if protocol == "custom":
+        (tmp_path / "own.json").write_text(json.dumps({"criteria": ["adequacy", "fluency"], "scale": [1, 5]}))
+        settings["protocol"] = str(tmp_path / "own.json")
+    with pytest.raises(CommandError, match=r"another answer|rates the same item") as refused:
+        analysed(path, **settings)
+    assert "--twice" in str(refused.value)
+    for twice in ("first", "last", "mean"):
+        _, said = analysed(path, **settings, twice=twice)
+        assert f"of which the {twice} counts: {expected['repeated_answers.csv']['n_twice']}" in said
+        assert f"count once: {expected['repeated_answers.csv']['n_exact_copies']}" in said
+
+
+def test_a_file_without_systems_is_of_one(cases: Path, expected) -> None:
+    out, err = StringIO(), StringIO()
+    call_command("agreement", str(cases / "no_system.csv"), stdout=out, stderr=err, format="json")
+    found = json.loads(out.getvalue())["criteria"]
+    alpha = {name: each["krippendorff_alpha"] for name, each in found.items()}
+    rounded = {name: {level: round(value, 4) for level, value in each.items()} for name, each in alpha.items()}
+    assert rounded == expected["no_system.csv"]["alpha"]
+    assert "No column says which system" in err.getvalue()
+
+
+def test_metrics_may_have_a_column_each(cases: Path, expected) -> None:
+    out, err = StringIO(), StringIO()
+    paths = [cases / name for name in ("levels_long.csv", "metrics_wide.csv")]
+    call_command("metrics", *map(str, paths), stdout=out, stderr=err, format="json")
+    assert set(json.loads(out.getvalue())["metrics"]) == {"BLEU", "COMET"}
+    scores = load_segment_scores(paths[1], has_metrics=True)
+    right = expected["metrics_wide.csv"]["means"]
+    means = {name: dict(zip(scores.systems, scores.system_scores(name, scores.systems), strict=True)) for name in right}
+    assert {name: {system: round(mean, 4) for system, mean in of.items()} for name, of in means.items()} == right
+
+
+# --- The same by the page and by the API
+
+
+Upload = Callable[[Path], list[RatingsFile]]
+
+
+@pytest.fixture(params=["page", "API"])
+def upload(request: pytest.FixtureRequest, owner: User, owner_client: Client) -> Upload:
+    """Return what uploads a file and returns what it is kept as, oldest first."""
+
+    def send(path: Path, **said: str) -> list[RatingsFile]:
+        file = SimpleUploadedFile(path.name, path.read_bytes())
+        if request.param == "page":
+            response = owner_client.post(UPLOAD, {"file": file, **said})
+            assert response.status_code == 302, response.text
+        else:
+            response = owner_client.post("/api/v1/ratings-files/", {"file": file, **said})
+            assert response.status_code == 201, response.text
+        return list(RatingsFile.objects.order_by("uploaded_at"))
+
+    return send
+
+
+def result(file: RatingsFile, owner: User, settings: AnalysisSettings) -> Mapping[str, Any]:
+    run: AnalysisRun = finish(start_run(ratings_file=file, user=owner, settings=settings))
+    assert run.report is not None, run.job.error
+    return run.report["summary"]
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_uploaded_levels_have_the_same_means(cases: Path, expected, owner: User, upload: Upload, name: str) -> None:
+    (file,) = upload(cases / name)
+    assert_means(result(file, owner, load_settings("likert")), expected[name]["means"])
+    assert file.reading["sentence"].startswith("4 raters judged 36 outputs of 3 systems")
+
+
+def test_uploaded_tasks_are_a_file_each(cases: Path, expected, owner: User, upload: Upload) -> None:
+    files = upload(cases / "two_tasks.csv")
+    for file, (task, raw) in zip(files, expected["two_tasks.csv"]["raw_by_task"].items(), strict=True):
+        assert file.made_from["task"] == task
+        summary = result(file, owner, recognise(Path(file.file.path), GUESSED))
+        assert {row["system"]: round(row["raw"], 4) for row in summary["systems"]} == raw
+
+
+def test_uploaded_decimal_commas_are_read(cases: Path, expected, owner: User, upload: Upload) -> None:
+    (file,) = upload(cases / "decimal_comma.csv")
+    summary = result(file, owner, recognise(Path(file.file.path), GUESSED))
+    right = expected["decimal_comma.csv"]["raw"]
+    assert {row["system"]: round(row["raw"], 4) for row in summary["systems"]} == right
