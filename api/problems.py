@@ -39,12 +39,15 @@ _TITLES = {
 
 
 class RowProblem(serializers.Serializer[Any]):
-    """What is wrong in one row of a file."""
+    """The same thing that is wrong in one row of a file, or in many."""
 
-    row = serializers.IntegerField(allow_null=True, help_text="The header is row 1; null for the whole file.")
+    rows = serializers.ListField(
+        child=serializers.IntegerField(), help_text="The first five; the header is row 1; none for the whole file."
+    )
     column = serializers.CharField(allow_null=True)
-    message = serializers.CharField()
+    message = serializers.CharField(help_text="What is wrong in the first row, and how to fix it.")
     code = serializers.CharField()
+    n = serializers.IntegerField(help_text="In how many rows.")
 
 
 class Problem(serializers.Serializer[Any]):
@@ -60,7 +63,7 @@ class Problem(serializers.Serializer[Any]):
         required=False,
         help_text="What is wrong with single fields, by name.",
     )
-    rows = RowProblem(many=True, required=False, help_text="What is wrong with a file; the first fifty.")
+    rows = RowProblem(many=True, required=False, help_text="What is wrong with a file.")
 
 
 class InvalidFieldsError(Exception):
@@ -84,7 +87,7 @@ class RefusedError(DomainError):
         super().__init__(error.code, error.message)
         self.status = CONFLICT if error.code in _OF_STATE else status
         self.field, self.retry_after_s = field, retry_after_s
-        self.rows = [asdict(each) for each in error.problems] if isinstance(error, TableError) else []
+        self.rows = [asdict(each) for each in error.faults] if isinstance(error, TableError) else []
 
 
 def answer(error: Exception, context: dict[str, Any]) -> Response:

@@ -46,7 +46,13 @@ def add_choices(parser: ArgumentParser) -> None:
     parser.add_argument("--missing", nargs="+", default=(), metavar="WORD", help="further words of missing answers")
     parser.add_argument("--twice", choices=list(Twice), help="which counts of answers that stand twice (refused)")
     parser.add_argument("--by", nargs="+", default=(), metavar="COLUMN", help="the columns that say the task of a row")
+    parser.add_argument("--all-problems", action="store_true", help="of a refused file, each of each row (grouped)")
     parser.add_argument("--pool", action="store_true", help="take several tasks, such as language pairs, as one")
+
+
+def problems_of(error: DomainError, options: Mapping[str, Any]) -> str:
+    """Return what is wrong: the same fault of many rows in a line, or each row of a file if that was asked for."""
+    return "\n".join(error.every()) if options.get("all_problems") and isinstance(error, TableError) else str(error)
 
 
 def choices_of(options: Mapping[str, Any], tell: Callable[[Reading], None] | None = None) -> Choices:
@@ -111,8 +117,9 @@ class RatingsCommand(BaseCommand, ABC):
         try:
             self.run(options)
         except TableError as error:
+            said = problems_of(error, options)
             is_scale = any(problem.code in SCALE_CODES for problem in error.problems)
-            raise CommandError(f"{error}\n{_SCALE_HINT}" if is_scale else str(error)) from None
+            raise CommandError(f"{said}\n{_SCALE_HINT}" if is_scale else said) from None
         except DomainError as error:
             raise CommandError(str(error)) from None
         except OSError as error:

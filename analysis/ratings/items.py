@@ -14,6 +14,8 @@ from campaigns.design.composition import Kind
 from evalsite.lib.tables import CellProblems
 
 Rows = NDArray[np.int64]
+REPEATED = "duplicate_rating"
+"""The code of ratings that stand twice."""
 
 
 @dataclass(frozen=True)
@@ -60,27 +62,17 @@ def check_items(
         for column, values in (("system", rows.system), ("source", rows.source), ("kind", rows.kind)):
             if values is not None and column in mapping:
                 _disagree(rows, values != values[earlier], earlier, mapping[column], "contradiction", _ITEM, problems)
-    key, size = _ratings(rows, items, criteria)
+    parts: list[tuple[NDArray[np.integer], int]] = [(items.item, items.n_items), (rows.criterion, len(criteria.names))]
+    if rows.turn is not None:
+        parts.append((rows.turn + 1, len(rows.turns) + 1))
+    key, size = combined(parts)
     if np.bincount(key, minlength=1).max(initial=0) > 1:
         cell, n_cells = dense_ranks(key, size)
         earlier = first_rows(cell, n_cells)[cell]
         is_again = earlier != np.arange(earlier.size)
         message = _DUPLICATE if "position" in mapping else _DUPLICATE + _NO_POSITION
         for name, is_of_column in _columns_of_ratings(rows, criteria, mapping):
-            _disagree(rows, is_again & is_of_column, earlier, name, "duplicate_rating", message, problems)
-
-
-def is_repeated(rows: RatingRows, items: Items, criteria: Criteria) -> bool:
-    """Return whether an item has two ratings on one criterion."""
-    return bool(np.bincount(_ratings(rows, items, criteria)[0], minlength=1).max(initial=0) > 1)
-
-
-def _ratings(rows: RatingRows, items: Items, criteria: Criteria) -> tuple[NDArray[np.int64], int]:
-    """Return one number for each rating's item, criterion and turn, (n_rows,), and how many there may be."""
-    parts: list[tuple[NDArray[np.integer], int]] = [(items.item, items.n_items), (rows.criterion, len(criteria.names))]
-    if rows.turn is not None:
-        parts.append((rows.turn + 1, len(rows.turns) + 1))
-    return combined(parts)
+            _disagree(rows, is_again & is_of_column, earlier, name, REPEATED, message, problems)
 
 
 def _columns_of_ratings(

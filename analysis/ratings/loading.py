@@ -14,7 +14,7 @@ from analysis.data.choices import GUESSED, Choices
 from analysis.data.describing import describe
 from analysis.data.identity import clean_ids, settle_twice
 from analysis.data.layout import SHAPES, Shape
-from analysis.data.reading import Scores, beginning_of, look_at, read_layout, read_rows, relabel, tasks_of
+from analysis.data.reading import ReadMore, Scores, beginning_of, look_at, read_layout, read_rows, relabel, tasks_of
 from analysis.data.tasks import ALL, of_task
 from analysis.data.tools import Wanted, only_criteria, read_made
 from analysis.data.values import is_number
@@ -28,7 +28,7 @@ from analysis.ratings.columns import (
     score_columns,
 )
 from analysis.ratings.finding import check_chosen
-from analysis.ratings.items import Items, check_items, find_items, is_repeated
+from analysis.ratings.items import REPEATED, Items, check_items, find_items
 from analysis.ratings.notices import N_EXAMPLES, Names, RatingsWarning, column_warnings, rating_warnings, said_of
 from analysis.ratings.replies import ReplyScores, take_replies
 from analysis.ratings.rows import Criteria, RatingRows, code_rows
@@ -153,19 +153,18 @@ def load_ratings(
         table, mapping = _read(file, called, mapping, wide, on_progress, problems)
         shape = Shape.CRITERIA if "scores" in mapping else Shape.LONG
     scales = [scale] * len(criteria) if isinstance(scale, tuple) else scale
-    table, rows, left_out = _settled(file, table, mapping, called, scales, problems)
-    if choices.tell and not problems.n:
+    table, left_out, read_more = _prepared(file, table, mapping, problems)
+    rows, items = _coded(table, mapping, called, scales, problems)
+    if problems.codes == {REPEATED}:
+        twice = CellProblems()
+        once = settle_twice(*_roles(mapping), table, choices, twice, read_more)
+        if not twice.n:
+            problems.clear()
+            table, (rows, items) = once, _coded(once, mapping, called, scales, problems)
+    problems.raise_for(table)
+    if choices.tell:
         n_missing = sum(warning.count for warning in left_out)
         choices.tell(describe(*_roles(mapping), table, shape=SHAPES[shape], n_missing=n_missing))
-    advice = "Choose the column that says whose output was rated."
-    refuse_many_systems(table.file, mapping["system"], len(rows.systems), advice)
-    # A score that is wrong is still somebody's rating of something; a wrong label leaves that unknown.
-    unclear = [problems.rows_in(mapping[column]) for column in mapping if column not in ("score", "scores")]
-    if any(bad.size for bad in unclear):
-        rows.drop(np.concatenate(unclear))
-    items = find_items(rows)
-    check_items(rows, items, called, mapping, problems)
-    problems.raise_for(table)
     replies, items = take_replies(rows, items, len(criteria))
     kept = _criteria_of_items(rows, len(criteria), replies)
     ratings = _ratings(rows, items, len(kept))
@@ -228,34 +227,39 @@ class _File:
         return read_columns(self.path, columns, self.name, lists=columns, encoding=self.encoding)
 
 
-def _settled(
-    file: _File,
-    table: Table,
-    mapping: ColumnMapping,
-    criteria: Criteria,
-    scales: Sequence[Scale],
-    problems: CellProblems,
-) -> tuple[Table, RatingRows, list[RatingsWarning]]:
-    """Return the table with each answer once and ids in one form, its rows as codes, and how many were left out.
+def _prepared(
+    file: _File, table: Table, mapping: ColumnMapping, problems: CellProblems
+) -> tuple[Table, list[RatingsWarning], ReadMore | None]:
+    """Return the table of the wanted task with ids in one form, how many rows were left out, and what reads more of it.
 
     Where a cell is bad, the table stays as it is: its problems name its rows.
     """
-    table, rows_left, warnings = _without_missing(table, mapping, problems)
-    if not problems.n:
-        called, answers = _roles(mapping)
-        read_more = None if table.format == "made" else partial(read_rows, file.read_more, rows_left)
-        table = clean_ids(called, table)
-        if tasks := tasks_of(called, table, file.choices, read_more):
-            table, of_tasks = of_task(called, table, tasks, file.choices)
-            read_more = read_more and partial(read_rows, read_more, of_tasks)
-        rows = code_rows(table, mapping, criteria, scales, problems)
-        if problems.n or not is_repeated(rows, find_items(rows), criteria):
-            return table, rows, warnings
-        twice = CellProblems()
-        table = settle_twice(called, answers, table, file.choices, twice, read_more)
-        if twice.n:  # said by `check_items`, too
-            return table, rows, warnings
-    return table, code_rows(table, mapping, criteria, scales, problems), warnings
+    table, rows, warnings = _without_missing(table, mapping, problems)
+    if problems.n:
+        return table, warnings, None
+    called = _roles(mapping)[0]
+    read_more = None if table.format == "made" else partial(read_rows, file.read_more, rows)
+    table = clean_ids(called, table)
+    if tasks := tasks_of(called, table, file.choices, read_more):
+        table, of_tasks = of_task(called, table, tasks, file.choices)
+        read_more = read_more and partial(read_rows, read_more, of_tasks)
+    return table, warnings, read_more
+
+
+def _coded(
+    table: Table, mapping: ColumnMapping, criteria: Criteria, scales: Sequence[Scale], problems: CellProblems
+) -> tuple[RatingRows, Items]:
+    """Return the rows as codes, and their items; whatever cannot be is added to `problems`."""
+    rows = code_rows(table, mapping, criteria, scales, problems)
+    advice = "Choose the column that says whose output was rated."
+    refuse_many_systems(table.file, mapping["system"], len(rows.systems), advice)
+    # A score that is wrong is still somebody's rating of something; a wrong label leaves that unknown.
+    unclear = [problems.rows_in(mapping[column]) for column in mapping if column not in ("score", "scores")]
+    if any(bad.size for bad in unclear):
+        rows.drop(np.concatenate(unclear))
+    items = find_items(rows)
+    check_items(rows, items, criteria, mapping, problems)
+    return rows, items
 
 
 def _roles(mapping: ColumnMapping) -> tuple[dict[str, str], list[str]]:

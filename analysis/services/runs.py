@@ -172,8 +172,8 @@ def execute_run(*, run: AnalysisRun, on_stage: Stage, saving: Saving) -> None:
         found = analyse(run, settings, on_stage, saving)
     except TableError as error:
         run.problems = {
-            "rows": [[p.row, p.column, p.message] for p in error.problems],
-            "n_more": error.n_more,
+            "rows": [[each.row, each.column, each.message] for each in error.faults],
+            "n_more": 0,
         }
         with saving():
             run.save(update_fields=["problems"])

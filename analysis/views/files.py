@@ -59,7 +59,7 @@ def upload(request: SignedInRequest) -> HttpResponse:
                 return redirect(f"{reverse('analysis:protocol', args=[file.pk])}?protocol={recognised}")
             return redirect("analysis:columns", file.pk)
         except TableError as error:
-            context |= {"problems": error.problems, "n_problems": len(error.problems) + error.n_more}
+            context |= {"problems": error.faults}
         except DomainError as error:
             places = {"bad_shape": "shape", "bad_twice": "twice", "unused_option": "items"}
             form.add_error(places.get(error.code, "columns"), error.message)
@@ -119,7 +119,7 @@ def columns(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
         context["unclaimed"] = further_scores(sample, file.mapping)
         context |= {"sample": sample, "header": [(column, roles.get(column)) for column in sample.columns]}
     except TableError as error:
-        context |= {"problems": error.problems}
+        context |= {"problems": error.faults}
     return render_form(request, "analysis/columns.html", context)
 
 

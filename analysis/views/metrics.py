@@ -109,7 +109,7 @@ def upload(request: SignedInRequest, run_id: UUID) -> HttpResponse:
                 return redirect("analysis:metric_encoding", found.pk, scores.pk)
             return _start_again(request, found)
         except TableError as error:
-            problems = {"problems": error.problems, "n_problems": len(error.problems) + error.n_more}
+            problems = {"problems": error.faults}
         except DomainError as error:
             form.add_error("file", error.message)
     return show_metrics(request, found, {"upload_form": form, **problems})

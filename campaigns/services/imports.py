@@ -186,7 +186,7 @@ def execute_import(
     try:
         contents, batch = _read(upload, layout, screen, mode, on_progress)
     except TableError as error:
-        upload.problems = {"rows": [[p.row, p.column, p.message] for p in error.problems], "n_more": error.n_more}
+        upload.problems = {"rows": [[each.row, each.column, each.message] for each in error.faults], "n_more": 0}
         with saving():
             upload.save(update_fields=["problems"])
         raise

@@ -62,7 +62,7 @@ def upload(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             kept = upload_outputs(campaign=campaign, user=request.user, upload=form.cleaned_data["file"])
             return redirect("campaigns:columns", campaign.public_id, kept.pk)
         except TableError as error:
-            context |= {"problems": error.problems, "n_problems": len(error.problems) + error.n_more}
+            context |= {"problems": error.faults}
         except DomainError as error:
             form.add_error(None, error.message)
     return render_form(request, "campaigns/upload.html", context)
@@ -136,7 +136,7 @@ def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[
         sample = preview(Path(found.file.path), found.name, _PREVIEW_ROWS, encoding=layout.encoding)
         context["rows"] = list(form.rows(sample.rows, sample.columns))
     except TableError as error:
-        context |= {"problems": error.problems, "n_problems": len(error.problems), "is_lost": True}
+        context |= {"problems": error.faults, "is_lost": True}
     return context
 
 

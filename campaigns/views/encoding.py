@@ -31,5 +31,5 @@ def ask_encoding(
     try:
         context["lines"] = lines_if_windows(path, name)
     except TableError as error:
-        context["problems"] = error.problems
+        context["problems"] = error.faults
     return render_form(request, template, context)

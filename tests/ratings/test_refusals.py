@@ -93,7 +93,8 @@ def test_sixty_ratings_given_twice_are_listed_to_fifty_and_counted(write) -> Non
     error = refusal(write(rows), ["x"])
     assert [problem.row for problem in error.problems] == list(range(3, 53))
     assert error.n_more == 10
-    assert str(error).endswith("10 more.")
+    assert str(error).startswith("ratings.csv, column “score”: 60 rows (3, 4, 5, 6, 7 …). Row 3: row 2 rates the same")
+    assert len([*error.every()]) == 60
 
 
 @pytest.mark.parametrize(("column", "cell"), [("system", "B"), ("source", "s9"), ("kind", "repeat")])

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from analysis.data.choices import Choices
 from analysis.data.describing import Reading
 from analysis.exports import dump_json, to_text
-from analysis.management.ratings_command import add_choices, choices_of
+from analysis.management.ratings_command import add_choices, choices_of, problems_of
 from analysis.metrics.comparison import SEED, compare_metrics, comparison_tables
 from analysis.metrics.human import load_human_scores
 from analysis.metrics.loading import SegmentScores, load_segment_scores
@@ -39,8 +39,8 @@ class Command(BaseCommand):
         """Compare and print; exit 1 with what is wrong with either file."""
         errors: list[str] = []
         choices, path = choices_of(options | {"pool": True}, self._tell), options["metrics"]
-        human = _read(partial(load_human_scores, options["human"], choices), errors)
-        metrics = _read(partial(_load_metrics, path, choices), errors)
+        human = _read(partial(load_human_scores, options["human"], choices), errors, options)
+        metrics = _read(partial(_load_metrics, path, choices), errors, options)
         if human is None or metrics is None:
             raise CommandError("\n".join(errors))
         try:
@@ -63,10 +63,10 @@ def _load_metrics(path: Path, choices: Choices) -> SegmentScores:
     return load_segment_scores(path, has_metrics=True, encoding=if_windows(path, choices.encoding))
 
 
-def _read(load: Callable[[], SegmentScores], errors: list[str]) -> SegmentScores | None:
+def _read(load: Callable[[], SegmentScores], errors: list[str], options: dict[str, Any]) -> SegmentScores | None:
     """Return the scores of a file; if it cannot be read, add why to `errors`, so that both files' are said at once."""
     try:
         return load()
     except DomainError as error:
-        errors.append(str(error))
+        errors.append(problems_of(error, options))
         return None

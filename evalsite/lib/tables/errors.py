@@ -1,7 +1,8 @@
 """What is wrong with a table: every problem names its row and column and says how to fix it."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from evalsite.lib.errors import DomainError
 
 MAX_SHOWN = 50
+MOST_LINES = 6
+_FIRST_ROWS = 5
+_QUOTED = re.compile(r"“[^”]*”|[\d.,]+")
 # PostgreSQL keeps no NUL, and a terminal obeys others.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -32,20 +36,99 @@ class Problem:
     code: str
 
 
-class TableError(DomainError):
-    """A file cannot be read as it is; `problems` lists at most 50 of the reasons, `n_more` counts the others.
+@dataclass(frozen=True)
+class Fault:
+    """The same thing that is wrong in one row or in many: `n` of them, of which `rows` are at most the first five.
 
-    `file` is the name that the person knows. `code` is the code of the first problem.
+    `message` says it of the first one. `rows` are empty where the whole file is meant.
     """
 
-    def __init__(self, file: str, problems: Sequence[Problem], n_more: int = 0) -> None:
+    rows: tuple[int, ...]
+    column: str | None
+    message: str
+    code: str
+    n: int
+
+    @property
+    def row(self) -> int | str | None:
+        """The row, or the first ones and how many there are, as people read it."""
+        if self.n == 1 or not self.rows:
+            return self.rows[0] if self.rows else None
+        shown = ", ".join(map(str, self.rows))
+        return shown if self.n == len(self.rows) else f"{shown} … ({self.n:,} rows)"
+
+    def sentence(self, file: str) -> str:
+        """Return it for a person: where, what and how to fix it."""
+        place = file
+        if self.rows and self.n == 1:
+            place += f", row {self.rows[0]}"
+        if self.column is not None:
+            place += f", column “{shorten(self.column)}”"
+        if self.n == 1 or not self.rows:
+            return f"{place}: {self.message}"
+        more = " …" if self.n > len(self.rows) else ""
+        return f"{place}: {self.n:,} rows ({', '.join(map(str, self.rows))}{more}). Row {self.rows[0]}: {self.message}"
+
+
+class TableError(DomainError):
+    """A file cannot be read as it is.
+
+    `problems` lists at most 50 of the reasons, `n_more` counts the others; `faults` are all of them, the same fault of
+    many rows as one. `file` is the name that the person knows. `code` is the code of the first problem.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        problems: Sequence[Problem],
+        n_more: int = 0,
+        *,
+        shown: Sequence[Problem] | None = None,
+        counts: Mapping[tuple[str, str | None], int] | None = None,
+        every: Callable[[], Iterable[Problem]] | None = None,
+    ) -> None:
+        """Of more problems than are given, `shown` are the first ones of each kind, and `counts` how many there are by
+        code and column; `every` lists them all."""
         self.file = file
         self.problems = list(problems[:MAX_SHOWN])
         self.n_more = n_more + len(problems) - len(self.problems)
-        lines = [_sentence(file, problem) for problem in self.problems]
-        if self.n_more:
-            lines.append(f"… and {self.n_more:,} more.")
+        self.faults = _faults(problems if shown is None else shown, counts or {}, n_more)
+        self._every = every or (lambda: problems)
+        lines = [fault.sentence(file) for fault in self.faults[:MOST_LINES]]
+        if (n_left := len(self.faults) - MOST_LINES) > 0:
+            lines[-1] = f"… and {n_left + 1:,} other faults."
         super().__init__(self.problems[0].code, "\n".join(lines))
+
+    def every(self) -> Iterator[str]:
+        """Yield each problem of each row, for a person; numbering the rows may read the file once more."""
+        for each in self._every():
+            rows = () if each.row is None else (each.row,)
+            yield Fault(rows, each.column, each.message, each.code, 1).sentence(self.file)
+
+
+def _faults(problems: Sequence[Problem], counts: Mapping[tuple[str, str | None], int], n_more: int) -> list[Fault]:
+    """Return problems that say the same, but for what they quote, as one, in the order of the first ones."""
+    groups: dict[tuple[str, str | None, str], list[Problem]] = {}
+    listed: Counter[tuple[str, str | None]] = Counter()
+    for each in problems:
+        # What is said of the whole file is one thing each time.
+        says = each.message if each.row is None else _QUOTED.sub("", each.message)
+        groups.setdefault((each.code, each.column, says), []).append(each)
+        listed[each.code, each.column] += 1
+    # Those that are not listed say what the first one of their column does.
+    left = {key: n - listed[key] for key, n in counts.items()}
+    if len(groups) == 1 and not counts:
+        left = dict.fromkeys(listed, n_more)
+    return [
+        Fault(
+            tuple(each.row for each in group if each.row is not None)[:_FIRST_ROWS],
+            column,
+            group[0].message,
+            code,
+            len(group) + left.pop((code, column), 0),
+        )
+        for (code, column, _), group in groups.items()
+    ]
 
 
 def whole_file_error(file: str, code: str, message: str) -> TableError:
@@ -98,6 +181,10 @@ class _BadCells:
         return replace(self, rows=self.rows[is_left], others=None if self.others is None else self.others[is_left])
 
 
+_Place = tuple[int, int, int]
+"""A data row, a check that found something, and the place among its rows."""
+
+
 @dataclass
 class CellProblems:
     """Problems by data row, gathered by every check so that a person sees them all at once, in the order
@@ -138,6 +225,11 @@ class CellProblems:
         return np.concatenate([np.empty(0, np.int64), *(bad.rows for bad in self._found if bad.column == column)])
 
     @property
+    def codes(self) -> set[str]:
+        """Codes of the problems."""
+        return {bad.code for bad in self._found}
+
+    @property
     def n(self) -> int:
         """Number of problems."""
         return sum(bad.rows.size for bad in self._found)
@@ -146,28 +238,38 @@ class CellProblems:
         """Raise TableError if there is any problem; numbering the rows may read the file once more."""
         if not self._found:
             return
-        # Sorting is stable: problems of one row keep the order of the checks.
-        first = sorted(
-            ((int(bad.rows[i]), bad, i) for bad in self._found for i in range(min(bad.rows.size, MAX_SHOWN))),
-            key=lambda found: found[0],
-        )[:MAX_SHOWN]
-        needed = {row for row, _, _ in first}
-        needed.update(int(bad.others[i]) for _, bad, i in first if bad.others is not None)
-        wanted = sorted(needed)
+        first, shown = self._first(MAX_SHOWN), self._first(_FIRST_ROWS, in_all=False)
+        said = self._said(table, {*first, *shown})
+        counts: dict[tuple[str, str | None], int] = {}
+        for bad in self._found:
+            key = bad.code, table.column_name(int(bad.rows[0]), bad.column)
+            counts[key] = counts.get(key, 0) + bad.rows.size
+        raise TableError(
+            table.file,
+            [said[place] for place in first],
+            self.n - len(first),
+            shown=[said[place] for place in shown],
+            counts=counts,
+            every=lambda: self._said(table, set(self._first(self.n))).values(),
+        )
+
+    def _first(self, n: int, *, in_all: bool = True) -> list[_Place]:
+        """Return the first `n` problems, or those of each check, in the order of the rows and then of the checks."""
+        places = [
+            (int(row), check, k) for check, bad in enumerate(self._found) for k, row in enumerate(bad.rows[:n].tolist())
+        ]
+        return sorted(places)[: n if in_all else None]
+
+    def _said(self, table: RowNumbers, places: Collection[_Place]) -> dict[_Place, Problem]:
+        """Return these problems in words, in their order."""
+        in_order = sorted(places)
+        others = [self._found[check].others for _, check, _ in in_order]
+        other = [None if rows is None else int(rows[k]) for rows, (_, _, k) in zip(others, in_order, strict=True)]
+        wanted = sorted({row for row, _, _ in in_order} | {row for row in other if row is not None})
         number = dict(zip(wanted, table.row_numbers(wanted), strict=True))
-        problems = []
-        for row, bad, i in first:
-            other = None if bad.others is None else number[int(bad.others[i])]
-            problems.append(
-                Problem(number[row], table.column_name(row, bad.column), bad.describe(row, other), bad.code)
-            )
-        raise TableError(table.file, problems, self.n - len(problems))
-
-
-def _sentence(file: str, problem: Problem) -> str:
-    place = file
-    if problem.row is not None:
-        place += f", row {problem.row}"
-    if problem.column is not None:
-        place += f", column “{shorten(problem.column)}”"
-    return f"{place}: {problem.message}"
+        said = {}
+        for (row, check, k), of in zip(in_order, other, strict=True):
+            bad = self._found[check]
+            message = bad.describe(row, None if of is None else number[of])
+            said[row, check, k] = Problem(number[row], table.column_name(row, bad.column), message, bad.code)
+        return said
