@@ -27,7 +27,7 @@ from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.forms.partial import PartialForm
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.formats import READABLE, SUFFIXES
-from evalsite.web import SizedFileField
+from evalsite.web import SizedFileField, SizedFilesField
 
 _OTHER = "other"
 _BOTH = (
@@ -73,6 +73,12 @@ class UploadForm(forms.Form):
         advice="Leave out the columns that say nothing about system and source.",
     )
 
+    more = SizedFilesField(
+        label="Further files of the same tool",
+        required=False,
+        help_text="Potato 2 writes a user_state.json for each annotator.",
+        advice="Analyse them on the command line.",
+    )
     shape = forms.ChoiceField(
         label="What a row of scores is", required=False, choices=[("", "What it looks like"), *SHAPES.items()]
     )

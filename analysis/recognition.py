@@ -30,13 +30,13 @@ def recognise(path: Path, choices: Choices) -> AnalysisSettings:
     Raises TableError for a file that cannot be read.
     """
     encoding = if_windows(path, choices.encoding)
-    if made := find_made(path, encoding=encoding, columns=choices.columns, items=choices.items):
+    if made := find_made(path, encoding=encoding, columns=choices.columns, items=choices.items, more=choices.more):
         there = [wanted for wanted in Wanted if made.has(wanted)]
         if Wanted.SCORES not in there:
             return from_protocol(_OF_TOOLS[there[0]]) if there else from_protocol(CUSTOM)
-        if Wanted.SPANS in there:
-            return from_protocol("esa")
         table = made.table(Wanted.SCORES)
+        if Wanted.SPANS in there:  # tasks of marks alone have a score that is always 0
+            return from_protocol("esa" if len(table.text["score"].labels) > 1 else "mqm")
         return _of_scores(table, {name: name for name in table.columns}, choices)
     beginning, nested = beginning_of(path, is_number, encoding)
     fitting = [each for each in list_protocols() if get_method(each.method).fits(beginning.columns)]

@@ -166,6 +166,12 @@ class SizeLimit(FileUploadHandler):
         """Leave the file to the handlers that keep it."""
 
 
+class FilesInput(forms.FileInput):
+    """Takes any number of files."""
+
+    allow_multiple_selected = True
+
+
 class SizedFileField(forms.FileField):
     """A file of at most MAX_UPLOAD_MB; `advice` says what to do with a larger one."""
 
@@ -182,3 +188,13 @@ class SizedFileField(forms.FileField):
             message = f"The file has {size_mb:.0f} MB and the limit is {limit} MB. {self.advice} Or: {missing}"
             raise forms.ValidationError(message, code="too_large")
         return file
+
+
+class SizedFilesField(SizedFileField):
+    """Any number of such files; a list, [] for none."""
+
+    widget = FilesInput({"multiple": True})
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        """Refuse each file over the limit."""
+        return [super(SizedFilesField, self).clean(each, initial) for each in data or () if each]

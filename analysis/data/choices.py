@@ -21,16 +21,17 @@ class Choices:
     """How a file is read.
 
     `encoding`: that of a CSV file that is not UTF-8. `columns`: the file's columns, by what they are. `items`: the file
-    of what was annotated, where a tool's file does not say it. `shape`: one of `layout.SHAPES`. `words`: the words of
-    answers, lowest first. `missing`: further words of cells without an answer. `twice`: what to do with answers that
-    stand twice; "" refuses them. `by`: the columns that say the task of a row. `task`: the task whose rows are read;
-    None: all, unless `splits_tasks`: then a file of several raises `tasks.SeveralTasksError`. `tell` is told how the
-    file was read.
+    of what was annotated, where a tool's file does not say it; `more`: further files of the same tool. `shape`: one of
+    `layout.SHAPES`. `words`: the words of answers, lowest first. `missing`: further words of cells without an answer.
+    `twice`: what to do with answers that stand twice; "" refuses them. `by`: the columns that say the task of a row.
+    `task`: the task whose rows are read; None: all, unless `splits_tasks`: then a file of several raises
+    `tasks.SeveralTasksError`. `tell` is told how the file was read.
     """
 
     encoding: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     items: Path | None = None
+    more: tuple[Path, ...] = ()
     shape: str = ""
     words: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from analysis.data.identity import clean_ids, settle_twice
 from analysis.data.layout import SHAPES, Layout, Shape, find_layout, unfold
 from analysis.data.nesting import read_nested
 from analysis.data.tasks import ALL, SeveralTasksError, Tasks, find_tasks, of_task, task_columns
-from analysis.data.tools import Wanted, read_made
+from analysis.data.tools import Wanted, read_made, several_files
 from analysis.data.values import CanRead, read_values
 from analysis.ratings.finding import Names, check_chosen, find_columns, require_columns
 from evalsite.lib.tables import (
@@ -79,7 +79,10 @@ def read_found(
     encoding = if_windows(path, choices.encoding)
     read_more: ReadMore | None = None
     shape = Shape.LONG
-    made = wanted and read_made(path, wanted, encoding=encoding, columns=choices.columns, items=choices.items)
+    of_tool = {"columns": choices.columns, "items": choices.items, "more": choices.more}
+    made = read_made(path, wanted, encoding=encoding, **of_tool) if wanted else None  # type: ignore[arg-type]
+    if choices.more and not made:
+        raise several_files()
     if made:
         called, table = {name: name for name in made.columns}, made
     elif scores is not None:

@@ -61,6 +61,7 @@ def choices_of(options: Mapping[str, Any], tell: Callable[[Reading], None] | Non
         encoding=options["encoding"],
         columns=read_chosen(options.get("columns") or ()),
         items=options.get("items"),
+        more=tuple(options.get("more") or ()),
         shape=options.get("shape") or "",
         words=tuple(options.get("words") or ()),
         missing=tuple(options.get("missing") or ()),
@@ -98,7 +99,7 @@ class RatingsCommand(BaseCommand, ABC):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the file, and what changes how it is read and whose ratings count."""
-        parser.add_argument("ratings", type=Path, help="the ratings, one a row")
+        parser.add_argument("ratings", type=Path, nargs="+", help="the responses; several files, if a tool wrote them")
         parser.add_argument(
             "--protocol", metavar="NAME", help="a protocol's name, or a JSON file (what the file looks like)"
         )
@@ -114,6 +115,7 @@ class RatingsCommand(BaseCommand, ABC):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run; exit 1 with a plain message if anything is wrong with the input."""
+        options["ratings"], *options["more"] = options["ratings"]
         try:
             self.run(options)
         except TableError as error:

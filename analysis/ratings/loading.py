@@ -303,6 +303,7 @@ def _read_other(file: _File, criteria: Criteria, problems: CellProblems) -> tupl
         max_bytes=file.max_bytes,
         columns=choices.columns,
         items=choices.items,
+        more=choices.more,
         criteria=known,
     )
     if made is not None:

@@ -1,6 +1,6 @@
 """Error spans: MQM, the mean penalty of a segment (Freitag et al. 2021)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.ratings.coding import combined, first_rows
+from analysis.ratings.finding import find_columns
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import choose_document_or_segment, in_words
 from analysis.response_methods.system_scores import (
@@ -30,7 +31,7 @@ from analysis.response_methods.workers import (
 from analysis.sections import Cell, Column, Figure, Section, Table
 from analysis.settings import AnalysisSettings
 from analysis.spans.copies import run_test
-from analysis.spans.loading import load_spans
+from analysis.spans.loading import NAMES, load_spans
 from analysis.spans.rows import Side, SpanData, take
 from analysis.spans.weights import DEFAULTS, read_weights, weigh
 from analysis.spans.writing import to_mqm_tsv
@@ -55,6 +56,11 @@ class Spans(ResponseMethod[SpanData]):
     summary = "Errors weighted by severity and category, averaged by segment."
     table = "spans"
     file_columns = ("system", "seg_id", "rater", "category", "severity")
+
+    def fits(self, columns: Sequence[str]) -> bool:
+        """Tell whether a file with these columns is one of marked errors, whatever it calls them."""
+        return find_columns(columns, NAMES).keys() >= set(self.file_columns)
+
     takes = frozenset({"alpha", "worker_test"})
     options = ("weights", "clusters")
     campaign_options = options

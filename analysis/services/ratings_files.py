@@ -45,13 +45,15 @@ def upload_ratings(
     upload: UploadedFile,
     title: str = "",
     items: UploadedFile | None = None,
+    more: Sequence[UploadedFile] = (),
     **said: Any,
 ) -> RatingsFile:
     """Keep an uploaded ratings file and guess what its columns mean; its encoding stays open if it is not UTF-8.
 
     A file of another tool is kept as tables, one for each kind of response in it, and the first of them is returned; so
     is a file of scores with several answers in a row, or of several tasks, one table for each. `said` is what somebody
-    said of how it is read, fields of `Choices`; `items` is the file of what was annotated.
+    said of how it is read, fields of `Choices`; `items` is the file of what was annotated, `more` are further files of
+    the tool.
     Raises TableError if it is not a table at all, another tool's that cannot be read, or has answers that stand twice,
     and DomainError for choices that it cannot have; nothing is kept then. The rows of a table are checked by the run.
     """
@@ -59,10 +61,13 @@ def upload_ratings(
     with tempfile.TemporaryDirectory(prefix="ratings-") as folder:
         path, sha256 = _copy(upload, Path(folder, "file", name[-_LONGEST_NAME:]))
         beside = _copy(items, Path(folder, "items", Path(items.name or "items").name))[0] if items else None
+        others = [
+            _copy(each, Path(folder, f"more-{n}", Path(each.name or "more").name))[0] for n, each in enumerate(more)
+        ]
         title = title.strip() or Path(name).stem
-        choices = Choices(items=beside, **{"splits_tasks": True, **said})
+        choices = Choices(items=beside, more=tuple(others), **{"splits_tasks": True, **said})
         about = {"tool": "", "name": name, "sha256": sha256, "columns": dict(choices.columns)}
-        if made := find_made(path, name=name, columns=choices.columns, items=beside):
+        if made := find_made(path, name=name, columns=choices.columns, items=beside, more=others):
             return _keep_all(_of_tool(convert(made), about | {"tool": made.tool}), owner, title)
         is_windows = bool(lines_if_windows(path, name))
         tables, is_usual = ([], True) if is_windows else _read_scores(path, choices)

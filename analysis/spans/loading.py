@@ -32,7 +32,7 @@ NAMES = {
     "system": SYSTEM,
     "doc": ("document",),
     "doc_id": ("document_id",),
-    "seg_id": ("segment_id", "segment"),
+    "seg_id": ("segment_id", "segment", "globalSegId", "docSegId"),
     "rater": ("rater_id", "worker", *(name for name in WORKER if not name.startswith("rater"))),
     "source": ("source_text", "src"),
     "target": ("target_text", "output", "translation", "hypothesis"),

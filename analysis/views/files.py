@@ -61,7 +61,7 @@ def upload(request: SignedInRequest) -> HttpResponse:
         except TableError as error:
             context |= {"problems": error.faults}
         except DomainError as error:
-            places = {"bad_shape": "shape", "bad_twice": "twice", "unused_option": "items"}
+            places = {"bad_shape": "shape", "bad_twice": "twice", "unused_option": "items", "several_files": "more"}
             form.add_error(places.get(error.code, "columns"), error.message)
     return render_form(request, "analysis/upload.html", context | {"crumbs": crumbs()})
 

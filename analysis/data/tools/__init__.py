@@ -5,7 +5,7 @@ A module for each tool: `is_file` tells by its beginning whether a file is one, 
 
 import csv
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +17,7 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import Table, TableError
 from evalsite.lib.tables.formats import Source, open_source
 
-__all__ = ["Made", "Wanted", "find_made", "only_criteria", "read_made"]
+__all__ = ["Made", "Wanted", "find_made", "only_criteria", "read_made", "several_files"]
 
 
 class _Tool(Protocol):
@@ -41,6 +41,7 @@ def read_made(
     max_bytes: int | None = None,
     columns: Mapping[str, str] | None = None,
     items: Path | None = None,
+    more: Sequence[Path] = (),
     criteria: Collection[str] = (),
 ) -> Table | None:
     """Return the rows of a kind of a file of another tool, all columns as text; None if it is of none of them.
@@ -48,7 +49,7 @@ def read_made(
     `criteria`: where some of the file's criteria are among these, the others are left out, with a warning. The rest is
     as in `find_made`, which raises the same errors.
     """
-    made = find_made(path, name=name, encoding=encoding, max_bytes=max_bytes, columns=columns, items=items)
+    made = find_made(path, name=name, encoding=encoding, max_bytes=max_bytes, columns=columns, items=items, more=more)
     return only_criteria(made.table(wanted), criteria) if made else None
 
 
@@ -60,6 +61,7 @@ def find_made(
     max_bytes: int | None = None,
     columns: Mapping[str, str] | None = None,
     items: Path | None = None,
+    more: Sequence[Path] = (),
 ) -> Made | None:
     """Return what a file of another tool has; None if it is of none of them.
 
@@ -67,15 +69,24 @@ def find_made(
     ----------
     columns : columns of the file that somebody named, by what they are; `score` is the criterion that is wanted.
     items : file of the items that were annotated, where the tool does not write what they are about.
+    more : further files of the same kind, where the tool writes one for each annotator.
 
     What is wrong with the file is raised when its tables are asked for. Raises TableError for a file that cannot be
     read at all, DomainError `bad_columns` for a column that is not there, `unused_option` for items without a use.
     """
-    beginning = _beginning(Path(path), name, encoding, max_bytes, columns or {}, items)
+    beginning = _beginning(Path(path), name, encoding, max_bytes, columns or {}, items, more)
     tool = next((tool for tool in _TOOLS if beginning and tool.is_file(beginning)), None)
     if items is not None and tool is not potato:
         raise DomainError("unused_option", f"--items says nothing about {name or Path(path).name}. Leave it out.")
+    if more and tool is not potato:
+        raise several_files()
     return replace(tool.read(beginning), answer=beginning.columns.get(ANSWER, "")) if tool and beginning else None
+
+
+def several_files() -> DomainError:
+    """Return the error of several files that no tool has written together."""
+    message = "Several files are read together where Potato wrote them, one for each annotator. Give one file."
+    return DomainError("several_files", message)
 
 
 def _beginning(
@@ -85,39 +96,30 @@ def _beginning(
     max_bytes: int | None,
     columns: Mapping[str, str],
     items: Path | None,
+    more: Sequence[Path],
 ) -> Beginning | None:
     """Return the beginning of a file; None for one that can be of no tool, or that is none at all."""
     file = name or path.name
-    about = {"encoding": encoding, "max_bytes": max_bytes, "columns": columns, "items": items}
+    about = {"encoding": encoding, "max_bytes": max_bytes, "columns": columns, "items": items, "more": more}
     try:
         source = open_source(path, name, max_bytes, encoding)
     except TableError:
         return None
     if source.is_array:
-        return Beginning(path, file, is_array=True, record=_first_of_array(path), **about)  # type: ignore[arg-type]
+        return Beginning(path, file, is_array=True, record=_first_object(path), **about)  # type: ignore[arg-type]
     if source.format == "jsonl":
-        with source.open_text() as handle:
-            record = _loaded(handle.readline(_LONGEST_BEGINNING))
-        return Beginning(path, file, record=record, **about)  # type: ignore[arg-type]
+        return Beginning(path, file, record=_first_object(path), **about)  # type: ignore[arg-type]
     if source.format != "delimited":
         return None
     return Beginning(path, file, rows=_first_rows(source), **about)  # type: ignore[arg-type]
 
 
-def _first_of_array(path: Path) -> Mapping[str, object]:
-    """Return the first object of an array, without reading more than the beginning of the file if that is enough."""
+def _first_object(path: Path) -> Mapping[str, object]:
+    """Return the first object of a file, without reading more than the beginning of the file if that is enough."""
     with path.open(encoding="utf-8-sig", errors="replace") as handle:
         text = handle.read(_LONGEST_BEGINNING).lstrip().removeprefix("[").lstrip()
     try:
         found, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _loaded(line: str) -> Mapping[str, object]:
-    try:
-        found = json.loads(line)
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -4,8 +4,9 @@ A row is `login, system, itemID, itemType, source language, target language, sco
 `documentID, isCompleteDocument` and the error spans as JSON, and at last `startTime, endTime` and the batch. In
 contrastive campaigns (WMT25) the sourceID stands before the system. `itemType` is TGT, BAD, CHK or REF.
 
-Items of documents called `document#system…` are numbered within a task, so a segment is known by its place in its
-document. Spans have no text; `end_i` is their last character.
+A span of MQM has the parts of its category as a list in `error_type`; one of ESA has none. Items of documents called
+`document#system…` are numbered within a task, so a segment is known by its place in its document. Spans have no text;
+`end_i` is their last character.
 """
 
 import csv
@@ -265,11 +266,12 @@ def _spans(row: _Score, made: Made) -> list[dict[str, str]]:
 def _span(span: Any) -> dict[str, str] | None:
     if not isinstance(span, dict) or not isinstance(span.get("severity"), str) or check_text([span["severity"]]):
         return None
-    category = span.get("error_type")
-    if category is not None and (not isinstance(category, str) or check_text([category])):
+    kinds = span.get("error_type") or []
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds) or check_text(kinds):
         return None
-    about = {"severity": span["severity"], "category": category or NO_CATEGORY}
-    start, end = span.get("start_i"), span.get("end_i")
+    about = {"severity": span["severity"], "category": "/".join(filter(None, kinds)) or NO_CATEGORY}
+    start, end = span.get("start_i", "missing"), span.get("end_i", "missing")
     if start == "missing" and end == "missing":
         return about | {"side": "", "start": "", "end": ""}
     if type(start) is not int or type(end) is not int or not 0 <= start <= end < 2**31:

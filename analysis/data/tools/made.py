@@ -149,7 +149,9 @@ class Beginning:
     rows: Sequence[Sequence[str]] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     items: Path | None = None
-    """`columns`: the file's columns that somebody named, by what they are. `items`: the file of what was annotated."""
+    more: Sequence[Path] = ()
+    """`columns`: the file's columns that somebody named, by what they are. `items`: the file of what was annotated.
+    `more`: further files of the same kind, such as those of other annotators."""
 
     @property
     def header(self) -> Sequence[str]:

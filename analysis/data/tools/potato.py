@@ -1,14 +1,16 @@
-"""Annotations of Potato: `annotated_instances` as JSON Lines, CSV or TSV.
+"""Annotations of Potato: `annotated_instances` as JSON Lines, CSV or TSV, or the `user_state.json` of Potato 2.
 
-JSON Lines have `label_annotations`, {schema: {label: value}}, and `span_annotations`; tables have a column
-`schema:::label` for each label. What the items are about is in the file of items that was annotated: its columns are
-joined by the id. Offsets count UTF-16 code units, as in browsers.
+That is a file for each annotator, in which `instance_id_to_label_to_value` and `instance_id_to_span_to_value` have
+pairs of what was asked and the answer for each item. JSON Lines have `label_annotations`, {schema: {label: value}}, and
+`span_annotations`; tables have a column `schema:::label` for each label. What the items are about is in the file of
+items that was annotated: its columns are joined by the id. Offsets count UTF-16 code units, as in browsers.
 """
 
 import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from analysis.data.tools.items import Items, Mark
@@ -21,6 +23,7 @@ TOOL = "Potato"
 _USERS = ("user", "user_id", "annotator")
 _IDS = ("instance_id", "id")
 _OWN = {*_USERS, *_IDS, "label_annotations", "span_annotations", "behavioral_data", "displayed_text"}
+_STATE, _STATE_SPANS = "instance_id_to_label_to_value", "instance_id_to_span_to_value"
 _LABEL = ":::"
 _LEVEL = re.compile(r"(?:scale|level|option)[_ ]?(\d+)", re.IGNORECASE)
 _YES = {"true", "on", "1", "yes"}
@@ -30,7 +33,7 @@ _TEXT_BOXES = {"text_box", "textbox", "free_response", "text"}
 def is_file(beginning: Beginning) -> bool:
     """Tell whether a file looks like annotations of Potato."""
     if beginning.record is not None:
-        return "label_annotations" in beginning.record
+        return "label_annotations" in beginning.record or _STATE in beginning.record
     header = beginning.header
     return "instance_id" in header and any(_LABEL in name for name in header)
 
@@ -76,6 +79,10 @@ def _folder(beginning: Beginning, made: Made) -> str:
 
 def _rows(beginning: Beginning, made: Made) -> Iterator[tuple[int, Record]]:
     """Yield each annotated item with its number, as in JSON Lines; what is not Potato's own is in `data`."""
+    if _STATE in (beginning.record or {}):
+        for path in (beginning.path, *beginning.more):
+            yield from _of_state(path, beginning.file if path == beginning.path else path.name, made)
+        return
     if beginning.record is not None:
         for number, record in read_records(beginning.path, beginning.file):
             if not isinstance(record.get("label_annotations"), dict):
@@ -95,6 +102,28 @@ def _rows(beginning: Beginning, made: Made) -> Iterator[tuple[int, Record]]:
         own["span_annotations"] = _parsed(own.get("span_annotations", ""), number, made)
         data = {name: cell for name, cell in cells.items() if name not in _OWN and _LABEL not in name}
         yield number, own | {"label_annotations": labels, "data": data}
+
+
+def _of_state(path: Path, file: str, made: Made) -> Iterator[tuple[int, Record]]:
+    """Yield each item that an annotator of Potato 2 has answered, numbered by its place in the order of theirs."""
+    ((_, state),) = read_records(path, file, is_one=True)
+    worker, spans = as_text(state.get("user_id")), as_dict(state.get(_STATE_SPANS))
+    if not isinstance(answered := state.get(_STATE), dict):
+        made.refuse(
+            None, _STATE, "no_annotations", f"{file} has no answers. Give the user_state.json of each annotator."
+        )
+        return
+    for number, (task, pairs) in enumerate(answered.items(), start=1):
+        labels: dict[str, Record] = defaultdict(dict)
+        for asked, value in _pairs(pairs):
+            labels[as_text(asked.get("schema"))][as_text(asked.get("name"))] = value
+        marks = [asked | {"annotation": asked.get("name")} for asked, _ in _pairs(spans.get(task))]
+        yield number, {"user": worker, "id": task, "label_annotations": labels, "span_annotations": marks, "data": {}}
+
+
+def _pairs(value: Any) -> list[tuple[Record, Any]]:
+    """Return pairs of what was asked and the answer, of a list of lists."""
+    return [(each[0], each[1]) for each in as_list(value) if len(as_list(each)) > 1 and isinstance(each[0], dict)]
 
 
 def _parsed(cell: str, number: int, made: Made) -> Any:

@@ -12,8 +12,8 @@ Record = dict[str, Any]
 _LONGEST_NUMBER = 400
 
 
-def read_records(path: Path, file: str) -> Iterator[tuple[int, Record]]:
-    """Yield each object with its number: its place in the array, or its line, from 1.
+def read_records(path: Path, file: str, *, is_one: bool = False) -> Iterator[tuple[int, Record]]:
+    """Yield each object with its number: its place in the array, or its line, from 1. If it `is_one`, the file is one.
 
     Raises TableError for anything else.
     """
@@ -21,6 +21,9 @@ def read_records(path: Path, file: str) -> Iterator[tuple[int, Record]]:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise _bad(file, None, "the text is not UTF-8. Save it as UTF-8.", "encoding") from None
+    if is_one:
+        yield 1, _object(_load(text, file, None), file, 1)
+        return
     if text.lstrip().startswith("["):
         yield from _array(text, file)
         return

@@ -70,10 +70,16 @@ def read_header(source: Source) -> Header:
     if not line:
         raise whole_file_error(source.file, "empty_file", "the file holds only blank lines. Export it again.")
     delimiter = max(_DELIMITERS, key=partial(_n_cells, line))
-    record = next(records(source, delimiter))
-    header = Header(delimiter, [cell.strip() for cell in record.cells], record.last_line)
+    record, *below = islice(records(source, delimiter), 2)
+    names = without_remark([cell.strip() for cell in record.cells], len(below[0].cells) if below else 0)
+    header = Header(delimiter, names, record.last_line)
     check_names(source.file, header.names)
     return header
+
+
+def without_remark(names: list[str], n_cells: int) -> list[str]:
+    """Return the names without a remark behind the last one, for which rows have no cell, as MQM's viewer has one."""
+    return names[:-1] if n_cells == len(names) - 1 and names[-1].startswith("#") else names
 
 
 def preview(source: Source, n_rows: int) -> tuple[str, list[str], list[list[str]]]:

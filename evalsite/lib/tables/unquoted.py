@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
 from evalsite.lib.tables.arrow_columns import arrow_text, clean_cells
-from evalsite.lib.tables.delimited import BLOCK_BYTES, utf8_path
+from evalsite.lib.tables.delimited import BLOCK_BYTES, utf8_path, without_remark
 from evalsite.lib.tables.formats import Source
 from evalsite.lib.tables.table import Table, TextColumn, find_columns, text_column
 
@@ -25,7 +25,8 @@ def read(source: Source, columns: Sequence[str], without_codes: Collection[str] 
     if source.encoding == "utf-16":
         return None
     with source.open_text() as handle:
-        header = [cell.strip() for cell in handle.readline(BLOCK_BYTES).split("\t")]
+        names, below = ([cell.strip() for cell in handle.readline(BLOCK_BYTES).split("\t")] for _ in range(2))
+    header = without_remark(names, len(below))
     places = find_columns(source.file, header, columns)
     try:
         arrow = _read_arrow(source, len(header), places)

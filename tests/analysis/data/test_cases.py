@@ -123,6 +123,29 @@ def test_a_file_without_systems_is_of_one(cases: Path, expected) -> None:
     assert "No column says which system" in err.getvalue()
 
 
+MARKED = ("mqm_viewer_2023.tsv", "appraise_mqm.csv")
+
+
+@pytest.mark.parametrize("protocol", ["mqm", None])
+@pytest.mark.parametrize("name", MARKED)
+def test_marked_errors_of_other_tools_have_their_penalties(
+    cases: Path, expected, name: str, protocol: str | None
+) -> None:
+    found, said = analysed(cases / name, protocol=protocol)
+    assert {row["system"]: round(row["score"], 4) for row in found["systems"]} == expected[name]["penalty"]
+    assert "2 raters judged 30 outputs of 3 systems" in said
+
+
+@pytest.mark.parametrize("protocol", ["likert", None])
+def test_a_file_for_each_annotator_of_potato_is_one_study(cases: Path, expected, protocol: str | None) -> None:
+    out = StringIO()
+    paths = [str(cases / name) for name in expected["potato/"]["files"]]
+    items = cases / expected["potato/"]["items"]
+    call_command("analyse", *paths, items=items, protocol=protocol, stdout=out, stderr=StringIO(), format="json")
+    found = json.loads(out.getvalue())
+    assert {row["system"]: round(row["score"], 4) for row in found["systems"]} == expected["potato/"]["means"]
+
+
 def test_metrics_may_have_a_column_each(cases: Path, expected) -> None:
     out, err = StringIO(), StringIO()
     paths = [cases / name for name in ("levels_long.csv", "metrics_wide.csv")]
@@ -183,3 +206,23 @@ def test_uploaded_decimal_commas_are_read(cases: Path, expected, owner: User, up
     summary = result(file, owner, recognise(Path(file.file.path), GUESSED))
     right = expected["decimal_comma.csv"]["raw"]
     assert {row["system"]: round(row["raw"], 4) for row in summary["systems"]} == right
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_uploaded_marks_have_the_same_penalties(cases: Path, expected, owner: User, upload: Upload, name: str) -> None:
+    *_, file = upload(cases / name)
+    summary = result(file, owner, load_settings("mqm"))
+    assert {row["system"]: round(row["score"], 4) for row in summary["systems"]} == expected[name]["penalty"]
+
+
+@pytest.mark.parametrize("address", [UPLOAD, "/api/v1/ratings-files/"])
+def test_uploaded_files_of_annotators_of_potato_are_one(
+    cases: Path, expected, owner: User, owner_client: Client, address: str
+) -> None:
+    case = expected["potato/"]
+    first, *more = (SimpleUploadedFile(Path(name).name, (cases / name).read_bytes()) for name in case["files"])
+    items = SimpleUploadedFile("items.jsonl", (cases / case["items"]).read_bytes())
+    response = owner_client.post(address, {"file": first, "more": more, "items": items})
+    assert response.status_code in (201, 302), response.text
+    summary = result(RatingsFile.objects.get(), owner, load_settings("likert"))
+    assert {row["system"]: round(row["score"], 4) for row in summary["systems"]} == case["means"]
