@@ -196,5 +196,5 @@ class SizedFilesField(SizedFileField):
     widget = FilesInput({"multiple": True})
 
     def clean(self, data: Any, initial: Any = None) -> Any:
-        """Refuse each file over the limit."""
-        return [super(SizedFilesField, self).clean(each, initial) for each in data or () if each]
+        """Refuse each file over the limit, and none if there must be one."""
+        return [super(SizedFilesField, self).clean(each, initial) for each in data or ([None] if self.required else ())]

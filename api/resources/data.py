@@ -141,10 +141,14 @@ class Uploads(Resource):
 
     @operation(Scope.EDIT, takes=UploadForm, returns=UploadShape, status=201)
     def post(self, request: ApiRequest, campaign: Campaign) -> Upload:
-        """Upload a file. Its columns are guessed: look at the layout, change it if need be, then import it."""
+        """Upload a file. Its columns are guessed: look at the layout, change it if need be, then import it.
+
+        Text files with a line for each segment are sent as several parts `file`, or in a zip.
+        """
         form = UploadForm(None, request.FILES)
         form.is_bound = True
-        return upload_outputs(campaign=campaign, user=request.user, upload=cleaned(form)["file"])
+        first, *more = cleaned(form)["file"]
+        return upload_outputs(campaign=campaign, user=request.user, upload=first, more=more)
 
 
 class RowsForm(forms.Form):

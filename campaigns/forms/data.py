@@ -21,17 +21,18 @@ from campaigns.importing.layout import (
 )
 from campaigns.models import LONGEST_NAME, System
 from evalsite.lib.tables.formats import READABLE, SUFFIXES
-from evalsite.web import SizedFileField
+from evalsite.web import FilesInput, SizedFilesField
 
 
 class UploadForm(forms.Form):
     """A file of sources and outputs."""
 
-    file = SizedFileField(
+    file = SizedFilesField(
         label="File of sources and outputs",
-        help_text=f"{READABLE}, or batches of Appraise (JSON).",
+        help_text=f"{READABLE}; batches of Appraise (JSON); or text files with a line for each segment, one for each "
+        "system, together or in a zip: source.txt, reference.txt, system-a.txt …",
         advice="Leave out columns that are not needed, or split it: a second file can be added to the first.",
-        widget=forms.FileInput(attrs={"accept": f"{SUFFIXES},.json"}),
+        widget=FilesInput(attrs={"accept": f"{SUFFIXES},.zip", "multiple": True}),
     )
 
 

@@ -47,7 +47,7 @@ _NOTES = {
     "dataset", "split", "corpus", "domain", "topic", "title", "url", "link", "language", "lang", "date", "time",
     "category", "type", "kind", "comment", "comments", "note", "notes", "author", "licence", "license", "length",
 }  # fmt: skip
-_LONGEST_NAME = 100
+_LONGEST_NAME, _WORDS = 100, 2
 _NUMBER = re.compile(r"\s*[+-]?[\d.,]+\s*%?\s*")
 
 
@@ -81,6 +81,12 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
         roles[texts[0]] = OUTPUT
     elif not is_long and SYSTEM_OUTPUT not in roles.values():
         roles |= dict.fromkeys(texts, SYSTEM_OUTPUT)
+    missing = [each for each in screen.fields if each.is_required and FIELD + each.name not in roles.values()]
+    left = [each for each in columns if each not in roles and _plain(each) not in _NOTES and _is_prose(preview, each)]
+    # A text may be called as what groups sources.
+    left = left or [column for column in columns if roles.get(column) == DOCUMENT and _is_prose(preview, column)]
+    if is_long and len(missing) == len(left) == 1:
+        roles[left[0]] = FIELD + missing[0].name
     return FileLayout(preview.format, columns, {column: roles[column] for column in columns if column in roles})
 
 
@@ -104,6 +110,12 @@ def _is_unique(preview: Preview, column: str) -> bool:
 def _is_short(preview: Preview, column: str) -> bool:
     """Tell whether a column may hold names: a document's name is one, its text is none."""
     return all(len(cell) <= _LONGEST_NAME for cell in _cells(preview, column))
+
+
+def _is_prose(preview: Preview, column: str) -> bool:
+    """Tell whether a column holds texts of several words."""
+    words = [len(cell.split()) for cell in _cells(preview, column)]
+    return bool(words) and sum(words) >= _WORDS * len(words)
 
 
 def _is_text(preview: Preview, column: str, fields: Sequence[Field]) -> bool:

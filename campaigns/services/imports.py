@@ -1,7 +1,7 @@
 """Taking files of sources and outputs in: uploading, saying what columns mean, importing."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,8 @@ from campaigns.importing.appraise import Batch, check_screen, is_batch, read_bat
 from campaigns.importing.contents import Contents, notices_of
 from campaigns.importing.guessing import guess_layout
 from campaigns.importing.layout import APPRAISE, MAX_COLUMNS, FileLayout, check_layout, missing_fields
+from campaigns.importing.line_by_line import Files, read_archive, the_only_table, write_table
+from campaigns.importing.nested import find_list, write_unfolded
 from campaigns.importing.tables import read_contents
 from campaigns.models import Campaign, Deletion, Upload
 from campaigns.protocols import get_protocol
@@ -29,14 +31,19 @@ from evalsite.jobs.files import delete_on_commit
 from evalsite.jobs.handlers import enqueue
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, Problem, TableError, lines_if_windows, preview
+from evalsite.lib.tables.errors import whole_file_error
 
 Mode = Literal["replace", "add"]
 _CHUNK = 1 << 20
 
 
-def upload_outputs(*, campaign: Campaign, user: User, upload: UploadedFile) -> Upload:
+def upload_outputs(
+    *, campaign: Campaign, user: User, upload: UploadedFile, more: Sequence[UploadedFile] = ()
+) -> Upload:
     """Keep an uploaded file and guess what its columns mean; its encoding stays open if it is not UTF-8.
 
+    Text files with a line for each segment, given at once (`more`) or in a zip, and JSON in which the outputs of a
+    source are a list, are kept as a table of one output a row.
     Raises TableError if it is not a table at all, or a faulty batch of Appraise; DomainError `frozen` after the launch,
     `live` where workers meet the systems themselves, `wrong_protocol` for batches that the campaign cannot show.
     Nothing is kept then. The rows of a table are checked by the import.
@@ -45,28 +52,53 @@ def upload_outputs(*, campaign: Campaign, user: User, upload: UploadedFile) -> U
         raise frozen()
     if campaign.is_live:
         raise live()
-    name = Path(upload.name or "outputs").name
-    with tempfile.NamedTemporaryFile(prefix="outputs-") as copy:
-        for chunk in upload.chunks(_CHUNK):
-            copy.write(chunk)
-        copy.flush()
-        layout, summary = _look_at(Path(copy.name), name, Screen.from_json(campaign.screen))
-        copy.seek(0)
+    with tempfile.TemporaryDirectory(prefix="outputs-") as folder:
+        path, name = _as_table(Path(folder), [upload, *more])
+        layout, summary = _look_at(path, name, Screen.from_json(campaign.screen))
         kept = Upload(
             campaign=campaign,
             name=name[-255:],
-            size=upload.size or 0,
+            size=path.stat().st_size,
             layout=layout.to_json(),
             summary=summary,
             uploaded_by=user,
         )
-        kept.file.save(str(kept.pk), File(copy), save=False)
+        with path.open("rb") as content:
+            kept.file.save(str(kept.pk), File(content), save=False)
     try:
         kept.save(force_insert=True)
     except BaseException:
         kept.file.delete(save=False)
         raise
     return kept
+
+
+def _as_table(folder: Path, uploads: Sequence[UploadedFile]) -> tuple[Path, str]:
+    """Return the one table that uploaded files are, and its name; `folder` is for what is made of them."""
+    name, path = Path(uploads[0].name or "outputs").name, folder / "upload"
+    with path.open("wb") as copy:
+        for chunk in uploads[0].chunks(_CHUNK):
+            copy.write(chunk)
+    made, limit = folder / "made", settings.MAX_UPLOAD_MB * 2**20
+    files: Files | None = read_archive(path, name, limit)
+    if len(uploads) > 1:
+        if files is not None:
+            raise whole_file_error(name, "mixed_files", "this is an archive. Give it alone.")
+        others = {Path(each.name or f"file {n}").name: each.read() for n, each in enumerate(uploads[1:])}
+        files = {name: path.read_bytes(), **others}
+    if files and (only := the_only_table(files)):
+        made.write_bytes(files[only])
+        path, name = made, only
+    elif files:
+        with made.open("w", encoding="utf-8", newline="") as stream:
+            write_table(files, name, stream)
+        return made, f"{Path(name).stem}.csv" if len(uploads) == 1 else "outputs.csv"
+    if not is_batch(path) and (key := find_list(path, name)):
+        unfolded = folder / "unfolded"
+        with unfolded.open("w", encoding="utf-8") as stream:
+            write_unfolded(path, key, stream, name)
+        return unfolded, name
+    return path, name
 
 
 def _look_at(path: Path, name: str, screen: Screen) -> tuple[FileLayout, dict[str, Any]]:

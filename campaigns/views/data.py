@@ -59,7 +59,8 @@ def upload(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     }
     if request.method == "POST" and form.is_valid():
         try:
-            kept = upload_outputs(campaign=campaign, user=request.user, upload=form.cleaned_data["file"])
+            first, *more = form.cleaned_data["file"]
+            kept = upload_outputs(campaign=campaign, user=request.user, upload=first, more=more)
             return redirect("campaigns:columns", campaign.public_id, kept.pk)
         except TableError as error:
             context |= {"problems": error.faults}

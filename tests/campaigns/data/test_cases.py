@@ -1,0 +1,156 @@
+"""Files of outputs as people have them, by the upload page and by the API, to their sources and systems."""
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from campaigns.models import Campaign
+from evalsite.accounts.models import User
+from tests.campaigns.cast import make_campaign
+from tests.campaigns.data.files import finish, post_import, url
+
+Files = Mapping[str, bytes]
+
+
+@pytest.fixture
+def cases(shared_data: Path) -> Path:
+    """Return the folder of files as people have them."""
+    folder = shared_data.parent / "cases"
+    if not folder.exists():
+        pytest.skip("there are no such files beside the project")
+    return folder
+
+
+@pytest.fixture
+def expected(cases: Path) -> Mapping[str, Any]:
+    return json.loads((cases / "expected.json").read_text())
+
+
+def sent(files: Files) -> list[SimpleUploadedFile]:
+    return [SimpleUploadedFile(name, content) for name, content in files.items()]
+
+
+def zipped(files: Files) -> Files:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(f"outputs/{name}", content)
+        archive.writestr("__MACOSX/outputs/._source.txt", b"\0")
+    return {"outputs.zip": stream.getvalue()}
+
+
+@pytest.fixture(params=["page", "API"])
+def bring(request: pytest.FixtureRequest, owner_client: Client):
+    """Return what uploads files to a campaign and imports them as they were guessed."""
+
+    def bring_in(campaign: Campaign, files: Files) -> Campaign:
+        if request.param == "page":
+            response = owner_client.post(url("upload", campaign), {"file": sent(files)})
+            assert response.status_code == 302
+            found = campaign.uploads.get()
+            assert post_import(owner_client, found).status_code == 302
+        else:
+            address = f"/api/v1/campaigns/{campaign.public_id}/uploads/"
+            response = owner_client.post(address, {"file": sent(files)})
+            assert response.status_code == 201
+            assert (
+                owner_client.post(
+                    f"{address}{response.json()['id']}/import/", content_type="application/json"
+                ).status_code
+                == 202
+            )
+            found = campaign.uploads.get()
+        done = finish(found)
+        assert done.imported_at, done.problems or done.job.error
+        return campaign
+
+    return bring_in
+
+
+def systems_of(campaign: Campaign) -> list[str]:
+    return sorted(campaign.systems.values_list("name", flat=True))
+
+
+FOLDER = "line_by_line/"
+
+
+@pytest.mark.parametrize("name", ["array.json", "document_column.csv", "nested_outputs.json"])
+def test_a_file_of_outputs_is_imported_as_it_is(cases: Path, expected, owner: User, bring, name: str) -> None:
+    campaign = bring(make_campaign(owner, expected[name]["campaign"]), {name: (cases / name).read_bytes()})
+    assert campaign.sources.count() == expected[name]["n_sources"]
+    assert systems_of(campaign) == expected[name]["systems"]
+
+
+@pytest.mark.parametrize("is_zipped", [False, True])
+def test_text_files_line_by_line_are_one_table(cases: Path, expected, owner: User, bring, is_zipped: bool) -> None:
+    files = {path.name: path.read_bytes() for path in sorted((cases / FOLDER).iterdir())}
+    campaign = bring(make_campaign(owner, "da-translation"), zipped(files) if is_zipped else files)
+    assert campaign.sources.count() == expected[FOLDER]["n_sources"]
+    assert systems_of(campaign) == expected[FOLDER]["systems"]
+    source = campaign.sources.get(name="1")
+    assert source.fields["source"].startswith("Source sentence number 0, with a “quotation”")
+    assert source.fields["reference"] == "Reference 0."
+
+
+def test_documents_are_between_blank_lines_or_in_a_file(owner: User, owner_client: Client, bring) -> None:
+    blank = {
+        "wmt.src.en": b"One.\nTwo.\n\nThree.\n",
+        "wmt.hyp.alder.de": b"Eins.\r\nZwei.\r\n\r\nDrei.",
+        "wmt.hyp.elm.de": b"1.\n2.\n\n3.\n",
+    }
+    campaign = bring(make_campaign(owner, "da-document"), blank)
+    assert systems_of(campaign) == ["alder", "elm"]
+    documents = campaign.sources.order_by("pk").values_list("document", flat=True)
+    assert list(documents) == ["document 1", "document 1", "document 2"]
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"source.txt": b"a\nb\n", "alder.txt": b"a\n"}, ["alder.txt has 1 lines, and source.txt has 2"]),
+        ({"alder.txt": b"a\n", "elm.txt": b"a\n"}, ["must hold the sources", "source.txt or src.txt"]),
+        ({"source.txt": b"a\n", "ref.txt": b"a\n"}, ["must hold the sources"]),
+        ({"source.txt": b"a\n", "alder.txt": b"\xff\xfe\xfa"}, ["alder.txt", "not UTF-8"]),
+        ({"source.txt": b"a\n", "more.csv": b"a\n"}, ["more.csv", "is a table"]),
+        ({"source.txt": b"", "alder.txt": b""}, ["empty"]),
+    ],
+)
+@pytest.mark.parametrize("is_zipped", [False, True])
+def test_files_that_do_not_belong_together_are_refused(
+    owner: User, owner_client: Client, files: Files, words: Sequence[str], is_zipped: bool
+) -> None:
+    campaign = make_campaign(owner, "da-translation")
+    response = owner_client.post(url("upload", campaign), {"file": sent(zipped(files) if is_zipped else files)})
+    assert response.status_code == 422
+    assert [word for word in words if word not in response.text] == []
+    assert not campaign.uploads.exists()
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04 cut short", b"PK\x05\x06" + b"\0" * 18])
+def test_archives_without_files_are_refused(owner: User, owner_client: Client, content: bytes) -> None:
+    campaign = make_campaign(owner, "da-translation")
+    assert owner_client.post(url("upload", campaign), {"file": sent({"x.zip": content})}).status_code == 422
+    assert not campaign.uploads.exists()
+
+
+def test_an_archive_that_unpacks_to_too_much_is_refused(owner: User, owner_client: Client, settings) -> None:
+    settings.MAX_UPLOAD_MB = 1
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("../../source.txt", b"0" * 2**21)
+    campaign = make_campaign(owner, "da-translation")
+    response = owner_client.post(url("upload", campaign), {"file": sent({"x.zip": stream.getvalue()})})
+    assert response.status_code == 422 and "unpacked it has more than 1 MB" in response.text
+
+
+def test_an_archive_of_one_table_is_that_table(owner: User, bring) -> None:
+    table = b"id,source,system,output\n1,Eins.,alder,One.\n1,Eins.,elm,Won.\n"
+    campaign = bring(make_campaign(owner, "da-translation"), zipped({"outputs.csv": table}))
+    assert systems_of(campaign) == ["alder", "elm"]
