@@ -4,15 +4,17 @@ A batch is a JSON array of tasks `{"task": {"requiredAnnotations": 1, …}, "ite
 "sourceText", "targetID", "targetText", …}]}`. `itemType` is TGT (ordinary), BAD (degraded), REF (reference) or CHK
 (repeat); `targetID` is `a+b` where systems a and b gave the same text.
 
-A source is an `itemID` of a `sourceID`. A copy's twin is the TGT item of the same source and system in the same task;
-where there is none the twin stays open, but a BAD item of an output that is nowhere in the file as TGT is refused: its
-text as shown is not that system's output. A REF item belongs to an output of its source: to the task's only one, which
-is its twin then, else to the file's first.
+A source is an `itemID` of a `sourceID`; where tasks number their items anew, as those of ESA do, it is a place of a
+document. Items of a tutorial are left out. A copy's twin is the TGT item of the same source and system in the same
+task; where there is none the twin stays open, but a BAD item of an output that is nowhere in the file as TGT is
+refused: its text as shown is not that system's output. A REF item belongs to an output of its source: to the task's
+only one, which is its twin then, else to the file's first.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -82,17 +84,44 @@ def read_batch(path: str | Path, screen: Screen, *, name: str | None = None, lon
     file = name or Path(path).name
     tasks = _load(Path(path), file)
     problems: list[Problem] = []
-    items = list(_items(tasks, problems, longest_text))
+    found = list(_items(tasks, problems, longest_text))
+    items = _placed([item for item in found if not item.is_tutorial])
     if not problems:
         book = _Book(items, problems)
         hits = tuple(
             GivenHit(tuple(book.given(item) for item in items if item.task == n), _n_workers(task))
             for n, task in enumerate(tasks)
         )
+        hits = tuple(hit for hit in hits if hit.items)
     if problems:
         raise TableError(file, problems[:MAX_SHOWN], max(0, len(problems) - MAX_SHOWN))
     contents = book.contents(screen.reference_field)
-    return Batch(replace(contents, notices=(*contents.notices, *_workers_notices(hits))), hits)
+    notices = (*contents.notices, *_workers_notices(hits), *_tutorial_notices(len(found) - len(items)))
+    return Batch(replace(contents, notices=notices), hits)
+
+
+def _tutorial_notices(n: int) -> Iterator[Notice]:
+    if n:
+        message = f"Items of the tutorial, which are left out: {n:,}. Say what they teach in the instructions."
+        yield Notice("tutorial", message)
+
+
+def _placed(items: Sequence["_Item"]) -> list["_Item"]:
+    """Return the items with sources of their own, where tasks number their items anew: then a source is a document's
+    place. `sourceID` is the data set there."""
+    texts: dict[tuple[str, str], set[str]] = {}
+    for item in items:
+        texts.setdefault(item.source, set()).add(item.source_text)
+    is_numbered_anew = any(len(of_source) > 1 for of_source in texts.values())
+    if not is_numbered_anew or not all(item.document for item in items):
+        return list(items)
+    place: Counter[tuple[int, str]] = Counter()
+    found = []
+    for item in items:
+        place[item.task, item.document_as_shown] += 1
+        number = str(place[item.task, item.document_as_shown])
+        found.append(replace(item, source=(item.document, number)))
+    return found
 
 
 def _workers_notices(hits: Iterable[GivenHit]) -> Iterator[Notice]:
@@ -117,6 +146,12 @@ class _Item:
     target: str
     text: str
     document: str = ""
+    document_as_shown: str = ""
+
+    @property
+    def is_tutorial(self) -> bool:
+        """Whether it teaches workers, and is nobody's output."""
+        return "tutorial" in self.document_as_shown.casefold()
 
     @property
     def systems(self) -> list[str]:
@@ -182,6 +217,7 @@ def _items(tasks: list[dict[str, Any]], problems: list[Problem], longest_text: i
                 ids["targetID"],
                 texts["targetText"],
                 _document_of(item),
+                str(item.get("documentID") or "").strip(),
             )
 
 

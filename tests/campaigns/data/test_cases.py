@@ -11,7 +11,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from campaigns.models import Campaign
+from campaigns.design.composition import Kind
+from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
 from tests.campaigns.cast import make_campaign
 from tests.campaigns.data.files import finish, post_import, url
@@ -86,6 +87,18 @@ def test_a_file_of_outputs_is_imported_as_it_is(cases: Path, expected, owner: Us
     campaign = bring(make_campaign(owner, expected[name]["campaign"]), {name: (cases / name).read_bytes()})
     assert campaign.sources.count() == expected[name]["n_sources"]
     assert systems_of(campaign) == expected[name]["systems"]
+
+
+def test_batches_of_esa_tasks_keep_their_hits(cases: Path, expected, owner: User, bring) -> None:
+    name = "appraise_batches_esa.json"
+    right = expected[name]
+    campaign = bring(make_campaign(owner, right["campaign"]), {name: (cases / name).read_bytes()})
+    assert (campaign.sources.count(), campaign.hits.count()) == (right["n_sources"], right["n_hits"])
+    assert systems_of(campaign) == right["systems"]
+    assert HitItem.objects.filter(hit__campaign=campaign, kind=Kind.DEGRADED).count() == right["n_degraded"]
+    said = [notice["message"] for notice in campaign.uploads.get().summary["notices"]]
+    n_left_out = right["n_hits"] * right["n_tutorial"]  # they stand first in each task
+    assert any(f"left out: {n_left_out}" in message for message in said)
 
 
 @pytest.mark.parametrize("is_zipped", [False, True])
