@@ -58,7 +58,7 @@ class UploadForm(forms.Form):
         help_text=f"{READABLE}: names of columns in the first row.",
         advice="Save it as Parquet, which is many times smaller, or analyse it on the command line: “evalsite "
         "analyse” has no limit.",
-        widget=forms.FileInput(attrs={"accept": f"{SUFFIXES},.json"}),
+        widget=forms.FileInput(attrs={"accept": SUFFIXES}),
     )
     columns = forms.CharField(
         label="Columns that have other names",

@@ -2,9 +2,11 @@
 
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError
@@ -24,6 +26,7 @@ from analysis.study import Study
 from campaigns.design.worker_test import WORKER_TESTS
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, TableError
+from evalsite.lib.tables.archives import unpack
 
 _SCALE_HINT = (
     "The option for it is --scale LOW HIGH, for instance --scale 1 5, or --scale 0 100 for scores as they are."
@@ -88,6 +91,21 @@ _Found = TypeVar("_Found")
 _OTHER_FILES = ("dialogues", "assignments", "sources", "metrics")
 
 
+@contextmanager
+def _explained(options: Mapping[str, Any]) -> Iterator[None]:
+    """Say what is wrong in plain words."""
+    try:
+        yield
+    except TableError as error:
+        said = problems_of(error, options)
+        is_scale = any(problem.code in SCALE_CODES for problem in error.problems)
+        raise CommandError(f"{said}\n{_SCALE_HINT}" if is_scale else said) from None
+    except DomainError as error:
+        raise CommandError(str(error)) from None
+    except OSError as error:
+        raise CommandError(f"{error.filename or 'Writing'}: {error.strerror}") from None
+
+
 class RatingsCommand(BaseCommand, ABC):
     """A command that analyses a ratings file without a database: a subclass overrides `run`.
 
@@ -115,17 +133,10 @@ class RatingsCommand(BaseCommand, ABC):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run; exit 1 with a plain message if anything is wrong with the input."""
-        options["ratings"], *options["more"] = options["ratings"]
-        try:
+        with TemporaryDirectory(prefix="responses-") as folder, _explained(options):
+            paths = [unpack(path, Path(folder), path.name)[0] for path in options["ratings"]]
+            options["ratings"], *options["more"] = paths
             self.run(options)
-        except TableError as error:
-            said = problems_of(error, options)
-            is_scale = any(problem.code in SCALE_CODES for problem in error.problems)
-            raise CommandError(f"{said}\n{_SCALE_HINT}" if is_scale else said) from None
-        except DomainError as error:
-            raise CommandError(str(error)) from None
-        except OSError as error:
-            raise CommandError(f"{error.filename or 'Writing'}: {error.strerror}") from None
 
     def file_of(self, path: Path, options: dict[str, Any], extras: Mapping[str, Any]) -> ResponsesFile:
         """Return a file of responses as the options describe it."""

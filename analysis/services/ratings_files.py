@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TextIO
 
+from django.conf import settings as django_settings
 from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
@@ -29,6 +30,7 @@ from campaigns.responses import get_response_kind
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, Preview, Table, TableError, lines_if_windows, preview
+from evalsite.lib.tables.archives import unpack
 from evalsite.lib.tables.errors import shorten
 
 _CHUNK = 1 << 20
@@ -60,6 +62,7 @@ def upload_ratings(
     name = Path(upload.name or "ratings").name
     with tempfile.TemporaryDirectory(prefix="ratings-") as folder:
         path, sha256 = _copy(upload, Path(folder, "file", name[-_LONGEST_NAME:]))
+        path, name = unpack(path, Path(folder), name, django_settings.MAX_UPLOAD_MB * 2**20)
         beside = _copy(items, Path(folder, "items", Path(items.name or "items").name))[0] if items else None
         others = [
             _copy(each, Path(folder, f"more-{n}", Path(each.name or "more").name))[0] for n, each in enumerate(more)
@@ -78,7 +81,7 @@ def upload_ratings(
             owner=owner,
             title=title[:_LONGEST_TITLE],
             name=name[-255:],
-            size=upload.size or 0,
+            size=path.stat().st_size,
             sha256=sha256,
             columns=sample.columns,
             mapping=_guess(sample, choices),

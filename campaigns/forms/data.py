@@ -32,7 +32,7 @@ class UploadForm(forms.Form):
         help_text=f"{READABLE}; batches of Appraise (JSON); or text files with a line for each segment, one for each "
         "system, together or in a zip: source.txt, reference.txt, system-a.txt …",
         advice="Leave out columns that are not needed, or split it: a second file can be added to the first.",
-        widget=FilesInput(attrs={"accept": f"{SUFFIXES},.zip", "multiple": True}),
+        widget=FilesInput(attrs={"accept": SUFFIXES, "multiple": True}),
     )
 
 

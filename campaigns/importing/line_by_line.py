@@ -6,16 +6,13 @@ line); the others are systems. Blank lines at the same places of all files stand
 
 import csv
 import re
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from evalsite.lib.tables import Problem, TableError
-from evalsite.lib.tables.errors import listing, shorten, whole_file_error
-
-Files = Mapping[str, bytes]
-"""Contents by name."""
+from evalsite.lib.tables.archives import Files
+from evalsite.lib.tables.errors import listing, whole_file_error
 
 _SOURCE, _REFERENCE, _DOCUMENTS = "source", "reference", "document"
 _NAMES = {
@@ -25,40 +22,6 @@ _NAMES = {
 }
 _ENDINGS = {"txt", "hyp", "hypo", "hypothesis", "out", "output", "outputs", "tok", "detok", "sgm", "plain"}
 _TABLES = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".xlsx", ".parquet"}
-
-
-def read_archive(path: Path, file: str, max_bytes: int) -> Files | None:
-    """Return the files in a zip, by their names without folders; None for a file that is none, or is a workbook.
-
-    Hidden files and what macOS adds are left out. Raises TableError if it is damaged, has a password, is empty, has two
-    files of one name, or more than `max_bytes` unpacked.
-    """
-    if not zipfile.is_zipfile(path):
-        return None
-    found: dict[str, bytes] = {}
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if any(name.startswith(("xl/", "[Content_Types]")) or name == "mimetype" for name in archive.namelist()):
-                return None
-            left = max_bytes
-            for member in archive.infolist():
-                name = Path(member.filename).name
-                if member.is_dir() or name.startswith(".") or member.filename.startswith("__MACOSX"):
-                    continue
-                if name in found:
-                    raise whole_file_error(file, "same_name", f"two files in it are called “{shorten(name)}”.")
-                with archive.open(member) as handle:
-                    found[name] = handle.read(left + 1)
-                left -= len(found[name])
-                if left < 0:
-                    message = f"unpacked it has more than {max_bytes / 1e6:,.0f} MB. Give fewer files at once."
-                    raise whole_file_error(file, "too_large", message)
-    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, EOFError, ValueError):
-        message = "the archive is damaged, or has a password. Pack the files again, without one."
-        raise whole_file_error(file, "corrupt", message) from None
-    if not found:
-        raise whole_file_error(file, "empty_file", "there is no file in this archive.")
-    return found
 
 
 def the_only_table(files: Files) -> str:

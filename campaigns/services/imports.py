@@ -19,7 +19,7 @@ from campaigns.importing.appraise import Batch, check_screen, is_batch, read_bat
 from campaigns.importing.contents import Contents, notices_of
 from campaigns.importing.guessing import guess_layout
 from campaigns.importing.layout import APPRAISE, MAX_COLUMNS, FileLayout, check_layout, missing_fields
-from campaigns.importing.line_by_line import Files, read_archive, the_only_table, write_table
+from campaigns.importing.line_by_line import the_only_table, write_table
 from campaigns.importing.nested import find_list, write_unfolded
 from campaigns.importing.tables import read_contents
 from campaigns.models import Campaign, Deletion, Upload
@@ -31,6 +31,7 @@ from evalsite.jobs.files import delete_on_commit
 from evalsite.jobs.handlers import enqueue
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, Problem, TableError, lines_if_windows, preview
+from evalsite.lib.tables.archives import read_archive, unpack
 from evalsite.lib.tables.errors import whole_file_error
 
 Mode = Literal["replace", "add"]
@@ -80,7 +81,9 @@ def _as_table(folder: Path, uploads: Sequence[UploadedFile]) -> tuple[Path, str]
         for chunk in uploads[0].chunks(_CHUNK):
             copy.write(chunk)
     made, limit = folder / "made", settings.MAX_UPLOAD_MB * 2**20
-    files: Files | None = read_archive(path, name, limit)
+    files = read_archive(path, name, limit)
+    if files is None:
+        path, name = unpack(path, folder, name, limit)
     if len(uploads) > 1:
         if files is not None:
             raise whole_file_error(name, "mixed_files", "this is an archive. Give it alone.")

@@ -16,7 +16,7 @@ from evalsite.lib.tables.errors import Problem, TableError, shorten, whole_file_
 
 Format = Literal["delimited", "jsonl", "xlsx", "parquet"]
 READABLE = "CSV, TSV, JSON Lines, a JSON array of objects, Excel (.xlsx) or Parquet"
-SUFFIXES = ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.xlsx,.parquet"
+SUFFIXES = ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.xlsx,.parquet,.gz,.zip"
 """Of the files that a browser offers first; what a file is follows from its content."""
 
 WINDOWS_1252: Literal["windows-1252"] = "windows-1252"
