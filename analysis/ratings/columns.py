@@ -1,9 +1,9 @@
 """The long table's columns and the names that other tools give them."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from analysis.data.layout import answer_columns
 from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT, SYSTEM, WORKER, find_columns, plain_name, without_prefix
 from evalsite.lib.tables import Preview
 
@@ -37,14 +37,6 @@ NAMES = {
     "turn": (),
 }
 """What files call each of COLUMNS."""
-
-# Numbers beside the scores of other tools' files.
-_NO_SCORES = {
-    "id", "index", "row", "n", "unnamed0", "age", "year", "date", "time", "timestamp", "start", "end", "seconds",
-    "minutes", "duration", "ms", "worktimeinseconds", "moves", "nmoves", "pastes", "focuslost", "attempt", "rank",
-    "length", "words",
-}  # fmt: skip
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
 
 
 def guess_mapping(
@@ -85,13 +77,7 @@ def further_scores(sample: Preview, mapping: ColumnMapping) -> list[str]:
 
 def _unused_numbers(sample: Preview, mapping: ColumnMapping) -> list[str]:
     used = {*columns_of(mapping)}
-    found = []
-    for place, name in enumerate(sample.columns):
-        cells = [row[place].strip() for row in sample.rows if place < len(row)]
-        is_free = name and name not in used and plain_name(name) not in _NO_SCORES
-        if is_free and any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells if cell):
-            found.append(name)
-    return found
+    return [name for name in answer_columns(sample.columns, sample.rows) if name not in used]
 
 
 def score_columns(mapping: ColumnMapping) -> list[str]:

@@ -148,8 +148,8 @@ def get_example(name: str) -> Path | None:
     return path if path.name == name and path.suffix in _EXAMPLES and path.is_file() else None
 
 
-# A script and a notebook; the guides name no other files of this folder.
-_EXAMPLES = (".py", ".ipynb")
+# A script, a notebook and ratings; guides and pages name no other files of this folder.
+_EXAMPLES = (".py", ".ipynb", ".csv")
 
 
 def slug(text: str) -> str:
