@@ -1,5 +1,6 @@
 """What stands twice, and what is missing: one rule for the files of every response method."""
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -125,3 +126,21 @@ def test_a_mean_counts_once(write, analyse) -> None:
     kept = FILES["ordinal"]
     _, said = analyse(write(kept, kept.other), protocol=kept.protocol, twice="mean")
     assert "of which the mean counts: 1" in said
+
+
+@pytest.mark.parametrize("slug", FILES)
+def test_each_language_pair_has_a_result_of_its_own(write, analyse, slug: str) -> None:
+    """Source s of en-de is not source s of en-zh: no answer stands twice, and none is pooled unless that is said."""
+    kept = FILES[slug]
+    no_test = {} if slug in ("preference", "ranking", "best_worst", "choice") else {"worker_test": "none"}
+    scale = {"scale": [0, 100]} if slug == "direct_assessment" else {}
+    options = {"protocol": kept.protocol, "format": "json", **scale, **no_test}
+    alone = json.loads(analyse(write(kept), **options)[0])
+    both = [f"{row},{pair}" for pair in ("en-de", "en-zh") for row in kept.rows]
+    path = write(kept._replace(header=f"{kept.header},language_pair", rows=tuple(both)))
+    found, said = analyse(path, **options)
+    assert json.loads(found) == {"tasks": {"en-de": alone, "en-zh": alone}}
+    assert "answers of 2 tasks" in said
+    pooled, said = analyse(path, **options, pool=True)
+    assert "tasks" not in json.loads(pooled)
+    assert "analysed as one" in said
