@@ -215,7 +215,7 @@ def _called(cells: Mapping[str, list[str]], role: str) -> list[str]:
 
 def _is_asked_of_each(cells: Sequence[str], sources: Sequence[str]) -> bool:
     """Return whether cells may name criteria: a few, several of which are asked about one source."""
-    pairs = set(zip(sources, cells, strict=True)) if sources else set()
+    pairs = set(zip(sources, cells, strict=False))  # a row that is too short is refused when all are read
     return len(set(cells)) <= _MOST_CRITERIA and (not pairs or len(pairs) > len(set(sources)))
 
 

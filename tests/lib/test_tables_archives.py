@@ -49,19 +49,20 @@ def test_other_files_stay_as_they_are(tmp_path: Path) -> None:
     assert unpack(tmp_path / "none.csv", tmp_path, "none.csv")[0] == tmp_path / "none.csv"
 
 
-@pytest.mark.parametrize(
-    ("content", "code"),
-    [
-        (gzip.compress(CONTENT * 1000)[:-20], "corrupt"),
-        (gzip.compress(CONTENT)[:10] + b"nonsense", "corrupt"),
-        (gzip.compress(b"0" * (1 << 21)), "too_large"),
-        (zipped(a=b"0" * (1 << 21)), "too_large"),
-        (zipped(**{"a.csv": CONTENT, "b.csv": CONTENT}), "archive"),
-        (zipped(**{"x/a.csv": CONTENT, "y/a.csv": CONTENT}), "same_name"),
-        (zipped(**{"__MACOSX/a.csv": CONTENT}), "empty_file"),
-    ],
-)
-def test_archives_that_cannot_be_read_are_refused(tmp_path: Path, content: bytes, code: str) -> None:
+REFUSED = {
+    "cut short": (gzip.compress(CONTENT * 1000)[:-20], "corrupt"),
+    "damaged": (gzip.compress(CONTENT)[:10] + b"nonsense", "corrupt"),
+    "gzip of too much": (gzip.compress(b"0" * (1 << 21)), "too_large"),
+    "zip of too much": (zipped(a=b"0" * (1 << 21)), "too_large"),
+    "several": (zipped(**{"a.csv": CONTENT, "b.csv": CONTENT}), "archive"),
+    "same name": (zipped(**{"x/a.csv": CONTENT, "y/a.csv": CONTENT}), "same_name"),
+    "none": (zipped(**{"__MACOSX/a.csv": CONTENT}), "empty_file"),
+}
+
+
+@pytest.mark.parametrize("which", REFUSED)
+def test_archives_that_cannot_be_read_are_refused(tmp_path: Path, which: str) -> None:
+    content, code = REFUSED[which]
     path = tmp_path / "packed"
     path.write_bytes(content)
     (tmp_path / "out").mkdir()

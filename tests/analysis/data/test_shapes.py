@@ -16,6 +16,7 @@ from analysis.data.choices import Choices
 from analysis.data.layout import Shape, find_layout
 from analysis.data.values import is_number, read_values
 from analysis.plain_scores.loading import NAMES, PlainScores, load_plain_scores
+from evalsite.lib.tables import TableError
 
 AGREEMENT = ("Strongly disagree", "Disagree", "Neither agree nor disagree", "Agree", "Strongly agree")
 GERMAN = ("sehr schlecht", "schlecht", "mittel", "gut", "sehr gut")
@@ -180,6 +181,14 @@ def test_a_shape_that_somebody_names_goes_before_what_is_guessed() -> None:
     assert find_layout(columns, rows, NAMES, can_read=is_number).shape is Shape.CRITERIA
     said = find_layout(columns, rows, NAMES, can_read=is_number, shape="systems")
     assert [dict(each.says) for each in said.answers] == [{"system": "precision"}, {"system": "recall"}]
+
+
+def test_short_rows_are_refused_by_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "short.csv"
+    path.write_text("worker,item,system,question,answer\nw,1,A,fluency,2\nw,1\nw,1,A,clarity,3\n")
+    with pytest.raises(TableError) as refused:
+        read(path)
+    assert [(problem.row, problem.code) for problem in refused.value.problems] == [(3, "ragged_row")]
 
 
 def test_ids_are_one_whatever_nobody_sees(tmp_path: Path) -> None:
