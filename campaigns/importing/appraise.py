@@ -42,7 +42,10 @@ _KINDS = {"TGT": Kind.ORDINARY, "BAD": Kind.DEGRADED, "REF": Kind.REFERENCE, "CH
 _TEXTS = ("sourceText", "targetText")
 _IDS = ("itemID", "sourceID", "targetID")
 _HEAD = 1 << 16
-_BEGINNING = re.compile(rb'(\xef\xbb\xbf)?\s*\[\s*\{\s*"(items|task)"\s*:')
+_BEGINNING = re.compile(rb'(\xef\xbb\xbf)?\s*\[\s*\{\s*("items"\s*:|"task"\s*:\s*\{)')
+# A table of JSON may have a list of objects called “items”, too.
+_OBJECTS = re.compile(rb'"items"\s*:\s*\[\s*\{\s*"')
+_OF_ITEMS = re.compile(rb'"(itemID|itemType|sourceID|sourceText|targetID|targetText)"')
 # NUL and halves of surrogate pairs: no database stores them.
 _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 # `document#system#bad1`; some names of documents have `_#_` in them.
@@ -62,7 +65,8 @@ class Batch:
 def is_batch(path: str | Path) -> bool:
     """Tell by its beginning whether a file may hold Appraise's batches."""
     with Path(path).open("rb") as handle:
-        return _BEGINNING.match(handle.read(_HEAD)) is not None
+        head = handle.read(_HEAD)
+    return bool(_BEGINNING.match(head)) and (not _OBJECTS.search(head) or bool(_OF_ITEMS.search(head)))
 
 
 def check_screen(screen: Screen) -> None:

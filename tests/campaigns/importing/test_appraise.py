@@ -162,7 +162,18 @@ def test_what_is_no_batch_is_refused(tmp_path: Path, text: str) -> None:
     assert refusal(path)
 
 
-@pytest.mark.parametrize("text", ['[{"a": 1}]', '{"items": []}', "[1]", "a,b\n", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"a": 1}]',
+        '{"items": []}',
+        "[1]",
+        "a,b\n",
+        "",
+        '[{"task": "summarise", "source": "Text"}]',
+        '[{"items": [{"system": "alder", "output": "Out"}], "source": "Text"}]',
+    ],
+)
 def test_other_files_are_not_taken_for_batches(tmp_path: Path, text: str) -> None:
     path = tmp_path / "other"
     path.write_text(text)
