@@ -78,16 +78,21 @@ def _refused(status: int, code: str, message: str, *, retry_after_s: int | None 
     return RefusedError(DomainError(code, message), status, retry_after_s=retry_after_s)
 
 
+def _hash_of(file: UploadedFile) -> str:
+    content = hashlib.sha256()
+    for chunk in file.chunks():
+        content.update(chunk)
+    file.seek(0)
+    return content.hexdigest()
+
+
 def _digest(request: ApiRequest, shows_names: bool) -> str:
     """Return a hash of what is requested."""
     digest = hashlib.sha256(f"{request.method} {request.get_full_path()} {shows_names}\n".encode())
     files: dict[str, list[Any]] = {}
-    for name, file in request.FILES.items():
-        content = hashlib.sha256()
-        for chunk in file.chunks():
-            content.update(chunk)
-        file.seek(0)
-        files[name] = [file.name, content.hexdigest()]
+    for name, sent in request.FILES.lists():
+        found = [[file.name, _hash_of(file)] for file in sent]
+        files[name] = found[0] if len(found) == 1 else found
     data = request.data
     if request.FILES:
         data = {name: value for name, value in data.items() if not isinstance(value, UploadedFile)}

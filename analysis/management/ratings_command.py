@@ -134,8 +134,8 @@ class RatingsCommand(BaseCommand, ABC):
     def handle(self, *args: Any, **options: Any) -> None:
         """Run; exit 1 with a plain message if anything is wrong with the input."""
         with TemporaryDirectory(prefix="responses-") as folder, _explained(options):
-            paths = [unpack(path, Path(folder), path.name)[0] for path in options["ratings"]]
-            options["ratings"], *options["more"] = paths
+            if given := options.get("ratings"):  # plans are made without
+                options["ratings"], *options["more"] = (unpack(each, Path(folder), each.name)[0] for each in given)
             self.run(options)
 
     def file_of(self, path: Path, options: dict[str, Any], extras: Mapping[str, Any]) -> ResponsesFile:

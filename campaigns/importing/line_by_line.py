@@ -63,7 +63,7 @@ def write_table(files: Files, file: str, stream: IO[str]) -> None:
 
 
 def _role(name: str) -> str:
-    parts = set(re.split(r"[\W_]+", Path(name).name.casefold()))
+    parts = {re.sub(r"[\d_-]+$", "", part) for part in Path(name).name.casefold().split(".")}
     return next((role for role, names in _NAMES.items() if parts & names), "")
 
 

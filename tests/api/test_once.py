@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 from django.conf import settings as site_settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
+from django.test.client import MULTIPART_CONTENT
 from pytest_django import Settings
 
 from api import idempotency
@@ -91,6 +93,19 @@ def test_a_key_is_heeded_with_a_condition(api: Api, owner: User) -> None:
     assert (
         client.post(address, sent | {"name": "Short"}, headers=headers | {"Idempotency-Key": "new"}).status_code == 412
     )
+
+
+def test_a_key_is_of_every_file_that_is_sent(api: Api, owner: User) -> None:
+    """Text files of one upload have one name: another one among them is another request."""
+    campaign = create_campaign(owner=owner, protocol="da-translation")
+    address, client = f"{ROOT}{campaign.public_id}/uploads/", api(owner)
+
+    def send(text: bytes) -> int:
+        files = [SimpleUploadedFile("alder.txt", text), SimpleUploadedFile("source.txt", b"One.\n")]
+        return client.post(address, {"file": files}, MULTIPART_CONTENT, headers=KEY).status_code
+
+    assert [send(b"Eins.\n"), send(b"Eins.\n"), send(b"Uno.\n")] == [201, 201, 422]
+    assert campaign.uploads.count() == 1
 
 
 def test_every_post_takes_a_key_but_what_answers_with_a_secret_calls_the_network_or_deletes() -> None:

@@ -163,6 +163,11 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(owner: User, owner_clien
     assert response.status_code == 422 and "unpacked it has more than 1 MB" in response.text
 
 
+def test_a_system_may_be_called_like_a_role_and_more(owner: User, bring) -> None:
+    files = {"source.txt": b"a\n", "ref-lm.txt": b"b\n", "docs-gpt.txt": b"c\n", "reference_1.txt": b"d\n"}
+    assert systems_of(bring(make_campaign(owner, "da-translation"), files)) == ["docs-gpt", "ref-lm"]
+
+
 def test_an_archive_of_one_table_is_that_table(owner: User, bring) -> None:
     table = b"id,source,system,output\n1,Eins.,alder,One.\n1,Eins.,elm,Won.\n"
     campaign = bring(make_campaign(owner, "da-translation"), zipped({"outputs.csv": table}))
