@@ -24,6 +24,7 @@ _ITEMS = {"source", "seg_id", "document", "doc", "position", "page", "turn"}
 # Zero-width spaces and joiners, marks of direction and byte order, soft hyphens: nobody sees them.
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 _MANY = 3
+_ORDINARY = {"", "ordinary"}
 
 
 def clean_ids(called: Mapping[str, str], table: Table) -> Table:
@@ -82,8 +83,15 @@ def settle_twice(
     if n == key.size:
         return table
     earlier = first_rows(key, n)[key]
-    copies = _copies(key, n, table, values, read_others)
-    table_left, left = table, np.setdiff1d(np.flatnonzero(earlier != np.arange(key.size)), copies)
+    # Repeats and degraded items are given again by design: whether they agree is another question.
+    again = _ordinary(called, table)
+    copies = np.intersect1d(_copies(key, n, table, values, read_others), again)
+    table_left, left = (
+        table,
+        np.intersect1d(np.setdiff1d(np.flatnonzero(earlier != np.arange(key.size)), copies), again),
+    )
+    if not copies.size and not left.size:
+        return table
     dropped = copies
     if left.size and not choices.twice:
         same = listed([name for name in called if called[name] in keys])
@@ -99,8 +107,9 @@ def settle_twice(
         )
         return table
     if left.size:
-        is_left = np.isin(np.arange(key.size), copies, invert=True)
-        table_left, dropped = _settled(table, values, key, n, is_left, choices.twice)
+        is_left = np.isin(np.arange(key.size), np.setdiff1d(again, copies))
+        table_left, more = _settled(table, values, key, n, is_left, choices.twice)
+        dropped = np.union1d(copies, more)
     warnings = [*table_left.warnings]
     if copies.size:
         message = f"Exact copies of another row, which count once: {copies.size:,}."
@@ -110,6 +119,15 @@ def settle_twice(
         warnings.append(TableWarning("twice", message))
     kept = np.setdiff1d(np.arange(key.size), dropped)
     return replace(table_left, warnings=warnings).take(kept)
+
+
+def _ordinary(called: Mapping[str, str], table: Table) -> Rows:
+    """Return the rows of items that are no copies of others, for quality control."""
+    if "kind" not in called or called["kind"] not in table.text:
+        return np.arange(table.n_rows)
+    kind = table.text[called["kind"]]
+    is_ordinary = np.array([label.casefold() in _ORDINARY for label in kind.labels], bool)
+    return np.flatnonzero(is_ordinary[kind.codes])
 
 
 def _part(table: Table, own: str) -> tuple[NDArray[np.integer], int]:
@@ -139,14 +157,14 @@ def _settled(
     """Return the table with the answers that count, and the rows that go."""
     rows = np.flatnonzero(is_left)
     if twice == Twice.LAST:
-        last = np.empty(n, np.int64)
+        last = np.full(n, -1)
         last[key[rows]] = rows
-        return table, np.setdiff1d(np.arange(key.size), last)
-    first = np.empty(n, np.int64)
+        return table, np.setdiff1d(rows, last)
+    first = np.full(n, -1)
     first[key[rows[::-1]]] = rows[::-1]
     if twice == Twice.MEAN:
         table = _with_means(table, values, key, n, rows)
-    return table, np.setdiff1d(np.arange(key.size), first)
+    return table, np.setdiff1d(rows, first)
 
 
 def _with_means(table: Table, values: Collection[str], key: Rows, n: int, rows: Rows) -> Table:
