@@ -168,15 +168,16 @@ def _settled(
 
 
 def _with_means(table: Table, values: Collection[str], key: Rows, n: int, rows: Rows) -> Table:
-    """Return the table with the mean of its key's answers in each row."""
+    """Return the table in which each of `rows` has the mean of the answers of its key among them."""
     numbers, text = dict(table.numbers), dict(table.text)
+    n_answers = np.bincount(key[rows], minlength=n)
     for own in values:
-        given = numbers[own] if own in numbers else _as_numbers(text[own], own)
-        means = np.bincount(key[rows], given[rows], minlength=n) / np.maximum(np.bincount(key[rows], minlength=n), 1)
+        given = numbers[own].copy() if own in numbers else _as_numbers(text[own], own)
+        given[rows] = np.bincount(key[rows], given[rows], minlength=n)[key[rows]] / n_answers[key[rows]]
         if own in numbers:
-            numbers[own] = means[key]
+            numbers[own] = given
         else:
-            labels, codes = np.unique(means[key], return_inverse=True)
+            labels, codes = np.unique(given, return_inverse=True)
             text[own] = TextColumn(codes.astype(np.int32), [f"{label:.17g}" for label in labels])
     return replace(table, numbers=numbers, text=text)
 

@@ -24,10 +24,11 @@ def load_human_scores(path: Path, choices: Choices) -> SegmentScores:
     Raises TableError.
     """
     encoding = if_windows(path, choices.encoding)
-    beginning, nested = beginning_of(path, is_number, encoding)
-    layout = look_at(beginning, NAMES, choices, Scores(is_number))
-    if nested is None and layout.shape is Shape.LONG and "worker" not in layout.roles and not find_made(path):
-        return load_segment_scores(path, has_metrics=False, encoding=encoding)
+    if not find_made(path, encoding=encoding, columns=choices.columns, items=choices.items):
+        beginning, nested = beginning_of(path, is_number, encoding)
+        layout = look_at(beginning, NAMES, choices, Scores(is_number))
+        if nested is None and layout.shape is Shape.LONG and "worker" not in layout.roles:
+            return load_segment_scores(path, has_metrics=False, encoding=encoding)
     data = load_plain_scores(path, _as_number, "a number", criterion="score", choices=choices)
     n_systems = len(data.systems)
     key, n = dense_ranks(data.segment * n_systems + data.system, len(data.documents) * len(data.sources) * n_systems)

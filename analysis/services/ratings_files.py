@@ -59,14 +59,10 @@ def upload_ratings(
     Raises TableError if it is not a table at all, another tool's that cannot be read, or has answers that stand twice,
     and DomainError for choices that it cannot have; nothing is kept then. The rows of a table are checked by the run.
     """
-    name = Path(upload.name or "ratings").name
     with tempfile.TemporaryDirectory(prefix="ratings-") as folder:
-        path, sha256 = _copy(upload, Path(folder, "file", name[-_LONGEST_NAME:]))
-        path, name = unpack(path, Path(folder), name, django_settings.MAX_UPLOAD_MB * 2**20)
-        beside = _copy(items, Path(folder, "items", Path(items.name or "items").name))[0] if items else None
-        others = [
-            _copy(each, Path(folder, f"more-{n}", Path(each.name or "more").name))[0] for n, each in enumerate(more)
-        ]
+        path, name, sha256 = _unpacked(upload, Path(folder, "file"))
+        beside = _unpacked(items, Path(folder, "items"))[0] if items else None
+        others = [_unpacked(each, Path(folder, f"more-{n}"))[0] for n, each in enumerate(more)]
         title = title.strip() or Path(name).stem
         choices = Choices(items=beside, more=tuple(others), **{"splits_tasks": True, **said})
         about = {"tool": "", "name": name, "sha256": sha256, "columns": dict(choices.columns)}
@@ -123,15 +119,16 @@ def _read_scores(path: Path, choices: Choices) -> tuple[list[LongTable], bool]:
     return tables, is_usual and len(tables) == 1
 
 
-def _copy(upload: UploadedFile, path: Path) -> tuple[Path, str]:
-    """Write an upload to a path; return the path and the SHA-256."""
-    digest = hashlib.sha256()
-    path.parent.mkdir(exist_ok=True)
+def _unpacked(upload: UploadedFile, folder: Path) -> tuple[Path, str, str]:
+    """Write an upload into a new folder; return path and name of what it holds, and the SHA-256 of what was sent."""
+    folder.mkdir()
+    name, digest = Path(upload.name or "ratings").name, hashlib.sha256()
+    path = folder / name[-_LONGEST_NAME:]
     with path.open("wb") as copy:
         for chunk in upload.chunks(_CHUNK):
             digest.update(chunk)
             copy.write(chunk)
-    return path, digest.hexdigest()
+    return *unpack(path, folder, name, django_settings.MAX_UPLOAD_MB * 2**20), digest.hexdigest()
 
 
 class _Table(NamedTuple):

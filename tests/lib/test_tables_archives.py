@@ -38,7 +38,7 @@ def test_what_was_packed_is_unpacked(tmp_path_factory: pytest.TempPathFactory, c
         out.mkdir()
         found, called = unpack(path, out, name)
         assert (found.read_bytes(), called) == (content, "x.csv")
-        assert found.parent == out
+        assert found.parent.parent == out
 
 
 def test_other_files_stay_as_they_are(tmp_path: Path) -> None:
@@ -73,4 +73,16 @@ def test_a_path_in_a_zip_is_no_path_on_the_disk(tmp_path: Path) -> None:
     path, out = tmp_path / "x.zip", tmp_path / "out"
     path.write_bytes(zipped(**{"../../outside.csv": CONTENT}))
     out.mkdir()
-    assert unpack(path, out, "x.zip")[0] == out / "outside.csv"
+    found, name = unpack(path, out, "x.zip")
+    assert (found.parent.parent, name) == (out, "outside.csv")
+
+
+def test_packed_files_of_one_name_stay_apart(tmp_path: Path) -> None:
+    found = []
+    for place in ("ann", "bob"):
+        path = tmp_path / place / "user_state.json.gz"
+        path.parent.mkdir()
+        path.write_bytes(gzip.compress(place.encode()))
+        found.append(unpack(path, tmp_path, path.name))
+    assert [path.read_bytes() for path, _ in found] == [b"ann", b"bob"]
+    assert {name for _, name in found} == {"user_state.json"}

@@ -144,3 +144,16 @@ def test_each_language_pair_has_a_result_of_its_own(write, analyse, slug: str) -
     pooled, said = analyse(path, **options, pool=True)
     assert "tasks" not in json.loads(pooled)
     assert "analysed as one" in said
+
+
+def test_a_mean_changes_no_degraded_item(write, analyse) -> None:
+    """Quality-control items are given once more by design: they keep their scores, whatever else stands twice."""
+    kept = FILES["ordinal"]
+    rows = [f"{row},ordinary" for row in kept.rows] + ["w,s,A,1,degraded", "w,t,A,1,degraded"]
+    with_kinds = kept._replace(header=f"{kept.header},kind", rows=tuple(rows))
+    options = {"protocol": kept.protocol, "format": "json"}
+    once = json.loads(analyse(write(with_kinds), **options)[0])
+    again = json.loads(analyse(write(with_kinds, f"{kept.rows[0][:-1]}5,ordinary"), **options, twice="mean")[0])
+    assert again == once, "the same answer twice, and its mean"
+    changed = json.loads(analyse(write(with_kinds, f"{kept.rows[1][:-1]}1,ordinary"), **options, twice="mean")[0])
+    assert changed["workers"] == once["workers"], "verdicts are of degraded items as they were given"

@@ -29,7 +29,7 @@ class _Tool(Protocol):
 
 
 _TOOLS: tuple[_Tool, ...] = (appraise_scores, label_studio, potato, mturk)
-_LONGEST_BEGINNING = 1 << 22
+_LONGEST_BEGINNING, _LONGEST_OBJECT = 1 << 22, 1 << 26
 
 
 def read_made(
@@ -118,11 +118,18 @@ def _first_object(path: Path) -> Mapping[str, object]:
     """Return the first object of a file, without reading more than the beginning of the file if that is enough."""
     with path.open(encoding="utf-8-sig", errors="replace") as handle:
         text = handle.read(_LONGEST_BEGINNING).lstrip().removeprefix("[").lstrip()
+        first = _object_in(text)
+        # A file that is one object, as the state of an annotator is, may be long.
+        return first if first is not None else _object_in(text + handle.read(_LONGEST_OBJECT)) or {}
+
+
+def _object_in(text: str) -> dict[str, object] | None:
+    """Return the object with which a text begins; None if there is none."""
     try:
         found, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _first_rows(source: Source) -> list[list[str]]:

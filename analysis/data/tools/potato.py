@@ -10,7 +10,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from analysis.data.tools.items import Items, Mark
@@ -39,17 +39,17 @@ def is_file(beginning: Beginning) -> bool:
 
 
 def read(beginning: Beginning) -> Made:
-    """Return the answers and marks of a file."""
+    """Return the answers and marks of a file, and of further ones of other annotators."""
     made = Made(beginning.file, TOOL)
-    rows = list(_rows(beginning, made))
+    more = (replace(beginning, path=path, file=path.name) for path in beginning.more)
+    rows = [row for each in (beginning, *more) for row in _rows(each, made)]
     extra = _items(beginning)
     columns = dict.fromkeys(name for _, row in rows for name in as_dict(row.get("data")))
     columns |= dict.fromkeys(name for each in extra.values() for name in each)
     items = Items.of(made, [*columns, "displayed_text"], {"target": "displayed_text", **beginning.columns})
     has_marks = any(_spans(row) for _, row in rows)
     for number, row in rows:
-        worker = next((text for name in _USERS if (text := as_text(row.get(name)))), "") or _folder(beginning, made)
-        task = next((text for name in _IDS if (text := as_text(row.get(name)))), "")
+        worker, task = row["user"], next((text for name in _IDS if (text := as_text(row.get(name)))), "")
         if not worker or not task:
             column = "instance_id" if worker else "user"
             made.refuse(number, column, "no_label", f"the row has no {column}. Add it, or delete the row.")
@@ -78,20 +78,27 @@ def _folder(beginning: Beginning, made: Made) -> str:
 
 
 def _rows(beginning: Beginning, made: Made) -> Iterator[tuple[int, Record]]:
-    """Yield each annotated item with its number, as in JSON Lines; what is not Potato's own is in `data`."""
-    if _STATE in (beginning.record or {}):
-        for path in (beginning.path, *beginning.more):
-            yield from _of_state(path, beginning.file if path == beginning.path else path.name, made)
-        return
-    if beginning.record is not None:
-        for number, record in read_records(beginning.path, beginning.file):
-            if not isinstance(record.get("label_annotations"), dict):
-                message = "there are no label_annotations. Export the annotations again."
-                made.refuse(number, "label_annotations", "no_annotations", message)
-                continue
-            data = as_dict(record.get("data")) | {k: v for k, v in record.items() if k not in _OWN and k != "data"}
-            yield number, record | {"data": data}
-        return
+    """Yield each annotated item with its number, as in JSON Lines; who annotated is in `user`."""
+    record = beginning.record
+    read = _of_table if record is None else _of_state if _STATE in record else _of_lines
+    for number, row in read(beginning, made):
+        user = next((text for name in _USERS if (text := as_text(row.get(name)))), "") or _folder(beginning, made)
+        yield number, row | {"user": user}
+
+
+def _of_lines(beginning: Beginning, made: Made) -> Iterator[tuple[int, Record]]:
+    """Yield the lines of JSON Lines; what is not Potato's own is in `data`."""
+    for number, record in read_records(beginning.path, beginning.file):
+        if not isinstance(record.get("label_annotations"), dict):
+            message = "there are no label_annotations. Export the annotations again."
+            made.refuse(number, "label_annotations", "no_annotations", message)
+            continue
+        data = as_dict(record.get("data")) | {k: v for k, v in record.items() if k not in _OWN and k != "data"}
+        yield number, record | {"data": data}
+
+
+def _of_table(beginning: Beginning, made: Made) -> Iterator[tuple[int, Record]]:
+    """Yield the rows of a table; what is not Potato's own is in `data`."""
     for number, cells in _table(beginning, beginning.path, beginning.file):
         labels: dict[str, dict[str, str]] = defaultdict(dict)
         for name, cell in cells.items():
@@ -104,14 +111,13 @@ def _rows(beginning: Beginning, made: Made) -> Iterator[tuple[int, Record]]:
         yield number, own | {"label_annotations": labels, "data": data}
 
 
-def _of_state(path: Path, file: str, made: Made) -> Iterator[tuple[int, Record]]:
+def _of_state(beginning: Beginning, made: Made) -> Iterator[tuple[int, Record]]:
     """Yield each item that an annotator of Potato 2 has answered, numbered by its place in the order of theirs."""
-    ((_, state),) = read_records(path, file, is_one=True)
+    ((_, state),) = read_records(beginning.path, beginning.file, is_one=True)
     worker, spans = as_text(state.get("user_id")), as_dict(state.get(_STATE_SPANS))
     if not isinstance(answered := state.get(_STATE), dict):
-        made.refuse(
-            None, _STATE, "no_annotations", f"{file} has no answers. Give the user_state.json of each annotator."
-        )
+        message = f"{beginning.file} has no answers. Give the user_state.json of each annotator."
+        made.refuse(None, _STATE, "no_annotations", message)
         return
     for number, (task, pairs) in enumerate(answered.items(), start=1):
         labels: dict[str, Record] = defaultdict(dict)

@@ -1,6 +1,7 @@
 """Files that come packed: one in .gz, one or several in .zip. Paths in a zip are never paths on the disk."""
 
 import gzip
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ _GZIP, _CHUNK = b"\x1f\x8b", 1 << 20
 
 
 def unpack(path: Path, folder: Path, file: str, max_bytes: int = MOST_BYTES) -> tuple[Path, str]:
-    """Return the only file in a .gz or .zip, unpacked into `folder`, and its name; any other file as it is.
+    """Return the only file in a .gz or .zip, unpacked into a new folder in `folder`, and its name; others as they are.
 
     `file` is the name that the person knows. Raises TableError for an archive that is damaged, has several files, or
     more than `max_bytes` unpacked.
@@ -25,6 +26,7 @@ def unpack(path: Path, folder: Path, file: str, max_bytes: int = MOST_BYTES) -> 
         return path, file  # whoever reads it says so
     with path.open("rb") as handle:
         is_gzip = handle.read(len(_GZIP)) == _GZIP
+    folder = Path(tempfile.mkdtemp(dir=folder))  # packed files of one name stay apart
     if is_gzip:
         name = Path(file).name.removesuffix(".gz") or "unpacked"
         return _gunzip(path, folder / name, file, max_bytes), name

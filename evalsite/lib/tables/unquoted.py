@@ -25,8 +25,9 @@ def read(source: Source, columns: Sequence[str], without_codes: Collection[str] 
     if source.encoding == "utf-16":
         return None
     with source.open_text() as handle:
-        names, below = ([cell.strip() for cell in handle.readline(BLOCK_BYTES).split("\t")] for _ in range(2))
-    header = without_remark(names, len(below))
+        names = [cell.strip() for cell in handle.readline(BLOCK_BYTES).split("\t")]
+        below = next(filter(str.strip, handle), "")
+    header = without_remark(names, below.count("\t") + 1)
     places = find_columns(source.file, header, columns)
     try:
         arrow = _read_arrow(source, len(header), places)

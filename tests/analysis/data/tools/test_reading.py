@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.data.choices import Choices
-from analysis.data.tools import Wanted, read_made
+from analysis.data.tools import Wanted, find_made, read_made
 from analysis.plain_scores.loading import PlainScores, load_plain_scores
 from analysis.ratings.loading import load_ratings
 from analysis.response_methods import ResponsesFile, get_method
@@ -302,3 +302,23 @@ def test_damaged_files_are_read_or_refused_with_a_reason(name: str, tmp_path):
                 n_refused += 1
                 assert error.message
     assert n_refused > 20
+
+
+def test_every_file_of_several_annotators_is_read(tmp_path: Path) -> None:
+    content = (EXAMPLES / "potato.jsonl").read_text().splitlines()
+    alone = scores("potato.jsonl", columns={"score": "fluency"}, items=ITEMS)
+    halves = [tmp_path / name / "annotated_instances.jsonl" for name in ("ann", "bob")]
+    for path, lines in zip(halves, (content[::2], content[1::2]), strict=True):
+        path.parent.mkdir()
+        path.write_text("\n".join(lines))
+    found = scores(halves[0], columns={"score": "fluency"}, items=ITEMS, more=(halves[1],))
+    assert sorted(found.score.tolist()) == sorted(alone.score.tolist())
+    assert (found.workers, found.sources) == (alone.workers, alone.sources)
+
+
+def test_a_long_state_of_an_annotator_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "user_state.json"
+    state = {"user_id": "ann", "behaviour": "x" * (1 << 22)}
+    state["instance_id_to_label_to_value"] = {"q1": [[{"schema": "fluency", "name": "scale_4"}, "4"]]}
+    path.write_text(json.dumps(state))
+    assert find_made(path).tool == "Potato"
