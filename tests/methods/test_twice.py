@@ -1,12 +1,16 @@
 """What stands twice, and what is missing: one rule for the files of every response method."""
 
 import json
+from math import nan
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from django.core.management import CommandError
 
+from analysis.data.choices import Choices
+from analysis.data.values import is_number
+from analysis.plain_scores.loading import load_plain_scores
 from analysis.response_methods import list_response_methods
 from evalsite.lib.errors import DomainError
 
@@ -146,14 +150,15 @@ def test_each_language_pair_has_a_result_of_its_own(write, analyse, slug: str) -
     assert "analysed as one" in said
 
 
-def test_a_mean_changes_no_degraded_item(write, analyse) -> None:
-    """Quality-control items are given once more by design: they keep their scores, whatever else stands twice."""
-    kept = FILES["ordinal"]
-    rows = [f"{row},ordinary" for row in kept.rows] + ["w,s,A,1,degraded", "w,t,A,1,degraded"]
-    with_kinds = kept._replace(header=f"{kept.header},kind", rows=tuple(rows))
-    options = {"protocol": kept.protocol, "format": "json"}
-    once = json.loads(analyse(write(with_kinds), **options)[0])
-    again = json.loads(analyse(write(with_kinds, f"{kept.rows[0][:-1]}5,ordinary"), **options, twice="mean")[0])
-    assert again == once, "the same answer twice, and its mean"
-    changed = json.loads(analyse(write(with_kinds, f"{kept.rows[1][:-1]}1,ordinary"), **options, twice="mean")[0])
-    assert changed["workers"] == once["workers"], "verdicts are of degraded items as they were given"
+def _level(cell: str) -> float:
+    return float(cell) if is_number(cell) else nan
+
+
+def test_a_mean_changes_no_other_score(tmp_path: Path) -> None:
+    """Degraded items and repeats are given once more by design: they keep their scores, whatever else stands twice."""
+    path = tmp_path / "kinds.csv"
+    rows = ["w,s,A,5,ordinary", "w,s,A,2,degraded", "w,s,A,4,repeat", "w,s,A,3,repeat", "w,s,A,1,ordinary", "w,t,A,4,"]
+    path.write_text("\n".join(["worker,source,system,score,kind", *rows]))
+    choices = Choices(twice="mean")
+    data = load_plain_scores(path, _level, "a level", criterion="score", choices=choices, with_degraded=True)
+    assert data.score.tolist() == [3, 2, 4, 3, 4]
