@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from analysis.data.values import MOST_LEVELS
 from analysis.plain_scores.loading import PlainScores
 from analysis.sections import Cell, Column, Output, Table
 from analysis.stats.agreement import categorise, fleiss_kappa, intraclass_correlation
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 N_BINS = 5
 """Categories into which scores are put for Fleiss' κ, if nothing else is said."""
-_MOST_LEVELS = 11
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def measure_scores(
     used = (data.kind == Kind.ORDINARY) & counts[data.worker]
     output = data.segment * len(data.systems) + data.system
     levels, category = np.unique(data.score, return_inverse=True)
-    if levels.size > _MOST_LEVELS:
+    if levels.size > MOST_LEVELS:
         category = categorise(data.score, n_bins)
     shared = {
         name: _Shared(data.score, data.score, category, output, data.worker).take(
@@ -96,7 +96,7 @@ def measure_scores(
         for code, name in enumerate(data.criteria)
     }
     test = {"preset": judged.preset, "alpha": judged.alpha}
-    n_bins = n_bins if levels.size > _MOST_LEVELS else int(levels.size)
+    n_bins = n_bins if levels.size > MOST_LEVELS else int(levels.size)
     return _measured(shared, protocol, test, everybody=everybody, n_bins=n_bins)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from analysis.data.choices import Choices
 from analysis.data.reading import Scores, beginning_of, look_at, read_layout, relabel
 from analysis.data.tools import Wanted, find_made
-from analysis.data.values import is_number
+from analysis.data.values import are_levels, is_number
 from analysis.plain_scores.loading import NAMES
 from analysis.response_methods import get_method
 from analysis.settings import CUSTOM, AnalysisSettings, custom_settings, from_protocol
@@ -17,9 +17,7 @@ from campaigns.design.worker_test import NO_TEST
 from campaigns.protocols import list_protocols
 from evalsite.lib.tables import CellProblems, Table, if_windows
 
-MOST_LEVELS = 11
-"""More different scores than these are on a long scale."""
-LEVELS = "likert"
+_LEVELS = "likert"
 _OF_TOOLS = {Wanted.SPANS: "mqm", Wanted.VOTES: "preference"}
 
 
@@ -51,8 +49,8 @@ def _of_scores(table: Table, called: dict[str, str], choices: Choices) -> Analys
     """Return the settings for scores: levels, or of one's own with the criteria of the file."""
     column = relabel({"score": table.text[called["score"]]}, choices, is_number)[0]["score"]
     values = np.array([float(label) for label in column.labels if is_number(label)])
-    if values.size <= MOST_LEVELS and (2 * values == np.rint(2 * values)).all():
-        return from_protocol(LEVELS)
+    if are_levels(values):
+        return from_protocol(_LEVELS)
     criteria = table.text[called["criterion"]].labels if "criterion" in called else []
     settings = custom_settings(sorted(criteria))
     kinds = table.text[called["kind"]].labels if "kind" in called else []

@@ -2,6 +2,7 @@
 
 import gc
 import ipaddress
+import json
 import os
 import random
 import socket
@@ -271,6 +272,22 @@ def shared_data() -> Path:
     beside = Path(__file__).resolve().parents[1].parent / "shared" / "data"
     folder = Path(os.environ.get("EVALSITE_SHARED_DATA") or beside)
     return folder if folder.is_dir() else services.missing("EVALSITE_SHARED_DATA, the folder of real ratings,")
+
+
+@pytest.fixture(scope="session")
+def cases(shared_data: Path) -> Path:
+    """Return the folder of files as people have them; the project has files of the same kinds, which tests write."""
+    folder = shared_data.parent / "cases"
+    if not folder.is_dir():
+        pytest.skip("the files as people have them are not beside the real ratings")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def expected(cases: Path) -> dict[str, Any]:
+    """Return what is right for each of these files, worked out apart from the project."""
+    found: dict[str, Any] = json.loads((cases / "expected.json").read_text())
+    return found
 
 
 @pytest.fixture(scope="session")

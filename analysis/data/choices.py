@@ -25,7 +25,7 @@ class Choices:
     `layout.SHAPES`. `words`: the words of answers, lowest first. `missing`: further words of cells without an answer.
     `twice`: what to do with answers that stand twice; "" refuses them. `by`: the columns that say the task of a row.
     `task`: the task whose rows are read; None: all, unless `splits_tasks`: then a file of several raises
-    `tasks.SeveralTasksError`. `tell` is told how the file was read.
+    `tasks.SeveralTasksError`. `tell` is called with how the file was read.
     """
 
     encoding: str | None = None

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from analysis.data.values import are_levels
 from analysis.ratings.coding import combined
 from analysis.stats.codes import dense_ranks
 from evalsite.lib.tables import Table, TextColumn
 from evalsite.lib.words import counted
 
-_MOST_LEVELS = 11
 _ITEM = ("document", "doc", "doc_id", "source", "seg_id", "turn")
 _SYSTEMS = ("system", "system_a", "system_b")
 
@@ -21,7 +21,7 @@ class Reading:
     """How a file was read.
 
     `shape`: what its rows and columns are, in words. `columns`: the file's column of each thing that was found. `said`:
-    what was guessed or left out, a sentence each. `n_missing`: cells without an answer.
+    what was guessed or left out, a sentence each. `sentence`: who judged what, with which scores, and what is missing.
     """
 
     file: str
@@ -47,7 +47,8 @@ def describe(
 ) -> Reading:
     """Return how a table of one answer a row was read.
 
-    `called`: the column of each role; `answers`: the roles of what was answered; `shape`: the file's, in words.
+    `called`: the column of each role; `answers`: the roles of what was answered; `shape`: the file's, in words;
+    `n_missing`: cells without an answer, which are no rows of the table.
     """
     return Reading(
         table.file,
@@ -97,5 +98,4 @@ def _range(scores: Sequence[str], table: Table) -> str:
     if not values.size:
         return ""
     low, high = values.min(), values.max()
-    are_levels = bool((2 * values == np.rint(2 * values)).all()) and np.unique(values).size <= _MOST_LEVELS
-    return f" with levels {low:g} to {high:g}" if are_levels else f" with scores from {low:g} to {high:g}"
+    return f" with levels {low:g} to {high:g}" if are_levels(values) else f" with scores from {low:g} to {high:g}"

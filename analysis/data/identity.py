@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from analysis.data.choices import Choices, Twice
 from analysis.ratings.coding import combined, first_rows
 from analysis.stats.codes import dense_ranks
+from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import CellProblems, Table, TableWarning, TextColumn
 from evalsite.lib.tables.errors import listing, shorten
@@ -24,7 +25,7 @@ _ITEMS = {"source", "seg_id", "document", "doc", "position", "page", "turn"}
 # Zero-width spaces and joiners, marks of direction and byte order, soft hyphens: nobody sees them.
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 _MANY = 3
-_ORDINARY = {"", "ordinary"}
+_ORDINARY = {"", Kind.ORDINARY.name.lower()}
 
 
 def clean_ids(called: Mapping[str, str], table: Table) -> Table:
@@ -61,7 +62,7 @@ def settle_twice(
     problems: CellProblems,
     read_others: Callable[[Sequence[str]], Table] | None = None,
 ) -> Table:
-    """Return the table with each answer once: one rule for files of every kind of response.
+    """Return the table with each answer to an ordinary item once: one rule for files of every kind of response.
 
     Two rows are of the same answer if all columns of text that were read agree but for those of `answers`. An exact
     copy of a row counts once, and is counted in a warning. Others are added to `problems`, unless `choices.twice` says
@@ -71,6 +72,9 @@ def settle_twice(
     ----------
     called : the column of each role.
     answers : roles of what was answered.
+    table : one answer a row; its rows stay in their order.
+    choices : which answer counts, `twice`.
+    problems : gathers the rows that are refused; then the table is returned as it is.
     read_others : reads other columns of the file, in which exact copies agree, too; None where there are none.
 
     Raises DomainError `bad_twice` for the mean of answers that are no numbers.
@@ -86,13 +90,10 @@ def settle_twice(
     # Repeats and degraded items are given again by design: whether they agree is another question.
     again = _ordinary(called, table)
     copies = np.intersect1d(_copies(key, n, table, values, read_others), again)
-    table_left, left = (
-        table,
-        np.intersect1d(np.setdiff1d(np.flatnonzero(earlier != np.arange(key.size)), copies), again),
-    )
-    if not copies.size and not left.size:
+    later = np.intersect1d(np.flatnonzero(earlier != np.arange(key.size)), again)
+    table_left, left, dropped = table, np.setdiff1d(later, copies), copies
+    if not later.size:
         return table
-    dropped = copies
     if left.size and not choices.twice:
         same = listed([name for name in called if called[name] in keys])
         problems.add(

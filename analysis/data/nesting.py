@@ -17,7 +17,7 @@ Object = Mapping[str, object]
 Cells = dict[str, str]
 
 PLACE = "rater"
-"""The column of raters that have no names, and are told apart by their place."""
+"""The column of raters that have no names: their places in the lists."""
 _LOOKED_AT = 50
 _WORKERS = {plain_name(name) for name in ("worker", *WORKER)}
 
@@ -37,7 +37,7 @@ def read_nested(path: Path, can_read: CanRead, name: str | None = None, max_byte
     try:
         beginning = [record for _, record in islice(read_objects(source), _LOOKED_AT)]
     except TableError:
-        return None  # whoever reads it next says so
+        return None  # the reader of tables raises it
     if not (key := next(filter(None, (_key(record, can_read) for record in beginning)), "")):
         return None
     builders: dict[str, TextBuilder] = {}

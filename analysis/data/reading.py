@@ -6,14 +6,13 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.data.choices import GUESSED, Choices
 from analysis.data.describing import Reading, describe
 from analysis.data.identity import clean_ids, settle_twice
-from analysis.data.layout import SHAPES, Layout, Shape, find_layout, unfold
+from analysis.data.layout import SHAPES, Layout, Shape, find_layout, repeated, unfold
 from analysis.data.nesting import read_nested
-from analysis.data.tasks import ALL, SeveralTasksError, Tasks, find_tasks, of_task, task_columns
+from analysis.data.tasks import ReadMore, SeveralTasksError, find_tasks, of_task, take_rows, task_columns
 from analysis.data.tools import Wanted, read_made, several_files
 from analysis.data.values import CanRead, read_values
 from analysis.ratings.finding import Names, check_chosen, find_columns, require_columns
@@ -33,11 +32,10 @@ from evalsite.lib.tables.table import text_column
 
 Read = Callable[[Path, Mapping[str, str], str | None, CellProblems], Table]
 """Reads the file's columns, by what they are called here."""
-ReadMore = Callable[[Sequence[str]], Table]
-"""Reads further columns of the rows of a table."""
 ONE_SYSTEM = "system"
 """The system of a file that names none."""
-_PREVIEWED = 200
+PREVIEWED = 200
+"""Rows by which the columns of a file are known."""
 
 
 @dataclass(frozen=True)
@@ -98,47 +96,46 @@ def read_found(
         called = find_columns(there, names, choices.columns)
         require_columns(path.name, called, needed, there)
         table = (read or _read)(path, called, encoding, problems)
-        read_more = partial(_read_more, path, encoding)
+        read_more = partial(read_further, path, encoding)
     require_columns(path.name, called, needed, table.columns)
     n_missing = 0
     if not problems.n:
         table = clean_ids(called, table)
         if scores is not None:
             n_rows = table.n_rows
-            table, rows = _with_values(called["score"], table, choices, scores.can_read)
+            table, read_more = _with_values(called["score"], table, choices, scores.can_read, read_more)
             n_missing = n_rows - table.n_rows
-            read_more = read_more and partial(read_rows, read_more, rows)
-        if tasks := tasks_of(called, table, choices, read_more):
-            table, rows = of_task(called, table, tasks, choices)
-            read_more = read_more and partial(read_rows, read_more, rows)
+        table, read_more = of_wanted_task(called, table, choices, read_more)
         table = settle_twice(called, answers, table, choices, problems, read_more)
     if choices.tell and not problems.n:
         choices.tell(describe(called, answers, table, shape=SHAPES[shape], n_missing=n_missing))
     return called, table
 
 
-def tasks_of(called: Mapping[str, str], table: Table, choices: Choices, read_more: ReadMore | None) -> Tasks | None:
-    """Return the tasks of a table's rows, by columns of the file that are read for it; None if there is one alone."""
+def of_wanted_task(
+    called: Mapping[str, str], table: Table, choices: Choices, read_more: ReadMore | None
+) -> tuple[Table, ReadMore | None]:
+    """Return the table of the wanted task, and what reads more of it; tasks are said by columns that are read for it.
+
+    Of all tasks, if none is wanted, sources are named within their task. Raises what `tasks.of_task` does.
+    """
     columns = task_columns(table.columns, list(called.values()), choices)
+    with_tasks = table
     if missing := [own for own in columns if own not in table.text]:
         if read_more is None:
-            return None
-        table = replace(table, text=table.text | read_more(missing).text)
-    return find_tasks(called, table, columns, is_said=bool(choices.by))
+            return table, None
+        with_tasks = replace(table, text=table.text | read_more(missing).text)
+    tasks = find_tasks(called, with_tasks, columns, is_said=bool(choices.by))
+    return of_task(called, table, tasks, choices, read_more) if tasks else (table, read_more)
 
 
 def _read(path: Path, called: Mapping[str, str], encoding: str | None, problems: CellProblems) -> Table:
     return read_columns(path, list(dict.fromkeys(called.values())), encoding=encoding, problems=problems)
 
 
-def read_rows(read_more: ReadMore, rows: slice | NDArray[np.int64], columns: Sequence[str]) -> Table:
-    """Return further columns of some rows of a table."""
-    table = read_more(columns)
-    return table if isinstance(rows, slice) else table.take(rows)
-
-
-def _read_more(path: Path, encoding: str | None, columns: Sequence[str]) -> Table:
-    return read_columns(path, columns, encoding=encoding, lists=columns)
+def read_further(path: Path, encoding: str | None, columns: Sequence[str], *, name: str | None = None) -> Table:
+    """Return further columns of a file, lists in them as JSON; `name` is what the person calls the file."""
+    return read_columns(path, columns, name, encoding=encoding, lists=columns)
 
 
 def beginning_of(
@@ -147,7 +144,7 @@ def beginning_of(
     """Return the first rows of a file of scores, and its table if its objects hold the answers of several raters."""
     if nested := read_nested(path, can_read, name, max_bytes):
         return _beginning(nested), nested
-    return preview(path, name, _PREVIEWED, max_bytes=max_bytes, encoding=encoding), None
+    return preview(path, name, PREVIEWED, max_bytes=max_bytes, encoding=encoding), None
 
 
 def read_layout(
@@ -175,12 +172,8 @@ def read_layout(
     called, unfolded = unfold(table, layout)
 
     def read_more(columns: Sequence[str]) -> Table:
-        more = nested or _read_more(path, encoding, columns)
-        text = {
-            name: TextColumn(np.repeat(more.text[name].codes, layout.n_answers), more.text[name].labels)
-            for name in columns
-        }
-        return replace(more, text=text)
+        more = nested or read_further(path, encoding, columns)
+        return replace(more, text={own: repeated(more.text[own], layout.n_answers) for own in columns})
 
     if "system" in names and "system" not in called:
         called["system"], unfolded = "system", _of_one_system(unfolded)
@@ -204,7 +197,7 @@ def look_at(beginning: Preview, names: Names, choices: Choices, scores: Scores) 
 def _beginning(table: Table) -> Preview:
     """Return the first rows of a table of text."""
     columns = [table.text[name] for name in table.columns]
-    rows = [[column.labels[column.codes[row]] for column in columns] for row in range(min(_PREVIEWED, table.n_rows))]
+    rows = [[column.labels[column.codes[row]] for column in columns] for row in range(min(PREVIEWED, table.n_rows))]
     return Preview(table.format, table.columns, rows)
 
 
@@ -219,25 +212,27 @@ def _of_one_system(table: Table) -> Table:
 
 
 def _with_values(
-    score: str, table: Table, choices: Choices, can_read: CanRead
-) -> tuple[Table, slice | NDArray[np.int64]]:
-    """Return the table with scores as the method reads them, and the rows that are left where no answer is missing.
+    score: str, table: Table, choices: Choices, can_read: CanRead, read_more: ReadMore | None
+) -> tuple[Table, ReadMore | None]:
+    """Return the table with scores as the method reads them, without missing ones, and what reads more of it.
 
-    Raises TableError if all of them are.
+    Raises TableError if all of them are missing.
     """
     read, said = relabel({score: table.text[score]}, choices, can_read)
-    warnings = [*table.warnings, *said]
     column = read[score]
-    table = replace(table, text=table.text | read, warnings=warnings)
+    table = replace(table, text=table.text | read, warnings=[*table.warnings, *said])
     if "" not in column.labels:
-        return table, ALL
+        return table, read_more
     is_missing = column.codes == column.labels.index("")
     if is_missing.all():
         raise TableError(table.file, [Problem(None, score, "no cell holds an answer.", "no_scores")])
-    n = int(np.count_nonzero(is_missing))
-    warning = TableWarning("missing", f"Missing answers, which are left out: {n:,}.")
-    rows = np.flatnonzero(~is_missing)
-    return replace(table, warnings=[*warnings, warning]).take(rows), rows
+    warnings = [*table.warnings, missing_answers(int(np.count_nonzero(is_missing)))]
+    return take_rows(replace(table, warnings=warnings), np.flatnonzero(~is_missing), read_more)
+
+
+def missing_answers(n: int) -> TableWarning:
+    """Return what is said of cells without an answer."""
+    return TableWarning("missing", f"Missing answers, which are left out: {n:,}.")
 
 
 def relabel(

@@ -1,6 +1,6 @@
 """Files in which answers of several tasks lie together, such as language pairs: a source is one of its task."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,26 +15,20 @@ from evalsite.lib.tables import Table, TableWarning, TextColumn
 from evalsite.lib.tables.errors import listing, shorten
 from evalsite.lib.tables.table import text_column
 
+ReadMore = Callable[[Sequence[str]], Table]
+"""Reads further columns of the rows of a table."""
+# fmt: off
 _NAMES = (
-    (
-        "language_pair",
-        "lang_pair",
-        "langpair",
-        "lp",
-        "langs",
-        "language_direction",
-        "translation_direction",
-        "direction",
-    ),
+    ("language_pair", "lang_pair", "lp", "langs", "language_direction", "translation_direction", "direction"),
     ("task", "task_name"),
     ("dataset", "data_set", "dataset_name", "testset", "test_set", "corpus"),
     ("subset", "sub_set"),
 )
+# fmt: on
 _SOURCE_LANGUAGE = ("source_language", "source_lang", "src_lang", "src_language", "srclang")
 _TARGET_LANGUAGE = ("target_language", "target_lang", "tgt_lang", "tgt_language", "trg_lang", "tgtlang")
 _JOINED = "-"
 _WITHIN = ": "
-ALL = slice(None)
 
 
 @dataclass(frozen=True)
@@ -109,9 +103,10 @@ def _recur(column: TextColumn, task: TextColumn) -> bool:
 
 
 def of_task(
-    called: Mapping[str, str], table: Table, tasks: Tasks, choices: Choices
-) -> tuple[Table, slice | NDArray[np.int64]]:
-    """Return the table of the task that is wanted, and its rows; if none is, of all, with sources named in their task.
+    called: Mapping[str, str], table: Table, tasks: Tasks, choices: Choices, read_more: ReadMore | None
+) -> tuple[Table, ReadMore | None]:
+    """Return the table of the task that is wanted, and what reads more of it; if none is, of all, with sources named in
+    their task.
 
     Raises DomainError `unknown_task`, and SeveralTasksError.
     """
@@ -120,7 +115,7 @@ def of_task(
             message = f"There is no task “{shorten(choices.task)}” in the file, but {listing(tasks.labels)}."
             raise DomainError("unknown_task", message)
         rows = np.flatnonzero(tasks.task.codes == tasks.task.labels.index(choices.task))
-        return table.take(rows), rows
+        return take_rows(table, rows, read_more)
     if choices.splits_tasks:
         raise SeveralTasksError(tasks)
     text = dict(table.text)
@@ -136,4 +131,9 @@ def of_task(
         f"Answers of {len(tasks.labels)} tasks are analysed as one, by {listing(tasks.columns)}: systems are compared "
         "over all of them, and a source is one of its task."
     )
-    return replace(table, text=text, warnings=[*table.warnings, TableWarning("pooled", message)]), ALL
+    return replace(table, text=text, warnings=[*table.warnings, TableWarning("pooled", message)]), read_more
+
+
+def take_rows(table: Table, rows: NDArray[np.int64], read_more: ReadMore | None) -> tuple[Table, ReadMore | None]:
+    """Return some rows of a table, ascending, and what reads more of these."""
+    return table.take(rows), read_more and (lambda columns: read_more(columns).take(rows))

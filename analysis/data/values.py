@@ -8,6 +8,9 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 MISSING = frozenset(
     {"", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "missing", "-", "--", "–", "—", "#n/a", "."}
 )
@@ -65,11 +68,13 @@ _LONGEST = 200
 _NUMBERED = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*(?:[-–—:.)=|/]|(?=\())\s*\(?\s*[^\W\d].*", re.DOTALL)
 _NUMBER_LAST = re.compile(r"[^\W\d].*?\s*(?:[-–—:=|]\s*|\()\s*([+-]?\d+(?:[.,]\d+)?)\)?", re.DOTALL)
 
+MOST_LEVELS = 11
+"""More different scores than these are on a long scale."""
 CanRead = Callable[[str], bool]
 
 
 @dataclass(frozen=True)
-class Level:
+class _Level:
     """A level of a scale of words: its number, and its words in the file."""
 
     number: int
@@ -123,7 +128,7 @@ def _with_comma(cells: Sequence[str]) -> Values | None:
 
 
 def _numbered(cells: Sequence[str]) -> Values | None:
-    """Numbers with words beside them, `4 - Agree`; one number never has two meanings."""
+    """Numbers with words beside them, such as `4 - Agree`."""
     found: dict[str, str] = {}
     for cell in cells:
         match = _NUMBERED.fullmatch(cell) or _NUMBER_LAST.fullmatch(cell)
@@ -137,7 +142,7 @@ def _in_words(cells: Sequence[str], given: Sequence[str]) -> Values | None:
     """Words of one scale. Two different ones at least: a single word tells of no scale, unless it is given."""
     by_plain = {cell: _plain(cell) for cell in cells}
     if given:
-        scale = {_plain(word): Level(number, word) for number, word in enumerate(given, start=1)}
+        scale = {_plain(word): _Level(number, word) for number, word in enumerate(given, start=1)}
         return _as_levels(by_plain, scale) if scale.keys() >= set(by_plain.values()) else None
     fitting = [scale for scale in _SCALES if scale.keys() >= set(by_plain.values())]
     if len(set(by_plain.values())) < 2 or not fitting:
@@ -145,7 +150,7 @@ def _in_words(cells: Sequence[str], given: Sequence[str]) -> Values | None:
     return _as_levels(by_plain, min(fitting, key=lambda scale: len({level.number for level in scale.values()})))
 
 
-def _as_levels(cells: dict[str, str], scale: dict[str, Level]) -> Values:
+def _as_levels(cells: dict[str, str], scale: dict[str, _Level]) -> Values:
     named: dict[int, str] = {}
     for word, level in scale.items():
         if word in cells.values() or level.number not in named:
@@ -159,14 +164,19 @@ def _plain(text: str) -> str:
     return re.sub(r"[\s_]+", " ", text) or unicodedata.normalize("NFC", text)
 
 
-def _scales(text: str, first: int) -> Iterable[dict[str, Level]]:
+def _scales(text: str, first: int) -> Iterable[dict[str, _Level]]:
     for line in re.sub(r"\n\s+", " ", text).strip().splitlines():
         levels = enumerate(line.split(";"), start=first)
         words = [(number, word.strip()) for number, level in levels for word in level.split("|")]
-        yield {_plain(word): Level(number, word) for number, word in words}
+        yield {_plain(word): _Level(number, word) for number, word in words}
 
 
 _SCALES = [*_scales(_SCALES_FROM_0, 0), *_scales(_SCALES_FROM_1, 1)]
+
+
+def are_levels(scores: NDArray[np.float64]) -> bool:
+    """Return whether scores, (n,), are a few levels: at most 11 different ones, whole or halves."""
+    return bool((2 * scores == np.rint(2 * scores)).all()) and np.unique(scores).size <= MOST_LEVELS
 
 
 def is_number(cell: str) -> bool:

@@ -59,7 +59,7 @@ def problems_of(error: DomainError, options: Mapping[str, Any]) -> str:
 
 
 def choices_of(options: Mapping[str, Any], tell: Callable[[Reading], None] | None = None) -> Choices:
-    """Return what the options say of how files are read; `tell` is told how they were."""
+    """Return what the options say of how files are read; `tell` is called with how they were."""
     return Choices(
         encoding=options["encoding"],
         columns=read_chosen(options.get("columns") or ()),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.data.choices import GUESSED
 from analysis.data.layout import Answers, Layout, Shape, answer_columns, unfold
-from analysis.data.reading import relabel
+from analysis.data.reading import PREVIEWED, relabel
 from analysis.data.values import is_number
 from analysis.ratings.coding import combined, first_rows, sorted_codes
 from analysis.ratings.columns import guess_mapping
@@ -22,7 +22,6 @@ from evalsite.lib.tables.table import numbers_of, refuse_empty
 
 DECIMALS = 10
 """Of means: those that differ only by the rounding of their sums must tie."""
-_PREVIEWED = 200
 _METRIC = re.compile(r"metric([\W_]*(id|name))?", re.IGNORECASE)
 
 
@@ -137,7 +136,7 @@ def _read(
     path: Path, name: str, has_metrics: bool, encoding: str | None, problems: CellProblems
 ) -> tuple[Table, dict[str, str]]:
     """Return the wanted columns of a file, and its name for each of them."""
-    sample = preview(path, name, n_rows=_PREVIEWED, encoding=encoding)
+    sample = preview(path, name, n_rows=PREVIEWED, encoding=encoding)
     if has_metrics and (layout := _find_wide(sample)):
         table = read_columns(path, layout.columns, name, encoding=encoding, problems=problems)
         found, table = unfold(table, layout)
@@ -162,9 +161,8 @@ def _find_wide(sample: Preview) -> Layout | None:
         return None
     roles = {name: guessed[name] for name in ("system", "source") if name in guessed}
     metrics = [name for name in answer_columns(sample.columns, sample.rows) if name not in roles.values()]
-    return (
-        Layout(Shape.CRITERIA, roles, tuple(Answers(name, {"metric": name}) for name in metrics)) if metrics else None
-    )
+    answers = tuple(Answers(name, {"metric": name}) for name in metrics)
+    return Layout(Shape.CRITERIA, roles, answers) if answers else None
 
 
 def _find(file: str, columns: Sequence[str], has_metrics: bool) -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -14,38 +14,31 @@ from analysis.data.choices import GUESSED, Choices
 from analysis.data.describing import describe
 from analysis.data.identity import clean_ids, settle_twice
 from analysis.data.layout import SHAPES, Shape
-from analysis.data.reading import ReadMore, Scores, beginning_of, look_at, read_layout, read_rows, relabel, tasks_of
-from analysis.data.tasks import ALL, of_task
-from analysis.data.tools import Wanted, only_criteria, read_made
-from analysis.data.values import is_number
+from analysis.data.reading import (
+    missing_answers,
+    of_wanted_task,
+    read_further,
+)
+from analysis.data.tasks import ReadMore, take_rows
 from analysis.ratings.columns import (
-    NAMES,
-    REQUIRED,
     ColumnMapping,
-    chosen_mapping,
-    columns_of,
     guess_mapping,
     score_columns,
 )
-from analysis.ratings.finding import check_chosen
 from analysis.ratings.items import REPEATED, Items, check_items, find_items
 from analysis.ratings.notices import N_EXAMPLES, Names, RatingsWarning, column_warnings, rating_warnings, said_of
 from analysis.ratings.replies import ReplyScores, take_replies
 from analysis.ratings.rows import Criteria, RatingRows, code_rows
 from analysis.ratings.scales import FULL, Scale
+from analysis.ratings.tables import RatingsSource, read_converted, read_other, read_usual
 from analysis.stats.ratings import Ratings, from_long
 from evalsite.lib.tables import (
     CellProblems,
-    Preview,
     Problem,
     Table,
     TableError,
     TableWarning,
-    TextColumn,
-    read_columns,
 )
-from evalsite.lib.tables.errors import listing
-from evalsite.lib.tables.table import numbers_of
 
 # Every system is compared with every other one.
 MAX_SYSTEMS = 500
@@ -144,16 +137,16 @@ def load_ratings(
     problems = CellProblems()
     called = Criteria(criteria, statements)
     is_guessed = mapping is None and not wide
-    file, shape = _File(Path(path), name, max_bytes, encoding, choices), Shape.LONG
+    file, shape = RatingsSource(Path(path), name, max_bytes, encoding, choices), Shape.LONG
     if is_made and mapping is not None and "score" in mapping:
-        table, mapping = _made_table(path, mapping, called, name, problems)
-    elif found := _read_other(file, called, problems) if is_guessed else None:
+        table, mapping = read_converted(path, mapping, called, name, problems)
+    elif found := read_other(file, called, problems) if is_guessed else None:
         table, mapping, shape = found
     else:
-        table, mapping = _read(file, called, mapping, wide, on_progress, problems)
+        table, mapping = read_usual(file, called, mapping, wide, on_progress, problems)
         shape = Shape.CRITERIA if "scores" in mapping else Shape.LONG
     scales = [scale] * len(criteria) if isinstance(scale, tuple) else scale
-    table, left_out, read_more = _prepared(file, table, mapping, problems)
+    table, read_more, left_out = _prepared(file, table, mapping, problems)
     rows, items = _coded(table, mapping, called, scales, problems)
     if problems.codes == {REPEATED}:
         twice = CellProblems()
@@ -212,38 +205,19 @@ def refuse_many_systems(file: str, column: str, n_systems: int, advice: str = ""
         raise TableError(file, [Problem(None, column, message.strip(), "too_many_systems")])
 
 
-@dataclass(frozen=True)
-class _File:
-    """The file that is read, and what somebody said about it."""
-
-    path: Path
-    name: str | None
-    max_bytes: int | None
-    encoding: str | None
-    choices: Choices
-
-    def read_more(self, columns: Sequence[str]) -> Table:
-        """Return further columns, as text."""
-        return read_columns(self.path, columns, self.name, lists=columns, encoding=self.encoding)
-
-
 def _prepared(
-    file: _File, table: Table, mapping: ColumnMapping, problems: CellProblems
-) -> tuple[Table, list[RatingsWarning], ReadMore | None]:
-    """Return the table of the wanted task with ids in one form, how many rows were left out, and what reads more of it.
+    file: RatingsSource, table: Table, mapping: ColumnMapping, problems: CellProblems
+) -> tuple[Table, ReadMore | None, list[RatingsWarning]]:
+    """Return the table of the wanted task with ids in one form, what reads more of it, and how many rows were left out.
 
     Where a cell is bad, the table stays as it is: its problems name its rows.
     """
-    table, rows, warnings = _without_missing(table, mapping, problems)
+    further = partial(read_further, file.path, file.encoding, name=file.name)
+    table, warnings, read_more = _without_missing(table, mapping, problems, None if table.format == "made" else further)
     if problems.n:
-        return table, warnings, None
+        return table, None, warnings
     called = _roles(mapping)[0]
-    read_more = None if table.format == "made" else partial(read_rows, file.read_more, rows)
-    table = clean_ids(called, table)
-    if tasks := tasks_of(called, table, file.choices, read_more):
-        table, of_tasks = of_task(called, table, tasks, file.choices)
-        read_more = read_more and partial(read_rows, read_more, of_tasks)
-    return table, warnings, read_more
+    return *of_wanted_task(called, clean_ids(called, table), file.choices, read_more), warnings
 
 
 def _coded(
@@ -270,167 +244,26 @@ def _roles(mapping: ColumnMapping) -> tuple[dict[str, str], list[str]]:
 
 
 def _without_missing(
-    table: Table, mapping: ColumnMapping, problems: CellProblems
-) -> tuple[Table, slice | NDArray[np.int64], list[RatingsWarning]]:
-    """Return the table and its rows that have a score, and how many have none; a campaign's own file says why.
+    table: Table, mapping: ColumnMapping, problems: CellProblems, read_more: ReadMore | None
+) -> tuple[Table, list[RatingsWarning], ReadMore | None]:
+    """Return the rows that have a score, how many have none, and what reads more of them.
 
-    Raises TableError if no row has a score.
+    A campaign's own file says why there is none. Raises TableError if no row has a score.
     """
     empty = problems.take_rows("missing_number", mapping["score"]) if "score" in mapping else np.empty(0, np.int64)
     if not empty.size:
-        return table, ALL, []
+        return table, [], read_more
     if empty.size == table.n_rows:
         message = "no row has a score, so there is nothing to analyse."
         raise TableError(table.file, [Problem(None, mapping["score"], message, "no_scores")])
+    if problems.n:
+        return table, [], read_more
+    said = missing_answers(empty.size)
     if {"response", "abstained"} <= set(table.columns):
         message = f"Rows without a score were left out: {empty.size:,} answers that are no score or were not judged."
-        warning = RatingsWarning("unscored", empty.size, message)
-    else:
-        warning = RatingsWarning("missing", empty.size, f"Missing answers, which are left out: {empty.size:,}.")
-    left = np.setdiff1d(np.arange(table.n_rows), empty)
-    return (table, ALL, []) if problems.n else (table.take(left), left, [warning])
-
-
-def _read_other(file: _File, criteria: Criteria, problems: CellProblems) -> tuple[Table, ColumnMapping, Shape] | None:
-    """Return the ratings of a file of another tool, or of a shape that is not the usual one; None for others."""
-    known = [*criteria.names, *criteria.statements]
-    choices = file.choices
-    made = read_made(
-        file.path,
-        Wanted.SCORES,
-        name=file.name,
-        encoding=file.encoding,
-        max_bytes=file.max_bytes,
-        columns=choices.columns,
-        items=choices.items,
-        more=choices.more,
-        criteria=known,
-    )
-    if made is not None:
-        return made, _as_made(made, {each: each for each in NAMES}, criteria, choices, problems), Shape.LONG
-    beginning, nested = beginning_of(file.path, is_number, file.encoding, file.name, file.max_bytes)
-    layout = look_at(beginning, NAMES, choices, Scores(is_number, known))
-    names = [each.column for each in layout.answers]
-    is_usual = layout.shape is Shape.LONG or any(criteria.code_of(own) is not None for own in names)
-    is_known = "system" in layout.roles or "worker" not in layout.roles
-    if is_usual and nested is None and layout.shape in (Shape.LONG, Shape.CRITERIA) and is_known:
-        return None
-    called, table, _ = read_layout(file.path, layout, beginning, NAMES, problems, nested=nested, encoding=file.encoding)
-    table = only_criteria(table, known, called.get("criterion", ""))
-    return table, _as_made(table, called, criteria, choices, problems), layout.shape
-
-
-def _read(
-    file: _File,
-    criteria: Criteria,
-    mapping: ColumnMapping | None,
-    wide: Sequence[str],
-    on_progress: Callable[[float], None] | None,
-    problems: CellProblems,
-) -> tuple[Table, ColumnMapping]:
-    """Return the columns of the file and which is which."""
-    path, name = file.path, file.name
-    known, choices = [*criteria.names, *criteria.statements], file.choices
-
-    def guess(sample: Preview) -> ColumnMapping:
-        if wide:
-            found = guess_mapping([column for column in sample.columns if column not in wide], named=choices.columns)
-            return {column: found[column] for column in found if column not in ("score", "criterion")} | {
-                "scores": [*wide]
-            }
-        roles = look_at(sample, NAMES, choices, Scores(is_number, known)).roles
-        return guess_mapping(sample.columns, known, named=roles)
-
-    if mapping is not None:
-        chosen = chosen_mapping(mapping)
-        _require(name or path.name, chosen, criteria, columns_of(chosen))
-    else:
-        sample, _ = beginning_of(path, is_number, file.encoding, name, file.max_bytes)
-        check_chosen(choices.columns, NAMES, sample.columns)
-        chosen = guess(sample)
-        _require(name or path.name, chosen, criteria, sample.columns)
-    said: list[TableWarning] = []
-
-    def convert(columns: Mapping[str, TextColumn]) -> Mapping[str, TextColumn]:
-        read, more = relabel(columns, choices, is_number)
-        said.extend(more)
-        return read
-
-    def read() -> Table:
-        said.clear()
-        table = read_columns(
-            path,
-            columns_of(chosen),
-            name,
-            score_columns(chosen),
-            on_progress,
-            blank=chosen.get("scores", ()),
-            max_bytes=file.max_bytes,
-            encoding=file.encoding,
-            problems=problems,
-            convert=convert,
-        )
-        return replace(table, warnings=[*table.warnings, *said])
-
-    table = read()
-    if mapping is None and set(table.columns) - set(sample.columns):
-        # In JSON a column may first occur far down; leaving out, say, the kinds would be silent and wrong.
-        better = guess(Preview(table.format, table.columns, sample.rows))
-        if better != chosen:
-            chosen = better
-            problems.clear()
-            table = read()
-    return table, chosen
-
-
-def _made_table(
-    path: str | Path, mapping: ColumnMapping, criteria: Criteria, name: str | None, problems: CellProblems
-) -> tuple[Table, ColumnMapping]:
-    """Return a table that was made from a file of another tool, and which of its columns is which."""
-    chosen = chosen_mapping(mapping)
-    wanted = [*criteria.names, *criteria.statements]
-    table = only_criteria(read_columns(path, columns_of(chosen), name), wanted, chosen.get("criterion", ""))
-    return table, _as_made(table, chosen, criteria, GUESSED, problems)
-
-
-def _as_made(
-    made: Table, called: ColumnMapping, criteria: Criteria, choices: Choices, problems: CellProblems
-) -> ColumnMapping:
-    """Return the columns of a table made of another tool's file, and turn its scores into numbers."""
-    mapping = {name: column for name, column in called.items() if column in made.columns}
-    rated = made.text.get(mapping.get("criterion", ""), _NOTHING)
-    if len(criteria.names) == 1 and len(rated.labels) == 1:
-        del mapping["criterion"]  # one criterion is rated, whatever its name
-    _require(made.file, mapping, criteria, made.columns)
-    column = mapping["score"]
-    read, said = relabel({column: made.text.pop(column)}, choices, is_number)
-    made.warnings.extend(said)
-    made.numbers[column] = numbers_of(read[column], column, problems)
-    return mapping
-
-
-_NOTHING = TextColumn(np.empty(0, np.int32), [])
-
-
-def _require(file: str, mapping: ColumnMapping, criteria: Criteria, columns: Sequence[str]) -> None:
-    if "scores" in mapping:
-        needed = tuple(column for column in REQUIRED if column != "score")
-    else:
-        needed = REQUIRED if len(criteria.names) == 1 else (*REQUIRED, "criterion")
-    there = listing(column for column in columns if column)
-    problems = [
-        Problem(
-            1,
-            column,
-            f"no column is known to hold the {column}. The columns are {there}: rename one of them “{column}”, or "
-            "choose which one is meant.",
-            "missing_column",
-        )
-        for column in needed
-        if column not in mapping
-    ]
-    if problems:
-        raise TableError(file, problems)
+        said = TableWarning("unscored", message)
+    taken, read_more = take_rows(table, np.setdiff1d(np.arange(table.n_rows), empty), read_more)
+    return taken, [RatingsWarning(said.code, empty.size, said.message)], read_more
 
 
 def _ratings(rows: RatingRows, items: Items, n_criteria: int) -> Ratings:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from analysis.data.values import MOST_LEVELS
 from analysis.plain_scores.copies import average_repeats, match_twins, take
 from analysis.plain_scores.loading import PlainScores, load_plain_scores
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
@@ -46,7 +47,6 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
 CRITERION = "score"
-_MOST_LEVELS = 11
 
 
 _AGREEMENT = (
@@ -76,12 +76,12 @@ class Ordinal(ResponseMethod[PlainScores]):
         super().check_options(options)
         if options.get("model", MODEL) != MODEL:
             raise _bad(f"“model” must be {MODEL}.")
-        levels = options.get("levels", _MOST_LEVELS)
+        levels = options.get("levels", MOST_LEVELS)
         names = levels if isinstance(levels, list) else []
         n = len(set(names)) if names else levels
-        is_right = isinstance(n, int) and not isinstance(n, bool) and 2 <= n <= _MOST_LEVELS
+        is_right = isinstance(n, int) and not isinstance(n, bool) and 2 <= n <= MOST_LEVELS
         if not is_right or len(names) not in (0, n) or not all(isinstance(name, str) and name for name in names):
-            raise _bad(f"“levels” must be a number from 2 to {_MOST_LEVELS}, or a list of so many names, lowest first.")
+            raise _bad(f"“levels” must be a number from 2 to {MOST_LEVELS}, or a list of so many names, lowest first.")
         negative = options.get("negative", [])
         if not isinstance(negative, list) or not all(isinstance(name, str) for name in negative):
             raise _bad("“negative” must be a list of criteria.")
@@ -238,10 +238,10 @@ def _levels(data: PlainScores, settings: AnalysisSettings) -> tuple[Floats, list
     observed = np.unique(data.score[data.kind != Kind.DEGRADED])
     low, high = next(iter(scales)) if scales else (1, asked or 0)
     levels = np.arange(low, high + 1.0) if scales or asked else observed
-    if levels.size > _MOST_LEVELS or not np.isin(observed, levels).all():
+    if levels.size > MOST_LEVELS or not np.isin(observed, levels).all():
         raise DomainError(
             "too_many_levels",
-            f"There are {observed.size} different scores, and at most {_MOST_LEVELS} levels. Scores on a long scale "
+            f"There are {observed.size} different scores, and at most {MOST_LEVELS} levels. Scores on a long scale "
             "are analysed by another protocol, such as custom.",
         )
     return levels, [f"{level:g}" for level in levels]

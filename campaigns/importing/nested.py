@@ -30,7 +30,7 @@ def find_list(path: Path, name: str | None = None) -> str:
             return ""
         beginning = [record for _, record in islice(read_objects(source), _LOOKED_AT)]
     except TableError:
-        return ""  # whoever reads it next says so
+        return ""  # the reader of tables raises it
     keys = [{key for key, value in record.items() if _objects(value)} for record in beginning]
     shared = set.intersection(*keys) if keys else set()
     return shared.pop() if len(shared) == 1 else ""

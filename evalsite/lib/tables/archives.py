@@ -23,7 +23,7 @@ def unpack(path: Path, folder: Path, file: str, max_bytes: int = MOST_BYTES) -> 
     more than `max_bytes` unpacked.
     """
     if not path.is_file():
-        return path, file  # whoever reads it says so
+        return path, file  # the reader of tables says what is wrong
     with path.open("rb") as handle:
         is_gzip = handle.read(len(_GZIP)) == _GZIP
     folder = Path(tempfile.mkdtemp(dir=folder))  # packed files of one name stay apart

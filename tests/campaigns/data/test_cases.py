@@ -1,11 +1,9 @@
 """Files of outputs as people have them, by the upload page and by the API, to their sources and systems."""
 
 import io
-import json
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -18,20 +16,6 @@ from tests.campaigns.cast import make_campaign
 from tests.campaigns.data.files import finish, post_import, url
 
 Files = Mapping[str, bytes]
-
-
-@pytest.fixture
-def cases(shared_data: Path) -> Path:
-    """Return the folder of files as people have them."""
-    folder = shared_data.parent / "cases"
-    if not folder.exists():
-        pytest.skip("there are no such files beside the project")
-    return folder
-
-
-@pytest.fixture
-def expected(cases: Path) -> Mapping[str, Any]:
-    return json.loads((cases / "expected.json").read_text())
 
 
 def sent(files: Files) -> list[SimpleUploadedFile]:
