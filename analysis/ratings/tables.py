@@ -155,7 +155,7 @@ def _as_made(
     made: Table, called: ColumnMapping, criteria: Criteria, choices: Choices, problems: CellProblems
 ) -> ColumnMapping:
     """Return the columns of a table made of another tool's file, and turn its scores into numbers."""
-    mapping = {name: column for name, column in called.items() if column in made.columns}
+    mapping = {name: column for name, column in called.items() if column in made.text}
     rated = made.text.get(mapping.get("criterion", ""), _NOTHING)
     if len(criteria.names) == 1 and len(rated.labels) == 1:
         del mapping["criterion"]  # one criterion is rated, whatever its name

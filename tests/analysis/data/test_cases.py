@@ -6,6 +6,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
@@ -14,6 +15,7 @@ from django.test import Client
 from analysis.data.choices import GUESSED
 from analysis.metrics.loading import load_segment_scores
 from analysis.models import AnalysisRun, RatingsFile
+from analysis.ratings.loading import load_ratings
 from analysis.recognition import recognise
 from analysis.services.runs import start_run
 from analysis.settings import AnalysisSettings, load_settings
@@ -61,6 +63,19 @@ def test_levels_in_every_shape_have_their_means(cases: Path, expected, name: str
     assert ("analysed by the protocol likert" in said) == (protocol is None)
     n_missing = expected[name].get("n_missing")
     assert (f"{n_missing} answers are missing" in said) == bool(n_missing)
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_direct_assessment_reads_the_same_scores_in_every_shape(cases: Path, expected, name: str) -> None:
+    right = expected[name]["means"]
+    names = [criterion for criterion in right["alpha"] if criterion != "mean"]
+    loaded = load_ratings(cases / name, criteria=names, scale=(1, 5))
+    means = [np.nanmean(loaded.ratings.scores[loaded.ratings.system == code], axis=0) for code in range(len(right))]
+    found = {
+        system: dict(zip(names, of_system.round(4).tolist(), strict=True))
+        for system, of_system in zip(loaded.systems, means, strict=True)
+    }
+    assert found == {system: {name: of[name] for name in names} for system, of in right.items()}
 
 
 def test_a_decimal_comma_is_that_of_the_whole_file(cases: Path, expected) -> None:

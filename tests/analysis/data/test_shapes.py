@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import nan
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from analysis.data.choices import Choices
 from analysis.data.layout import Shape, find_layout
 from analysis.data.values import is_number, read_values
 from analysis.plain_scores.loading import NAMES, PlainScores, load_plain_scores
+from analysis.ratings.loading import load_ratings
 from evalsite.lib.tables import TableError
 
 AGREEMENT = ("Strongly disagree", "Disagree", "Neither agree nor disagree", "Agree", "Strongly agree")
@@ -146,6 +148,11 @@ def test_what_was_written_in_any_shape_is_read_back(tmp_path_factory: pytest.Tem
     assert {tuple(map(plain, key)): score for key, score in found.items()} == {
         tuple(map(plain, key)): score for key, score in file.answers.items()
     }
+    criteria = sorted({criterion for _, _, _, criterion in file.answers})
+    loaded = load_ratings(path, criteria=criteria if criteria != [""] else ["score"], scale=(0, 10))
+    scores = loaded.ratings.scores
+    assert sorted(scores[~np.isnan(scores)].tolist()) == sorted(file.answers.values())
+    assert (len(loaded.workers), len(loaded.systems)) == tuple(len({key[k] for key in file.answers}) for k in (0, 2))
 
 
 def plain(name: str) -> str:
