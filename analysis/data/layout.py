@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from analysis.data.values import CanRead, are_answers, is_number
+from analysis.data.values import CanRead, are_answers, has_answer, is_number
 from analysis.ratings.finding import WORKER, Names, find_columns, plain_name, without_prefix
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import Table, TextColumn
@@ -127,7 +127,7 @@ def find_layout(
     cells = _cells(columns, rows)
     roles = _find_roles(cells, names, chosen or {}, can_read)
     known = [name for name in cells if _is_criterion(name, criteria)]
-    there = answer_columns(columns, rows, can_read)
+    there = answer_columns(columns, rows, roles.values(), can_read)
     answers = [name for name in cells if name not in roles.values() and (name in known or name in there)]
     if wanted := _wanted(shape):
         return _as(wanted, roles, answers or [name for name in cells if name not in roles.values()])
@@ -144,10 +144,22 @@ def find_layout(
     return _as(Shape.CRITERIA, roles, answers)
 
 
-def answer_columns(columns: Sequence[str], rows: Sequence[Sequence[str]], can_read: CanRead = is_number) -> list[str]:
-    """Return the columns whose cells may be scores, by the first rows, and whose names do not say something else."""
-    cells = _cells(columns, rows)
-    return [name for name in cells if plain_name(name) not in _NO_ANSWERS and are_answers(cells[name], can_read)]
+def answer_columns(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], used: Collection[str], can_read: CanRead = is_number
+) -> list[str]:
+    """Return the columns whose cells may be scores, by the first rows, and whose names do not say something else.
+
+    None of those that are `used` otherwise. A word in all cells of a column is a score where another column has others
+    of its scale.
+    """
+    free = {name: each for name, each in _cells(columns, rows).items() if name not in used}
+    cells = {name: each for name, each in free.items() if plain_name(name) not in _NO_ANSWERS}
+    found = {name: each for name, each in cells.items() if are_answers(each, can_read)}
+
+    def is_of_a_scale(each: Sequence[str]) -> bool:
+        return has_answer(each) and any(are_answers([*other, *each], can_read) for other in found.values())
+
+    return [name for name, each in cells.items() if name in found or is_of_a_scale(each)]
 
 
 def _cells(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, list[str]]:

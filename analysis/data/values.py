@@ -184,6 +184,11 @@ def is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell) is not None
 
 
+def has_answer(cells: Iterable[str]) -> bool:
+    """Return whether one of the cells is not missing."""
+    return any(_plain(cell) not in MISSING for cell in set(cells))
+
+
 def are_answers(cells: Iterable[str], can_read: CanRead = is_number) -> bool:
     """Return whether cells, some of which may be missing, can all be read as scores, and one of them says one."""
     there = set(cells)

@@ -160,7 +160,7 @@ def _find_wide(sample: Preview) -> Layout | None:
     if "score" in guessed or "system" not in guessed or any(_METRIC.fullmatch(each.strip()) for each in sample.columns):
         return None
     roles = {name: guessed[name] for name in ("system", "source") if name in guessed}
-    metrics = [name for name in answer_columns(sample.columns, sample.rows) if name not in roles.values()]
+    metrics = answer_columns(sample.columns, sample.rows, roles.values())
     answers = tuple(Answers(name, {"metric": name}) for name in metrics)
     return Layout(Shape.CRITERIA, roles, answers) if answers else None
 

@@ -76,8 +76,7 @@ def further_scores(sample: Preview, mapping: ColumnMapping) -> list[str]:
 
 
 def _unused_numbers(sample: Preview, mapping: ColumnMapping) -> list[str]:
-    used = {*columns_of(mapping)}
-    return [name for name in answer_columns(sample.columns, sample.rows) if name not in used]
+    return answer_columns(sample.columns, sample.rows, columns_of(mapping))
 
 
 def score_columns(mapping: ColumnMapping) -> list[str]:

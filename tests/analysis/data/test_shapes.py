@@ -190,6 +190,17 @@ def test_a_shape_that_somebody_names_goes_before_what_is_guessed() -> None:
     assert [dict(each.says) for each in said.answers] == [{"system": "precision"}, {"system": "recall"}]
 
 
+def test_a_column_of_one_word_is_of_the_scale_of_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "words.csv"
+    path.write_text("item,system,A1,A2,note\n1,x,Agree,Disagree,fine\n2,x,Agree,Agree,\n3,x,Agree,NA,\n")
+    assert table(read(path)) == {
+        ("A1", "1", "x", ""): 4,
+        ("A2", "1", "x", ""): 2,
+        **{(rater, "2", "x", ""): 4 for rater in ("A1", "A2")},
+        ("A1", "3", "x", ""): 4,
+    }
+
+
 def test_short_rows_are_refused_by_their_line(tmp_path: Path) -> None:
     path = tmp_path / "short.csv"
     path.write_text("worker,item,system,question,answer\nw,1,A,fluency,2\nw,1\nw,1,A,clarity,3\n")
