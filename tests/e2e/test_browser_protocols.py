@@ -101,6 +101,7 @@ def tab(tabs: dict[str, Page], live_server: Any, owner: User) -> Iterator[Page]:
     tab, complaints = tabs["researcher"], []
     cookie = signed_in(owner).cookies[settings.SESSION_COOKIE_NAME].value
     for each in tabs.values():  # what a test left that failed
+        each.goto("about:blank")  # or an answer to the page before brings a CSRF cookie that is not the form's
         each.context.clear_cookies()
         everywhere = {"origin": "*", "storageTypes": "local_storage"}
         each.context.new_cdp_session(each).send("Storage.clearDataForOrigin", everywhere)
