@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from analysis.data.responses import Responses
 from analysis.data.values import MOST_LEVELS
-from analysis.plain_scores.loading import PlainScores
 from analysis.sections import Cell, Column, Output, Table
 from analysis.stats.agreement import categorise, fleiss_kappa, intraclass_correlation
 from analysis.stats.krippendorff import Level, krippendorff_alpha
@@ -78,7 +78,7 @@ def measure_agreement(study: Study, *, everybody: bool = False, n_bins: int = N_
 
 
 def measure_scores(
-    data: PlainScores, judged: "JudgedWorkers", protocol: str, *, everybody: bool = False, n_bins: int = N_BINS
+    data: Responses, judged: "JudgedWorkers", protocol: str, *, everybody: bool = False, n_bins: int = N_BINS
 ) -> Agreement:
     """Return the same of scores as they were given; each of a few levels is a category of Fleiss' κ."""
     counts = judged.is_counted.copy()

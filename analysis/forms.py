@@ -10,11 +10,11 @@ from django.forms.formsets import BaseFormSet, formset_factory
 from django.http import QueryDict
 
 from analysis.data.choices import Twice
+from analysis.data.finding import read_chosen
 from analysis.data.layout import SHAPES
 from analysis.live import ACTIVE, SUSPICIOUS
 from analysis.paper.questions import LONGEST_ANSWER, Question
 from analysis.ratings.columns import COLUMNS, REQUIRED
-from analysis.ratings.finding import read_chosen
 from analysis.ratings.scales import FULL, SHORT, Observed, Scale
 from analysis.ratings.scales import words as scale_words
 from analysis.response_methods import ResponseMethod
@@ -74,9 +74,9 @@ class UploadForm(forms.Form):
     )
 
     more = SizedFilesField(
-        label="Further files of the same tool",
+        label="Further files",
         required=False,
-        help_text="Potato 2 writes a user_state.json for each annotator.",
+        help_text="Read together with the first: more answers, or what Potato 2 writes for each annotator.",
         advice="Analyse them on the command line.",
     )
     shape = forms.ChoiceField(

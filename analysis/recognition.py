@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 
 from analysis.data.choices import Choices
-from analysis.data.reading import Scores, beginning_of, look_at, read_layout, relabel
+from analysis.data.loading import SCORE_NAMES
+from analysis.data.scores import DataFile, Scores, read_shape, relabel
 from analysis.data.tools import Wanted, find_made
 from analysis.data.values import are_levels, is_number
-from analysis.plain_scores.loading import NAMES
 from analysis.response_methods import get_method
 from analysis.settings import CUSTOM, AnalysisSettings, custom_settings, from_protocol
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST
 from campaigns.protocols import list_protocols
-from evalsite.lib.tables import CellProblems, Table, if_windows
+from evalsite.lib.tables import CellProblems, Table, if_windows, preview
 
 _LEVELS = "likert"
 _OF_TOOLS = {Wanted.SPANS: "mqm", Wanted.VOTES: "preference"}
@@ -36,13 +36,13 @@ def recognise(path: Path, choices: Choices) -> AnalysisSettings:
         if Wanted.SPANS in there:  # tasks of marks alone have a score that is always 0
             return from_protocol("esa" if len(table.text["score"].labels) > 1 else "mqm")
         return _of_scores(table, {name: name for name in table.columns}, choices)
-    beginning, nested = beginning_of(path, is_number, encoding)
-    fitting = [each for each in list_protocols() if get_method(each.method).fits(beginning.columns)]
+    columns = preview(path, encoding=encoding).columns
+    fitting = [each for each in list_protocols() if get_method(each.method).fits(columns)]
     if fitting:
         return from_protocol(fitting[0].slug)
-    layout = look_at(beginning, NAMES, choices, Scores(is_number))
-    called, table, _ = read_layout(path, layout, beginning, NAMES, CellProblems(), nested=nested, encoding=encoding)
-    return _of_scores(table, called, choices)
+    needed, problems = ("worker", "score"), CellProblems()
+    found = read_shape(DataFile(path), SCORE_NAMES, needed, choices, Scores(is_number), problems, encoding)
+    return _of_scores(found.table, found.called, choices)
 
 
 def _of_scores(table: Table, called: dict[str, str], choices: Choices) -> AnalysisSettings:

@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
+from analysis.data.finding import WORKER, find_columns
 from analysis.exports import dump_json, table_files
 from analysis.package import TEXTS, describe_test, numbered
-from analysis.ratings.finding import WORKER, find_columns
 from analysis.response_methods import ResponseMethod
 from analysis.spans.plain_tsv import read_plain
 from evalsite import __version__

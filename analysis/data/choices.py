@@ -20,7 +20,8 @@ class Twice(StrEnum):
 class Choices:
     """How a file is read.
 
-    `encoding`: that of a CSV file that is not UTF-8. `columns`: the file's columns, by what they are. `items`: the file
+    `encoding`: that of a CSV file that is not UTF-8. `columns`: the file's columns, by what they are; `answers`: those
+    of answers, where a criterion has its own; no other one is used if these `are_complete`. `items`: the file
     of what was annotated, where a tool's file does not say it; `more`: further files of the same tool. `shape`: one of
     `layout.SHAPES`. `words`: the words of answers, lowest first. `missing`: further words of cells without an answer.
     `twice`: what to do with answers that stand twice; "" refuses them. `by`: the columns that say the task of a row.
@@ -30,6 +31,8 @@ class Choices:
 
     encoding: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    answers: tuple[str, ...] = ()
+    are_complete: bool = False
     items: Path | None = None
     more: tuple[Path, ...] = ()
     shape: str = ""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from analysis.data.coding import combined
 from analysis.data.values import are_levels
-from analysis.ratings.coding import combined
 from analysis.stats.codes import dense_ranks
 from evalsite.lib.tables import Table, TextColumn
 from evalsite.lib.words import counted

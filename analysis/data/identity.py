@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.choices import Choices, Twice
-from analysis.ratings.coding import combined, first_rows
+from analysis.data.coding import combined, first_rows
 from analysis.stats.codes import dense_ranks
 from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError

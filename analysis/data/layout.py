@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
+from analysis.data.choices import GUESSED, Choices
+from analysis.data.finding import WORKER, Names, find_columns, plain_name, without_prefix
 from analysis.data.values import CanRead, are_answers, has_answer, is_number
-from analysis.ratings.finding import WORKER, Names, find_columns, plain_name, without_prefix
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import Table, TextColumn
 from evalsite.lib.tables.errors import listing
@@ -95,6 +97,11 @@ class Layout:
         return list(dict.fromkeys([*self.roles.values(), *(each.column for each in self.answers)]))
 
     @property
+    def is_folded(self) -> bool:
+        """Whether a row of the file holds several answers, or its columns say what they are about."""
+        return any(each.says for each in self.answers)
+
+    @property
     def n_answers(self) -> int:
         """How many answers a row of the file holds at most."""
         return max(1, len(self.answers))
@@ -107,8 +114,8 @@ def find_layout(
     *,
     can_read: CanRead,
     criteria: Collection[str] = (),
-    chosen: Mapping[str, str] | None = None,
-    shape: str = "",
+    only_these: bool = False,
+    choices: Choices = GUESSED,
 ) -> Layout:
     """Return what the columns of a file are for, by their names and the first rows.
 
@@ -117,19 +124,27 @@ def find_layout(
     columns, rows : the file's columns, and the cells of its first rows.
     names : what files call each column; `score` and `worker` are among them.
     can_read : whether the response method reads a cell as it is.
-    criteria : names of criteria that are known, where there are some.
-    chosen : the columns that somebody named, by what they are.
-    shape : the `Shape`, if somebody said it.
+    criteria : names of criteria that are known, where there are some; `only_these`: other columns hold no answers
+        where one is named so.
+    choices : how the file is read, as far as somebody said it.
 
     Without an answer the layout is long, and has none; what is missing is the caller's to refuse.
     Raises DomainError `bad_shape` for one that there is not, or that the columns cannot have.
     """
     cells = _cells(columns, rows)
-    roles = _find_roles(cells, names, chosen or {}, can_read)
+    if choices.are_complete:
+        shape = Shape.CRITERIA if choices.answers else Shape.LONG
+        return _as(shape, {name: own for name, own in choices.columns.items() if name in names}, choices.answers)
+    others = {name: each for name, each in cells.items() if name not in choices.answers}
+    roles = _find_roles(others, names, choices.columns, can_read)
+    if choices.answers:
+        return _as(_wanted(choices.shape) or Shape.CRITERIA, roles, choices.answers)
     known = [name for name in cells if _is_criterion(name, criteria)]
     there = answer_columns(columns, rows, roles.values(), can_read)
     answers = [name for name in cells if name not in roles.values() and (name in known or name in there)]
-    if wanted := _wanted(shape):
+    if only_these and known:
+        answers = [name for name in answers if name in known]
+    if wanted := _wanted(choices.shape):
         return _as(wanted, roles, answers or [name for name in cells if name not in roles.values()])
     is_wide = "criterion" not in roles and ("score" not in roles or len(set(known) - {roles["score"]}) > 1)
     if not is_wide or not answers:
@@ -184,7 +199,7 @@ def _of_raters(roles: Mapping[str, str], answers: list[str]) -> Layout:
     return _as(Shape.CRITERIA, roles, answers)
 
 
-def _as(shape: Shape, roles: Mapping[str, str], answers: list[str]) -> Layout:
+def _as(shape: Shape, roles: Mapping[str, str], answers: Sequence[str]) -> Layout:
     if shape is Shape.LONG:
         return Layout(shape, roles, tuple(Answers(roles[name]) for name in ("score",) if name in roles))
     if shape is Shape.BOTH:
@@ -279,29 +294,38 @@ def unfold(table: Table, layout: Layout) -> tuple[dict[str, str], Table]:
     A column of answers that says who rated what gives as many rows; problems are named by the file's own columns.
     """
     called = dict(layout.roles)
-    if not layout.answers or not layout.answers[0].says:
+    if not layout.is_folded:
         return called, table
     n, k = table.n_rows, len(layout.answers)
     text = {own: repeated(table.text[own], k) for own in layout.roles.values()}
-    labels = [label for each in layout.answers for label in table.text[each.column].labels]
-    sizes = np.cumsum([0, *(len(table.text[each.column].labels) for each in layout.answers)])
-    codes = np.stack([table.text[each.column].codes + sizes[j] for j, each in enumerate(layout.answers)], axis=1)
-    text["score"] = text_column(codes.ravel(), labels)
+    numbers = {}
+    if table.numbers:
+        numbers["score"] = np.stack([table.numbers[each.column] for each in layout.answers], axis=1).ravel()
+    else:
+        labels = [label for each in layout.answers for label in table.text[each.column].labels]
+        sizes = np.cumsum([0, *(len(table.text[each.column].labels) for each in layout.answers)])
+        codes = np.stack([table.text[each.column].codes + sizes[j] for j, each in enumerate(layout.answers)], axis=1)
+        text["score"] = text_column(codes.ravel(), labels)
     for role in layout.answers[0].says:
         says = [each.says[role] for each in layout.answers]
         text[role] = text_column(np.tile(np.arange(k), n), says)
         called[role] = role
     called["score"] = "score"
+    said = {"score", *layout.answers[0].says}
 
     def call(row: int, name: str) -> str:
-        return layout.answers[row % k].column if name == "score" else table.column_name(row // k, name)
+        return layout.answers[row % k].column if name in said else table.column_name(row // k, name)
 
     def locate(rows: Sequence[int]) -> list[int]:
         whole = sorted({row // k for row in rows})
         number = dict(zip(whole, table.row_numbers(whole), strict=True))
         return [number[row // k] for row in rows]
 
-    return called, Table(table.file, table.format, table.columns, text, {}, locate, table.warnings, call)
+    def place(rows: NDArray[np.int64], name: str) -> NDArray[np.int64]:
+        return rows if name in said else rows // k
+
+    about = (table.file, table.format, table.columns)
+    return called, Table(*about, text, numbers, locate, table.warnings, call, place=place)
 
 
 def repeated(column: TextColumn, n: int) -> TextColumn:

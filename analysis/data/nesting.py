@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
+from analysis.data.finding import WORKER, plain_name
 from analysis.data.values import CanRead, are_answers
-from analysis.ratings.finding import WORKER, plain_name
 from evalsite.lib.tables import Table, TableError
 from evalsite.lib.tables.formats import open_source
 from evalsite.lib.tables.json_lines import read_objects

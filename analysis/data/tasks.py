@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.choices import Choices
-from analysis.ratings.coding import combined
-from analysis.ratings.finding import find_columns, plain_name
+from analysis.data.coding import combined
+from analysis.data.finding import find_columns, plain_name
 from analysis.stats.codes import dense_ranks
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import Table, TableWarning, TextColumn

@@ -13,9 +13,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.data.choices import Choices, Twice
 from analysis.data.describing import Reading
+from analysis.data.finding import read_chosen
 from analysis.data.layout import SHAPES
 from analysis.data.tasks import SeveralTasksError
-from analysis.ratings.finding import read_chosen
 from analysis.ratings.scales import SCALE_CODES
 from analysis.recognition import recognise
 from analysis.report import explain

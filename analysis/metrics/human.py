@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 
 from analysis.data.choices import Choices
+from analysis.data.coding import first_rows
 from analysis.data.layout import Shape
-from analysis.data.reading import Scores, beginning_of, look_at
+from analysis.data.loading import SCORE_NAMES, load_scores
+from analysis.data.responses import Responses
+from analysis.data.scores import DataFile, Scores, look_at
 from analysis.data.tools import find_made
 from analysis.data.values import is_number
 from analysis.metrics.loading import SegmentScores, load_segment_scores
-from analysis.plain_scores.loading import NAMES, PlainScores, load_plain_scores
-from analysis.ratings.coding import first_rows
 from analysis.stats.codes import dense_ranks
 from evalsite.lib.tables import if_windows
 
@@ -25,11 +26,10 @@ def load_human_scores(path: Path, choices: Choices) -> SegmentScores:
     """
     encoding = if_windows(path, choices.encoding)
     if not find_made(path, encoding=encoding, columns=choices.columns, items=choices.items):
-        beginning, nested = beginning_of(path, is_number, encoding)
-        layout = look_at(beginning, NAMES, choices, Scores(is_number))
-        if nested is None and layout.shape is Shape.LONG and "worker" not in layout.roles:
+        look = look_at(DataFile(path), SCORE_NAMES, choices, Scores(is_number), encoding)
+        if look.nested is None and look.layout.shape is Shape.LONG and "worker" not in look.layout.roles:
             return load_segment_scores(path, has_metrics=False, encoding=encoding)
-    data = load_plain_scores(path, _as_number, "a number", criterion="score", choices=choices)
+    data = load_scores(path, _as_number, "a number", criterion="score", choices=choices)
     n_systems = len(data.systems)
     key, n = dense_ranks(data.segment * n_systems + data.system, len(data.documents) * len(data.sources) * n_systems)
     cell, n_cells = key * len(data.criteria) + data.criterion, n * len(data.criteria)
@@ -55,7 +55,7 @@ def _as_number(cell: str) -> float:
     return float(cell) if is_number(cell) else math.nan
 
 
-def _segment_name(data: PlainScores, row: int) -> str:
+def _segment_name(data: Responses, row: int) -> str:
     """Return a source's name, with that of its document where there are several."""
     source = data.sources[data.source[row]]
     return source if len(data.documents) < 2 else f"{data.documents[data.document[row]]} {source}"

@@ -1,7 +1,7 @@
 """Files of segment scores to arrays: everything wrong is said at once, and nothing is half read."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.choices import GUESSED
+from analysis.data.coding import combined, first_rows, sorted_codes
 from analysis.data.layout import Answers, Layout, Shape, answer_columns, unfold
-from analysis.data.reading import PREVIEWED, relabel
+from analysis.data.scores import PREVIEWED, relabel
 from analysis.data.values import is_number
-from analysis.ratings.coding import combined, first_rows, sorted_codes
 from analysis.ratings.columns import guess_mapping
 from analysis.stats.codes import dense_ranks
-from evalsite.lib.tables import CellProblems, Preview, Problem, Table, TableError, preview, read_columns
+from evalsite.lib.tables import CellProblems, Preview, Problem, Table, TableError, TextColumn, preview, read_columns
 from evalsite.lib.tables.errors import listing
-from evalsite.lib.tables.table import numbers_of, refuse_empty
+from evalsite.lib.tables.table import refuse_empty
 
 DECIMALS = 10
 """Of means: those that differ only by the rounding of their sums must tie."""
@@ -138,12 +138,10 @@ def _read(
     """Return the wanted columns of a file, and its name for each of them."""
     sample = preview(path, name, n_rows=PREVIEWED, encoding=encoding)
     if has_metrics and (layout := _find_wide(sample)):
-        table = read_columns(path, layout.columns, name, encoding=encoding, problems=problems)
-        found, table = unfold(table, layout)
-        scores = relabel({"score": table.text.pop("score")}, GUESSED, is_number)[0]["score"]
-        table.numbers["score"] = numbers_of(scores, "score", problems)
-        missing = problems.take_rows("missing_number", "score")
-        return (table if problems.n else table.take(np.setdiff1d(np.arange(table.n_rows), missing))), found
+        metrics = [each.column for each in layout.answers]
+        about = {"blank": metrics, "encoding": encoding, "problems": problems, "convert": _as_numbers}
+        found, table = unfold(read_columns(path, layout.columns, name, metrics, **about), layout)  # type: ignore[arg-type]
+        return (table if problems.n else table.take(np.flatnonzero(~np.isnan(table.numbers["score"])))), found
     columns, before = sample.columns, dict[str, str]()
     # In JSON a column may first occur far down
     while (found := _find(name, columns, has_metrics)) != before:
@@ -152,6 +150,10 @@ def _read(
         table = read_columns(path, list(found.values()), name, numeric=[score], encoding=encoding, problems=problems)
         columns, before = table.columns, found
     return table, found
+
+
+def _as_numbers(columns: Mapping[str, TextColumn]) -> Mapping[str, TextColumn]:
+    return relabel(columns, GUESSED, is_number)[0]
 
 
 def _find_wide(sample: Preview) -> Layout | None:

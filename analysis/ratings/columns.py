@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from analysis.data.finding import NAMES, find_columns, plain_name, without_prefix
 from analysis.data.layout import answer_columns
-from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT, SYSTEM, WORKER, find_columns, plain_name, without_prefix
 from evalsite.lib.tables import Preview
 
 COLUMNS = (
@@ -22,21 +22,6 @@ of a criterion each and have its name.
 
 ColumnMapping = Mapping[str, Any]
 """The file's column for each canonical one; for `scores` a list of columns."""
-
-NAMES = {
-    "worker": WORKER,
-    "assignment": ("assignment_id", "session", "session_id", "submission_id"),
-    "hit": ("hit_id", "task_id", "batch_id"),
-    "position": ("pos", "item_position", "item_number", "order"),
-    "source": ("source_id", *SEGMENT, *DOCUMENT, *ITEM),
-    "system": SYSTEM,
-    "kind": ("item_kind", "item_type", "type"),
-    "criterion": ("criteria", "criterion_name", "dimension", "aspect"),
-    "score": ("rating", "raw_score", "value", "slider"),
-    "pool": ("worker_pool", "rater_pool", "worker_group", "rater_group", "annotator_group", "annotator_pool"),
-    "turn": (),
-}
-"""What files call each of COLUMNS."""
 
 
 def guess_mapping(

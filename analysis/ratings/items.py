@@ -1,13 +1,12 @@
 """Ratings to items: which rows rate the same thing, and whether they agree about what it is."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ratings.coding import combined, first_rows
-from analysis.ratings.columns import ColumnMapping
+from analysis.data.coding import combined, first_rows
 from analysis.ratings.rows import Criteria, RatingRows
 from analysis.stats.codes import dense_ranks
 from campaigns.design.composition import Kind
@@ -51,17 +50,17 @@ def find_items(rows: RatingRows) -> Items:
 
 
 def check_items(
-    rows: RatingRows, items: Items, criteria: Criteria, mapping: ColumnMapping, problems: CellProblems
+    rows: RatingRows, items: Items, criteria: Criteria, called: Mapping[str, str], problems: CellProblems
 ) -> None:
     """Add a problem for each rating that contradicts an earlier one of its assignment or item, or
     repeats one."""
-    if "assignment" in mapping:
-        _check_assignments(rows, mapping, problems)
+    if "assignment" in called:
+        _check_assignments(rows, called, problems)
     if rows.position is not None:
         earlier = items.first[items.item]
         for column, values in (("system", rows.system), ("source", rows.source), ("kind", rows.kind)):
-            if values is not None and column in mapping:
-                _disagree(rows, values != values[earlier], earlier, mapping[column], "contradiction", _ITEM, problems)
+            if values is not None and column in called:
+                _disagree(rows, values != values[earlier], earlier, called[column], "contradiction", _ITEM, problems)
     parts: list[tuple[NDArray[np.integer], int]] = [(items.item, items.n_items), (rows.criterion, len(criteria.names))]
     if rows.turn is not None:
         parts.append((rows.turn + 1, len(rows.turns) + 1))
@@ -69,20 +68,8 @@ def check_items(
     if np.bincount(key, minlength=1).max(initial=0) > 1:
         cell, n_cells = dense_ranks(key, size)
         earlier = first_rows(cell, n_cells)[cell]
-        is_again = earlier != np.arange(earlier.size)
-        message = _DUPLICATE if "position" in mapping else _DUPLICATE + _NO_POSITION
-        for name, is_of_column in _columns_of_ratings(rows, criteria, mapping):
-            _disagree(rows, is_again & is_of_column, earlier, name, REPEATED, message, problems)
-
-
-def _columns_of_ratings(
-    rows: RatingRows, criteria: Criteria, mapping: ColumnMapping
-) -> Iterator[tuple[str, NDArray[np.bool_] | bool]]:
-    """Yield each column that says which criterion was rated, and which ratings it says it of."""
-    if "scores" not in mapping:
-        yield mapping.get("criterion", mapping.get("score")), True
-    for name in mapping.get("scores", ()):
-        yield name, rows.criterion == criteria.code_of(name)
+        message = _DUPLICATE if "position" in called else _DUPLICATE + _NO_POSITION
+        _disagree(rows, earlier != np.arange(earlier.size), earlier, called["score"], REPEATED, message, problems)
 
 
 _ITEM = "row {row} says something else of the same assignment and position. Make them agree."
@@ -95,7 +82,7 @@ _WORKER = "row {row} gives this assignment to another worker. Make its label uni
 _HIT = "row {row} says that this assignment is of another HIT. Make the assignment’s label unique."
 
 
-def _check_assignments(rows: RatingRows, mapping: ColumnMapping, problems: CellProblems) -> None:
+def _check_assignments(rows: RatingRows, called: Mapping[str, str], problems: CellProblems) -> None:
     # Assignments are numbered by worker and label, so a shared one shows as the same label twice.
     code_of: dict[str, int] = {}
     by_label = np.array([code_of.setdefault(label, len(code_of)) for label in rows.assignments], np.int64)
@@ -104,12 +91,12 @@ def _check_assignments(rows: RatingRows, mapping: ColumnMapping, problems: CellP
         used, n_used = dense_ranks(codes, len(code_of))
         earlier = first_rows(used, n_used)[used]
         differs = rows.worker != rows.worker[earlier]
-        _disagree(rows, differs, earlier, mapping["assignment"], "shared_assignment", _WORKER, problems)
+        _disagree(rows, differs, earlier, called["assignment"], "shared_assignment", _WORKER, problems)
     if rows.hit is not None:
         used, n_used = dense_ranks(rows.assignment.astype(np.int64), len(rows.assignments))
         earlier = first_rows(used, n_used)[used]
         differs = rows.hit != rows.hit[earlier]
-        _disagree(rows, differs, earlier, mapping["hit"], "contradiction", _HIT, problems)
+        _disagree(rows, differs, earlier, called["hit"], "contradiction", _HIT, problems)
 
 
 def _disagree(
@@ -122,7 +109,4 @@ def _disagree(
     problems: CellProblems,
 ) -> None:
     bad = np.flatnonzero(differs)
-    # In a wide file several ratings have one row.
-    _, first = np.unique(rows.row[bad], return_index=True)
-    bad = bad[first]
     problems.add(rows.row[bad], name, code, lambda row, other: message.format(row=other), others=rows.row[earlier[bad]])

@@ -1,47 +1,31 @@
 """Ratings files to arrays: everything wrong is said at once, and nothing is half imported."""
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.choices import GUESSED, Choices
-from analysis.data.describing import describe
-from analysis.data.identity import clean_ids, settle_twice
-from analysis.data.layout import SHAPES, Shape
-from analysis.data.reading import (
-    missing_answers,
-    of_wanted_task,
-    read_further,
-)
-from analysis.data.tasks import ReadMore, take_rows
-from analysis.ratings.columns import (
-    ColumnMapping,
-    guess_mapping,
-    score_columns,
-)
+from analysis.data.finding import NAMES
+from analysis.data.identity import settle_twice
+from analysis.data.loading import refuse_many_systems
+from analysis.data.notices import N_EXAMPLES, ResponsesWarning, said_of
+from analysis.data.reading import read_answers, tell
+from analysis.data.responses import Part, fingerprint
+from analysis.data.scores import DataFile, Found, Scores
+from analysis.data.tools import Wanted
+from analysis.data.values import is_number
+from analysis.ratings.columns import REQUIRED, ColumnMapping, chosen_mapping, guess_mapping, score_columns
 from analysis.ratings.items import REPEATED, Items, check_items, find_items
-from analysis.ratings.notices import N_EXAMPLES, Names, RatingsWarning, column_warnings, rating_warnings, said_of
+from analysis.ratings.notices import Names, column_warnings, rating_warnings
 from analysis.ratings.replies import ReplyScores, take_replies
 from analysis.ratings.rows import Criteria, RatingRows, code_rows
 from analysis.ratings.scales import FULL, Scale
-from analysis.ratings.tables import RatingsSource, read_converted, read_other, read_usual
 from analysis.stats.ratings import Ratings, from_long
-from evalsite.lib.tables import (
-    CellProblems,
-    Problem,
-    Table,
-    TableError,
-    TableWarning,
-)
-
-# Every system is compared with every other one.
-MAX_SYSTEMS = 500
+from evalsite.lib.tables import CellProblems
 
 
 @dataclass(frozen=True)
@@ -56,7 +40,7 @@ class LoadedRatings:
         Labels by code; all sorted, assignments by worker first.
     criteria : list of str
         Names of the columns of `ratings.scores`.
-    warnings : list of RatingsWarning
+    warnings : list of ResponsesWarning
     fingerprint : str
         SHA-256, hexadecimal, of the arrays and labels: independent of the file's format and of the order of
         its rows.
@@ -74,7 +58,7 @@ class LoadedRatings:
     criteria: list[str]
     sources: list[str]
     assignments: list[str]
-    warnings: list[RatingsWarning]
+    warnings: list[ResponsesWarning]
     fingerprint: str
     score_columns: tuple[str, ...] = ()
     pools: tuple[str, ...] = ()
@@ -134,45 +118,44 @@ def load_ratings(
     known = {criterion.strip().casefold() for criterion in criteria}
     if not criteria or len(known) < len(criteria):
         raise ValueError("there must be one criterion at least, and none twice")
-    problems = CellProblems()
-    called = Criteria(criteria, statements)
+    problems, called = CellProblems(), Criteria(criteria, statements)
+    file = DataFile(Path(path), name, max_bytes, on_progress, is_made)
     is_guessed = mapping is None and not wide
-    file, shape = RatingsSource(Path(path), name, max_bytes, encoding, choices), Shape.LONG
-    if is_made and mapping is not None and "score" in mapping:
-        table, mapping = read_converted(path, mapping, called, name, problems)
-    elif found := read_other(file, called, problems) if is_guessed else None:
-        table, mapping, shape = found
-    else:
-        table, mapping = read_usual(file, called, mapping, wide, on_progress, problems)
-        shape = Shape.CRITERIA if "scores" in mapping else Shape.LONG
+    if mapping is not None:
+        chosen = chosen_mapping(mapping)
+        roles = {role: own for role, own in chosen.items() if role != "scores"}
+        choices = replace(choices, columns=roles, answers=tuple(chosen.get("scores", ())), are_complete=True)
+    elif wide:
+        choices = replace(choices, answers=tuple(wide))
+    found = _found(file, called, replace(choices, encoding=encoding), problems)
     scales = [scale] * len(criteria) if isinstance(scale, tuple) else scale
-    table, read_more, left_out = _prepared(file, table, mapping, problems)
-    rows, items = _coded(table, mapping, called, scales, problems)
+    rows, items = _coded(found, called, scales, problems)
     if problems.codes == {REPEATED}:
         twice = CellProblems()
-        once = settle_twice(*_roles(mapping), table, choices, twice, read_more)
+        once = settle_twice(found.called, ("score",), found.table, choices, twice, found.read_more)
         if not twice.n:
             problems.clear()
-            table, (rows, items) = once, _coded(once, mapping, called, scales, problems)
+            found = replace(found, table=once)
+            rows, items = _coded(found, called, scales, problems)
+    table = found.table
     problems.raise_for(table)
-    if choices.tell:
-        n_missing = sum(warning.count for warning in left_out)
-        choices.tell(describe(*_roles(mapping), table, shape=SHAPES[shape], n_missing=n_missing))
+    tell(found, ("score",), choices, problems)
     replies, items = take_replies(rows, items, len(criteria))
     kept = _criteria_of_items(rows, len(criteria), replies)
     ratings = _ratings(rows, items, len(kept))
     names = Names(rows.workers, rows.systems, rows.sources, rows.assignments, [criteria[code] for code in kept])
-    warnings = [*said_of(table), *left_out]
-    if is_guessed and "scores" in mapping:
-        message = f"Each of these columns was used for the scores of a criterion: {', '.join(mapping['scores'])}."
-        warnings.append(RatingsWarning("wide", 1, message))
-    warnings += column_warnings(mapping, guess_mapping(table.columns), has_source=bool(rows.sources))
+    warnings = said_of(table)
+    used = found.mapping
+    if is_guessed and "scores" in used:
+        message = f"Each of these columns was used for the scores of a criterion: {', '.join(used['scores'])}."
+        warnings.append(ResponsesWarning("wide", 1, message))
+    warnings += column_warnings(used, guess_mapping(table.columns), has_source=bool(rows.sources))
     warnings += rating_warnings(ratings, names, _hit_of_assignment(rows))
     pools, mixed = _pools(rows)
     warnings += mixed
     if replies and replies.n_left_out:
         message = f"Scores of replies in chats without a score as a whole, left out: {replies.n_left_out:,}."
-        warnings.append(RatingsWarning("replies_alone", replies.n_left_out, message))
+        warnings.append(ResponsesWarning("replies_alone", replies.n_left_out, message))
     return LoadedRatings(
         ratings=ratings,
         workers=rows.workers,
@@ -182,7 +165,7 @@ def load_ratings(
         assignments=rows.assignments,
         warnings=warnings,
         fingerprint=_fingerprint(ratings, names, pools, replies),
-        score_columns=tuple(score_columns(mapping)),
+        score_columns=tuple(score_columns(used)),
         pools=pools,
         replies=replies,
     )
@@ -198,72 +181,41 @@ def _criteria_of_items(rows: RatingRows, n_criteria: int, replies: ReplyScores |
     return kept
 
 
-def refuse_many_systems(file: str, column: str, n_systems: int, advice: str = "") -> None:
-    """Raise TableError about a column with more systems than are compared."""
-    if n_systems > MAX_SYSTEMS:
-        message = f"there are {n_systems:,} different systems, and at most {MAX_SYSTEMS} are compared. {advice}"
-        raise TableError(file, [Problem(None, column, message.strip(), "too_many_systems")])
-
-
-def _prepared(
-    file: RatingsSource, table: Table, mapping: ColumnMapping, problems: CellProblems
-) -> tuple[Table, ReadMore | None, list[RatingsWarning]]:
-    """Return the table of the wanted task with ids in one form, what reads more of it, and how many rows were left out.
-
-    Where a cell is bad, the table stays as it is: its problems name its rows.
-    """
-    further = partial(read_further, file.path, file.encoding, name=file.name)
-    table, warnings, read_more = _without_missing(table, mapping, problems, None if table.format == "made" else further)
-    if problems.n:
-        return table, None, warnings
-    called = _roles(mapping)[0]
-    return *of_wanted_task(called, clean_ids(called, table), file.choices, read_more), warnings
+def _found(file: DataFile, criteria: Criteria, choices: Choices, problems: CellProblems) -> Found:
+    """Return the ratings of a file, one a row; where one criterion alone is rated, its name does not matter."""
+    is_one = len(criteria.names) == 1
+    known = [*criteria.names, *criteria.statements]
+    found = read_answers(
+        file,
+        NAMES,
+        REQUIRED if is_one else (*REQUIRED, "criterion"),
+        problems,
+        wanted=Wanted.SCORES,
+        choices=choices,
+        scores=Scores(is_number, known, only_these=True, are_numbers=True),
+    )
+    rated = found.table.text.get(found.called.get("criterion", ""))
+    if is_one and rated is not None and len(rated.labels) == 1 and (found.is_unfolded or file.is_made):
+        return replace(found, called={role: own for role, own in found.called.items() if role != "criterion"})
+    return found
 
 
 def _coded(
-    table: Table, mapping: ColumnMapping, criteria: Criteria, scales: Sequence[Scale], problems: CellProblems
+    found: Found, criteria: Criteria, scales: Sequence[Scale], problems: CellProblems
 ) -> tuple[RatingRows, Items]:
     """Return the rows as codes, and their items; whatever cannot be is added to `problems`."""
-    rows = code_rows(table, mapping, criteria, scales, problems)
+    called = found.called
+    rows = code_rows(found.table, called, criteria, scales, problems)
     advice = "Choose the column that says whose output was rated."
-    refuse_many_systems(table.file, mapping["system"], len(rows.systems), advice)
+    refuse_many_systems(found.table.file, called["system"], len(rows.systems), advice)
     # A score that is wrong is still somebody's rating of something; a wrong label leaves that unknown.
-    unclear = [problems.rows_in(mapping[column]) for column in mapping if column not in ("score", "scores")]
+    unclear = [problems.rows_in(own) for role, own in called.items() if role != "score"]
+    unclear.append(np.setdiff1d(np.flatnonzero(np.isnan(rows.score)), problems.rows_in(called["score"])))
     if any(bad.size for bad in unclear):
         rows.drop(np.concatenate(unclear))
     items = find_items(rows)
-    check_items(rows, items, criteria, mapping, problems)
+    check_items(rows, items, criteria, called, problems)
     return rows, items
-
-
-def _roles(mapping: ColumnMapping) -> tuple[dict[str, str], list[str]]:
-    """Return the column of each role, and the roles that hold scores: of criteria with columns of their own, each."""
-    called = {name: own for name, own in mapping.items() if name != "scores"}
-    called |= {f"score {place}": own for place, own in enumerate(mapping.get("scores", ()), start=1)}
-    return called, [name for name in called if name.startswith("score")]
-
-
-def _without_missing(
-    table: Table, mapping: ColumnMapping, problems: CellProblems, read_more: ReadMore | None
-) -> tuple[Table, list[RatingsWarning], ReadMore | None]:
-    """Return the rows that have a score, how many have none, and what reads more of them.
-
-    A campaign's own file says why there is none. Raises TableError if no row has a score.
-    """
-    empty = problems.take_rows("missing_number", mapping["score"]) if "score" in mapping else np.empty(0, np.int64)
-    if not empty.size:
-        return table, [], read_more
-    if empty.size == table.n_rows:
-        message = "no row has a score, so there is nothing to analyse."
-        raise TableError(table.file, [Problem(None, mapping["score"], message, "no_scores")])
-    if problems.n:
-        return table, [], read_more
-    said = missing_answers(empty.size)
-    if {"response", "abstained"} <= set(table.columns):
-        message = f"Rows without a score were left out: {empty.size:,} answers that are no score or were not judged."
-        said = TableWarning("unscored", message)
-    taken, read_more = take_rows(table, np.setdiff1d(np.arange(table.n_rows), empty), read_more)
-    return taken, [RatingsWarning(said.code, empty.size, said.message)], read_more
 
 
 def _ratings(rows: RatingRows, items: Items, n_criteria: int) -> Ratings:
@@ -296,7 +248,7 @@ def _hit_of_assignment(rows: RatingRows) -> NDArray[np.int64] | None:
     return hit
 
 
-def _pools(rows: RatingRows) -> tuple[tuple[str, ...], list[RatingsWarning]]:
+def _pools(rows: RatingRows) -> tuple[tuple[str, ...], list[ResponsesWarning]]:
     """Return the pool of each worker, "" for none; who has ratings in several belongs to none, which is a warning."""
     if rows.pool is None or (rows.pool < 0).all():
         return (), []
@@ -313,22 +265,15 @@ def _pools(rows: RatingRows) -> tuple[tuple[str, ...], list[RatingsWarning]]:
         return labels, []
     message = f"{mixed.size:,} workers have ratings in more than one pool; they belong to none of them."
     names = tuple(rows.workers[code] for code in mixed[:N_EXAMPLES])
-    return labels, [RatingsWarning("several_pools", int(mixed.size), message, names)]
+    return labels, [ResponsesWarning("several_pools", int(mixed.size), message, names)]
 
 
 def _fingerprint(ratings: Ratings, names: Names, pools: Sequence[str], replies: ReplyScores | None) -> str:
-    digest = hashlib.sha256(b"evalsite ratings 1\n")
-    for labels in (names.workers, names.systems, names.sources, names.assignments, names.criteria):
-        digest.update(json.dumps(list(labels)).encode() + b"\n")
-    for codes in (ratings.worker, ratings.system, ratings.assignment, ratings.source, ratings.kind):
-        digest.update(codes.astype("<i8").tobytes())
-    digest.update(ratings.scores.astype("<f8").tobytes())
-    if pools:
-        digest.update(json.dumps(list(pools)).encode())
+    labels = (names.workers, names.systems, names.sources, names.assignments, names.criteria)
+    codes = (ratings.worker, ratings.system, ratings.assignment, ratings.source, ratings.kind)
+    parts: list[Part] = [*labels, *codes, ratings.scores, *([json.dumps(list(pools))] if pools else [])]
     if replies:
         order = np.lexsort((replies.turn, replies.criterion, replies.item))
-        digest.update(json.dumps(replies.turns).encode() + b"\n")
-        for codes in (replies.item, replies.turn, replies.criterion):
-            digest.update(codes[order].astype("<i8").tobytes())
-        digest.update(replies.score[order].astype("<f8").tobytes())
-    return digest.hexdigest()
+        of_replies = (replies.item, replies.turn, replies.criterion, replies.score)
+        parts += [replies.turns, *(each[order] for each in of_replies)]
+    return fingerprint("ratings 1", parts)

@@ -1,4 +1,4 @@
-"""What a person should know about ratings that could be read: counted, with examples."""
+"""What a person should know about ratings of items that could be read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,33 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.data.notices import N_EXAMPLES, ResponsesWarning
 from analysis.ratings.columns import ColumnMapping, columns_of
 from analysis.stats.ratings import Ratings, match_twins
 from campaigns.design.composition import Kind
-from evalsite.lib.tables import Table
-
-N_EXAMPLES = 3
-
-Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class RatingsWarning:
-    """Something that may be wrong with the data, or that an analysis has to do without.
-
-    `code` is stable; `count` says how many items, assignments or criteria it concerns; `examples` names at
-    most three.
-    """
-
-    code: str
-    count: int
-    message: str
-    examples: tuple[str, ...] = ()
-
-
-def said_of(table: Table) -> list[RatingsWarning]:
-    """Return what was said of a table when it was read."""
-    return [RatingsWarning(warning.code, 1, warning.message) for warning in table.warnings]
 
 
 @dataclass(frozen=True)
@@ -46,20 +23,20 @@ class Names:
     criteria: Sequence[str]
 
 
-def column_warnings(mapping: ColumnMapping, guess: ColumnMapping, *, has_source: bool) -> list[RatingsWarning]:
+def column_warnings(mapping: ColumnMapping, guess: ColumnMapping, *, has_source: bool) -> list[ResponsesWarning]:
     """Return what the analysis has to do without; `guess` is what the file's columns look like."""
     warnings = []
     unused = [name for column, name in guess.items() if column not in mapping and name not in columns_of(mapping)]
     if unused:
         message = f"{len(unused)} columns look as if they belonged to the ratings and were not chosen."
-        warnings.append(RatingsWarning("column_not_used", len(unused), message, tuple(unused[:N_EXAMPLES])))
+        warnings.append(ResponsesWarning("column_not_used", len(unused), message, tuple(unused[:N_EXAMPLES])))
     if "kind" not in mapping:
         warnings.append(
-            RatingsWarning("no_kind", 1, "No column was used for the kind of item: every item counts as ordinary.")
+            ResponsesWarning("no_kind", 1, "No column was used for the kind of item: every item counts as ordinary.")
         )
     if not has_source:
         warnings.append(
-            RatingsWarning(
+            ResponsesWarning(
                 "no_source",
                 1,
                 "The file does not say the source of an item: degraded and repeat items have no twins, so paired "
@@ -69,7 +46,7 @@ def column_warnings(mapping: ColumnMapping, guess: ColumnMapping, *, has_source:
     return warnings
 
 
-def rating_warnings(ratings: Ratings, names: Names, hit: NDArray[np.integer] | None) -> list[RatingsWarning]:
+def rating_warnings(ratings: Ratings, names: Names, hit: NDArray[np.integer] | None) -> list[ResponsesWarning]:
     """Return the warnings about assignments, twins and criteria.
 
     `hit` is the HIT of each assignment, (n_assignments,), None where it is not known.
@@ -77,7 +54,7 @@ def rating_warnings(ratings: Ratings, names: Names, hit: NDArray[np.integer] | N
     return [*_unfinished(ratings, names, hit), *_without_twin(ratings, names), *_missing_criteria(ratings, names)]
 
 
-def _unfinished(ratings: Ratings, names: Names, hit: NDArray[np.integer] | None) -> list[RatingsWarning]:
+def _unfinished(ratings: Ratings, names: Names, hit: NDArray[np.integer] | None) -> list[ResponsesWarning]:
     n_items = np.bincount(ratings.assignment, minlength=len(names.assignments))
     expected = np.full(n_items.size, _most_common(n_items))
     if hit is not None:
@@ -87,7 +64,7 @@ def _unfinished(ratings: Ratings, names: Names, hit: NDArray[np.integer] | None)
         return []
     examples = tuple(f"{names.assignments[a]}: {n_items[a]} of {expected[a]}" for a in short[:N_EXAMPLES])
     message = f"{short.size:,} assignments have fewer items than is usual for their HIT; they are kept."
-    return [RatingsWarning("unfinished_hit", short.size, message, examples)]
+    return [ResponsesWarning("unfinished_hit", short.size, message, examples)]
 
 
 def _most_common(n_items: NDArray[np.integer]) -> int:
@@ -111,7 +88,7 @@ def _expected_by_hit(
     return np.where(n_assignments[hit] > 1, usual[hit], overall)
 
 
-def _without_twin(ratings: Ratings, names: Names) -> list[RatingsWarning]:
+def _without_twin(ratings: Ratings, names: Names) -> list[ResponsesWarning]:
     if not names.sources:
         return []
     twin = match_twins(ratings)
@@ -125,23 +102,25 @@ def _without_twin(ratings: Ratings, names: Names) -> list[RatingsWarning]:
                 f"{alone.size:,} {kind.name.lower()} items have no ordinary item of the same assignment, source and "
                 "system; they enter no paired test."
             )
-            warnings.append(RatingsWarning("twin_missing", alone.size, message, _item_examples(alone, ratings, names)))
+            warnings.append(
+                ResponsesWarning("twin_missing", alone.size, message, _item_examples(alone, ratings, names))
+            )
     return warnings
 
 
-def _missing_criteria(ratings: Ratings, names: Names) -> list[RatingsWarning]:
+def _missing_criteria(ratings: Ratings, names: Names) -> list[ResponsesWarning]:
     warnings = []
     is_missing = np.isnan(ratings.scores)
     never = is_missing.all(axis=0)
     if never.any():
         unrated = [names.criteria[place] for place in np.flatnonzero(never).tolist()]
         message = f"{len(unrated)} criteria of the protocol have no rating at all."
-        warnings.append(RatingsWarning("criterion_never_rated", len(unrated), message, tuple(unrated[:N_EXAMPLES])))
+        warnings.append(ResponsesWarning("criterion_never_rated", len(unrated), message, tuple(unrated[:N_EXAMPLES])))
     partly = np.flatnonzero(is_missing[:, ~never].any(axis=1))
     if partly.size:
         message = f"{partly.size:,} items lack a rating for some criterion."
         warnings.append(
-            RatingsWarning("criterion_missing", partly.size, message, _item_examples(partly, ratings, names))
+            ResponsesWarning("criterion_missing", partly.size, message, _item_examples(partly, ratings, names))
         )
     return warnings
 

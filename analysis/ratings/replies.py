@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.ratings.coding import first_rows
+from analysis.data.coding import first_rows
 from analysis.ratings.items import Items, find_items
 from analysis.ratings.rows import RatingRows
 from analysis.stats.codes import dense_ranks

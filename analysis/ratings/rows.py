@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ratings.coding import combined, sorted_codes
-from analysis.ratings.columns import ColumnMapping, criterion_of, is_called
+from analysis.data.coding import combined, sorted_codes
+from analysis.ratings.columns import criterion_of, is_called
 from analysis.ratings.scales import Scale, words
 from analysis.stats.codes import dense_ranks
 from campaigns.design.composition import Kind
-from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn
-from evalsite.lib.tables.errors import listing, shorten
+from evalsite.lib.tables import CellProblems, Table, TextColumn
+from evalsite.lib.tables.errors import shorten
 
 Codes = NDArray[np.integer]
 
@@ -53,39 +53,11 @@ class RatingRows:
         """Leave out some data rows."""
         self.take(np.flatnonzero(~np.isin(self.row, bad)))
 
-    def leave_out(self, bad: NDArray[np.int64]) -> None:
-        """Leave out some data rows, with the labels that only they have."""
-        self.drop(bad)
-        self._forget_unused()
-
-    def spread(self, scores: NDArray[np.float64], criteria: Sequence[int], is_rated: NDArray[np.bool_]) -> None:
-        """Make a rating of each cell, from one row an item: `scores` and `is_rated` are (n_rows, n_columns)."""
-        item, column = np.nonzero(is_rated)
-        self.take(item)
-        self.criterion = np.array(criteria, np.int32)[column]
-        self.score = scores[item, column]
-        if not is_rated.any(axis=1).all():
-            self._forget_unused()
-
-    def _forget_unused(self) -> None:
-        self.worker, self.workers = _used(self.worker, self.workers)
-        self.system, self.systems = _used(self.system, self.systems)
-        self.assignment, self.assignments = _used(self.assignment, self.assignments)
-        if self.source is not None:
-            self.source, self.sources = _used(self.source, self.sources)
-
     def take(self, rows: NDArray[np.int64]) -> None:
         """Keep these ratings only, in this order; labels stay as they are."""
         for name, values in vars(self).items():
             if isinstance(values, np.ndarray):
                 setattr(self, name, values[rows])
-
-
-def _used(codes: Codes, labels: list[str]) -> tuple[Codes, list[str]]:
-    """Return codes and labels without labels that no rating has; −1 stays."""
-    occurs = np.bincount(codes[codes >= 0], minlength=len(labels)).astype(bool)
-    rank = np.append(np.cumsum(occurs) - 1, -1)
-    return rank[codes].astype(np.int32), [label for label, is_used in zip(labels, occurs, strict=True) if is_used]
 
 
 @dataclass(frozen=True)
@@ -109,16 +81,16 @@ class Criteria:
 
 
 def code_rows(
-    table: Table, mapping: ColumnMapping, criteria: Criteria, scales: Sequence[Scale], problems: CellProblems
+    table: Table, called: Mapping[str, str], criteria: Criteria, scales: Sequence[Scale], problems: CellProblems
 ) -> RatingRows:
     """Return the ratings as codes; each bad cell is added to `problems` and coded as 0 or −1."""
     n_rows = table.n_rows
-    text = {column: table.text[name] for column, name in mapping.items() if column != "scores" and name in table.text}
+    text = {column: table.text[name] for column, name in called.items() if name in table.text}
     worker, workers = sorted_codes(text["worker"])
     system, systems = sorted_codes(text["system"])
     for column in ("worker", "system", "assignment"):
         if column in text:
-            _refuse_empty(text[column], mapping[column], problems)
+            _refuse_empty(text[column], called[column], problems)
     rows = RatingRows(
         row=np.arange(n_rows),
         worker=worker,
@@ -126,7 +98,7 @@ def code_rows(
         assignment=worker,
         criterion=np.zeros(n_rows, np.int32),
         kind=np.zeros(n_rows, np.int8),
-        score=np.zeros(n_rows) if "scores" in mapping else table.numbers[mapping["score"]],
+        score=table.numbers[called["score"]],
         workers=workers,
         systems=systems,
     )
@@ -141,57 +113,19 @@ def code_rows(
     if "turn" in text:
         rows.turn, rows.turns = _code_known(text["turn"])
     if "position" in text:
-        rows.position, rows.n_positions = _code_positions(text["position"], mapping["position"], problems)
+        rows.position, rows.n_positions = _code_positions(text["position"], called["position"], problems)
     if "kind" in text:
         allowed = ", ".join(_KINDS)
         rows.kind = _look_up(
-            text["kind"], _KINDS, mapping["kind"], "unknown_kind", f"Write one of: {allowed}.", problems
+            text["kind"], _KINDS, called["kind"], "unknown_kind", f"Write one of: {allowed}.", problems
         )
     if "criterion" in text:
         advice = f"The criteria are: {', '.join(criteria.names)}. Choose another protocol or edit its criteria."
-        known = criteria.codes()
-        rows.criterion = _look_up(text["criterion"], known, mapping["criterion"], "unknown_criterion", advice, problems)
-    if "scores" in mapping:
-        _spread(rows, table, mapping["scores"], criteria, scales, problems)
-    else:
-        _check_scores(rows.score, mapping["score"], np.array(scales)[rows.criterion], problems)
+        codes = {label.casefold(): criteria.code_of(label) for label in text["criterion"].labels}
+        known = {label: code for label, code in codes.items() if code is not None}
+        rows.criterion = _look_up(text["criterion"], known, called["criterion"], "unknown_criterion", advice, problems)
+    _check_scores(rows.score, called["score"], np.array(scales)[rows.criterion], problems)
     return rows
-
-
-def _spread(
-    rows: RatingRows,
-    table: Table,
-    columns: Sequence[str],
-    criteria: Criteria,
-    scales: Sequence[Scale],
-    problems: CellProblems,
-) -> None:
-    """Make ratings of the cells of a wide file; an empty cell is none.
-
-    Raises TableError where a column is not a criterion, or another one's too, and for a file without a score.
-    """
-    codes = [criteria.code_of(name) for name in columns]
-    wrong = []
-    for place, (name, code) in enumerate(zip(columns, codes, strict=True)):
-        if code is None:
-            message = f"this is not a criterion. The criteria are: {', '.join(criteria.names)}. "
-            advice = "Choose another protocol, edit its criteria, or leave the column out."
-            wrong.append(Problem(1, name, message + advice, "unknown_criterion"))
-        elif code in codes[:place]:
-            message = f"“{columns[codes.index(code)]}” holds scores of this criterion too. Choose one of them."
-            wrong.append(Problem(1, name, message, "duplicate_column"))
-    if wrong:
-        raise TableError(table.file, wrong)
-    for name, code in zip(columns, codes, strict=True):
-        _check_scores(table.numbers[name], name, np.array(scales[code or 0]), problems)
-    scores = np.stack([table.numbers[name] for name in columns], axis=1)
-    is_rated = ~np.isnan(scores)
-    for place, name in enumerate(columns):
-        is_rated[problems.rows_in(name), place] = True  # what is wrong is still somebody's rating
-    if not is_rated.any():
-        message = f"there is no score in any of the columns {listing(columns)}. Choose the columns of the scores."
-        raise TableError(table.file, [Problem(None, None, message, "no_scores")])
-    rows.spread(scores, [code for code in codes if code is not None], is_rated)
 
 
 def _refuse_empty(column: TextColumn, name: str, problems: CellProblems) -> None:

@@ -20,7 +20,7 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.plugins import Registry
 
 if TYPE_CHECKING:
-    from analysis.plain_scores.loading import PlainScores
+    from analysis.data.responses import Responses
     from analysis.response_methods.workers import JudgedWorkers
     from analysis.settings import AnalysisSettings
 
@@ -100,7 +100,7 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         """
         return None
 
-    def scores_of(self, data: Data) -> "PlainScores | None":
+    def scores_of(self, data: Data) -> "Responses | None":
         """Return the scores of single outputs, where the method has such; None by default. Studies have their own."""
         return None
 

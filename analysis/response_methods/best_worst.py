@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.rankings.loading import BEST, WORST, RankingData, load_best_worst
+from analysis.data.rankings import BEST, WORST, RankingData, load_best_worst
 from analysis.response_methods import ResponsesFile
 from analysis.response_methods.ranking import Ranking
 from analysis.settings import AnalysisSettings

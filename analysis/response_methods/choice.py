@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.plain_rows.loading import PlainRows
+from analysis.data.responses import Responses
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.choice_labels import describe_labels, write_labels
 from analysis.response_methods.choice_options import NAMES, by_criterion, check_values, unknown_good, with_offered
@@ -184,7 +184,7 @@ def _score_only(part: _Answered) -> _Scored:
     return _Scored(_as_scores(rows, found, n_of, criteria, is_known=part.is_good is not None), found.n_clusters, {})
 
 
-def _score_several(rows: PlainRows, parts: Sequence[_Answered]) -> _Scored:
+def _score_several(rows: Responses, parts: Sequence[_Answered]) -> _Scored:
     """Return the mean over criteria of each system's share of good answers, of those where some are known to be good.
 
     `rows`: the ordinary rows on all criteria, which are in the order of `parts`.
@@ -207,7 +207,7 @@ def _score_several(rows: PlainRows, parts: Sequence[_Answered]) -> _Scored:
 
 
 def _as_scores(
-    rows: PlainRows, found: ClusteredMeans, n_of: NDArray[np.int64], criteria: Mapping[str, Floats], *, is_known: bool
+    rows: Responses, found: ClusteredMeans, n_of: NDArray[np.int64], criteria: Mapping[str, Floats], *, is_known: bool
 ) -> SystemScores:
     unknown = np.full(len(rows.systems), np.nan)
     mean, low, high = (found.mean, found.low, found.high) if is_known else (unknown, unknown, unknown)
@@ -293,7 +293,7 @@ def _compare_workers(part: _Answered, order: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _codes(rows: PlainRows, order: Sequence[str]) -> list[int]:
+def _codes(rows: Responses, order: Sequence[str]) -> list[int]:
     """Return the codes of the systems that have answers, in this order."""
     code = {name: k for k, name in enumerate(rows.systems)}
     return [code[name] for name in order if name in code]
@@ -325,7 +325,7 @@ def _list_shares(
     ]
 
 
-def _seconds(rows: PlainRows) -> dict[str, list[float | None]] | None:
+def _seconds(rows: Responses) -> dict[str, list[float | None]] | None:
     """Return median and mean seconds of an answer to each system; None where the file has no times."""
     if "seconds" not in rows.numbers:
         return None
@@ -337,7 +337,7 @@ def _seconds(rows: PlainRows) -> dict[str, list[float | None]] | None:
     return found
 
 
-def _paired(rows: PlainRows, is_good: NDArray[np.bool_], order: Sequence[int]) -> list[dict[str, Any]]:
+def _paired(rows: Responses, is_good: NDArray[np.bool_], order: Sequence[int]) -> list[dict[str, Any]]:
     """Return McNemar's test of every two systems that share a worker and a source."""
     found = mcnemar_test(rows.system, rows.judgement, is_good, len(rows.systems))
     return [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.plain_rows.loading import PlainRows
+from analysis.data.responses import Responses
 from analysis.stats.labels import Labels, count_answers, dawid_skene, mace, majority
 from analysis.stats.ratings import Codes, or_none
 from evalsite.lib.tables.writing import write_csv
@@ -62,7 +62,7 @@ def label_items(data: "Choices") -> Labelled | None:
     return Labelled(source, system, option, names, counts.sum(axis=1), majority(counts), *labels)
 
 
-def describe_labels(found: Labelled, rows: PlainRows) -> dict[str, Any]:
+def describe_labels(found: Labelled, rows: Responses) -> dict[str, Any]:
     """Return how often the three agree, over items with a majority, and what they say of workers."""
     of = {"majority": found.majority, "Dawid–Skene": found.dawid_skene.label, "MACE": found.mace.label}
     has_majority = found.majority >= 0

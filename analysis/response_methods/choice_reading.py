@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.data.loading import Answer, load_answers
+from analysis.data.notices import ResponsesWarning
+from analysis.data.responses import Responses
 from analysis.data.tools import Wanted
-from analysis.plain_rows.loading import PlainRows, RowColumn, load_rows
-from analysis.ratings.notices import RatingsWarning
 from analysis.response_methods import ResponsesFile
 from analysis.response_methods.choice_labels import Labelled, label_items
 from analysis.response_methods.choice_options import OfCriterion, by_criterion, refuse_same_criteria
@@ -24,9 +25,9 @@ from evalsite.lib.tables.errors import shorten
 
 CRITERION = "answer"
 _COLUMNS = (
-    RowColumn(("answer", "label", "choice", "choices", "option", "response", "score"), is_number=False),
-    RowColumn(("correct", "good", "gold", "key"), is_number=False, is_required=False),
-    RowColumn(("seconds", "response_time"), is_required=False),
+    Answer(("answer", "label", "choice", "choices", "option", "response", "score"), is_number=False),
+    Answer(("correct", "good", "gold", "key"), is_number=False, is_required=False),
+    Answer(("seconds", "response_time"), is_required=False),
 )
 _SEPARATOR = re.compile(r"\s*[;|]\s*")
 _MOST_OPTIONS = 100
@@ -45,7 +46,7 @@ class Choices:
     `are_given`: whether the options are those that somebody named, rather than those that answers have.
     """
 
-    rows: PlainRows
+    rows: Responses
     options: list[str]
     chosen: NDArray[np.bool_]
     answer: Codes
@@ -84,11 +85,11 @@ class Choices:
 class ChoiceData:
     """Answers in the order of the file: all rows, and the answers on each criterion of `rows.criteria`, by its name."""
 
-    rows: PlainRows
+    rows: Responses
     of: Mapping[str, Choices]
 
     @cached_property
-    def ordinary(self) -> PlainRows:
+    def ordinary(self) -> Responses:
         """The rows without repeats."""
         return self.rows.take(self.rows.kind == Kind.ORDINARY).with_used_labels()
 
@@ -99,13 +100,13 @@ def load_choices(file: ResponsesFile, settings: AnalysisSettings) -> ChoiceData:
     Criteria on which all answers are repeats are left out, and named in a warning. Raises TableError, or DomainError
     for options that the settings do not have.
     """
-    rows = load_rows(
+    rows = load_answers(
         file.path,
         _COLUMNS,
         criterion=CRITERION,
         of_tools=Wanted.SCORES,
         choices=file.choices,
-        with_repeats=True,
+        kinds=(Kind.ORDINARY, Kind.REPEAT),
     )
     refuse_same_criteria(rows.criteria)
     criteria = rows.criteria
@@ -120,7 +121,7 @@ def load_choices(file: ResponsesFile, settings: AnalysisSettings) -> ChoiceData:
     )
 
 
-def _without_repeats_alone(rows: PlainRows) -> PlainRows:
+def _without_repeats_alone(rows: Responses) -> Responses:
     """Return the rows of criteria that have an ordinary one."""
     is_ordinary = rows.kind == Kind.ORDINARY
     has_ordinary = np.bincount(rows.criterion[is_ordinary], minlength=len(rows.criteria)) > 0
@@ -131,10 +132,10 @@ def _without_repeats_alone(rows: PlainRows) -> PlainRows:
     n_left_out = int(np.count_nonzero(~used))
     said = f"Answers on {', '.join(names)}, all to repeats, which are left out: {n_left_out:,}."
     left = rows.take(used).with_used_labels()
-    return replace(left, warnings=[*rows.warnings, RatingsWarning("only_repeats", n_left_out, said)])
+    return replace(left, warnings=[*rows.warnings, ResponsesWarning("only_repeats", n_left_out, said)])
 
 
-def _on_criterion(rows: PlainRows, code: int) -> PlainRows:
+def _on_criterion(rows: Responses, code: int) -> Responses:
     """Return the rows on one criterion, with the texts of these alone: each has options of its own."""
     own = rows.take(rows.criterion == code)
     text = {}
@@ -144,7 +145,7 @@ def _on_criterion(rows: PlainRows, code: int) -> PlainRows:
     return replace(own, text=text)
 
 
-def _read_choices(rows: PlainRows, said: OfCriterion, criterion: str = "") -> Choices:
+def _read_choices(rows: Responses, said: OfCriterion, criterion: str = "") -> Choices:
     """Return which options the answers have; raise DomainError for one that is not among those said, or too many.
 
     `criterion`: their name in errors, where there are several.

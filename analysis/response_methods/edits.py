@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from analysis.data.loading import WITH_COPIES, Answer, load_answers
+from analysis.data.responses import Responses
 from analysis.metrics.tokens import TOKENS, tokenise
-from analysis.plain_rows.loading import PlainRows, RowColumn, load_rows
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import explain_single, in_words, with_several
 from analysis.response_methods.system_scores import (
@@ -36,10 +37,10 @@ from evalsite.lib.words import counted
 CRITERION = "edits"
 HTER, CHARACTERS, SECONDS, KEYSTROKES = "HTER", "edit distance", "seconds per word", "keystrokes per word"
 _COLUMNS = (
-    RowColumn(("output", "translation", "mt", "hypothesis", "target"), is_number=False),
-    RowColumn(("edited", "post_edited", "postedit", "post_edit", "pe"), is_number=False),
-    RowColumn(("seconds", "time", "edit_time", "duration"), is_required=False),
-    RowColumn(("keystrokes", "keys", "key_presses"), is_required=False),
+    Answer(("output", "translation", "mt", "hypothesis", "target"), is_number=False),
+    Answer(("edited", "post_edited", "postedit", "post_edit", "pe"), is_number=False),
+    Answer(("seconds", "time", "edit_time", "duration"), is_required=False),
+    Answer(("keystrokes", "keys", "key_presses"), is_required=False),
 )
 _IN_ROUND = 200
 # A comparison takes 0.1 ms for 20 words and 5 ms for 300.
@@ -70,7 +71,7 @@ class Edits:
         return Edits(self.n_edits[rows], self.n_words[rows], self.n_characters[rows], self.n_changed[rows])
 
 
-class PostEdits(ResponseMethod[PlainRows]):
+class PostEdits(ResponseMethod[Responses]):
     """HTER of a system: edits in all of its outputs over words in all edited texts, in per cent; lower is better."""
 
     slug = "edits"
@@ -79,20 +80,19 @@ class PostEdits(ResponseMethod[PlainRows]):
     table = "edits"
     takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
 
-    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> PlainRows:
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the outputs of a file and what they were edited to."""
-        return load_rows(
+        return load_answers(
             file.path,
             _COLUMNS,
             criterion=CRITERION,
             choices=file.choices,
-            with_degraded=True,
-            with_repeats=True,
+            kinds=WITH_COPIES,
         )
 
     def analyse(
         self,
-        data: PlainRows,
+        data: Responses,
         settings: AnalysisSettings,
         on_progress: Progress = lambda _: None,
         *,
@@ -107,7 +107,7 @@ class PostEdits(ResponseMethod[PlainRows]):
         judged = _judge(once, own.n_changed, own.n_characters, settings)
         return self.report_of(once, own, settings) | {"agreement": _agreement(data, edits, judged)}
 
-    def report_of(self, data: PlainRows, edits: Edits, settings: AnalysisSettings) -> dict[str, Any]:
+    def report_of(self, data: Responses, edits: Edits, settings: AnalysisSettings) -> dict[str, Any]:
         """Return the report of outputs of which it is known what was edited."""
         judged = _judge(data, edits.n_changed, edits.n_characters, settings)
         of_summary, of_workers = worker_parts(data, judged, settings)
@@ -155,7 +155,7 @@ class PostEdits(ResponseMethod[PlainRows]):
             **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
         }
 
-    def judge(self, data: PlainRows, settings: AnalysisSettings) -> JudgedWorkers:
+    def judge(self, data: Responses, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers: whether they change more of degraded items."""
         data = data.without_repeats()
         keys, of_row = _different_texts(data)
@@ -189,7 +189,7 @@ class PostEdits(ResponseMethod[PlainRows]):
         ).strip()
 
 
-def measure_edits(data: PlainRows, on_progress: Progress = lambda _: None) -> Edits:
+def measure_edits(data: Responses, on_progress: Progress = lambda _: None) -> Edits:
     """Return what was edited; every two different texts are compared once.
 
     Raises DomainError `missing_library` without sacrebleu.
@@ -212,7 +212,7 @@ def measure_edits(data: PlainRows, on_progress: Progress = lambda _: None) -> Ed
     return Edits(*found[of_row].T)
 
 
-def _different_texts(data: PlainRows) -> tuple[list[tuple[str, str]], Codes]:
+def _different_texts(data: Responses) -> tuple[list[tuple[str, str]], Codes]:
     """Return the different outputs with what they were edited to, and which of these each row is, (n,)."""
     output, edited = data.text["output"], data.text["edited"]
     key = output.codes.astype(np.int64) * len(edited.labels) + edited.codes
@@ -221,7 +221,7 @@ def _different_texts(data: PlainRows) -> tuple[list[tuple[str, str]], Codes]:
     return [(output.labels[a], edited.labels[b]) for a, b in zip(before, after, strict=True)], of_row
 
 
-def _judge(data: PlainRows, n_changed: Floats, n_characters: Floats, settings: AnalysisSettings) -> JudgedWorkers:
+def _judge(data: Responses, n_changed: Floats, n_characters: Floats, settings: AnalysisSettings) -> JudgedWorkers:
     return judge_rows(data, -n_changed / np.maximum(n_characters, 1), settings)
 
 
@@ -235,7 +235,7 @@ def _compare(ter: Any, output: str, edited: str) -> tuple[int, int, int, int]:
     return n_edits, max(len(words), 1), len(edited), edit_distance(output, edited)
 
 
-def _agreement(data: PlainRows, edits: Edits, judged: JudgedWorkers) -> dict[str, Any]:
+def _agreement(data: Responses, edits: Edits, judged: JudgedWorkers) -> dict[str, Any]:
     """Return how far workers agree on what the same outputs are edited to."""
     rows, output = compared_rows(data, judged)
     text, hter = data.text["edited"].codes[rows], (100 * edits.n_edits / edits.n_words)[rows]
@@ -271,7 +271,7 @@ def _mean_distance(text: Codes, item: Codes, labels: Sequence[str]) -> float:
     return float((np.bincount(of_item, weights=distance[of_pair]) / np.bincount(of_item)).mean())
 
 
-def _rates(data: PlainRows, edits: Edits) -> Mapping[str, ClusteredMeans]:
+def _rates(data: Responses, edits: Edits) -> Mapping[str, ClusteredMeans]:
     """Return the rates of systems that the file has the numbers for."""
     sums = {HTER: (100 * edits.n_edits, edits.n_words), CHARACTERS: (100 * edits.n_changed, edits.n_characters)}
     for name, column in ((SECONDS, "seconds"), (KEYSTROKES, "keystrokes")):

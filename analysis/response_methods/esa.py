@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.plain_scores.copies import average_repeats, match_twins, take
-from analysis.plain_scores.loading import PlainScores, load_plain_scores
+from analysis.data.loading import WITH_COPIES, load_scores
+from analysis.data.responses import Responses, average_repeats
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import choose_document_or_segment, in_words
 from analysis.response_methods.system_scores import (
@@ -56,7 +56,7 @@ _SHOWN = Shown(
 class EsaData:
     """Scores, and the errors that were marked before, where the file has them."""
 
-    scores: PlainScores
+    scores: Responses
     marked: MarkedErrors | None = None
 
 
@@ -78,17 +78,17 @@ class Esa(ResponseMethod[EsaData]):
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> EsaData:
         """Return the scores of a file: rater, system, segment, document and score; and the errors of a tool's file."""
         allowed = "a number from 0 to 100"
-        scores = load_plain_scores(
+        scores = load_scores(
             file.path,
             _read_score,
             allowed,
             criterion=CRITERION,
             choices=file.choices,
-            with_degraded=True,
+            kinds=WITH_COPIES,
         )
         return EsaData(scores, load_marked(file.path, file.choices.encoding))
 
-    def scores_of(self, data: EsaData) -> PlainScores:
+    def scores_of(self, data: EsaData) -> Responses:
         """Return the scores without the errors."""
         return data.scores
 
@@ -101,11 +101,11 @@ class Esa(ResponseMethod[EsaData]):
         brief: bool = False,
     ) -> dict[str, Any]:
         """Return verdicts on raters, mean scores, and the differences of systems."""
-        everything, twin = data.scores, match_twins(data.scores)
+        everything, twin = data.scores, data.scores.twins()
         judged = self.judge(data, settings)
         is_counted = judged.is_counted[everything.worker]
         averaged, is_left = average_repeats(everything, everything.score, twin)
-        given = take(replace(everything, score=averaged), is_counted & is_left)
+        given = replace(everything, numbers={"score": averaged}).take(is_counted & is_left)
         by = choose_document_or_segment(len(given.documents))
         groups = {by: given.document if by == "document" else given.segment}
         found = segment_means(given.score, given.system, given.segment, len(given.systems), groups)
@@ -142,7 +142,7 @@ class Esa(ResponseMethod[EsaData]):
 
     def judge(self, data: EsaData, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on raters: whether they give degraded items lower scores."""
-        return judge_by_scores(data.scores, data.scores.score, match_twins(data.scores), settings)
+        return judge_by_scores(data.scores, data.scores.score, settings)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, marked errors and how far raters agree."""
@@ -168,9 +168,9 @@ class Esa(ResponseMethod[EsaData]):
         return f"{by} {given}" if by else given
 
 
-def _agreement(data: PlainScores, is_counted: Mask) -> dict[str, Any]:
+def _agreement(data: Responses, is_counted: Mask) -> dict[str, Any]:
     """Return how far raters agree on the same outputs; nothing without segments. `is_counted`: bool, (n,)."""
-    given = take(data, is_counted & (data.kind != Kind.DEGRADED))
+    given = data.take(is_counted & (data.kind != Kind.DEGRADED))
     if np.unique(given.segment).size < 2:
         return {}
     output = given.segment.astype(np.int64) * len(given.systems) + given.system

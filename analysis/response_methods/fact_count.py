@@ -5,8 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.plain_rows.loading import PlainRows, RowColumn, load_rows
-from analysis.ratings.notices import RatingsWarning
+from analysis.data.loading import WITH_COPIES, Answer, load_answers
+from analysis.data.notices import ResponsesWarning
+from analysis.data.responses import Responses
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import explain_single, in_words, with_several
 from analysis.response_methods.system_scores import (
@@ -30,9 +31,9 @@ from evalsite.lib.words import counted
 CRITERION = "facts"
 PRECISION, RECALL, F = "precision", "recall", "F"
 _COLUMNS = (
-    RowColumn(("present", "n_present", "facts"), is_whole=True),
-    RowColumn(("correct", "n_correct"), is_whole=True),
-    RowColumn(("missing", "n_missing", "omitted"), is_whole=True),
+    Answer(("present", "n_present", "facts"), is_whole=True),
+    Answer(("correct", "n_correct"), is_whole=True),
+    Answer(("missing", "n_missing", "omitted"), is_whole=True),
 )
 _COUNTS = ("present", "correct", "missing")
 _AGREEMENT = (
@@ -45,7 +46,7 @@ _SHOWN = Shown(
 )
 
 
-class FactCount(ResponseMethod[PlainRows]):
+class FactCount(ResponseMethod[Responses]):
     """F of a system over all facts of its outputs."""
 
     slug = "fact_count"
@@ -54,15 +55,14 @@ class FactCount(ResponseMethod[PlainRows]):
     table = "counts"
     takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
 
-    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> PlainRows:
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the counts of a file; raise DomainError if in every row more facts are correct than there are."""
-        rows = load_rows(
+        rows = load_answers(
             file.path,
             _COLUMNS,
             criterion=CRITERION,
             choices=file.choices,
-            with_degraded=True,
-            with_repeats=True,
+            kinds=WITH_COPIES,
         )
         if rows.n and _is_impossible(rows.without_repeats()).all():
             raise DomainError(
@@ -74,7 +74,7 @@ class FactCount(ResponseMethod[PlainRows]):
 
     def analyse(
         self,
-        data: PlainRows,
+        data: Responses,
         settings: AnalysisSettings,
         on_progress: Progress = lambda _: None,
         *,
@@ -133,7 +133,7 @@ class FactCount(ResponseMethod[PlainRows]):
             **closing(settings, data.fingerprint, warnings, notes, _COUNTS),
         }
 
-    def judge(self, data: PlainRows, settings: AnalysisSettings) -> JudgedWorkers:
+    def judge(self, data: Responses, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers: whether they find fewer correct facts in degraded items."""
         data = data.without_repeats()
         return judge_rows(data, data.numbers["correct"], settings)
@@ -159,19 +159,19 @@ class FactCount(ResponseMethod[PlainRows]):
         ).strip()
 
 
-def _is_impossible(rows: PlainRows) -> Mask:
+def _is_impossible(rows: Responses) -> Mask:
     """Return in which rows more facts are correct than present, bool, (n,)."""
     impossible: Mask = rows.numbers["correct"] > rows.numbers["present"]
     return impossible
 
 
-def _left_out(n: int) -> list[RatingsWarning]:
+def _left_out(n: int) -> list[ResponsesWarning]:
     """Return the warning of so many impossible rows."""
     said = f"More facts are correct than present in {counted(n, 'row')}. They are left out of the scores."
-    return [RatingsWarning("bad_counts", n, said)] if n else []
+    return [ResponsesWarning("bad_counts", n, said)] if n else []
 
 
-def _agreement(data: PlainRows, judged: JudgedWorkers) -> dict[str, Any]:
+def _agreement(data: Responses, judged: JudgedWorkers) -> dict[str, Any]:
     """Return how far workers agree on each count of the same outputs, without impossible rows."""
     data = data.take(~_is_impossible(data))
     rows, output = compared_rows(data, judged)
@@ -179,7 +179,7 @@ def _agreement(data: PlainRows, judged: JudgedWorkers) -> dict[str, Any]:
     return describe_numbers(numbers, output, data.worker[rows])
 
 
-def _sums(data: PlainRows) -> Mapping[str, tuple[Floats, Floats]]:
+def _sums(data: Responses) -> Mapping[str, tuple[Floats, Floats]]:
     """Return the numerator and denominator of each rate, (n,) each; F is 2 · correct over both denominators."""
     present, correct, missing = (data.numbers[name] for name in ("present", "correct", "missing"))
     return {
@@ -189,14 +189,14 @@ def _sums(data: PlainRows) -> Mapping[str, tuple[Floats, Floats]]:
     }
 
 
-def _ratios(data: PlainRows) -> dict[str, ClusteredMeans]:
+def _ratios(data: Responses) -> dict[str, ClusteredMeans]:
     groups = with_several({"worker": data.worker, "source": data.source})
     return {
         name: clustered_ratios(*parts, data.system, len(data.systems), groups) for name, parts in _sums(data).items()
     }
 
 
-def _means(data: PlainRows) -> dict[str, ClusteredMeans]:
+def _means(data: Responses) -> dict[str, ClusteredMeans]:
     """Return means over outputs of the rates of each, of those outputs that have one."""
     found = {}
     for name, (numerator, denominator) in _sums(data).items():

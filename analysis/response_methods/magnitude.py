@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.plain_rows.loading import PlainRows, RowColumn, load_rows
-from analysis.ratings.coding import combined
+from analysis.data.coding import combined
+from analysis.data.loading import WITH_COPIES, Answer, load_answers
+from analysis.data.responses import Responses
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import explain_single, in_words, with_several
 from analysis.response_methods.system_scores import (
@@ -19,7 +20,13 @@ from analysis.response_methods.system_scores import (
     systems_section,
 )
 from analysis.response_methods.worker_agreement import agreement_section, describe_by_criterion
-from analysis.response_methods.workers import JudgedWorkers, judge_rows, worker_parts, workers_in_words, workers_section
+from analysis.response_methods.workers import (
+    JudgedWorkers,
+    judge_by_scores,
+    worker_parts,
+    workers_in_words,
+    workers_section,
+)
 from analysis.sections import Cell, Column, Section, Table
 from analysis.settings import AnalysisSettings
 from analysis.stats.codes import dense_ranks
@@ -34,8 +41,8 @@ from evalsite.lib.words import counted
 CRITERION = "magnitude"
 RATIO, WORKER = "ratio", "worker"
 _COLUMNS = (
-    RowColumn(("value", "magnitude", "score", "rating", "estimate"), above_0=True),
-    RowColumn(("reference", "reference_value", "modulus", "standard"), is_required=False, above_0=True),
+    Answer(("value", "magnitude", "score", "rating", "estimate"), above_0=True),
+    Answer(("reference", "reference_value", "modulus", "standard"), is_required=False, above_0=True),
 )
 _DIGITS = 9
 _AGREEMENT = (
@@ -44,7 +51,7 @@ _AGREEMENT = (
 )
 
 
-class Magnitude(ResponseMethod[PlainRows]):
+class Magnitude(ResponseMethod[Responses]):
     """The geometric mean of a system's values over those of the reference; or logs in units of each worker."""
 
     slug = "magnitude"
@@ -65,20 +72,19 @@ class Magnitude(ResponseMethod[PlainRows]):
         if not (0 < reference < np.inf if is_number else isinstance(reference, str) and reference):
             raise _bad("“reference” must be the value that the reference has, above 0, or the name of a system.")
 
-    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> PlainRows:
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the values of a file."""
-        return load_rows(
+        return load_answers(
             file.path,
             _COLUMNS,
             criterion=CRITERION,
             choices=file.choices,
-            with_degraded=True,
-            with_repeats=True,
+            kinds=WITH_COPIES,
         )
 
     def analyse(
         self,
-        data: PlainRows,
+        data: Responses,
         settings: AnalysisSettings,
         on_progress: Progress = lambda _: None,
         *,
@@ -88,7 +94,7 @@ class Magnitude(ResponseMethod[PlainRows]):
         is_ratio = settings.options.get("scale", RATIO) == RATIO
         log, notes = _logs(data, settings.options.get("reference"), is_needed=is_ratio)
         judged = self.judge(data, settings)
-        log = np.where(_flags(data, settings)[0][data.criterion], -log, log)
+        log = np.where(_is_negative(data, settings)[data.criterion], -log, log)
         of_summary, of_workers = worker_parts(data, judged, settings)
         used = judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY) & ~np.isnan(log)
         if not is_ratio:
@@ -141,14 +147,13 @@ class Magnitude(ResponseMethod[PlainRows]):
             **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
         }
 
-    def judge(self, data: PlainRows, settings: AnalysisSettings) -> JudgedWorkers:
+    def judge(self, data: Responses, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers: whether they give degraded items smaller numbers, on the criteria tested."""
         is_ratio = settings.options.get("scale", RATIO) == RATIO
         log, _ = _logs(data, settings.options.get("reference"), is_needed=is_ratio)
-        is_negative, is_tested = _flags(data, settings)
-        log = np.where(is_negative[data.criterion], -log, log)
+        log = np.where(_is_negative(data, settings)[data.criterion], -log, log)
         is_once = data.kind != Kind.REPEAT
-        return judge_rows(data.take(is_once), np.where(is_tested[data.criterion], log, np.nan)[is_once], settings)
+        return judge_by_scores(data.take(is_once), log[is_once], settings)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, and each criterion."""
@@ -178,15 +183,13 @@ def _bad(message: str) -> DomainError:
     return DomainError("bad_settings", message)
 
 
-def _flags(data: PlainRows, settings: AnalysisSettings) -> tuple[Mask, Mask]:
-    """Return which criteria are negative, and which the worker test uses, (n_criteria,) each."""
-    known = {each.name.casefold(): each for each in settings.criteria}
-    found = [known.get(name.casefold()) for name in data.criteria]
-    is_negative = np.array([each is not None and each.is_negative for each in found], bool)
-    return is_negative, np.array([each is None or each.is_in_worker_test for each in found], bool)
+def _is_negative(data: Responses, settings: AnalysisSettings) -> Mask:
+    """Return which criteria are negative, (n_criteria,)."""
+    negative = {each.name.casefold() for each in settings.criteria if each.is_negative}
+    return np.array([name.casefold() in negative for name in data.criteria], bool)
 
 
-def _logs(data: PlainRows, reference: float | str | None, *, is_needed: bool) -> tuple[Floats, list[str]]:
+def _logs(data: Responses, reference: float | str | None, *, is_needed: bool) -> tuple[Floats, list[str]]:
     """Return natural logs of values over the reference's, (n,), and what a person must know.
 
     NaN where a value has no reference. If none has, and none `is_needed`, logs are those of the values.
@@ -208,7 +211,7 @@ def _logs(data: PlainRows, reference: float | str | None, *, is_needed: bool) ->
     return ratio, [f"Left out, without a value of the reference: {n_without:,}."] if n_without else []
 
 
-def _over_system(log: Floats, data: PlainRows, name: str) -> tuple[Floats, list[str]]:
+def _over_system(log: Floats, data: Responses, name: str) -> tuple[Floats, list[str]]:
     """Return logs over those that the same worker gave a system for the same source and criterion.
 
     Repeats are over the repeat of that system, as a repeated page shows both again.
@@ -229,11 +232,11 @@ def _over_system(log: Floats, data: PlainRows, name: str) -> tuple[Floats, list[
     return ratio, [f"Left out, as their worker gave {name} no value for the source: {n_without:,}."] * bool(n_without)
 
 
-def _n_left_out(ratio: Floats, data: PlainRows) -> int:
+def _n_left_out(ratio: Floats, data: Responses) -> int:
     return int(np.count_nonzero(np.isnan(ratio) & (data.kind == Kind.ORDINARY)))
 
 
-def _standardised(log: Floats, data: PlainRows, used: NDArray[np.bool_]) -> Floats:
+def _standardised(log: Floats, data: Responses, used: NDArray[np.bool_]) -> Floats:
     """Return logs in standard deviations (ddof = 1) of their worker from the worker's mean; 0 where all are equal."""
     n = len(data.workers)
     worker, values = data.worker[used], log[used]
@@ -246,7 +249,7 @@ def _standardised(log: Floats, data: PlainRows, used: NDArray[np.bool_]) -> Floa
     return np.where(has_spread[data.worker], found, 0.0)
 
 
-def _agreement(data: PlainRows, log: Floats) -> dict[str, Any]:
+def _agreement(data: Responses, log: Floats) -> dict[str, Any]:
     """Return how far workers agree on each criterion about the same outputs; nothing without sources."""
     if len(data.sources) < 2:
         return {}

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from analysis.data.loading import WITH_COPIES, load_scores
+from analysis.data.responses import Responses, average_repeats
 from analysis.data.values import MOST_LEVELS
-from analysis.plain_scores.copies import average_repeats, match_twins, take
-from analysis.plain_scores.loading import PlainScores, load_plain_scores
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import explain_single, in_words, with_several
 from analysis.response_methods.proportional_odds import MODEL, odds_of_criterion, odds_section
@@ -55,7 +55,7 @@ _AGREEMENT = (
 )
 
 
-class Ordinal(ResponseMethod[PlainScores]):
+class Ordinal(ResponseMethod[Responses]):
     """Mean level of a system over its ratings, of several criteria the mean of their means."""
 
     slug = "ordinal"
@@ -88,26 +88,26 @@ class Ordinal(ResponseMethod[PlainScores]):
         if negative and "levels" not in options:
             raise _bad("Criteria can only be reversed if “levels” says which levels there are.")
 
-    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> PlainScores:
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the scores of a file, as levels from 1, or as they are where the settings do not say the levels."""
         read_score, allowed = _reader(settings.options.get("levels"))
-        return load_plain_scores(
+        return load_scores(
             file.path,
             read_score,
             allowed,
             criterion=CRITERION,
             criteria=settings.criterion_names,
             choices=file.choices,
-            with_degraded=True,
+            kinds=WITH_COPIES,
         )
 
-    def scores_of(self, data: PlainScores) -> PlainScores:
+    def scores_of(self, data: Responses) -> Responses:
         """Return the scores as they are."""
         return data
 
     def analyse(
         self,
-        data: PlainScores,
+        data: Responses,
         settings: AnalysisSettings,
         on_progress: Progress = lambda _: None,
         *,
@@ -116,16 +116,16 @@ class Ordinal(ResponseMethod[PlainScores]):
         """Return verdicts on workers; means, medians, how often each level was given, and rank tests."""
         levels, names = _levels(data, settings)
         score = _reversed(data, settings, levels)
-        twin = match_twins(data)
+        twin = data.twins()
         judged = self.judge(data, settings)
         is_counted = judged.is_counted[data.worker]
         averaged, is_left = average_repeats(data, score, twin)
         system, systems = _with_outputs(data)
         rows = is_counted & is_left
-        found = _Counted(take(data, rows), system[rows], systems, averaged[rows])
+        found = _Counted(data.take(rows), system[rows], systems, averaged[rows])
         scores = _system_scores(found)
         is_given = is_counted & (data.kind != Kind.DEGRADED)
-        given = _Counted(take(data, is_given), system[is_given], systems, score[is_given])
+        given = _Counted(data.take(is_given), system[is_given], systems, score[is_given])
         n_left_out = int(np.count_nonzero(~is_counted & (data.kind != Kind.DEGRADED)))
         summary = summarise_systems(self.slug, settings.protocol, scores.systems) | {
             "n_workers": len(data.workers),
@@ -163,10 +163,10 @@ class Ordinal(ResponseMethod[PlainScores]):
             **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
         }
 
-    def judge(self, data: PlainScores, settings: AnalysisSettings) -> JudgedWorkers:
+    def judge(self, data: Responses, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers: whether they give degraded items lower levels."""
         score = _reversed(data, settings, _levels(data, settings)[0])
-        return judge_by_scores(data, score, match_twins(data), settings)
+        return judge_by_scores(data, score, settings)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, of each criterion distribution, median and rank tests, and the workers."""
@@ -217,7 +217,7 @@ def _reader(levels: int | list[str] | None) -> tuple[Callable[[str], float], str
     return read, f"{', '.join(names)}, or {numbers}" if names else numbers
 
 
-def _levels(data: PlainScores, settings: AnalysisSettings) -> tuple[Floats, list[str]]:
+def _levels(data: Responses, settings: AnalysisSettings) -> tuple[Floats, list[str]]:
     """Return the levels, rising, and what they are called: those of the options, of the criteria, or those observed.
 
     Raises DomainError if there are too many, or if criteria have different ones.
@@ -247,7 +247,7 @@ def _levels(data: PlainScores, settings: AnalysisSettings) -> tuple[Floats, list
     return levels, [f"{level:g}" for level in levels]
 
 
-def _reversed(data: PlainScores, settings: AnalysisSettings, levels: Floats) -> Floats:
+def _reversed(data: Responses, settings: AnalysisSettings, levels: Floats) -> Floats:
     """Return the scores, those of negative criteria counted from the other end."""
     negative = [name.casefold() for name in settings.options.get("negative", [])]
     known = [name.casefold() for name in data.criteria]
@@ -258,7 +258,7 @@ def _reversed(data: PlainScores, settings: AnalysisSettings, levels: Floats) -> 
     return np.where(is_negative, levels[0] + levels[-1] - data.score, data.score)
 
 
-def _with_outputs(data: PlainScores) -> tuple[Codes, list[str]]:
+def _with_outputs(data: Responses) -> tuple[Codes, list[str]]:
     """Return the code of each score's system among those with an item that is not degraded, and these systems."""
     has_output = np.bincount(data.system[data.kind != Kind.DEGRADED], minlength=len(data.systems)) > 0
     code = np.cumsum(has_output) - 1
@@ -269,7 +269,7 @@ def _with_outputs(data: PlainScores) -> tuple[Codes, list[str]]:
 class _Counted:
     """The scores that count: their workers and sources, system, (n,), among `systems`, and score, (n,)."""
 
-    data: PlainScores
+    data: Responses
     system: Codes
     systems: list[str]
     score: Floats
@@ -277,7 +277,7 @@ class _Counted:
     def of(self, criterion: int) -> "_Counted":
         """Return those on one criterion."""
         rows = self.data.criterion == criterion
-        return _Counted(take(self.data, rows), self.system[rows], self.systems, self.score[rows])
+        return _Counted(self.data.take(rows), self.system[rows], self.systems, self.score[rows])
 
 
 class _Means(NamedTuple):

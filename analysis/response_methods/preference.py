@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.ratings.coding import combined
+from analysis.data.coding import combined
+from analysis.data.votes import VoteData, load_votes
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.preference_sections import sections_of_votes
 from analysis.response_methods.strengths import Strengths, Votes, estimate_strengths
@@ -25,7 +26,6 @@ from analysis.stats.bradley_terry import sign_test, win_matrix
 from analysis.stats.fewest_votes import fewest_votes
 from analysis.stats.ratings import or_none
 from analysis.stats.repeated_judgements import agreement_of_workers
-from analysis.votes.loading import VoteData, load_votes
 from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted

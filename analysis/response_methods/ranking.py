@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.rankings.loading import RankingData, load_rankings
-from analysis.ratings.coding import combined
+from analysis.data.coding import combined
+from analysis.data.rankings import RankingData, load_rankings
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import in_words, with_several
 from analysis.response_methods.strengths import Votes, estimate_strengths

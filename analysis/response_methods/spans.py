@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.ratings.coding import combined, first_rows
-from analysis.ratings.finding import find_columns
+from analysis.data.coding import combined, first_rows
+from analysis.data.finding import find_columns
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import choose_document_or_segment, in_words
 from analysis.response_methods.system_scores import (

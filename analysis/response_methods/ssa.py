@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from analysis.plain_scores.loading import PlainScores, load_plain_scores
-from analysis.ratings.coding import combined
-from analysis.ratings.notices import RatingsWarning
+from analysis.data.loading import WITH_COPIES, load_scores
+from analysis.data.notices import ResponsesWarning
+from analysis.data.responses import Responses
 from analysis.response_methods import ResponseMethod, ResponsesFile
 from analysis.response_methods.ordinal import Ordinal
 from analysis.settings import AnalysisSettings
-from analysis.stats.codes import dense_ranks
 from campaigns.contracts.response import ResponseKind
-from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.errors import listing
 
@@ -41,15 +39,15 @@ class Ssa(Ordinal):
         """There are none."""
         ResponseMethod.check_options(self, options)
 
-    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> PlainScores:
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the answers of a file, 0 or 1; a reply that is not sensible is not specific."""
-        data = load_plain_scores(
+        data = load_scores(
             file.path,
             _read,
             f"one of: {', '.join((*_YES, *_NO))}",
             criterion="",
             choices=file.choices,
-            with_degraded=True,
+            kinds=WITH_COPIES,
         )
         names = [_WORDS.get(name.casefold(), "") for name in data.criteria]
         if sorted(names) != [SENSIBLE, SPECIFIC]:
@@ -63,16 +61,13 @@ def _read(label: str) -> float:
     return 1.0 if word in _YES else 0.0 if word in _NO else nan
 
 
-def complete_specific(data: PlainScores, sensible: int, specific: int) -> PlainScores:
+def complete_specific(data: Responses, sensible: int, specific: int) -> Responses:
     """Return answers in which every reply that is not sensible is not specific, as the measure is defined.
 
     Workers are asked whether a reply is specific only if it is sensible; what was not asked counts as no. Answers that
     say otherwise are changed. Both are counted in warnings. `sensible`, `specific`: the codes of the criteria.
     """
-    labels = [(data.worker, len(data.workers)), (data.system, len(data.systems))]
-    labels += [(data.document, len(data.documents)), (data.source, len(data.sources))]
-    labels += [(data.kind, len(Kind)), (data.assignment, int(data.assignment.max()) + 1)]
-    reply, n = dense_ranks(*combined(labels))
+    reply, n = data.codes_of("worker", "system", "document", "source", "kind", "assignment")
     is_asked = data.criterion == sensible
     if np.bincount(reply * 2 + is_asked).max() > 1:
         raise DomainError(
@@ -89,19 +84,13 @@ def complete_specific(data: PlainScores, sensible: int, specific: int) -> PlainS
     warnings = list(data.warnings)
     if added.size:
         said = f"Replies that are not sensible, and so not specific, without being asked: {added.size:,}."
-        warnings.append(RatingsWarning("not_asked", int(added.size), said))
+        warnings.append(ResponsesWarning("not_asked", int(added.size), said))
     if n_changed := int(changed.sum()):
         said = f"Replies that are called specific and not sensible, which count as not specific: {n_changed:,}."
-        warnings.append(RatingsWarning("not_sensible", n_changed, said))
+        warnings.append(ResponsesWarning("not_sensible", n_changed, said))
     return replace(
-        data,
-        worker=np.append(data.worker, data.worker[added]),
-        system=np.append(data.system, data.system[added]),
-        source=np.append(data.source, data.source[added]),
-        kind=np.append(data.kind, data.kind[added]),
-        assignment=np.append(data.assignment, data.assignment[added]),
-        document=np.append(data.document, data.document[added]),
+        data.take(np.append(np.arange(data.n), added)),
         criterion=np.append(data.criterion, np.full(added.size, specific)),
-        score=np.append(score, np.zeros(added.size)),
+        numbers={"score": np.append(score, np.zeros(added.size))},
         warnings=warnings,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.curves import short_label
-from analysis.ratings.notices import RatingsWarning
+from analysis.data.notices import ResponsesWarning
 from analysis.response_methods import Report
 from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.pairs import Pairs, rank_range
@@ -89,7 +89,7 @@ def summarise_systems(method: str, protocol: str, found: SystemScores) -> dict[s
 def closing(
     settings: "AnalysisSettings",
     fingerprint: str,
-    warnings: Sequence[RatingsWarning],
+    warnings: Sequence[ResponsesWarning],
     notes: Sequence[str],
     criteria: Sequence[str] = (),
 ) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis.plain_rows.loading import PlainRows
+from analysis.data.responses import Responses
 from analysis.response_methods import Report
 from analysis.response_methods.workers import JudgedWorkers
 from analysis.sections import Cell, Column, Section, Table, in_percent
@@ -76,7 +76,7 @@ def describe_numbers(numbers: Mapping[str, Floats], output: Codes, worker: Codes
     return {name: describe_agreement(agreement_of_numbers(value, item, worker)) for name, value in numbers.items()}
 
 
-def compared_rows(data: PlainRows, judged: JudgedWorkers) -> tuple[Mask, Codes]:
+def compared_rows(data: Responses, judged: JudgedWorkers) -> tuple[Mask, Codes]:
     """Return which rows agreement is of, (n,), and a code of the output and criterion of each of these.
 
     Those of workers who count, of ordinary items and repeats; none where sources are not known.

@@ -5,17 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analysis.plain_rows.loading import PlainRows
-from analysis.plain_scores.copies import find_twins, run_test
-from analysis.plain_scores.loading import PlainScores
-from analysis.ratings.coding import combined, first_rows
+from analysis.data.coding import first_rows
+from analysis.data.responses import Responses
 from analysis.response_methods import Report
 from analysis.sections import Cell, Column, Output, Section, Table
-from analysis.stats.codes import dense_ranks
 from analysis.stats.quality import Verdict, run_ranking_test, run_worker_test
-from analysis.stats.ratings import Codes, Floats, Mask, Ratings, or_none
+from analysis.stats.ratings import Codes, Floats, Mask, or_none
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from evalsite.lib.errors import DomainError
@@ -115,33 +111,17 @@ def judge_comparisons(
     return judge_workers(names, found.p_value, found.n_compared, settings)
 
 
-def judge_rows(data: PlainRows, score: Floats, settings: "AnalysisSettings") -> JudgedWorkers:
-    """Return the verdicts on workers by plain rows: whether they give degraded items lower scores than their twins.
+def judge_rows(data: Responses, score: Floats, settings: "AnalysisSettings") -> JudgedWorkers:
+    """Return the verdicts on workers: whether they give degraded items lower scores than their twins.
 
-    `score`: float64, (n,), higher where an item is better. The twin of a degraded item is the first ordinary one of the
-    same assignment, source, system and criterion.
+    `score`: float64, (n,), higher where an item is better, NaN where its criterion is not tested.
     """
-    labels = [(data.assignment, int(data.assignment.max(initial=-1)) + 1), (data.source, len(data.sources))]
-    labels += [(data.system, len(data.systems)), (data.criterion, len(data.criteria))]
-    key, n_keys = dense_ranks(*combined(labels))
-    twin = find_twins(key, n_keys, data.kind)
-    scores = score[:, None]
-    ratings = Ratings(
-        scores=scores,
-        worker=data.worker,
-        system=data.system,
-        assignment=data.assignment,
-        source=data.source,
-        kind=data.kind,
-        n_workers=len(data.workers),
-        n_systems=len(data.systems),
-    )
-    every = np.array([True])
-    found = run_worker_test(ratings, scores, twin, preset=settings.preset, alpha=settings.alpha, criteria=every)
+    ratings, twin, every = data.as_ratings(score), data.twins(), np.array([True])
+    found = run_worker_test(ratings, ratings.scores, twin, preset=settings.preset, alpha=settings.alpha, criteria=every)
     return judge_workers(data.workers, found.p_value, found.n_compared, settings)
 
 
-class Responses(Protocol):
+class Answered(Protocol):
     """Responses, (n,) each: codes of their workers and assignments, and their `Kind`."""
 
     @property
@@ -154,7 +134,7 @@ class Responses(Protocol):
     def kind(self) -> Codes: ...  # noqa: D102
 
 
-def worker_parts(data: Responses, judged: JudgedWorkers, settings: "AnalysisSettings") -> tuple[Report, Report]:
+def worker_parts(data: Answered, judged: JudgedWorkers, settings: "AnalysisSettings") -> tuple[Report, Report]:
     """Return what a report says of workers: of the summary, and of the report itself."""
     is_left_out = ~judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY)
     summary = {"n_left_out": int(np.count_nonzero(is_left_out)), **worker_summary(judged)}
@@ -199,14 +179,11 @@ def worker_table(found: JudgedWorkers, worker: Codes, assignment: Codes) -> list
     ]
 
 
-def judge_by_scores(
-    data: PlainScores, score: Floats, twin: NDArray[np.int64], settings: "AnalysisSettings"
-) -> JudgedWorkers:
-    """Return the verdicts on workers: whether they give degraded items lower levels."""
+def judge_by_scores(data: Responses, score: Floats, settings: "AnalysisSettings") -> JudgedWorkers:
+    """Return the verdicts on workers: whether they give degraded items lower scores on the criteria that are tested."""
     not_tested = {each.name.casefold() for each in settings.criteria if not each.is_in_worker_test}
     is_tested = np.array([name.casefold() not in not_tested for name in data.criteria])
-    found = run_test(data, score, twin, is_tested, preset=settings.preset, alpha=settings.alpha)
-    return judge_workers(data.workers, found.p_value, found.n_compared, settings)
+    return judge_rows(data, np.where(is_tested[data.criterion], score, np.nan), settings)
 
 
 def explain_workers(found: JudgedWorkers, settings: "AnalysisSettings") -> list[str]:

@@ -14,13 +14,14 @@ from django.db import transaction
 
 from analysis.data.choices import Choices
 from analysis.data.layout import Shape
-from analysis.data.reading import LongTable, Scores, beginning_of, look_at, read_long
+from analysis.data.loading import SCORE_NAMES
+from analysis.data.reading import LongTable, read_long
+from analysis.data.scores import DataFile, Scores, layout_of, look_at
 from analysis.data.tasks import task_columns
-from analysis.data.tools import Wanted, find_made
+from analysis.data.tools import Wanted, find_made, several_files
 from analysis.data.tools.converting import convert, write_table
 from analysis.data.values import is_number
 from analysis.models import RatingsFile
-from analysis.plain_scores.loading import NAMES as SCORE_NAMES
 from analysis.ratings.columns import COLUMNS, NAMES, REQUIRED, ColumnMapping, columns_of, guess_mapping, guess_scores
 from analysis.ratings.scales import Scale
 from analysis.response_methods import get_method
@@ -54,8 +55,8 @@ def upload_ratings(
 
     A file of another tool is kept as tables, one for each kind of response in it, and the first of them is returned; so
     is a file of scores with several answers in a row, or of several tasks, one table for each. `said` is what somebody
-    said of how it is read, fields of `Choices`; `items` is the file of what was annotated, `more` are further files of
-    the tool.
+    said of how it is read, fields of `Choices`; `items` is the file of what was annotated, `more` are further files,
+    which are read with the first one.
     Raises TableError if it is not a table at all, another tool's that cannot be read, or has answers that stand twice,
     and DomainError for choices that it cannot have; nothing is kept then. The rows of a table are checked by the run.
     """
@@ -72,6 +73,8 @@ def upload_ratings(
         tables, is_usual = ([], True) if is_windows else _read_scores(path, choices)
         if not is_usual:
             return _keep_all(_of_tasks(tables, about), owner, title)
+        if others:
+            raise several_files()
         sample = preview(path, name, encoding=WINDOWS_1252 if is_windows else None)
         ratings_file = RatingsFile(
             owner=owner,
@@ -95,16 +98,20 @@ def _read_scores(path: Path, choices: Choices) -> tuple[list[LongTable], bool]:
     Raises TableError for answers that stand twice, and for anything wrong with a file that cannot be kept as it is.
     """
     scores = Scores(is_number, [text for each in _rated() for text in (each.name, each.statement)])
-    beginning, nested = beginning_of(path, is_number)
-    layout = look_at(beginning, _NAMES, choices, scores)
+    look = look_at(DataFile(path), _NAMES, choices, scores)
+    beginning, layout = look.beginning, look.layout
     there = {name for each in layout.answers for name in each.says} | layout.roles.keys()
     is_of_other_method = any(get_method(each.method).fits(beginning.columns) for each in list_protocols())
     if not layout.answers or "worker" not in there or is_of_other_method:
         return [], True
     is_plain = (
-        nested is None and layout.shape in (Shape.LONG, Shape.CRITERIA) and {"worker", "system"} <= set(layout.roles)
+        look.nested is None
+        and layout.shape in (Shape.LONG, Shape.CRITERIA)
+        and {"worker", "system"} <= set(layout.roles)
     )
-    says_nothing = not (choices.shape or choices.words or choices.missing or choices.twice or choices.by)
+    says_nothing = not (
+        choices.shape or choices.words or choices.missing or choices.twice or choices.by or choices.more
+    )
     is_usual = is_plain and says_nothing
     if is_usual and path.stat().st_size > _LARGE and not task_columns(beginning.columns, layout.columns, choices):
         return [], True
@@ -211,7 +218,7 @@ def _rated() -> list[CriterionSpec]:
 def _guess(sample: Preview, choices: Choices) -> ColumnMapping:
     """Return what the columns of a file are likely to mean, for a person to correct."""
     known = [text for each in _rated() for text in (each.name, each.statement)]
-    roles = look_at(sample, NAMES, choices, Scores(is_number, known)).roles
+    roles = layout_of(sample, NAMES, choices, Scores(is_number, known)).roles
     mapping = guess_mapping(sample.columns, known, named=roles)
     scores = guess_scores(sample, mapping)
     return {**mapping, "scores": scores} if scores else mapping

@@ -14,6 +14,7 @@ from analysis.anonymity import anonymise, anonymous_report, workers_of
 from analysis.campaign_facts import get_facts
 from analysis.campaign_queries import get_answers
 from analysis.data.choices import Choices
+from analysis.data.notices import ResponsesWarning
 from analysis.exports import dump_json, write_report
 from analysis.finished_work import read_dialogues, read_source_words, read_work
 from analysis.metric_queries import list_ready_scores, load_scores_of
@@ -23,7 +24,6 @@ from analysis.paper.statement import data_statement
 from analysis.paper.texts import paper_texts
 from analysis.queries import OWN_LARGE, scale_of
 from analysis.ratings.loading import LoadedRatings, load_ratings
-from analysis.ratings.notices import RatingsWarning
 from analysis.ratings.scales import check_scale, unclear_scale
 from analysis.report import first_report, report
 from analysis.response_methods import DEFAULT, ResponsesFile, get_method
@@ -135,10 +135,10 @@ def load_run(run: AnalysisRun, settings: AnalysisSettings) -> LoadedRatings:
     return loaded
 
 
-def _said_before(run: AnalysisRun) -> list[RatingsWarning]:
+def _said_before(run: AnalysisRun) -> list[ResponsesWarning]:
     """Return what was surprising about the file of another tool that the run's file was made from."""
     found = run.ratings_file.made_from.get("warnings", [])
-    return [RatingsWarning(each["code"], 1, each["message"]) for each in found]
+    return [ResponsesWarning(each["code"], 1, each["message"]) for each in found]
 
 
 Stage = Callable[[str], None]

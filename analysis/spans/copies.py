@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.plain_scores.copies import find_twins
-from analysis.ratings.coding import combined
+from analysis.data.coding import combined
+from analysis.data.responses import find_twins
 from analysis.spans.rows import SpanData
 from analysis.stats.codes import dense_ranks
 from analysis.stats.quality import WorkerTests, run_worker_test

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.choices import GUESSED, Choices
+from analysis.data.coding import combined, first_rows, sorted_codes
+from analysis.data.finding import SYSTEM, WORKER
+from analysis.data.loading import refuse_many_systems
+from analysis.data.notices import N_EXAMPLES, ResponsesWarning
 from analysis.data.reading import read_found
 from analysis.data.tools import Wanted, read_made
-from analysis.ratings.coding import combined, first_rows, sorted_codes
-from analysis.ratings.finding import SYSTEM, WORKER
-from analysis.ratings.loading import refuse_many_systems
-from analysis.ratings.notices import N_EXAMPLES, RatingsWarning
 from analysis.spans.plain_tsv import read_plain
 from analysis.spans.rows import Side, SpanData, plain_texts, read_marks
 from analysis.spans.weights import NO_ERROR, knows, plain
@@ -306,7 +306,7 @@ def _span_data(
         kind=kind[first],
         assignment=_assignments(place_of[0], rater, len(raters))[first],
         warnings=[
-            *(RatingsWarning(each.code, 1, each.message) for each in notices),
+            *(ResponsesWarning(each.code, 1, each.message) for each in notices),
             *_warnings(marks, annotation, is_error, side),
         ],
         fingerprint=_fingerprint(columns, marks),
@@ -330,7 +330,7 @@ def _coded(columns: Mapping[str, TextColumn], name: str, like: Codes) -> tuple[C
     return sorted_codes(columns[name]) if name in columns else (np.zeros(like.size, np.int32), [""])
 
 
-def _warnings(marks: Mapping[str, _Marks], annotation: Codes, is_error: Any, side: Any) -> list[RatingsWarning]:
+def _warnings(marks: Mapping[str, _Marks], annotation: Codes, is_error: Any, side: Any) -> list[ResponsesWarning]:
     has_error = np.bincount(annotation, weights=is_error) > 0
     open_marks = np.flatnonzero(marks["target"].is_open | marks["source"].is_open)
     changed = np.zeros(len(is_error), bool)
@@ -353,7 +353,7 @@ def _warnings(marks: Mapping[str, _Marks], annotation: Codes, is_error: Any, sid
         ),
     }
     return [
-        RatingsWarning(code, int(rows.size), f"{message}: {rows.size:,}.", _shown(marks, rows))
+        ResponsesWarning(code, int(rows.size), f"{message}: {rows.size:,}.", _shown(marks, rows))
         for code, (rows, message) in counted.items()
         if rows.size
     ]

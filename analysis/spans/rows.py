@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ratings.notices import RatingsWarning
+from analysis.data.notices import ResponsesWarning
 from analysis.stats.ratings import Codes, Mask
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class SpanData:
     severity: Codes
     kind: Codes
     assignment: Codes
-    warnings: list[RatingsWarning] = field(default_factory=list)
+    warnings: list[ResponsesWarning] = field(default_factory=list)
     fingerprint: str = ""
 
     @property

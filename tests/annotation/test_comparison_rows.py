@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.rankings.loading import load_best_worst, load_rankings
-from analysis.votes.loading import load_votes
+from analysis.data.rankings import load_best_worst, load_rankings
+from analysis.data.votes import load_votes
 from annotation.asked import AnswerKey
 from annotation.comparison_rows import CHOICE_COLUMNS, MOST_CHOSEN_FROM
 from annotation.services.assignments import finish_assignment, start_assignment

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from analysis.data.rankings import BEST, WORST
 from analysis.planning.methods.rankings import PlannedBestWorst, PlannedRankings, points_of_placing, simulate_pages
-from analysis.rankings.loading import BEST, WORST
 from analysis.stats.designs import TEXTS, PlannedDesign
 from campaigns.design.composition import Kind
 

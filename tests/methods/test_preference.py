@@ -12,6 +12,7 @@ from django.core.management import CommandError
 from scipy.optimize import minimize
 from scipy.stats import binomtest
 
+from analysis.data.votes import load_votes
 from analysis.response_methods import ResponsesFile, get_method
 from analysis.response_methods.strengths import Votes, estimate_strengths
 from analysis.settings import from_protocol
@@ -27,7 +28,6 @@ from analysis.stats.bradley_terry import (
 from analysis.stats.fewest_votes import fewest_votes
 from analysis.stats.pairs import variance_of_differences
 from analysis.stats.repeated_judgements import agreement_of_workers, judgement_agreement
-from analysis.votes.loading import load_votes
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.tables import TableError
 

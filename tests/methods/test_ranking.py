@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError
 from scipy.stats import friedmanchisquare
 
-from analysis.rankings.loading import load_best_worst, load_rankings
+from analysis.data.rankings import load_best_worst, load_rankings
 from analysis.response_methods import ResponsesFile, get_method
 from analysis.response_methods.ranking import Ranking
 from analysis.settings import RatedCriterion, from_protocol

@@ -9,8 +9,8 @@ import pytest
 from django.core.management import CommandError
 
 from analysis.data.choices import Choices
+from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.values import is_number
-from analysis.plain_scores.loading import load_plain_scores
 from analysis.response_methods import list_response_methods
 from evalsite.lib.errors import DomainError
 
@@ -160,5 +160,5 @@ def test_a_mean_changes_no_other_score(tmp_path: Path) -> None:
     rows = ["w,s,A,5,ordinary", "w,s,A,2,degraded", "w,s,A,4,repeat", "w,s,A,3,repeat", "w,s,A,1,ordinary", "w,t,A,4,"]
     path.write_text("\n".join(["worker,source,system,score,kind", *rows]))
     choices = Choices(twice="mean")
-    data = load_plain_scores(path, _level, "a level", criterion="score", choices=choices, with_degraded=True)
+    data = load_scores(path, _level, "a level", criterion="score", choices=choices, kinds=WITH_COPIES)
     assert data.score.tolist() == [3, 2, 4, 3, 4]

@@ -76,7 +76,7 @@ def test_what_is_allowed_is_said(write) -> None:
 def test_a_rating_given_twice_names_both_rows(write) -> None:
     rows = study()
     error = refusal(write([*rows, {**rows[5], "score": 1}]))
-    assert places(error) == [(26, "criterion", "duplicate_rating")]
+    assert places(error) == [(26, "score", "duplicate_rating")]
     assert "row 7 " in error.problems[0].message
 
 
@@ -133,8 +133,8 @@ def test_all_kinds_of_problems_come_at_once_in_the_order_of_the_file(write) -> N
         (18, "score", "score_out_of_range"),
         (20, "score", "not_a_number"),
         (22, "kind", "unknown_kind"),
-        (26, "criterion", "duplicate_rating"),
-        (27, "criterion", "duplicate_rating"),
+        (26, "score", "duplicate_rating"),
+        (27, "score", "duplicate_rating"),
     ]
 
 
@@ -156,7 +156,7 @@ def test_a_workbook_s_formula_is_one_problem_not_two(write) -> None:
 
 def test_missing_columns_are_all_named_with_those_that_exist(write) -> None:
     error = refusal(write([{"who": "w", "what": "A", "score": 5}]))
-    assert places(error) == [(1, column, "missing_column") for column in ("worker", "system", "criterion")]
+    assert places(error) == [(1, column, "missing_column") for column in ("worker", "criterion")]
     assert "“who”, “what”, “score”" in str(error)
 
 

@@ -2,14 +2,14 @@
 
 import openpyxl
 
+from analysis.data.notices import ResponsesWarning
 from analysis.ratings.loading import load_ratings
-from analysis.ratings.notices import RatingsWarning
 from tests.ratings.conftest import Row, study
 
 BOTH = ["fluency", "adequacy"]
 
 
-def warnings(path, criteria=BOTH, **options) -> dict[str, RatingsWarning]:
+def warnings(path, criteria=BOTH, **options) -> dict[str, ResponsesWarning]:
     found = load_ratings(path, criteria=criteria, **options).warnings
     assert all(len(warning.examples) <= 3 for warning in found)
     return {warning.code: warning for warning in found}

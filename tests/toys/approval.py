@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from analysis.plain_scores.loading import PlainScores, load_plain_scores
+from analysis.data.loading import load_scores
+from analysis.data.responses import Responses
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.system_scores import (
     SystemScores,
@@ -18,20 +19,20 @@ from analysis.stats.segment_means import segment_means
 _THUMBS = {"0": 0.0, "1": 1.0}
 
 
-class Approval(ResponseMethod[PlainScores]):
+class Approval(ResponseMethod[Responses]):
     """The share of thumbs up, averaged over the workers of an output, then over outputs."""
 
     slug = "approval"
     title = "Approval"
     summary = "The share of thumbs up of each system."
 
-    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> PlainScores:
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the thumbs of a file."""
-        return load_plain_scores(file.path, lambda cell: _THUMBS.get(cell, float("nan")), "0 or 1", criterion="thumb")
+        return load_scores(file.path, lambda cell: _THUMBS.get(cell, float("nan")), "0 or 1", criterion="thumb")
 
     def analyse(
         self,
-        data: PlainScores,
+        data: Responses,
         settings: AnalysisSettings,
         on_progress: Progress = lambda _: None,
         *,

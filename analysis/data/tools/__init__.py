@@ -5,19 +5,19 @@ A module for each tool: `is_file` tells by its beginning whether a file is one, 
 
 import csv
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from analysis.data.tools import appraise_scores, label_studio, mturk, potato
 from analysis.data.tools.about import ANSWER
-from analysis.data.tools.made import Beginning, Made, Wanted, only_criteria
+from analysis.data.tools.made import Beginning, Made, Wanted, rows_of_criteria
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import Table, TableError
 from evalsite.lib.tables.formats import Source, open_source
 
-__all__ = ["Made", "Wanted", "find_made", "only_criteria", "read_made", "several_files"]
+__all__ = ["Made", "Wanted", "find_made", "read_made", "rows_of_criteria", "several_files"]
 
 
 class _Tool(Protocol):
@@ -42,15 +42,13 @@ def read_made(
     columns: Mapping[str, str] | None = None,
     items: Path | None = None,
     more: Sequence[Path] = (),
-    criteria: Collection[str] = (),
 ) -> Table | None:
     """Return the rows of a kind of a file of another tool, all columns as text; None if it is of none of them.
 
-    `criteria`: where some of the file's criteria are among these, the others are left out, with a warning. The rest is
-    as in `find_made`, which raises the same errors.
+    Parameters and errors are those of `find_made`.
     """
     made = find_made(path, name=name, encoding=encoding, max_bytes=max_bytes, columns=columns, items=items, more=more)
-    return only_criteria(made.table(wanted), criteria) if made else None
+    return made.table(wanted) if made else None
 
 
 def find_made(
@@ -78,14 +76,14 @@ def find_made(
     tool = next((tool for tool in _TOOLS if beginning and tool.is_file(beginning)), None)
     if items is not None and tool is not potato:
         raise DomainError("unused_option", f"--items says nothing about {name or Path(path).name}. Leave it out.")
-    if more and tool is not potato:
+    if more and tool not in (potato, None):
         raise several_files()
     return replace(tool.read(beginning), answer=beginning.columns.get(ANSWER, "")) if tool and beginning else None
 
 
 def several_files() -> DomainError:
-    """Return the error of several files that no tool has written together."""
-    message = "Several files are read together where Potato wrote them, one for each annotator. Give one file."
+    """Return the error of several files that are not read together."""
+    message = "Several files are read together where they hold scores, or are Potato’s of several annotators. Give one."
     return DomainError("several_files", message)
 
 

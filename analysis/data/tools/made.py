@@ -6,11 +6,13 @@ from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
+from analysis.data.finding import plain_name
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import Problem, Table, TableError, TableWarning
 from evalsite.lib.tables.errors import MAX_SHOWN, listing, shorten
-from evalsite.lib.tables.table import TextBuilder, check_names, text_column
+from evalsite.lib.tables.table import TextBuilder, check_names
 
 Row = Mapping[str, str]
 
@@ -129,7 +131,8 @@ class Made:
         if self.answer not in there:
             message = f"There are no answers to “{shorten(self.answer)}”, but to {listing(there)}."
             raise DomainError("bad_columns", message)
-        return only_criteria(table, {self.answer})
+        rows = rows_of_criteria(table, {self.answer})
+        return table if rows is None else table.take(rows)
 
     def has(self, wanted: Wanted) -> bool:
         """Return whether there are rows of a kind."""
@@ -168,24 +171,16 @@ def cells_of(table: Table, names: Sequence[str]) -> Iterator[tuple[int, dict[str
         yield number, {name: column.labels[column.codes[row]] for name, column in columns.items()}
 
 
-def only_criteria(table: Table, criteria: Collection[str], name: str = "criterion") -> Table:
-    """Return the rows of these criteria, which its column `name` has, or all if none is one of them."""
+def rows_of_criteria(table: Table, criteria: Collection[str], name: str = "criterion") -> NDArray[np.intp] | None:
+    """Return the rows of these criteria, which the column `name` of a table has; None for all, as if none is one."""
     column = table.text.get(name)
     if column is None:
-        return table
-    wanted = {each.strip().casefold() for each in criteria}
-    is_known = np.array([label.casefold() in wanted for label in column.labels])
+        return None
+    wanted = {name for each in criteria for name in (each.strip().casefold(), plain_name(each))} - {""}
+    is_known = np.array([label.casefold() in wanted or plain_name(label) in wanted for label in column.labels])
     if not is_known.any() or is_known.all():
-        return table
-    rows = np.flatnonzero(is_known[column.codes]).tolist()
+        return None
     others = listing(label for label, known in zip(column.labels, is_known, strict=True) if not known)
-    return Table(
-        table.file,
-        table.format,
-        table.columns,
-        {name: text_column(each.codes[rows], each.labels) for name, each in table.text.items()},
-        {},
-        lambda some: table.row_numbers([rows[row] for row in some]),
-        [*table.warnings, TableWarning("other_criteria", f"Answers to other criteria, which are left out: {others}.")],
-        lambda row, name: table.column_name(rows[row], name),
-    )
+    message = f"Answers to other criteria, which are left out: {others}."
+    table.warnings.append(TableWarning("other_criteria", message))
+    return np.flatnonzero(is_known[column.codes])

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.plain_rows.loading import PlainRows
+from analysis.data.responses import Responses
 from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.scores import long_rows
 from analysis.planning.methods.shares import OfShares
@@ -24,7 +24,7 @@ def simulate_answers(
     (n_systems,).
     """
     ratings = simulate_ratings(design, model, quality, rng)
-    rows = PlainRows(**long_rows(ratings, design), criteria=[CRITERION], text={}, numbers={})
+    rows = Responses(**long_rows(ratings, design), criteria=[CRITERION], text={}, numbers={})
     is_good = ratings.scores.ravel() > MIDDLE
     answers = Choices(rows, ["no", "yes"], np.eye(2, dtype=bool), is_good.astype(np.int64), None, are_given=True)
     return ChoiceData(rows, {CRITERION: answers})

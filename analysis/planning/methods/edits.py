@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from analysis.plain_rows.loading import PlainRows
+from analysis.data.responses import Responses
 from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.scores import long_rows
 from analysis.planning.methods.shares import OfShares, simulate_shares
@@ -23,7 +23,7 @@ _CHARACTERS = 6  # of a word, with the space
 class EditedRows(NamedTuple):
     """Outputs, and what was edited in them."""
 
-    rows: PlainRows
+    rows: Responses
     edits: Edits
 
 
@@ -37,7 +37,7 @@ def simulate_edits(design: PlannedDesign, model: RatingModel, quality: Floats, r
     n_words = SHORTEST + rng.poisson(WORDS - SHORTEST, design.n_sources)[ratings.source]
     n_edits = rng.binomial(n_words, 1 - share)
     numbers = (n_edits, n_words, _CHARACTERS * n_words, _CHARACTERS * n_edits)
-    rows = PlainRows(**long_rows(ratings, design), criteria=[CRITERION], text={}, numbers={})
+    rows = Responses(**long_rows(ratings, design), criteria=[CRITERION], text={}, numbers={})
     return EditedRows(rows, Edits(*(each.astype(np.float64) for each in numbers)))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.plain_scores.loading import PlainScores
+from analysis.data.responses import Responses
 from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.scores import OfRatings, long_rows, refuse_points
 from analysis.response_methods.esa import CRITERION, Esa, EsaData
@@ -14,18 +14,16 @@ from analysis.stats.designs import PlannedDesign, RatingModel, simulate_ratings
 
 def simulate_scores(
     design: PlannedDesign, model: RatingModel, difference: float, rng: np.random.Generator
-) -> PlainScores:
+) -> Responses:
     """Return the scores of segments of one simulated campaign; systems are named in the order of their quality.
 
     They are those of `simulate_ratings`, not cut at the ends of the scale. Documents are not known.
     """
     ratings = simulate_ratings(design, model, difference, rng)
-    return PlainScores(
+    return Responses(
         **long_rows(ratings, design),
         criteria=[CRITERION],
-        documents=[""],
-        document=np.zeros(ratings.n_items, np.int64),
-        score=ratings.scores.ravel(),
+        numbers={"score": ratings.scores.ravel()},
     )
 
 

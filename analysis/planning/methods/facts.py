@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.plain_rows.loading import PlainRows
+from analysis.data.responses import Responses
 from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.scores import long_rows
 from analysis.planning.methods.shares import OfShares, simulate_shares
@@ -17,7 +17,7 @@ FACTS = 10
 """That an output should state in the mean: 1 and a Poisson number of others, of each source. Assumed."""
 
 
-def simulate_facts(design: PlannedDesign, model: RatingModel, quality: Floats, rng: np.random.Generator) -> PlainRows:
+def simulate_facts(design: PlannedDesign, model: RatingModel, quality: Floats, rng: np.random.Generator) -> Responses:
     """Return the counts of one simulated campaign; systems are named in the order of their quality, best first.
 
     Of the facts that an output should state it states each correctly with the probability of `simulate_shares`, and as
@@ -29,7 +29,7 @@ def simulate_facts(design: PlannedDesign, model: RatingModel, quality: Floats, r
     correct = rng.binomial(n_facts, share)
     wrong = rng.binomial(n_facts, 1 - share)
     numbers = {"present": correct + wrong, "correct": correct, "missing": n_facts - correct}
-    return PlainRows(
+    return Responses(
         **long_rows(ratings, design),
         criteria=[CRITERION],
         text={},
@@ -37,7 +37,7 @@ def simulate_facts(design: PlannedDesign, model: RatingModel, quality: Floats, r
     )
 
 
-class PlannedFacts(OfShares, SimulatedMethod[PlainRows]):
+class PlannedFacts(OfShares, SimulatedMethod[Responses]):
     """The difference is in percentage points of F."""
 
     slug, called, responses = FactCount.slug, "fact counts", "outputs"
@@ -55,6 +55,6 @@ class PlannedFacts(OfShares, SimulatedMethod[PlainRows]):
         """Return the percentage points."""
         return f"a difference of {self.difference:g} percentage points of F between two systems"
 
-    def simulate(self, design: PlannedDesign, model: RatingModel, rng: np.random.Generator) -> PlainRows:
+    def simulate(self, design: PlannedDesign, model: RatingModel, rng: np.random.Generator) -> Responses:
         """Return counts."""
         return simulate_facts(design, model, self.quality(design, model), rng)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.plain_scores.loading import PlainScores
+from analysis.data.responses import Responses
 from analysis.planning.methods.campaigns import names
 from analysis.planning.methods.planned import SimulatedMethod, bad_plan
 from analysis.planning.methods.scores import OfRatings, long_rows
@@ -17,7 +17,7 @@ from analysis.stats.designs import PlannedDesign, RatingModel, simulate_ratings
 
 def simulate_levels(
     design: PlannedDesign, model: RatingModel, difference: float, n_levels: int, rng: np.random.Generator
-) -> PlainScores:
+) -> Responses:
     """Return the levels, from 1, of one simulated campaign; systems are named in the order of their quality.
 
     Scores of `simulate_ratings` are rounded to levels that divide their 100 points evenly, those beyond to the ends.
@@ -26,16 +26,14 @@ def simulate_levels(
     step = 100 / (n_levels - 1)
     ratings = simulate_ratings(design, model, difference * step, rng)
     level = np.clip(np.round(ratings.scores / step), 0, n_levels - 1) + 1
-    return PlainScores(
+    return Responses(
         **long_rows(ratings, design),
         criteria=names("c", level.shape[1]),
-        documents=[""],
-        document=np.zeros(level.size, np.int64),
-        score=level.ravel(),
+        numbers={"score": level.ravel()},
     )
 
 
-class PlannedLevels(OfRatings, SimulatedMethod[PlainScores]):
+class PlannedLevels(OfRatings, SimulatedMethod[Responses]):
     """The difference is in levels."""
 
     slug, unit, called, decimals = Ordinal.slug, "levels", "levels", 2
@@ -64,6 +62,6 @@ class PlannedLevels(OfRatings, SimulatedMethod[PlainScores]):
         """Return settings that say how many levels there are."""
         return replace(super().settings(design), options={"levels": self.n_levels})
 
-    def simulate(self, design: PlannedDesign, model: RatingModel, rng: np.random.Generator) -> PlainScores:
+    def simulate(self, design: PlannedDesign, model: RatingModel, rng: np.random.Generator) -> Responses:
         """Return levels."""
         return simulate_levels(design, model, self.difference, self.n_levels, rng)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.plain_rows.loading import PlainRows
+from analysis.data.responses import Responses
 from analysis.planning.methods.campaigns import names
 from analysis.planning.methods.planned import SimulatedMethod, bad_plan
 from analysis.planning.methods.scores import OfRatings, long_rows
@@ -32,7 +32,7 @@ def points_of_ratio(ratio: float) -> float:
     return float(POINTS_PER_DOUBLING * np.log2(ratio))
 
 
-def simulate_magnitudes(design: PlannedDesign, model: RatingModel, ratio: float, rng: np.random.Generator) -> PlainRows:
+def simulate_magnitudes(design: PlannedDesign, model: RatingModel, ratio: float, rng: np.random.Generator) -> Responses:
     """Return the values, beside a reference of `REFERENCE`, of one simulated campaign; systems in order of quality.
 
     Logs of values are the scores of `simulate_ratings`, the middle of the scale being the reference. `ratio`, of
@@ -40,7 +40,7 @@ def simulate_magnitudes(design: PlannedDesign, model: RatingModel, ratio: float,
     """
     ratings = simulate_ratings(design, model, points_of_ratio(ratio), rng)
     n_criteria = ratings.scores.shape[1]
-    return PlainRows(
+    return Responses(
         **long_rows(ratings, design),
         criteria=[CRITERION] if n_criteria == 1 else names("c", n_criteria),
         text={},
@@ -48,7 +48,7 @@ def simulate_magnitudes(design: PlannedDesign, model: RatingModel, ratio: float,
     )
 
 
-class PlannedMagnitudes(OfRatings, SimulatedMethod[PlainRows]):
+class PlannedMagnitudes(OfRatings, SimulatedMethod[Responses]):
     """The difference is how many times as large the better system's geometric mean is."""
 
     slug, unit, called, decimals = Magnitude.slug, "of the log ratio", "magnitudes", 3
@@ -80,6 +80,6 @@ class PlannedMagnitudes(OfRatings, SimulatedMethod[PlainRows]):
         """Return settings that say the value of the reference."""
         return replace(super().settings(design), options={"reference": REFERENCE})
 
-    def simulate(self, design: PlannedDesign, model: RatingModel, rng: np.random.Generator) -> PlainRows:
+    def simulate(self, design: PlannedDesign, model: RatingModel, rng: np.random.Generator) -> Responses:
         """Return values."""
         return simulate_magnitudes(design, model, self.difference, rng)

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from analysis.data.rankings import BEST, MIDDLE, WORST, RankingData
 from analysis.planning.methods.campaigns import names
 from analysis.planning.methods.planned import SIGN, SimulatedMethod, bad_plan
 from analysis.planning.methods.scores import OfRatings
-from analysis.rankings.loading import BEST, MIDDLE, WORST, RankingData
 from analysis.response_methods.best_worst import BestWorst
 from analysis.response_methods.ranking import Ranking
 from analysis.stats.designs import PlannedDesign, RatingModel, simulate_ratings

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.plain_scores.loading import PlainScores
+from analysis.data.responses import Responses
 from analysis.planning.methods.campaigns import names
 from analysis.planning.methods.planned import SIGN, SimulatedMethod
 from analysis.planning.methods.shares import OfShares, spread_of
@@ -43,9 +43,7 @@ def qualities_of_ssa(ssa: Floats, spread: float) -> Floats:
     return MIDDLE + spread * np.array([points(share) for share in ssa])
 
 
-def simulate_replies(
-    design: PlannedDesign, model: RatingModel, quality: Floats, rng: np.random.Generator
-) -> PlainScores:
+def simulate_replies(design: PlannedDesign, model: RatingModel, quality: Floats, rng: np.random.Generator) -> Responses:
     """Return answers, 0 or 1, about replies of one simulated campaign; systems are named in the order of quality.
 
     A reply is sensible, and specific, where its score of `simulate_ratings` is above the lower, and the higher,
@@ -62,7 +60,7 @@ def simulate_replies(
     document, source = np.zeros(item.size, np.int64), ratings.source[item]
     if is_chat:
         document, source = item, np.tile(np.repeat(np.arange(n_replies), 2), n_items)
-    return PlainScores(
+    return Responses(
         workers=names("w", ratings.n_workers),
         systems=names("s", ratings.n_systems),
         sources=names("q", n_replies if is_chat else design.n_sources),
@@ -73,14 +71,14 @@ def simulate_replies(
         source=source,
         document=document,
         criterion=np.tile([0, 1], n_items * n_replies),
-        score=answers.ravel().astype(np.float64),
+        numbers={"score": answers.ravel().astype(np.float64)},
         kind=ratings.kind[item],
         assignment=ratings.assignment[item],
         has_chats=is_chat,
     )
 
 
-class PlannedReplies(OfShares, SimulatedMethod[PlainScores]):
+class PlannedReplies(OfShares, SimulatedMethod[Responses]):
     """The difference is in percentage points of SSA."""
 
     slug, called, responses = Ssa.slug, "replies", "answers"
@@ -125,6 +123,6 @@ class PlannedReplies(OfShares, SimulatedMethod[PlainScores]):
         """Return that each reply of a chat is compared."""
         return super().compared(design).times(self._replies_of(design))
 
-    def simulate(self, design: PlannedDesign, model: RatingModel, rng: np.random.Generator) -> PlainScores:
+    def simulate(self, design: PlannedDesign, model: RatingModel, rng: np.random.Generator) -> Responses:
         """Return answers."""
         return simulate_replies(design, model, self.quality(design, model), rng)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from analysis.data.votes import VoteData
 from analysis.planning.methods.campaigns import Campaign, names, power_of_designs
 from analysis.planning.methods.planned import SIGN, ModelWords, PlannedMethod, bad_plan
 from analysis.response_methods.preference import Preference, compare_by_votes
@@ -17,7 +18,6 @@ from analysis.stats.bradley_terry import Outcome
 from analysis.stats.designs import PlannedDesign, RatingModel
 from analysis.stats.power import P_BELOW, Power
 from analysis.stats.ratings import Floats
-from analysis.votes.loading import VoteData
 from campaigns.design.composition import Kind, Layout
 from campaigns.design.worker_test import NO_TEST
 

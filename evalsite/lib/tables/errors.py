@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -162,6 +163,9 @@ class RowNumbers(Protocol):
     def column_name(self, row: int, name: str) -> str:
         """Return the name that a person sees for the column of a data row."""
 
+    def cell_places(self, rows: Rows, name: str) -> Rows:
+        """Return equal numbers for rows that share a cell of a column in the file."""
+
 
 Describe = Callable[[int, int | None], str]
 """Message about a data row; the second argument is the number, as seen, of the row that it disagrees with."""
@@ -175,10 +179,16 @@ class _BadCells:
     describe: Describe
     others: Rows | None
 
-    def without(self, rows: Rows) -> "_BadCells":
-        """Return the cells of other rows."""
-        is_left = ~np.isin(self.rows, rows)
-        return replace(self, rows=self.rows[is_left], others=None if self.others is None else self.others[is_left])
+    def once(self, places: Rows) -> "_BadCells":
+        """Return each cell of the file once, (n,), by its place."""
+        _, first = np.unique(places, return_index=True)
+        if first.size == self.rows.size:
+            return self
+        return replace(self, rows=self.rows[first], others=None if self.others is None else self.others[first])
+
+
+def _of_row(describe: Describe, n: int, row: int, other: int | None) -> str:
+    return describe(row // n, other)
 
 
 _Place = tuple[int, int, int]
@@ -213,12 +223,15 @@ class CellProblems:
         """Forget the problems with a code in some columns."""
         self._found = [bad for bad in self._found if bad.code != code or bad.column not in columns]
 
-    def take_rows(self, code: str, column: str) -> Rows:
-        """Return the data rows with a code in a column, and forget whatever is wrong with these rows."""
-        taken = [bad.rows for bad in self._found if (bad.code, bad.column) == (code, column)]
-        rows = np.unique(np.concatenate([np.empty(0, np.int64), *taken]))
-        self._found = [left for bad in self._found if (left := bad.without(rows)).rows.size]
-        return rows
+    def unfold(self, columns: Sequence[str], name: str) -> None:
+        """Make problems of a table those of another with a row for each of `columns` of each row, called `name`."""
+        n, found = len(columns), list[_BadCells]()
+        for bad in self._found:
+            place = columns.index(bad.column) if bad.column in columns else 0
+            others = None if bad.others is None else bad.others * n + place
+            column = name if bad.column in columns else bad.column
+            found.append(_BadCells(bad.rows * n + place, column, bad.code, partial(_of_row, bad.describe, n), others))
+        self._found = found
 
     def rows_in(self, column: str) -> Rows:
         """Return the data rows already known to be bad in `column`."""
@@ -238,6 +251,7 @@ class CellProblems:
         """Raise TableError if there is any problem; numbering the rows may read the file once more."""
         if not self._found:
             return
+        self._found = [bad.once(table.cell_places(bad.rows, bad.column)) for bad in self._found]
         first, shown = self._first(MAX_SHOWN), self._first(_FIRST_ROWS, in_all=False)
         said = self._said(table, {*first, *shown})
         counts: dict[tuple[str, str | None], int] = {}

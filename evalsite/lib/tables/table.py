@@ -4,7 +4,7 @@ import datetime
 import math
 import re
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
+Rows = NDArray[np.int64]
 Progress = Callable[[float], None]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -40,6 +41,11 @@ class TextColumn:
     codes: Codes
     labels: list[str]
 
+    @property
+    def is_blank(self) -> NDArray[np.bool_]:
+        """Whether each cell is empty, (n_rows,)."""
+        return np.array([not label for label in self.labels], bool)[self.codes]
+
 
 @dataclass(frozen=True)
 class TableWarning:
@@ -56,7 +62,8 @@ class Table:
     `columns` names every column of the file, `text` and `numbers` (float64, NaN where the cell was bad) hold
     the wanted ones; `cells` those of text that are wanted without codes, as they are in Arrow. `locate` turns data
     rows into the numbers that a person sees; for text files it reads the file once more. `call` turns a data row and
-    a column into the column's name that a person sees.
+    a column into the column's name that a person sees. `place` turns data rows and a column into numbers that are equal
+    where rows share a cell of the file.
     """
 
     file: str
@@ -68,6 +75,7 @@ class Table:
     warnings: list[TableWarning] = field(default_factory=list)
     call: Callable[[int, str], str] = lambda row, name: name
     cells: dict[str, "LargeStringArray"] = field(default_factory=dict)
+    place: Callable[[Rows, str], Rows] = lambda rows, name: rows
 
     @property
     def n_rows(self) -> int:
@@ -83,6 +91,19 @@ class Table:
             cells={name: cells.take(rows) for name, cells in self.cells.items()},
             locate=lambda some: self.locate([int(rows[row]) for row in some]),
             call=lambda row, name: self.call(int(rows[row]), name),
+            place=lambda some, name: self.place(rows[some].astype(np.int64), name),
+        )
+
+    def rename(self, names: Mapping[str, str]) -> "Table":
+        """Return the same table with other names of columns, {name: the new one}; people see the ones of before."""
+        before = {new: name for name, new in names.items()}
+        return replace(
+            self,
+            columns=[names.get(name, name) for name in self.columns],
+            text={names.get(name, name): column for name, column in self.text.items()},
+            numbers={names.get(name, name): values for name, values in self.numbers.items()},
+            call=lambda row, name: self.call(row, before.get(name, name)),
+            place=lambda rows, name: self.place(rows, before.get(name, name)),
         )
 
     def row_numbers(self, rows: Sequence[int]) -> list[int]:
@@ -92,6 +113,47 @@ class Table:
     def column_name(self, row: int, name: str) -> str:
         """Return what a person sees as the name of a row's column."""
         return self.call(row, name)
+
+    def cell_places(self, rows: Rows, name: str) -> Rows:
+        """Return numbers of the cells of a column in some rows: equal ones for rows that share a cell of the file."""
+        return self.place(rows, name)
+
+
+def concatenate(tables: Sequence[Table], names: Sequence[str], sizes: Sequence[int]) -> Table:
+    """Return the rows of tables one after another, in columns of these names; a column that a table lacks is empty.
+
+    `sizes`: the number of rows of each. People see the file beside a column's name.
+    """
+    starts = np.cumsum([0, *sizes])
+    text, numbers = dict[str, TextColumn](), dict[str, Floats]()
+    for name in names:
+        if any(name in each.numbers for each in tables):
+            numbers[name] = np.concatenate([each.numbers[name] for each in tables])
+            continue
+        blank = [TextColumn(np.zeros(n, np.int32), [""]) for n in sizes]
+        columns = [each.text.get(name, empty) for each, empty in zip(tables, blank, strict=True)]
+        first = np.cumsum([0, *(len(column.labels) for column in columns)])
+        codes = np.concatenate([column.codes + offset for column, offset in zip(columns, first, strict=False)])
+        text[name] = text_column(codes, [label for column in columns for label in column.labels])
+
+    def part_of(row: int) -> tuple[Table, int]:
+        k = int(np.searchsorted(starts, row, side="right")) - 1
+        return tables[k], row - int(starts[k])
+
+    def call(row: int, name: str) -> str:
+        table, own = part_of(row)
+        return f"{table.column_name(own, name)} ({table.file})"
+
+    return Table(
+        tables[0].file,
+        tables[0].format,
+        list(dict.fromkeys(name for each in tables for name in each.columns)),
+        text,
+        numbers,
+        lambda rows: [part_of(row)[0].row_numbers([part_of(row)[1]])[0] for row in rows],
+        [warning for each in tables for warning in each.warnings],
+        call,
+    )
 
 
 def check_names(file: str, names: Sequence[str]) -> None:

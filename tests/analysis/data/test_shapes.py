@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from analysis.data.choices import Choices
 from analysis.data.layout import Shape, find_layout
+from analysis.data.loading import SCORE_NAMES, load_scores
+from analysis.data.responses import Responses
 from analysis.data.values import is_number, read_values
-from analysis.plain_scores.loading import NAMES, PlainScores, load_plain_scores
 from analysis.ratings.loading import load_ratings
 from evalsite.lib.tables import TableError
 
@@ -131,11 +132,11 @@ def number(cell: str) -> float:
     return float(cell) if is_number(cell) else nan
 
 
-def read(path: Path, choices: Choices = Choices()) -> PlainScores:  # noqa: B008
-    return load_plain_scores(path, number, "a number", criterion="", criteria=["fluency"], choices=choices)
+def read(path: Path, choices: Choices = Choices()) -> Responses:  # noqa: B008
+    return load_scores(path, number, "a number", criterion="", criteria=["fluency"], choices=choices)
 
 
-def table(data: PlainScores) -> dict[Key, float]:
+def table(data: Responses) -> dict[Key, float]:
     rows = zip(data.worker, data.source, data.system, data.criterion, data.score.tolist(), strict=True)
     return {(data.workers[w], data.sources[s], data.systems[m], data.criteria[c]): score for w, s, m, c, score in rows}
 
@@ -185,8 +186,8 @@ def test_words_of_ones_own_scale_are_levels_in_their_order() -> None:
 
 def test_a_shape_that_somebody_names_goes_before_what_is_guessed() -> None:
     columns, rows = ["item", "worker", "precision", "recall"], [["1", "w", "3", "4"]]
-    assert find_layout(columns, rows, NAMES, can_read=is_number).shape is Shape.CRITERIA
-    said = find_layout(columns, rows, NAMES, can_read=is_number, shape="systems")
+    assert find_layout(columns, rows, SCORE_NAMES, can_read=is_number).shape is Shape.CRITERIA
+    said = find_layout(columns, rows, SCORE_NAMES, can_read=is_number, choices=Choices(shape="systems"))
     assert [dict(each.says) for each in said.answers] == [{"system": "precision"}, {"system": "recall"}]
 
 

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
-from analysis.votes.loading import load_votes
+from analysis.data.votes import load_votes
 from annotation.asked import AnswerKey
 from annotation.chat.exports import iter_transcripts
 from annotation.chat.queries import find_conversations, get_chat_page

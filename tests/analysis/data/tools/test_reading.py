@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from analysis.data.choices import Choices
+from analysis.data.loading import load_scores
+from analysis.data.responses import Responses
 from analysis.data.tools import Wanted, find_made, read_made
-from analysis.plain_scores.loading import PlainScores, load_plain_scores
+from analysis.data.votes import load_votes
 from analysis.ratings.loading import load_ratings
 from analysis.response_methods import ResponsesFile, get_method
 from analysis.settings import from_protocol
@@ -19,7 +21,6 @@ from analysis.spans.loading import load_spans
 from analysis.spans.rows import Side
 from analysis.spans.weights import DEFAULTS
 from analysis.spans.writing import to_mqm_tsv
-from analysis.votes.loading import load_votes
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError
@@ -38,12 +39,12 @@ def numbers(label: str) -> float:
     return float(label) if label.replace(".", "", 1).isdecimal() else float("nan")
 
 
-def scores(name: str | Path, **options: object) -> PlainScores:
+def scores(name: str | Path, **options: object) -> Responses:
     choices = Choices(**options)  # type: ignore[arg-type]
-    return load_plain_scores(EXAMPLES / name, numbers, "a number", criterion="score", choices=choices)
+    return load_scores(EXAMPLES / name, numbers, "a number", criterion="score", choices=choices)
 
 
-def means(data: PlainScores) -> list[float]:
+def means(data: Responses) -> list[float]:
     return [round(float(data.score[data.system == code].mean()), 3) for code in range(len(data.systems))]
 
 
@@ -122,7 +123,7 @@ def test_answers_of_annotation_tools_are_scores_by_criterion(name: str, items: P
     assert means(data) == [round(v - 1 / 6, 3) for v in (5, 3, 2)]  # the second worker gives one less for q2
     levels = {"good": 1.0, "bad": 0.0}
     choices = Choices(columns={"score": "verdict"}, items=items)
-    chosen = load_plain_scores(EXAMPLES / name, lambda label: levels[label], "", criterion="", choices=choices)
+    chosen = load_scores(EXAMPLES / name, lambda label: levels[label], "", criterion="", choices=choices)
     assert means(chosen) == [1, 0, 0]
 
 
@@ -224,7 +225,7 @@ def test_what_is_wrong_is_named_as_in_the_file(name, change, row, column, said, 
     answer = {"label": "quality", "potat": "fluency"}.get(name[:5])
     choices = Choices(columns={"score": answer} if answer else {}, items=items)
     with pytest.raises(TableError) as caught:
-        load_plain_scores(path, numbers, "a number", criterion="", choices=choices)
+        load_scores(path, numbers, "a number", criterion="", choices=choices)
     problem = caught.value.problems[0]
     assert (row is None or problem.row == row) and column in str(problem.column) and said in problem.message
 

@@ -34,6 +34,20 @@ SYSTEM = (
 SEGMENT = ("segment", "segment_id", "seg_id")
 DOCUMENT = ("doc", "doc_id", "document", "document_id")
 ITEM = ("item_id", "item")
+NAMES: Names = {
+    "worker": WORKER,
+    "assignment": ("assignment_id", "session", "session_id", "submission_id"),
+    "hit": ("hit_id", "task_id", "batch_id"),
+    "position": ("pos", "item_position", "item_number", "order"),
+    "source": ("source_id", *SEGMENT, *DOCUMENT, *ITEM),
+    "system": SYSTEM,
+    "kind": ("item_kind", "item_type", "type"),
+    "criterion": ("criteria", "criterion_name", "dimension", "aspect"),
+    "score": ("rating", "raw_score", "value", "slider"),
+    "pool": ("worker_pool", "rater_pool", "worker_group", "rater_group", "annotator_group", "annotator_pool"),
+    "turn": (),
+}
+"""What files call the columns of ratings."""
 
 # MTurk's batch results put these before a column that the requester named.
 _PREFIX = re.compile(r"^(input|answer)\.", re.IGNORECASE)

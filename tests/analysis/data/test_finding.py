@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.ratings.finding import check_chosen, find_columns, read_chosen, require_columns
+from analysis.data.finding import check_chosen, find_columns, read_chosen, require_columns
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError
 

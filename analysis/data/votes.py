@@ -1,7 +1,5 @@
 """Files of votes to arrays: everything wrong is said at once, and nothing is half read."""
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.choices import GUESSED, Choices
+from analysis.data.coding import combined, sorted_codes
+from analysis.data.finding import ITEM, SEGMENT, WORKER
+from analysis.data.loading import read_kinds, read_words, refuse_many_systems
+from analysis.data.notices import ResponsesWarning, said_of
 from analysis.data.reading import read_found
+from analysis.data.responses import fingerprint
 from analysis.data.tools import Wanted
-from analysis.ratings.coding import combined, sorted_codes
-from analysis.ratings.copies import read_kinds, read_words
-from analysis.ratings.finding import ITEM, SEGMENT, WORKER
-from analysis.ratings.loading import refuse_many_systems
-from analysis.ratings.notices import RatingsWarning, said_of
 from analysis.stats.bradley_terry import Outcome
 from analysis.stats.ratings import Codes, Mask
 from evalsite.lib.tables import CellProblems, Table, TextColumn
@@ -69,7 +67,7 @@ class VoteData:
     assignment: Codes
     question: Codes
     fingerprint: str = ""
-    warnings: list[RatingsWarning] = field(default_factory=list)
+    warnings: list[ResponsesWarning] = field(default_factory=list)
 
     def take(self, rows: Mask) -> "VoteData":
         """Return some of the votes."""
@@ -144,7 +142,7 @@ def load_votes(path: Path, choices: Choices = GUESSED) -> VoteData:
         degraded,
         sorted_codes(table.text[called["assignment"]])[0] if "assignment" in called else worker,
         _questions(table, called),
-        _fingerprint((systems, workers), (left, right, worker, outcome, is_both_bad)),
+        fingerprint("votes 1", [systems, workers, left, right, worker, outcome, is_both_bad]),
         said_of(table),
     )
 
@@ -173,12 +171,3 @@ def _outcomes(winner: TextColumn, systems: list[str], left: Codes, right: Codes)
     of_name = np.where(named == left, np.int8(Outcome.LEFT), np.where(named == right, np.int8(Outcome.RIGHT), unknown))
     outcome = np.where(of_name == unknown, meant, of_name).astype(np.int8)
     return outcome, is_both_bad & (of_name == unknown), outcome != unknown
-
-
-def _fingerprint(labels: tuple[list[str], ...], arrays: tuple[NDArray[np.generic], ...]) -> str:
-    digest = hashlib.sha256(b"evalsite votes 1\n")
-    for each in labels:
-        digest.update(json.dumps(each).encode() + b"\n")
-    for array in arrays:
-        digest.update(array.astype("<i8").tobytes())
-    return digest.hexdigest()

@@ -1,7 +1,5 @@
 """Files of rankings, and of choices of the best and the worst, to arrays: everything wrong is said at once."""
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from analysis.data.choices import GUESSED, Choices
+from analysis.data.coding import combined, first_rows, sorted_codes
+from analysis.data.finding import DOCUMENT, ITEM, SEGMENT, SYSTEM, WORKER
+from analysis.data.finding import NAMES as RATING_NAMES
+from analysis.data.loading import read_kinds, read_words, refuse_many_systems
+from analysis.data.notices import ResponsesWarning, said_of
 from analysis.data.reading import read_found
-from analysis.ratings.coding import combined, first_rows, sorted_codes
-from analysis.ratings.columns import NAMES as RATING_NAMES
-from analysis.ratings.copies import read_kinds, read_words
-from analysis.ratings.finding import DOCUMENT, ITEM, SEGMENT, SYSTEM, WORKER
-from analysis.ratings.loading import refuse_many_systems
-from analysis.ratings.notices import RatingsWarning, said_of
+from analysis.data.responses import Part, fingerprint
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import Kind
@@ -66,7 +64,7 @@ class RankingData:
     kind: Codes
     assignment: Codes
     fingerprint: str = ""
-    warnings: list[RatingsWarning] = field(default_factory=list)
+    warnings: list[ResponsesWarning] = field(default_factory=list)
 
     def take(self, judgements: Mask) -> "RankingData":
         """Return some of the rankings, `judgements`: bool, (n_judgements,); labels stay as they are."""
@@ -268,15 +266,7 @@ def _data(
     source, sources = coded["source"]
     criterion, criteria = coded.get("criterion", (np.zeros(worker.size, np.int32), [""]))
     assignment = coded.get("assignment", (worker, workers))[0]
-    digest = hashlib.sha256(b"evalsite rankings 2\n")
-    for labels in (systems, workers, sources, criteria):
-        digest.update(json.dumps(labels).encode() + b"\n")
-    for codes in (judgement, system, is_degraded, worker, source, criterion, kind, assignment):
-        digest.update(codes.astype("<i8").tobytes())
-    digest.update(rank.astype("<f8").tobytes())
-    return RankingData(
-        *(systems, workers, sources, criteria),
-        *(judgement, system, rank, is_degraded),
-        *(worker, source, criterion, kind, assignment),
-        digest.hexdigest(),
-    )
+    labels = (systems, workers, sources, criteria)
+    of_rankings = (worker, source, criterion, kind, assignment)
+    parts: list[Part] = [*labels, judgement, system, is_degraded, *of_rankings, rank]
+    return RankingData(*labels, judgement, system, rank, is_degraded, *of_rankings, fingerprint("rankings 2", parts))

@@ -1,0 +1,212 @@
+"""What was answered, one answer a row, whoever asked and wherever it comes from."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.data.coding import combined
+from analysis.data.notices import ResponsesWarning
+from analysis.stats.codes import dense_ranks
+from analysis.stats.ratings import Codes, Floats, Mask, Ratings
+from campaigns.design.composition import Kind
+from evalsite.lib.tables import TextColumn
+
+LABELS = {
+    "worker": "workers",
+    "system": "systems",
+    "source": "sources",
+    "document": "documents",
+    "criterion": "criteria",
+}
+"""The columns of labels, and the names of their labels."""
+_CODES = (*LABELS, "kind", "assignment")
+
+
+def _nothing() -> Codes:
+    return np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Responses:
+    """Answers, one worker's about one output on one criterion each, in the order of the file.
+
+    Attributes
+    ----------
+    workers, systems, sources, documents, criteria : list of str
+        Labels by code, sorted; of what is not known, one.
+    worker, system, source, document, criterion : int, (n,)
+    kind : int, (n,)
+        `Kind` codes.
+    assignment : int, (n,)
+        Codes of what a worker did at one go; without such a column, a worker did all at one.
+    numbers : {name: float64, (n,)}
+        `score`, `seconds` and whatever else a method reads, as far as files have it: NaN where a cell is empty.
+    text : {name: TextColumn, (n,)}
+        Answers that are words, and texts that were judged.
+    attributes : {name: TextColumn, (n,)}
+        What else a file says of sources, outputs, workers or assignments, by its own names.
+    has_chats : bool
+        Whether documents are chats, and sources their replies.
+    """
+
+    workers: list[str]
+    systems: list[str]
+    sources: list[str]
+    criteria: list[str]
+    worker: Codes
+    system: Codes
+    source: Codes
+    criterion: Codes
+    kind: Codes
+    assignment: Codes
+    numbers: Mapping[str, Floats] = field(default_factory=dict)
+    text: Mapping[str, TextColumn] = field(default_factory=dict)
+    documents: list[str] = field(default_factory=lambda: [""])
+    document: Codes = field(default_factory=_nothing)
+    attributes: Mapping[str, TextColumn] = field(default_factory=dict)
+    warnings: list[ResponsesWarning] = field(default_factory=list)
+    fingerprint: str = ""
+    has_chats: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.document.size:  # not known: all are of one
+            object.__setattr__(self, "document", np.zeros(self.system.size, np.int64))
+
+    @property
+    def n(self) -> int:
+        """Number of answers."""
+        return int(self.system.size)
+
+    @property
+    def score(self) -> Floats:
+        """The scores, (n,), of kinds of responses that have them."""
+        return self.numbers["score"]
+
+    @property
+    def segment(self) -> Codes:
+        """A code of each answer's source in its document, (n,): sources of different documents may share a name."""
+        return self.document * len(self.sources) + self.source
+
+    @property
+    def judgement(self) -> NDArray[np.int64]:
+        """A code of each answer's worker and segment, (n,), without gaps."""
+        return self.codes_of("worker", "document", "source")[0]
+
+    @property
+    def groups(self) -> dict[str, Codes]:
+        """By what answers may depend on each other, by name: int, (n,), codes of workers, and of chats or segments."""
+        return {"worker": self.worker} | ({"chat": self.document} if self.has_chats else {"source": self.segment})
+
+    def codes_of(self, *names: str) -> tuple[NDArray[np.int64], int]:
+        """Return codes of what answers have in these columns together, (n,), without gaps, and how many there are."""
+        sizes = {name: len(getattr(self, labels)) for name, labels in LABELS.items()}
+        sizes |= {"kind": len(Kind), "assignment": int(self.assignment.max(initial=-1)) + 1}
+        return dense_ranks(*combined([(getattr(self, name), sizes[name]) for name in names]))
+
+    def labelled(self, *names: str) -> list[list[str] | Codes]:
+        """Return labels and codes of these columns, for fingerprints."""
+        return [part for name in names for part in (getattr(self, LABELS[name]), getattr(self, name))]
+
+    def take(self, rows: Mask | Codes) -> "Responses":
+        """Return some of the answers, in the order of `rows`; labels stay as they are."""
+
+        def taken(columns: Mapping[str, TextColumn]) -> dict[str, TextColumn]:
+            return {name: TextColumn(column.codes[rows], column.labels) for name, column in columns.items()}
+
+        return replace(
+            self,
+            **{name: getattr(self, name)[rows] for name in _CODES},
+            numbers={name: values[rows] for name, values in self.numbers.items()},
+            text=taken(self.text),
+            attributes=taken(self.attributes),
+        )
+
+    def with_used_labels(self) -> "Responses":
+        """Return the same answers without workers, systems, sources and criteria that none of them has."""
+        changed: dict[str, Any] = {}
+        for name, names in LABELS.items():
+            there, changed[name] = np.unique(getattr(self, name), return_inverse=True)
+            changed[names] = [getattr(self, names)[code] for code in there]
+        return replace(self, **changed)
+
+    def without_repeats(self) -> "Responses":
+        """Return the answers that are no repeats, with the labels that a file without repeats would have."""
+        is_once = self.kind != Kind.REPEAT
+        if is_once.all():
+            return self
+        rows = self.take(is_once).with_used_labels()
+        return replace(rows, assignment=np.unique(rows.assignment, return_inverse=True)[1])
+
+    def twins(self) -> NDArray[np.int64]:
+        """Return for each answer to a degraded item or a repeat the row of its twin, (n,); −1 for others.
+
+        That is the first answer to an ordinary item of the same assignment, source and system, on the same criterion.
+
+        References
+        ----------
+        METHOD §1 (quality-control items).
+        """
+        if not any(self.sources) and not any(self.documents):
+            return np.full(self.n, -1, np.int64)
+        return find_twins(*self.codes_of("assignment", "document", "source", "system", "criterion"), self.kind)
+
+    def as_ratings(self, score: Floats) -> Ratings:
+        """Return the answers as items on one criterion, for worker tests; `score`: float64, (n,)."""
+        return Ratings(
+            scores=score[:, None],
+            worker=self.worker,
+            system=self.system,
+            assignment=self.assignment,
+            source=self.segment,
+            kind=self.kind,
+            n_workers=len(self.workers),
+            n_systems=len(self.systems),
+        )
+
+
+def find_twins(key: Codes, n_keys: int, kind: Codes) -> NDArray[np.int64]:
+    """Return for each row of a degraded item or a repeat the first row of an ordinary item with the same key, else −1.
+
+    `key`, `kind`: int, (n,), codes below `n_keys`, and of `Kind`.
+    """
+    ordinary = np.flatnonzero(kind == Kind.ORDINARY)
+    first = np.full(n_keys, -1, np.int64)
+    first[key[ordinary[::-1]]] = ordinary[::-1]
+    copies = np.flatnonzero((kind == Kind.DEGRADED) | (kind == Kind.REPEAT))
+    twin = np.full(kind.size, -1, np.int64)
+    twin[copies] = first[key[copies]]
+    return twin
+
+
+Part = Sequence[str] | str | NDArray[Any]
+"""Labels, a name, or codes or numbers."""
+
+
+def fingerprint(kind: str, parts: Iterable[Part]) -> str:
+    """Return the SHA-256, hexadecimal, of responses of a kind: of labels, names, codes and numbers, in their order."""
+    digest = hashlib.sha256(f"evalsite {kind}\n".encode())
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            # −0.0 and 0.0 are one number and must have one fingerprint.
+            numbers = (part + 0.0).astype("<f8") if part.dtype.kind == "f" else part.astype("<i8")
+            digest.update(numbers.tobytes())
+        else:
+            digest.update(part.encode() if isinstance(part, str) else json.dumps(list(part)).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def average_repeats(data: Responses, score: Floats, twin: NDArray[np.int64]) -> tuple[Floats, Mask]:
+    """Return the scores with those of repeats averaged into their twins, and which rows are left, (n,) each.
+
+    A repeat without a twin stands for itself; degraded items are left out.
+    """
+    is_repeat = (data.kind == Kind.REPEAT) & (twin >= 0)
+    total, n = score.copy(), np.ones(score.size)
+    np.add.at(total, twin[is_repeat], score[is_repeat])
+    np.add.at(n, twin[is_repeat], 1)
+    return total / n, (data.kind != Kind.DEGRADED) & ~is_repeat

@@ -1,1 +1,0 @@
-"""Rows of what one worker said of one output, whatever it is: reading them."""

@@ -1,1 +1,0 @@
-"""Rankings, and choices of the best and the worst: reading them."""

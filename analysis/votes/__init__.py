@@ -1,1 +1,0 @@
-"""Votes between two systems: reading them."""
