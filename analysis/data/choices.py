@@ -20,12 +20,13 @@ class Twice(StrEnum):
 class Choices:
     """How a file is read.
 
-    `encoding`: that of a CSV file that is not UTF-8. `columns`: the file's columns, by what they are; `answers`: those
-    of answers, where a criterion has its own; no other one is used if these `are_complete`. `items`: the file
-    of what was annotated, where a tool's file does not say it; `more`: further files of the same tool. `shape`: one of
-    `layout.SHAPES`. `words`: the words of answers, lowest first. `missing`: further words of cells without an answer.
-    `twice`: what to do with answers that stand twice; "" refuses them. `by`: the columns that say the task of a row.
-    `task`: the task whose rows are read; None: all, unless `splits_tasks`: then a file of several raises
+    `encoding`: that of a CSV file that is not UTF-8, or an `Opening` with delimiter and sheet. `columns`: the file's
+    columns, by what they are; `answers`: those of answers, where a criterion has its own; no other one is used if these
+    `are_complete`. `items`: the file of what was annotated, where a tool's file does not say it; `more`: further files
+    that are read with this one. `shape`: one of `layout.SHAPES`. `words`: the words of answers, lowest first.
+    `missing`: further words of cells without an answer. `decimal`: the mark of numbers, a point or a comma. `twice`:
+    what to do with answers that stand twice; "" refuses them. `by`: the columns that say the task of a row. `task`: the
+    task whose rows are read; None: all, unless `splits_tasks`: then a file of several raises
     `tasks.SeveralTasksError`. `tell` is called with how the file was read.
     """
 
@@ -38,6 +39,7 @@ class Choices:
     shape: str = ""
     words: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    decimal: str = ""
     twice: str = ""
     by: tuple[str, ...] = ()
     task: str | None = None

@@ -310,7 +310,7 @@ def relabel(
     All columns of a file are read in one way.
     """
     labels = {label for column in columns.values() for label in column.labels}
-    values = read_values(labels, can_read, words=choices.words, missing=choices.missing)
+    values = read_values(labels, can_read, words=choices.words, missing=choices.missing, decimal=choices.decimal)
     found = {
         name: text_column(column.codes, [values.number_of[label] for label in column.labels])
         for name, column in columns.items()

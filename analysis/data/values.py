@@ -93,7 +93,12 @@ class Values:
 
 
 def read_values(
-    labels: Collection[str], can_read: CanRead, *, words: Sequence[str] = (), missing: Collection[str] = ()
+    labels: Collection[str],
+    can_read: CanRead,
+    *,
+    words: Sequence[str] = (),
+    missing: Collection[str] = (),
+    decimal: str = "",
 ) -> Values:
     """Return how the different cells of all columns of scores of a file are read.
 
@@ -103,6 +108,7 @@ def read_values(
     can_read : whether a cell needs no reading here: a number, or a word that its response method knows.
     words : the scale's words, lowest first, level 1; known scales by default.
     missing : further words that say that there is no answer.
+    decimal : the decimal mark, if somebody said it: a point or a comma.
 
     Cells that cannot be read stay as they are. Of several scales that have all the words the shortest one is taken.
     A cell that `can_read` knows is never missing.
@@ -114,7 +120,8 @@ def read_values(
     empty = dict.fromkeys(gone, "")
     if all(map(can_read, left)) or any(len(each) > _LONGEST for each in left):
         return Values(empty | {each: each for each in left})
-    for way in (_with_comma, _numbered, lambda cells: _in_words(cells, words)):
+    ways = [_with_comma] if decimal != "." else []
+    for way in (*ways, _numbered, lambda cells: _in_words(cells, words)):
         if found := way(left):
             return Values(empty | found.number_of, found.said)
     return Values(empty | {each: each for each in left})

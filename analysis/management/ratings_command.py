@@ -25,8 +25,9 @@ from analysis.settings import AnalysisSettings, load_settings
 from analysis.study import Study
 from campaigns.design.worker_test import WORKER_TESTS
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import WINDOWS_1252, TableError
+from evalsite.lib.tables import WINDOWS_1252, Opening, TableError
 from evalsite.lib.tables.archives import unpack
+from evalsite.lib.tables.errors import shorten
 
 _SCALE_HINT = (
     "The option for it is --scale LOW HIGH, for instance --scale 1 5, or --scale 0 100 for scores as they are."
@@ -47,6 +48,9 @@ def add_choices(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--words", nargs="+", default=(), metavar="WORD", help="the words of answers, lowest first")
     parser.add_argument("--missing", nargs="+", default=(), metavar="WORD", help="further words of missing answers")
+    parser.add_argument("--delimiter", metavar="MARK", help="what is between cells: a comma, a semicolon, tab, …")
+    parser.add_argument("--decimal", choices=[".", ","], help="the decimal mark of scores (of the whole file)")
+    parser.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook (the first one with rows)")
     parser.add_argument("--twice", choices=list(Twice), help="which counts of answers that stand twice (refused)")
     parser.add_argument("--by", nargs="+", default=(), metavar="COLUMN", help="the columns that say the task of a row")
     parser.add_argument("--all-problems", action="store_true", help="of a refused file, each of each row (grouped)")
@@ -61,19 +65,30 @@ def problems_of(error: DomainError, options: Mapping[str, Any]) -> str:
 def choices_of(options: Mapping[str, Any], tell: Callable[[Reading], None] | None = None) -> Choices:
     """Return what the options say of how files are read; `tell` is called with how they were."""
     return Choices(
-        encoding=options["encoding"],
+        encoding=_opening(options),
         columns=read_chosen(options.get("columns") or ()),
         items=options.get("items"),
         more=tuple(options.get("more") or ()),
         shape=options.get("shape") or "",
         words=tuple(options.get("words") or ()),
         missing=tuple(options.get("missing") or ()),
+        decimal=options.get("decimal") or "",
         twice=options.get("twice") or "",
         by=tuple(options.get("by") or ()),
         task=options.get("task"),
         splits_tasks=not options.get("pool", True),
         tell=tell,
     )
+
+
+def _opening(options: Mapping[str, Any]) -> Opening | None:
+    """Return what the options say of how files are opened; None if that is nothing."""
+    delimiter = options.get("delimiter") or ""
+    delimiter = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(delimiter.casefold(), delimiter)
+    if len(delimiter) > 1:
+        raise DomainError("bad_delimiter", f"“{shorten(delimiter)}” is no delimiter. Write one character, or tab.")
+    opening = Opening(options["encoding"] or "", delimiter=delimiter, sheet=options.get("sheet") or "")
+    return None if opening.says_nothing else opening
 
 
 def no_scores(file: str, protocol: str) -> DomainError:

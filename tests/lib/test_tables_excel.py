@@ -1,4 +1,4 @@
-"""Excel: values as people see them, formulas refused, and workbooks that are weapons."""
+"""Excel: values as people see them, sheets and merged headers, and workbooks that are weapons."""
 
 import datetime
 import io
@@ -8,7 +8,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from evalsite.lib.tables import TableError, excel, preview, read_columns, workbook
+from evalsite.lib.tables import Opening, TableError, excel, preview, read_columns, workbook
 
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 HEADER = (
@@ -300,3 +300,43 @@ def test_progress_is_reported(save, monkeypatch: pytest.MonkeyPatch) -> None:
     read_columns(path, ["worker"], on_progress=reported.append)
     assert len(reported) == 2
     assert 0 < reported[0] < reported[1] == 1.0
+
+
+def test_a_sheet_is_chosen_by_its_name_or_by_having_rows(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.title = "Notes"
+    for name, worker in (("Monday", "w1"), ("Tuesday", "w2")):
+        sheet = book.create_sheet(name)
+        sheet.append(["worker"])
+        sheet.append([worker])
+    path = tmp_path / "ratings.xlsx"
+    book.save(path)
+    assert text(path, "worker") == ["w1"]
+    assert read_columns(path, ["worker"], encoding=Opening(sheet="tuesday")).text["worker"].labels == ["w2"]
+    with pytest.raises(TableError, match=r"no sheet “Friday”\. Its sheets are “Notes”, “Monday”, “Tuesday”"):
+        preview(path, encoding=Opening(sheet="Friday"))
+
+
+def test_a_formula_has_the_value_that_its_program_saved(forge) -> None:
+    saved = '<row r="2"><c r="A2" t="str"><f>"w"&amp;1</f><v>w1</v></c><c r="B2"><f>2+2</f><v>4</v></c></row>'
+    table = read_columns(forge(sheet_of(HEADER + saved)), ["worker", "score"], numeric=["score"])
+    assert table.text["worker"].labels == ["w1"]
+    assert table.numbers["score"].tolist() == [4]
+
+
+def test_merged_cells_of_a_header_are_parts_of_names(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (["item", "fluency", None, "adequacy", None], [None, "A1", "A2", "A1", "A2"], ["1", 4, 3, 2, 2]):
+        sheet.append(row)
+    unmerged = tmp_path / "unmerged.xlsx"
+    book.save(unmerged)
+    for cells in ("A1:A2", "B1:C1", "D1:E1"):
+        sheet.merge_cells(cells)
+    path = tmp_path / "ratings.xlsx"
+    book.save(path)
+    names = ["item", "fluency A1", "fluency A2", "adequacy A1", "adequacy A2"]
+    assert preview(path).columns == names
+    assert preview(path).rows == [["1", "4", "3", "2", "2"]]
+    assert [read_columns(path, names).text[name].labels for name in names] == [["1"], ["4"], ["3"], ["2"], ["2"]]
+    assert preview(unmerged).columns == ["item", "fluency", "", "adequacy"]

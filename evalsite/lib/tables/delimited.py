@@ -69,7 +69,7 @@ def read_header(source: Source) -> Header:
             line = handle.readline(BLOCK_BYTES)
     if not line:
         raise whole_file_error(source.file, "empty_file", "the file holds only blank lines. Export it again.")
-    delimiter = max(_DELIMITERS, key=partial(_n_cells, line))
+    delimiter = source.delimiter or max(_DELIMITERS, key=partial(_n_cells, line))
     record, *below = islice(records(source, delimiter), 2)
     names = without_remark([cell.strip() for cell in record.cells], len(below[0].cells) if below else 0)
     header = Header(delimiter, names, record.last_line)

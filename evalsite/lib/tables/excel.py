@@ -1,4 +1,4 @@
-"""The first sheet of an .xlsx workbook."""
+"""A sheet of an .xlsx workbook: the one that somebody named, or the first one with rows."""
 
 import re
 from array import array
@@ -11,7 +11,7 @@ import numpy as np
 from openpyxl.utils import get_column_letter
 from openpyxl.utils.datetime import from_excel
 
-from evalsite.lib.tables.errors import CellProblems, shorten, whole_file_error
+from evalsite.lib.tables.errors import CellProblems, listing, shorten, whole_file_error
 from evalsite.lib.tables.formats import Source
 from evalsite.lib.tables.table import (
     Progress,
@@ -47,12 +47,13 @@ class _Row(NamedTuple):
 def preview(source: Source, n_rows: int) -> tuple[str, list[str], list[list[str]]]:
     """Return format, columns and the first rows; a formula is shown as such."""
     with open_workbook(source) as book:
-        rows = list(islice(_rows(book, None), n_rows + 1))
+        sheet = _choose(source, book)
+        rows = list(islice(_rows(book, sheet, None), n_rows + 2))
         needed = [int(cell.value) for row in rows for cell in row.cells.values() if cell.kind == "s" and cell.value]
         strings = book.shared_strings(max(needed, default=-1) + 1)
-        names = _names(source, rows, book, strings)
-        width = range(len(names))
-        shown = [[_shown(row.cells.get(place), book, strings) for place in width] for row in rows[1:]]
+        names, n_above = _header(source, rows, book, sheet, strings)
+        width, below = range(len(names)), rows[n_above : n_above + n_rows]
+        shown = [[_shown(row.cells.get(place), book, strings) for place in width] for row in below]
     return "xlsx", names, shown
 
 
@@ -63,24 +64,25 @@ def read(
     problems: CellProblems,
     on_progress: Progress | None,
 ) -> Table:
-    """Return the wanted columns of the first sheet; formulas, errors and bad numbers are added to `problems`.
+    """Return the wanted columns of a sheet; errors, and formulas without a value, are added to `problems`.
 
     Raises TableError for a damaged workbook, a bomb, a header that is blank or names a column twice, and no
     rows.
     """
     with open_workbook(source) as book:
         strings = book.shared_strings()
-        names = _names(source, list(islice(_rows(book, None), 1)), book, strings)
+        sheet = _choose(source, book)
+        names, n_above = _header(source, list(islice(_rows(book, sheet, None), 2)), book, sheet, strings)
         places = find_columns(source.file, names, columns)
         builders = [_Builder(name, place, book, strings) for name, place in places.items()]
         numbers = array("q")
-        for row in islice(_rows(book, set(range(len(names)))), 1, None):
+        for row in islice(_rows(book, sheet, set(range(len(names)))), n_above, None):
             for builder in builders:
                 builder.append(row.cells.get(builder.place))
             numbers.append(row.number)
             if on_progress is not None and len(numbers) % _REPORT_EVERY == 0:
                 on_progress(min(0.99, len(numbers) / _MAX_ROWS))
-        warnings = _warnings(book)
+        warnings = _warnings(book, sheet)
     if not numbers:
         raise no_rows(source.file)
     for builder in builders:
@@ -113,7 +115,7 @@ class _Builder:
     def append(self, cell: _Cell | None) -> None:
         if cell is None:
             self.text.append("")
-        elif cell.formula is not None:
+        elif cell.formula is not None and not cell.value:  # programs that compute nothing save formulas alone
             self._formulas[self._n] = cell.formula
             self.text.append("")
         elif cell.kind == "e":
@@ -196,10 +198,22 @@ class _SheetHandlers:
                 raise ValueError("too long a cell")
 
 
-def _rows(book: Workbook, places: set[int] | None) -> Iterator[_Row]:
-    """Yield the rows of the first sheet that hold anything in `places`; None is every column."""
+def _choose(source: Source, book: Workbook) -> int:
+    """Return the place of the sheet that is read: the one that somebody named, or the first one with rows."""
+    names = [name for name, _ in book.sheets]
+    if source.sheet:
+        same = [place for place, name in enumerate(names) if name.strip().casefold() == source.sheet.strip().casefold()]
+        if not same:
+            message = f"the workbook has no sheet “{shorten(source.sheet)}”. Its sheets are {listing(names)}."
+            raise whole_file_error(source.file, "no_sheet", message)
+        return same[0]
+    return next((place for place in range(len(names)) if next(_rows(book, place, None), None)), 0)
+
+
+def _rows(book: Workbook, sheet: int, places: set[int] | None) -> Iterator[_Row]:
+    """Yield the rows of a sheet that hold anything in `places`; None is every column."""
     handlers = _SheetHandlers(places)
-    for _ in book.parse(book.sheets[0][1], handlers.start, handlers.end, handlers.text):
+    for _ in book.parse(book.sheets[sheet][1], handlers.start, handlers.end, handlers.text):
         yield from handlers.rows
         handlers.rows.clear()
 
@@ -219,23 +233,55 @@ def _place_of(letters: str) -> int:
     return place
 
 
-def _names(source: Source, rows: list[_Row], book: Workbook, strings: list[str]) -> list[str]:
+def _header(source: Source, rows: list[_Row], book: Workbook, sheet: int, strings: list[str]) -> tuple[list[str], int]:
+    """Return the names of the columns, and how many rows they take up: two, where cells of the first are merged."""
     if not rows:
-        raise whole_file_error(
-            source.file,
-            "empty_file",
-            f"the first sheet, “{shorten(book.sheets[0][0])}”, is empty. Move the table to the first sheet.",
-        )
-    cells = rows[0].cells
-    names = [_shown(cells.get(place), book, strings).strip() for place in range(max(cells) + 1)]
+        raise whole_file_error(source.file, "empty_file", "its sheets are empty. Save the table in the workbook.")
+    width = range(max(place for row in rows[:2] for place in row.cells) + 1)
+    first, *second = [[_shown(row.cells.get(place), book, strings).strip() for place in width] for row in rows[:2]]
+    if second and (merged := _merged(first, second[0])) and _is_merged(book, sheet, rows[0].number):
+        check_names(source.file, merged)
+        return merged, 2
+    names = first[: max(rows[0].cells) + 1]
     check_names(source.file, names)
+    return names, 1
+
+
+def _is_merged(book: Workbook, sheet: int, number: int) -> bool:
+    """Return whether cells beside each other are merged in a row of a sheet."""
+    found: list[str] = []
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        if name == "mergeCell":
+            found.append(attributes.get("ref", ""))
+
+    for _ in book.parse(book.sheets[sheet][1], start, lambda name: None, lambda text: None):
+        pass
+    return any(re.fullmatch(rf"[A-Z]+{number}:[A-Z]+{number}", reference) for reference in found)
+
+
+def _merged(first: list[str], second: list[str]) -> list[str]:
+    """Return the names that two rows of a header give together, [] if the second row is none of it.
+
+    A merged cell has its text on its left, or on top: where one row is blank, the other is not; both are, somewhere.
+
+    >>> _merged(["item", "fluency", "", "adequacy", ""], ["", "A1", "A2", "A1", "A2"])
+    ['item', 'fluency A1', 'fluency A2', 'adequacy A1', 'adequacy A2']
+    """
+    is_one = all(first) or all(second) or not all(one or other for one, other in zip(first, second, strict=True))
+    if is_one or not first[0] or not any(a and b for a, b in zip(first, second, strict=True)):
+        return []
+    names, top = [], ""
+    for one, other in zip(first, second, strict=True):
+        top = one or top
+        names.append(f"{top} {other}".strip() if other else one)
     return names
 
 
 def _shown(cell: _Cell | None, book: Workbook, strings: list[str]) -> str:
     if cell is None:
         return ""
-    return "=" + cell.formula if cell.formula is not None else _text(cell, book, strings)
+    return "=" + cell.formula if cell.formula is not None and not cell.value else _text(cell, book, strings)
 
 
 def _text(cell: _Cell, book: Workbook, strings: list[str]) -> str:
@@ -260,14 +306,12 @@ def _date_text(value: str, book: Workbook) -> str:
         return value
 
 
-def _warnings(book: Workbook) -> list[TableWarning]:
+def _warnings(book: Workbook, sheet: int) -> list[TableWarning]:
     if len(book.sheets) == 1:
         return []
-    first, *others = (shorten(name) for name, _ in book.sheets)
-    return [
-        TableWarning(
-            "several_sheets",
-            f"Only the first sheet, “{first}”, was read; the workbook has {len(others)} more. Save another sheet as a "
-            "file of its own to read it.",
-        )
-    ]
+    names = [name for name, _ in book.sheets]
+    others = listing(name for place, name in enumerate(names) if place != sheet)
+    message = (
+        f"Only the sheet “{shorten(names[sheet])}” was read. Choose another of the workbook’s by its name: {others}."
+    )
+    return [TableWarning("several_sheets", message)]

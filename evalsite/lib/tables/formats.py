@@ -45,7 +45,8 @@ _LINE_END = re.compile("[\r\n]")
 @dataclass(frozen=True)
 class Source:
     """One file to read: where it is, the name that the person knows, what it is and how its text is
-    encoded. `is_array`: its objects of JSON are one array, not one on each line."""
+    encoded. `is_array`: its objects of JSON are one array, not one on each line. `delimiter` and `sheet` are those of
+    an `Opening`."""
 
     path: Path
     file: str
@@ -53,6 +54,8 @@ class Source:
     encoding: str
     n_bytes: int
     is_array: bool = False
+    delimiter: str = ""
+    sheet: str = ""
 
     def open_text(self) -> IO[str]:
         """Open a text file for the slow readers; bytes that are not text in its encoding become lone surrogates."""
@@ -62,12 +65,35 @@ class Source:
         return self.path.open(encoding=encoding, errors="surrogateescape", newline="")
 
 
+class Opening(str):
+    """The encoding of a text file, "" for UTF-8, and what else somebody said of how a file is opened.
+
+    `delimiter`: what is between the cells of a text file. `sheet`: the name of a workbook's sheet. "": what it looks
+    like.
+    """
+
+    __slots__ = ("delimiter", "sheet")
+    delimiter: str
+    sheet: str
+
+    def __new__(cls, encoding: str = "", *, delimiter: str = "", sheet: str = "") -> "Opening":
+        """Return the encoding with the rest."""
+        opening = super().__new__(cls, encoding)
+        opening.delimiter, opening.sheet = delimiter, sheet
+        return opening
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether all is what it looks like."""
+        return not (self or self.delimiter or self.sheet)
+
+
 def open_source(
     path: str | Path, name: str | None = None, max_bytes: int | None = None, encoding: str | None = None
 ) -> Source:
     """Return what a file is, by its beginning.
 
-    `encoding` is that of a text file without a mark of its own; UTF-8 by default.
+    `encoding` is that of a text file without a mark of its own, UTF-8 by default, or an `Opening`.
 
     Raises TableError for a file that is missing, empty, over `max_bytes` or of a kind that is not read here;
     the message says how to turn it into one that is.
@@ -96,7 +122,9 @@ def open_source(
         )
     if not head:
         raise whole_file_error(file, "empty_file", "the file is empty. Export it again and check that it has rows.")
-    return _sniff(Source(path, file, "delimited", encoding or "utf-8", n_bytes), head)
+    said = encoding if isinstance(encoding, Opening) else Opening(encoding or "")
+    about = {"delimiter": said.delimiter, "sheet": said.sheet}
+    return _sniff(Source(path, file, "delimited", str(said) or "utf-8", n_bytes, **about), head)  # type: ignore[arg-type]
 
 
 def _sniff(source: Source, head: bytes) -> Source:

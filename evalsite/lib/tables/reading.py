@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from evalsite.lib.tables.errors import CellProblems, TableError
-from evalsite.lib.tables.formats import WINDOWS_1252, Format, NotUtf8Error, Source, open_source, windows_lines
+from evalsite.lib.tables.formats import WINDOWS_1252, Format, NotUtf8Error, Opening, Source, open_source, windows_lines
 from evalsite.lib.tables.table import Progress, Table, TextColumn, numbers_of, refuse_unstorable
 
 Convert = Callable[[Mapping[str, TextColumn]], Mapping[str, TextColumn]]
@@ -52,8 +52,13 @@ def lines_if_windows(path: str | Path, name: str | None = None) -> list[str]:
 
 
 def if_windows(path: str | Path, encoding: str | None) -> str | None:
-    """Return the encoding for a CSV file that is not UTF-8 and may be Windows-1252, None for any other."""
-    return encoding if encoding == WINDOWS_1252 and lines_if_windows(path) else None
+    """Return the encoding for a CSV file that is not UTF-8 and may be Windows-1252, None for any other.
+
+    Of an `Opening` the rest stays.
+    """
+    if encoding == WINDOWS_1252 and lines_if_windows(path):
+        return encoding
+    return Opening(delimiter=encoding.delimiter, sheet=encoding.sheet) if isinstance(encoding, Opening) else None
 
 
 def read_columns(
