@@ -169,3 +169,47 @@ def test_text_has_a_row_for_each_metric_and_the_tests_of_every_two(files, good):
     assert [line.split()[0] for line in out.splitlines() if line.startswith(("good", "poor"))] == ["good", "poor"] * 2
     assert "5 systems, 60 segments" in out and "Williams' test" in out
     assert "Williams" not in metrics(*files(metric=rows_of(good, metric="good")))[0]
+
+
+def score_list(path, table):
+    """Write scores as mt-metrics-eval keeps them: systems one after the other, segments in their order."""
+    cells = [(system, value) for system, column in zip(SYSTEMS, table.T, strict=True) for value in column.tolist()]
+    path.write_text("".join(f"{system}\t{'None' if np.isnan(value) else value}\n" for system, value in cells))
+    return path
+
+
+def test_score_lists_of_a_folder_are_metrics(tmp_path, people, good):
+    folder = tmp_path / "en-de"
+    folder.mkdir()
+    people[3, 2] = np.nan
+    score_list(folder / "Good-refA.seg.score", good)
+    score_list(folder / "Bad-src.seg.score", -good)
+    found = json.loads(metrics(score_list(tmp_path / "en-de.mqm.seg.score", people), folder, format="json")[0])
+    assert set(found["metrics"]) == {"Good-refA", "Bad-src"}
+    long = write_rows(rows_of(people), tmp_path / "people.csv")
+    as_rows = write_rows(rows_of(good, metric="Good-refA"), tmp_path / "good.csv")
+    alone = json.loads(metrics(long, as_rows, format="json")[0])
+    for each in ("pearson", "spearman", "kendall"):
+        one, other = (of["metrics"]["Good-refA"]["system"][each] for of in (found, alone))
+        assert one == pytest.approx(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a\t1\nb\tgood\n", "Write both, with a tab between them"),
+        ("a\t1\na\t2\nb\t1\n", "a 2, b 1"),
+        ("", "the file is empty"),
+    ],
+)
+def test_what_is_no_score_list_is_refused(tmp_path, people, text, said):
+    path = tmp_path / "bad.seg.score"
+    path.write_text(text)
+    with pytest.raises(CommandError, match=said):
+        metrics(score_list(tmp_path / "human.seg.score", people), path)
+
+
+def test_a_folder_without_scores_is_refused(tmp_path, people):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(CommandError, match=r"no file “….seg\.score” of metrics in the folder, but nothing"):
+        metrics(score_list(tmp_path / "human.seg.score", people), tmp_path / "empty")

@@ -14,6 +14,7 @@ from analysis.data.scores import DataFile, Scores, look_at
 from analysis.data.tools import find_made
 from analysis.data.values import is_number
 from analysis.metrics.loading import SegmentScores, load_segment_scores
+from analysis.metrics.score_lists import is_score_list, load_score_lists
 from analysis.stats.codes import dense_ranks
 from evalsite.lib.tables import if_windows
 
@@ -24,6 +25,8 @@ def load_human_scores(path: Path, choices: Choices) -> SegmentScores:
 
     Raises TableError.
     """
+    if is_score_list(path):
+        return load_score_lists(path, has_metrics=False)
     encoding = if_windows(path, choices.encoding)
     if not find_made(path, encoding=encoding, columns=choices.columns, items=choices.items):
         look = look_at(DataFile(path), SCORE_NAMES, choices, Scores(is_number), encoding)
