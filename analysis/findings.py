@@ -1,12 +1,12 @@
 """What a report finds, in at most three sentences: who beats whom, what is undecided, whose ratings count. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 from unicodedata import bidirectional
 
-from analysis.results import ALPHA, EXCLUDED, get_workers
+from analysis.results import ALPHA, EXCLUDED, conclusions_of, get_workers, is_corrected
 from analysis.words import number, p_equals
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.words import counted, listed
@@ -25,8 +25,8 @@ class _Tests:
     names: list[str]
     z: list[float]
     p: list[list[float | None]]
-    level: str = f"p < {ALPHA:g}"
-    test: str = "rank-sum test"
+    level: str
+    test: str
 
     def beats(self, one: int, other: int) -> bool:
         """Whether the first system beats the second."""
@@ -40,13 +40,9 @@ class _Tests:
 
 def find(report: Report) -> list[str]:
     """Return what a report finds, as sentences: at most three, however many systems it has."""
-    tests = _tests_of(report["summary"])
+    tests = _tests_of(report)
     if not tests.names:
         return [_no_score(report)]
-    if len(tests.names) > 1 and report.get("settings", {}).get("workers_planned"):
-        if "recommended" not in report:
-            return ["Which systems differ so far is being computed.", _workers(report)]
-        tests = _valid_at_every_look(tests, report)
     if len(tests.names) == 1:
         found = [f"{tests.names[0]} is the only system with a score (z = {number(tests.z[0])}): nothing to compare."]
     elif len(tests.names) == 2:
@@ -56,25 +52,17 @@ def find(report: Report) -> list[str]:
     return [*found, _workers(report)]
 
 
-def _tests_of(summary: Mapping[str, Any]) -> _Tests:
-    place = {name: k for k, name in enumerate(summary["significance"]["order"])}
-    scored = [(row["system"], row["z"]) for row in summary["systems"] if row["z"] is not None]
-    matrix = summary["significance"]["p"]
-    p = [[matrix[place[one]][place[other]] for other, _ in scored] for one, _ in scored]
-    return _Tests([_name(name) for name, _ in scored], [z for _, z in scored], p)
-
-
-def _valid_at_every_look(tests: _Tests, report: Report) -> _Tests:
-    """Return the systems with p of the recommended comparison, for ratings that are looked at while they come."""
-    scored = [row["system"] for row in report["summary"]["systems"] if row["z"] is not None]
-    place = {name: k for k, name in enumerate(scored)}
-    p: list[list[float | None]] = [[None] * len(place) for _ in place]
-    for pair in report["recommended"]["pairs"]:
-        one, other = (place.get(system) for system in pair["systems"])
-        if one is not None and other is not None and pair["p_holm"] is not None:
-            better, worse = (one, other) if pair["difference"] > 0 else (other, one)
-            p[better][worse], p[worse][better] = pair["p_holm"], 1.0
-    return replace(tests, p=p, level=f"p < {ALPHA:g}, valid whenever you look", test="recommended comparison")
+def _tests_of(report: Report) -> _Tests:
+    """Return the systems with p of what is concluded by."""
+    scored = [(row["system"], row["z"]) for row in report["summary"]["systems"] if row["z"] is not None]
+    names, z = [_name(name) for name, _ in scored], [z for _, z in scored]
+    p = conclusions_of(report, [name for name, _ in scored])
+    if not is_corrected(report):
+        return _Tests(names, z, p, f"p < {ALPHA:g}", "rank-sum test")
+    level = f"p < {ALPHA:g} after Holm’s correction"
+    if report["settings"].get("workers_planned"):
+        level += ", valid whenever you look"
+    return _Tests(names, z, p, level, "comparison of systems")
 
 
 def _name(name: str) -> str:
@@ -140,7 +128,8 @@ def _rest(tests: _Tests) -> str:
         return f"All {len(pairs)} pairs of systems differ."
     if len(undecided) == len(pairs):
         return f"All {len(pairs)} pairs are undecided."
-    text = f"Of {len(pairs)} pairs of systems, {len(pairs) - len(undecided)} differ"
+    n_decided = len(pairs) - len(undecided)
+    text = f"Of {len(pairs)} pairs of systems, {n_decided} {'differs' if n_decided == 1 else 'differ'}"
     if len(undecided) > _MOST_NAMED:
         return f"{text}; {len(undecided)} are undecided."
     named = [f"{tests.names[one]} against {tests.names[other]}" for one, other in undecided]
@@ -218,6 +207,8 @@ def find_by_pairs(report: Report) -> list[str]:
     decided = [pair for pair in pairs if pair["p_holm"] is not None and pair["p_holm"] < ALPHA]
     n_beaten = sum(pair["systems"][0] == scored[0] for pair in decided)
     level = f"p < {ALPHA:g} after Holm’s correction"
+    if report["summary"].get("is_for_these_raters"):
+        level = f"for these raters, {level}"
     if n_beaten == len(scored) - 1:
         others = "the other system" if n_beaten == 1 else "every other system"
         first = f"{best} is better than {others} ({level})."
@@ -229,3 +220,18 @@ def find_by_pairs(report: Report) -> list[str]:
         return [first]
     verb = "differs" if len(decided) == 1 else "differ"
     return [first, f"{len(decided)} of {counted(len(pairs), 'pair')} of systems {verb}."]
+
+
+def printed_pairs(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the pairs of a report as they are printed: the better system by its score, and whether the two differ."""
+    return [
+        {
+            **dict(zip(("better", "worse"), pair["systems"], strict=True)),
+            "difference": pair["difference"],
+            **dict(zip(("low", "high"), pair["interval"], strict=True)),
+            "p": pair["p"],
+            "p_holm": pair["p_holm"],
+            "differs": pair["p_holm"] is not None and pair["p_holm"] < ALPHA,
+        }
+        for pair in pairs
+    ]

@@ -7,9 +7,14 @@ import numpy as np
 
 from analysis.methods import list_methods
 from analysis.ratings.scales import FULL, words
+from analysis.stats.procedures import Procedure
 from analysis.stats.quality import Verdict
 from analysis.study import Study
 from campaigns.design.worker_test import NO_TEST
+from evalsite.lib.words import counted
+
+FEW_WORKERS = 8
+"""With fewer, differences of systems are hardly shown that would hold for other workers."""
 
 
 def summarise(study: Study) -> dict[str, Any]:
@@ -82,6 +87,13 @@ def explain(study: Study) -> list[str]:
         notes.append(f"Workers without a quality-control item to compare, whose ratings do not count: {untested}.")
     if (constant := int(np.count_nonzero(analysis.standardisation.sd == 0))) > 0:
         notes.append(f"Workers who gave the same score throughout, and so have z scores of 0: {constant}.")
+    n_kept = int(np.count_nonzero(analysis.is_kept))
+    if 0 < n_kept < FEW_WORKERS and len(study.order) > 1 and study.procedure is not Procedure.STUDIES:
+        notes.append(
+            f"Only {counted(n_kept, 'worker')} {'counts' if n_kept == 1 else 'count'}: what is said of systems allows "
+            f"for how others would rate, and with fewer than {FEW_WORKERS} workers large differences alone are shown. "
+            "More workers help; more ratings by the same ones hardly do."
+        )
     if len(study.order) < 2:
         notes.append("There is only one system, so there is nothing to compare it with.")
     empty = [study.loaded.systems[code] for code in study.order if analysis.systems.n_ratings[code] == 0]

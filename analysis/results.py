@@ -180,11 +180,15 @@ class RankedSystem:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The ranked systems, best first; their criteria, none if there is but one; whether n counts outputs or ratings."""
+    """The ranked systems, best first; their criteria, none if there is but one; what n counts, outputs or ratings.
+
+    `level`: at which p a system beats another.
+    """
 
     criteria: list[str]
     n_counts: str
     rows: list[RankedSystem]
+    level: str = ""
 
 
 def get_ranking(report: Report, changes: "RunChanges | None" = None) -> Ranking:
@@ -208,7 +212,8 @@ def get_ranking(report: Report, changes: "RunChanges | None" = None) -> Ranking:
                 **{name: row.get(name) for name in ("system", "n", "n_outputs", "n_ratings", "z", "raw")},
             )
         )
-    return Ranking(criteria, summary.get("n_counts", "ratings"), rows)
+    level = f"p < {ALPHA:g} after Holm’s correction" if is_corrected(report) else f"one-sided rank-sum, p < {ALPHA:g}"
+    return Ranking(criteria, summary.get("n_counts", "ratings"), rows, level)
 
 
 Matrix = Sequence[Sequence[float | None]]
@@ -359,13 +364,38 @@ def _counted(report: Report) -> set[str]:
     return {row.worker for row in get_workers(report) if row.is_counted}
 
 
+def is_corrected(report: Report) -> bool:
+    """Return whether a report concludes by a comparison with Holm's correction, and not by the test of the studies.
+
+    Reports of earlier versions conclude by the latter, unless their ratings were looked at while they came.
+    """
+    was_looked_at = bool(report.get("settings", {}).get("workers_planned"))
+    before = Procedure.CLUSTERED if was_looked_at else Procedure.STUDIES
+    return "recommended" in report and report["summary"].get("concluded_by", before) != Procedure.STUDIES
+
+
+def conclusions_of(report: Report, systems: Sequence[str]) -> list[list[float | None]]:
+    """Return p that the row's system is better than the column's, by what the report concludes by; None: not tested."""
+    if not is_corrected(report):
+        significance = report["summary"]["significance"]
+        places = [significance["order"].index(name) for name in systems]
+        return [[significance["p"][i][j] for j in places] for i in places]
+    place = {name: k for k, name in enumerate(systems)}
+    p: list[list[float | None]] = [[None] * len(place) for _ in place]
+    for pair in report["recommended"]["pairs"]:
+        one, other = (place.get(system) for system in pair["systems"])
+        if one is not None and other is not None and pair["p_holm"] is not None:
+            better, worse = (one, other) if pair["difference"] > 0 else (other, one)
+            p[better][worse], p[worse][better] = pair["p_holm"], 1.0
+    return p
+
+
 def _conclusions(report: Report) -> dict[tuple[str, str], None]:
     """Return each pair of which the first beats the second, in rank order."""
-    significance = report["summary"]["significance"]
-    order = significance["order"]
+    systems = [row["system"] for row in report["summary"]["systems"] if row["z"] is not None]
     return {
-        (order[i], order[j]): None
-        for i, row in enumerate(significance["p"])
+        (systems[i], systems[j]): None
+        for i, row in enumerate(conclusions_of(report, systems))
         for j, p in enumerate(row)
         if p is not None and p < ALPHA
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,15 @@ from analysis.metrics.loading import SegmentScores
 from analysis.ratings.loading import LoadedRatings
 from analysis.ratings.sources import SourceWords
 from analysis.settings import AnalysisSettings, RatedCriterion
+from analysis.stats.inference import Comparison, TooLargeError
 from analysis.stats.pipeline import Analysis, Progress, analyse
+from analysis.stats.procedures import Procedure, compare_by
 from analysis.stats.ratings import Floats, Ratings
 from analysis.stats.scores import rescale
+from analysis.stats.sequences import at_every_look
+
+ALPHA = 0.05
+"""Below this p, two systems differ."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,41 @@ class Study:
         for code, worker in worker_of.items():
             found[code] = known.get((loaded.workers[worker], loaded.assignments[code]), 1.0)
         return found
+
+    @property
+    def procedure(self) -> Procedure:
+        """By what systems are said to differ; of ratings that are looked at while they come, the recommended one."""
+        return Procedure.CLUSTERED if self.settings.workers_planned else Procedure(self.settings.comparison)
+
+    @cached_property
+    def compared(self) -> Comparison | TooLargeError:
+        """Every two systems by the procedure of the settings, or why it cannot be; beside the studies' the recommended.
+
+        Of ratings that are looked at while they come it holds at every look.
+        """
+        procedure = Procedure.CLUSTERED if self.procedure is Procedure.STUDIES else self.procedure
+        design, n_planned = self.settings.design(self.loaded.workers), self.settings.workers_planned
+        try:
+            found = compare_by(procedure, self.ratings, design, self.analysis, self.weights)
+        except TooLargeError as error:
+            return error
+        return at_every_look(found, alpha=ALPHA, n_planned=n_planned) if n_planned else found
+
+    @property
+    def concluded(self) -> Floats:
+        """p that the row's system is better than the column's, (n_systems, n_systems): what is concluded by.
+
+        With Holm's correction over all pairs, or of the studies' tests if these were asked for. 1 where it is open, NaN
+        where either has no score.
+        """
+        if self.procedure is Procedure.STUDIES:
+            return self.analysis.tests.p_value
+        scored = ~np.isnan(self.analysis.systems.z)
+        p = np.where(np.outer(scored, scored), 1.0, np.nan)
+        if isinstance(self.compared, Comparison):
+            is_better = (self.compared.difference > 0) & ~np.isnan(self.compared.holm)
+            p[is_better] = self.compared.holm[is_better]
+        return p
 
     @property
     def has_outputs(self) -> NDArray[np.bool_]:

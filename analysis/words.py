@@ -23,8 +23,9 @@ PROCEDURES = {
     Procedure.CLUSTERED.value: ("recommended", "least squares, errors clustered by worker and by source"),
     Procedure.CROSSED.value: ("crossed random effects", "a mixed model of workers, sources, and both by system"),
     Procedure.PERMUTED.value: ("labels exchanged within sources", "a permutation test of each pair of systems"),
+    Procedure.STUDIES.value: ("as in the studies", "rank-sum tests of single ratings, not corrected"),
 }
-"""The procedures that compare systems: name and meaning."""
+"""By what systems are said to differ: name and meaning."""
 
 N_COUNTS = {"outputs": "rated outputs, repeats included", "ratings": "ratings, one a criterion"}
 """What n of a system counts."""

@@ -31,7 +31,9 @@ def no_figures(monkeypatch):
 def test_the_example_recovers_its_known_truth(tmp_path, no_figures):
     found = json.loads(analyse(EXAMPLE, protocol="mrc-adequacy", format="json", out=tmp_path)[0])
     assert [row["system"] for row in found["systems"]] == TRUE_ORDER
-    assert found["clusters"] == [["human"], ["cedar", "birch"], ["maple"], ["aspen", "willow"]]
+    assert found["clusters"] == [["human"], ["cedar", "birch"], ["maple", "aspen", "willow"]]
+    as_before = json.loads(analyse(EXAMPLE, protocol="mrc-adequacy", format="json", comparison="studies")[0])
+    assert as_before["clusters"] == [["human"], ["cedar", "birch"], ["maple"], ["aspen", "willow"]]
     assert found["workers"] == {"total": 48, "passed": 35, "failed": 13, "untested": 0}
     report = json.loads((tmp_path / "report.json").read_text())
     passed = {row["worker"] for row in report["worker_table"] if row["verdict"] == "passed"}
@@ -58,11 +60,14 @@ def test_json_is_one_object_with_the_documented_keys():
         "systems",
         "significance",
         "clusters",
+        "concluded_by",
         "method",
         "higher_is_better",
+        "findings",
+        "pairs",
     ]
     assert (found["method"], found["higher_is_better"]) == ("direct_assessment", True)
-    keys = ["system", "n", "n_outputs", "n_ratings", "z", "raw", "criteria", "score", "interval", "rank"]
+    keys = ["system", "n", "n_outputs", "n_ratings", "z", "raw", "criteria", "score", "interval", "rank", "ranks"]
     assert list(found["systems"][0]) == keys
     assert [row["rank"] for row in found["systems"]] == list(range(1, len(found["systems"]) + 1))
     for row in found["systems"]:
@@ -72,6 +77,19 @@ def test_json_is_one_object_with_the_documented_keys():
         "z": found["systems"][0]["z"],
         "raw": found["systems"][0]["raw"],
     }
+
+
+def test_json_concludes_by_the_comparison_that_allows_for_shared_workers_and_sources():
+    found = json.loads(analyse(EXAMPLE, protocol="mrc-adequacy", format="json")[0])
+    assert found["concluded_by"] == "clustered"
+    assert found["findings"][0].endswith("it beats each of the others at p < 0.05 after Holm’s correction.")
+    first = found["pairs"][0]
+    assert (first["better"], first["worse"], first["differs"]) == ("human", "cedar", True)
+    assert 0 < first["low"] < first["difference"] < first["high"]
+    assert all(pair["differs"] == (pair["p_holm"] < 0.05) for pair in found["pairs"])
+    # The rank-sum tests of the studies, uncorrected, name two differences more.
+    by_studies = [min(pair["p_studies"]) < 0.05 for pair in found["pairs"]]
+    assert (sum(pair["differs"] for pair in found["pairs"]), sum(by_studies)) == (11, 13)
 
 
 def test_intervals_of_many_items_are_not_resampled_and_the_same_for_a_reader(monkeypatch):
@@ -90,7 +108,7 @@ def test_table_and_latex_show_every_system_and_the_rules():
     assert "35 of 48 workers passed" in table
     latex, _ = analyse(EXAMPLE, protocol="mrc-adequacy", format="latex")
     ranking = latex.split(r"\end{table}")[0]
-    assert ranking.count(r"\midrule") == 1 + 3  # below the header, and below three of the four clusters
+    assert ranking.count(r"\midrule") == 1 + 2  # below the header, and below two of the three clusters
     assert all(name in table and name in latex for name in TRUE_ORDER)
 
 
@@ -301,6 +319,7 @@ def test_with_only_one_system_or_worker_the_result_is_explained(tmp_path):
             "score": None,
             "interval": None,
             "rank": None,
+            "ranks": None,
         }
     ]
     assert found["significance"] == {"order": ["s1"], "p": [[None]]}

@@ -16,14 +16,13 @@ from analysis.stats.conduct import References
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import or_none
 from analysis.stats.significance import Intervals, PairwiseTests, adjust, bootstrap_means, cluster
-from analysis.study import Study
+from analysis.study import ALPHA, Study
 from analysis.words import N_COUNTS
 from campaigns.design.worker_test import NO_TEST
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-CLUSTER_ALPHA = 0.05
 N_BOOTSTRAP = 1000
 _MOST_RESAMPLED = 100_000  # items, while somebody waits
 _NORMAL_975 = 1.959964
@@ -41,10 +40,10 @@ class DirectAssessment(Method):
     slug = "direct_assessment"
 
     def summarise(self, study: Study) -> dict[str, Any]:
-        """Return counts, systems, p-values and clusters; `scale` only if it is known which scale the scores are on.
+        """Return counts, systems, p-values, and clusters by what is `concluded_by`.
 
-        Undefined numbers are None; so is `references` where no reference item was rated. Where no worker test is
-        applied, nobody passed, failed or is untested.
+        `scale` only if it is known which scale the scores are on. Undefined numbers are None; so is `references` where
+        no reference item was rated. Where no worker test is applied, nobody passed, failed or is untested.
         """
         analysis, settings = study.analysis, study.settings
         order = study.order
@@ -65,9 +64,9 @@ class DirectAssessment(Method):
             "systems": [_system(study, code) for code in order],
             "significance": {"order": names, "p": _square(analysis.tests.p_value, order)},
             "clusters": [
-                [study.loaded.systems[code] for code in group]
-                for group in cluster(order, analysis.tests.p_value, CLUSTER_ALPHA)
+                [study.loaded.systems[code] for code in group] for group in cluster(order, study.concluded, ALPHA)
             ],
+            "concluded_by": study.procedure.value,
             **({"scale": list(settings.scale)} if settings.scale else {}),
         }
 
@@ -252,8 +251,8 @@ def systems_table(report: Report) -> Table:
     if test["preset"] == NO_TEST:
         kept = "No worker test was applied: every worker counts"
     caption = (
-        f"Systems by mean z. {kept}; a rule stands under a system that beats every system below it (p < 0.05); low and "
-        f"high bound a 95 % bootstrap interval. n counts {N_COUNTS[ranking.n_counts]}."
+        f"Systems by mean z. {kept}; a rule stands under a system that beats every system below it "
+        f"({ranking.level}); low and high bound a 95 % bootstrap interval. n counts {N_COUNTS[ranking.n_counts]}."
     )
     columns = [*_COUNTED, Column("z"), Column("low"), Column("high"), Column("raw", 2), *map(Column, ranking.criteria)]
     title = "Ranking: z, interval, raw, criteria"
@@ -270,7 +269,7 @@ def compact_table(report: Report) -> Table:
         cluster_now += row.ends_cluster
     columns = [Column("system"), Column("z"), Column("n"), Column("cluster")]
     caption = (
-        "Systems by mean z. A system that ends a cluster beats every system below it (p < 0.05). n counts "
+        f"Systems by mean z. A system that ends a cluster beats every system below it ({ranking.level}). n counts "
         f"{N_COUNTS[ranking.n_counts]}."
     )
     return Table(

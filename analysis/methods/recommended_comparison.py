@@ -8,17 +8,14 @@ import numpy as np
 
 from analysis.methods import Method
 from analysis.sections import Cell, Column, Output, Section, Table
-from analysis.stats.inference import Comparison, rank_intervals
-from analysis.stats.procedures import Procedure, Procedures, compare_by_all
+from analysis.stats.inference import Comparison, TooLargeError, rank_intervals
+from analysis.stats.procedures import Procedure, Procedures, compare_beside
 from analysis.stats.ratings import Floats, or_none
-from analysis.stats.sequences import at_every_look
 from analysis.stored import in_order
-from analysis.study import Study
+from analysis.study import ALPHA, Study
 from analysis.words import PROCEDURES
 from evalsite.lib.words import counted
 
-ALPHA = 0.05
-"""Below this corrected p, two systems differ."""
 PAIRS_SHOWN = 66  # those of twelve systems; the file has all
 _BETTER, _OPEN, _SO_FAR, _UNDEFINED = "better", "not shown to differ", "undecided so far", "cannot be compared"
 _DRAWN = " HITs of undecided pairs were given out more often; "
@@ -46,27 +43,22 @@ class RecommendedComparison(Method):
 
     slug = "recommended"
 
-    def detail(self, study: Study) -> dict[str, Any]:
+    def first_detail(self, study: Study) -> dict[str, Any]:
         """Return `recommended`: the pairs of systems as they are ranked, and the ranks that each may have.
 
         Of each pair: difference in z with its 95 % interval, p corrected by Holm's method, the number of sources that
-        both are rated on, and p of the rank-sum test that either beats the other; `others`: difference and p of the
-        procedures that were not chosen. With the setting `workers_planned` the recommended one is used, and intervals
-        and p hold at every look; an interval that has no end yet is None. So is everything of a chosen procedure that
-        is not made for so many ratings; `refused` says so.
+        both are rated on, and p of the rank-sum test that either beats the other. With the setting `workers_planned`
+        the recommended procedure is used, and intervals and p hold at every look; an interval that has no end yet is
+        None. So is everything of a chosen procedure that is not made for so many ratings; `refused` says so.
         """
-        order, n_planned = study.order, study.settings.workers_planned
-        design, weights = study.settings.design(study.loaded.workers), study.weights
-        chosen = Procedure.CLUSTERED if n_planned else Procedure(study.settings.comparison)
-        procedures = compare_by_all(chosen, study.ratings, design, study.analysis, weights)
-        found = procedures.found.get(chosen) or _nothing(procedures.found[Procedure.CLUSTERED])
-        if n_planned:
-            found = at_every_look(found, alpha=ALPHA, n_planned=n_planned)
-            found = replace(found, low=_finite(found.low), high=_finite(found.high))
+        order, compared = study.order, study.compared
+        is_refused = isinstance(compared, TooLargeError)
+        found = _nothing(study.ratings.n_systems) if isinstance(compared, TooLargeError) else compared
+        found = replace(found, low=_finite(found.low), high=_finite(found.high))
         ranks = rank_intervals(found, ALPHA)
         names = study.loaded.systems
         in_studies = study.analysis.tests.p_value
-        pairs = [
+        pairs: list[dict[str, Any]] = [
             {
                 "systems": [names[i], names[j]],
                 "difference": or_none(found.difference[i, j]),
@@ -75,25 +67,43 @@ class RecommendedComparison(Method):
                 "p_holm": or_none(found.holm[i, j]),
                 "n_shared_sources": int(found.n_shared[i, j]),
                 "p_studies": [or_none(in_studies[i, j]), or_none(in_studies[j, i])],
-                "others": {} if n_planned else _others(procedures, chosen, i, j),
+                "others": {},
             }
             for place, i in enumerate(order)
             for j in order[place + 1 :]
         ]
-        has_sources = bool((study.ratings.source >= 0).any())
         rows = [
             {"system": names[code], "best": int(ranks.best[code]), "worst": int(ranks.worst[code])}
             for code in order
             if not np.isnan(study.analysis.systems.z[code])
         ]
-        more = {
-            "is_weighted": weights is not None,
-            "workers_planned": n_planned,
-            "procedure": chosen.value,
-            "refused": {} if n_planned else {name.value: why for name, why in procedures.refused.items()},
+        known = {
+            "alpha": ALPHA,
+            "has_sources": bool((study.ratings.source >= 0).any()),
+            "pairs": pairs,
+            "ranks": rows,
+            "is_weighted": study.weights is not None,
+            "workers_planned": study.settings.workers_planned,
+            "procedure": _beside_studies(study.procedure).value,
+            "refused": {study.procedure.value: str(compared)} if is_refused else {},
             "n_decided": sum(winner(pair) is not None for pair in pairs),
         }
-        return {self.slug: {"alpha": ALPHA, "has_sources": has_sources, "pairs": pairs, "ranks": rows, **more}}
+        return {self.slug: known}
+
+    def detail(self, study: Study) -> dict[str, Any]:
+        """Return the same, with `others` of each pair: difference and p of the procedures that were not chosen."""
+        known = self.first_detail(study)[self.slug]
+        if study.settings.workers_planned:
+            return {self.slug: known}
+        chosen, compared = _beside_studies(study.procedure), study.compared
+        of_chosen = {} if isinstance(compared, TooLargeError) else {chosen: compared}
+        design = study.settings.design(study.loaded.workers)
+        beside = compare_beside(of_chosen, study.ratings, design, study.analysis, study.weights)
+        place = {name: code for code, name in enumerate(study.loaded.systems)}
+        for pair in known["pairs"]:
+            pair["others"] = _others(beside, chosen, *(place[name] for name in pair["systems"]))
+        known["refused"] |= {name.value: why for name, why in beside.refused.items()}
+        return {self.slug: known}
 
     def sections(self, report: Report) -> list[Section]:
         """Return a conclusion for each pair of systems, and the ranks that each may have."""
@@ -104,10 +114,17 @@ class RecommendedComparison(Method):
         return [Section("recommended", _title(found), _finding(found), tables)]
 
 
-def _nothing(like: Comparison) -> Comparison:
+def _beside_studies(procedure: Procedure) -> Procedure:
+    """Return the procedure whose numbers are shown: beside the studies' test, the recommended one."""
+    return Procedure.CLUSTERED if procedure is Procedure.STUDIES else procedure
+
+
+def _nothing(n_systems: int) -> Comparison:
     """Return a comparison that says nothing."""
-    names = ("difference", "standard_error", "df", "p_value", "holm", "low", "high")
-    return replace(like, **dict.fromkeys(names, np.full(like.difference.shape, np.nan)))
+    unknown = np.full((n_systems, n_systems), np.nan)
+    numbers = dict.fromkeys(("difference", "standard_error", "df", "p_value", "holm", "low", "high"), unknown)
+    none = np.zeros((n_systems, n_systems), np.int64)
+    return Comparison(**numbers, n_shared=none, is_connected=none.astype(bool))
 
 
 def _others(procedures: Procedures, chosen: Procedure, i: int, j: int) -> dict[str, dict[str, float | None]]:
@@ -140,6 +157,27 @@ def winner(pair: Mapping[str, Any]) -> str | None:
         return None
     system: str = pair["systems"][0 if pair["difference"] > 0 else 1]
     return system
+
+
+def concluded_pair(pair: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pair as all methods print it: `better` and `worse` by the difference, and whether it `differs`."""
+    is_first = (pair["difference"] or 0) >= 0
+    better, worse = pair["systems"] if is_first else pair["systems"][::-1]
+    bounds = (pair["low"], pair["high"]) if is_first else (_minus(pair["high"]), _minus(pair["low"]))
+    return {
+        "better": better,
+        "worse": worse,
+        "difference": None if pair["difference"] is None else abs(pair["difference"]),
+        "low": bounds[0],
+        "high": bounds[1],
+        "p_holm": pair["p_holm"],
+        "differs": winner(pair) is not None,
+        "p_studies": pair["p_studies"] if is_first else pair["p_studies"][::-1],
+    }
+
+
+def _minus(bound: float | None) -> float | None:
+    return None if bound is None else -bound
 
 
 def winner_in_studies(pair: Mapping[str, Any]) -> str | None:

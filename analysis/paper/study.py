@@ -8,7 +8,7 @@ from analysis.methods import sections_of
 from analysis.methods.direct_assessment import N_BOOTSTRAP
 from analysis.methods.recommended_comparison import procedure_of, winner
 from analysis.paper.texts import MOST_NAMED, listed
-from analysis.results import ALPHA, get_ranking
+from analysis.results import ALPHA, get_ranking, is_corrected
 from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
 from analysis.words import number
@@ -17,14 +17,13 @@ from evalsite.lib.words import counted
 
 Report = Mapping[str, Any]
 _COMPARED = {
-    Procedure.CLUSTERED: "Because ratings share workers and sources, we also compared systems by least squares of z "
-    "with random effects of sources and with errors clustered by worker and by source, p corrected by Holm's method.",
-    Procedure.CROSSED: "Because ratings share workers and sources, we also compared systems by a mixed model of z "
-    "(REML) with random effects of workers, workers by systems, sources and outputs, t tests with Satterthwaite's "
-    "degrees of freedom, p corrected by Holm's method.",
-    Procedure.PERMUTED: "Because ratings share workers and sources, we also compared systems by permutation tests that "
-    "exchange the labels of two systems within sources, or within workers where sources are not known, of differences "
-    "over standard errors clustered by worker and by source, p corrected by Holm's method.",
+    Procedure.CLUSTERED: "by least squares of z with random effects of sources and with errors clustered by worker and "
+    "by source, p corrected by Holm's method.",
+    Procedure.CROSSED: "by a mixed model of z (REML) with random effects of workers, workers by systems, sources and "
+    "outputs, t tests with Satterthwaite's degrees of freedom, p corrected by Holm's method.",
+    Procedure.PERMUTED: "by permutation tests that exchange the labels of two systems within sources, or within "
+    "workers where sources are not known, of differences over standard errors clustered by worker and by source, p "
+    "corrected by Holm's method.",
 }
 _CONCLUDED = {
     Procedure.CLUSTERED: "With errors clustered by worker and by source",
@@ -47,16 +46,17 @@ def standardisation(settings: Mapping[str, Any]) -> list[str]:
 
 def comparison(report: Report) -> list[str]:
     """Return by which tests systems were compared."""
-    said = [
-        (
-            f"Every two systems were compared by one-sided rank-sum tests of z at p < {ALPHA:g}, not corrected for the "
-            "number of pairs."
-        ),
-    ]
-    if _tested(report):
-        said.append(_COMPARED[procedure_of(report["recommended"])])
-        said += _looks(report["recommended"])
-    return [*said, f"Intervals of 95 % are percentile bootstrap intervals over items ({N_BOOTSTRAP:,} resamples)."]
+    studies = f"one-sided rank-sum tests of z at p < {ALPHA:g}, not corrected for the number of pairs."
+    shared = "Because ratings share workers and sources,"
+    intervals = f"Intervals of 95 % are percentile bootstrap intervals over items ({N_BOOTSTRAP:,} resamples)."
+    if not _tested(report):
+        return [f"Every two systems were compared by {studies}", intervals]
+    found = report["recommended"]
+    how, looks = _COMPARED[procedure_of(found)], _looks(found)
+    if is_corrected(report):
+        return [f"{shared} every two systems were compared {how}", *looks, f"Beside it stand {studies}", intervals]
+    also = f"{shared} we also compared systems {how}"
+    return [f"Every two systems were compared by {studies}", also, *looks, intervals]
 
 
 def _looks(found: Report) -> list[str]:
@@ -87,7 +87,7 @@ def results(report: Report) -> list[str]:
     clusters = report["summary"]["clusters"]
     if 1 < len(clusters) < len(scored) <= MOST_NAMED:
         said.append(f"Systems form {len(clusters)} clusters, best first: {'; '.join(map(', '.join, clusters))}.")
-    return [*said, *_recommended(report), *_reliability(report)]
+    return [*said, *([] if is_corrected(report) else _recommended(report)), *_reliability(report)]
 
 
 def _tested(report: Report) -> list[Mapping[str, Any]]:

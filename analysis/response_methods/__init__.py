@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 from analysis.data.choices import GUESSED, Choices
-from analysis.findings import find_by_pairs
+from analysis.findings import find_by_pairs, printed_pairs
 from analysis.sections import Section, Table
 from campaigns.contracts.method import FIRST_PAGE, CampaignMethod
 from campaigns.contracts.protocol import DEFAULT_METHOD
@@ -138,8 +138,8 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
     # --- What pages, files and papers say of a report
 
     def printed(self, report: Report) -> dict[str, Any]:
-        """Return what `manage.py analyse --format json` prints of a report."""
-        return dict(report["summary"])
+        """Return what `manage.py analyse --format json` prints of a report: summary, `findings` and `pairs`."""
+        return {**report["summary"], "findings": self.findings(report), "pairs": printed_pairs(report["pairs"])}
 
     def findings(self, report: Report) -> list[str]:
         """Return what a report finds, in at most three sentences."""

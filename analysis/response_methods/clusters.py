@@ -9,6 +9,8 @@ from analysis.stored import in_order
 from evalsite.lib.words import counted, listed
 
 _ENOUGH_DOCUMENTS = 20
+ENOUGH_RATERS = 6
+"""So many may stand for others; errors are clustered by them, too."""
 _KINDS = ("rater", "worker", "document", "source", "segment", "chat")
 """What errors may be clustered by, in the order of sentences."""
 
@@ -19,9 +21,16 @@ def with_several(groups: Mapping[str, Codes]) -> dict[str, Codes]:
     return several or dict(list(groups.items())[:1])
 
 
-def choose_document_or_segment(n_documents: int) -> str:
-    """Return by what scores of segments are clustered: `document` if there are enough of them, else `segment`."""
-    return "document" if n_documents >= _ENOUGH_DOCUMENTS else "segment"
+def choose_groups(rater: Codes, document: Codes, segment: Codes, n_documents: int) -> dict[str, Codes]:
+    """Return by what scores of segments are clustered, {name: int, (n,)}: documents if there are enough, else segments;
+    and raters if there are six or more: of fewer, a result is one for these raters.
+
+    References
+    ----------
+    METHOD §5 (the headline).
+    """
+    groups = {"document": document} if n_documents >= _ENOUGH_DOCUMENTS else {"segment": segment}
+    return {"rater": rater, **groups} if np.unique(rater).size >= ENOUGH_RATERS else groups
 
 
 def in_words(n_clusters: Mapping[str, int]) -> str:
@@ -38,3 +47,11 @@ def explain_single(n_clusters: Mapping[str, int]) -> list[str]:
     if max(n_clusters.values()) > 1:
         return []
     return ["There is one worker and one source: no interval or test is possible."]
+
+
+def few_raters(n: int) -> str:
+    """Return what a result is worth in which errors are not clustered by raters, of whom there are `n`."""
+    said = "Intervals and tests take the raters as they are, and say nothing of how others would have judged."
+    if n >= ENOUGH_RATERS:  # somebody chose other groupings
+        return f"{said} With the option “clusters”: [“rater”, “segment”] they do."
+    return f"{counted(n, 'rater')} judged: {said[0].lower()}{said[1:]} With {ENOUGH_RATERS} or more raters they do."

@@ -9,13 +9,14 @@ from analysis.dialogues.rows import LoadedDialogues, Work
 from analysis.findings import find
 from analysis.methods import list_methods
 from analysis.methods.direct_assessment import compact_table, quick_intervals, systems_table
+from analysis.methods.recommended_comparison import concluded_pair
 from analysis.methods.replication import compare_runs
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.paper.study import comparison, results, standardisation
 from analysis.ratings.loading import LoadedRatings, load_ratings
 from analysis.ratings.scales import check_scale, unclear_scale
 from analysis.ratings.sources import SourceWords, load_sources
-from analysis.report import explain, report, summarise, warnings_of
+from analysis.report import first_report, report
 from analysis.response_methods import (
     DEFAULT,
     OPTIONS,
@@ -113,8 +114,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         study = self.study(data, settings, on_progress)
         if not brief:
             return report(study)
-        brief_report = {"summary": summarise(study), "warnings": warnings_of(study), "notes": explain(study)}
-        return brief_report | {"intervals": quick_intervals(study)}
+        return first_report(study) | {"intervals": quick_intervals(study)}
 
     def sections(self, report: Report) -> list[Section]:
         """Return the sections of all parts."""
@@ -132,18 +132,26 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         )
 
     def printed(self, report: Report) -> dict[str, Any]:
-        """Return the summary, and what the summaries of all methods have: of each system `score`, `interval`, `rank`.
-
-        The score is the mean z.
+        """Return the summary, and what all methods print: of each system `score` (mean z), `interval`, `rank` and
+        `ranks`; `findings` and `pairs`.
         """
         summary, intervals = report["summary"], report["intervals"]
+        ranks = {row["system"]: [row["best"], row["worst"]] for row in report["recommended"]["ranks"]}
         scored = [row["z"] for row in summary["systems"] if row["z"] is not None]
         rows = []
         for row in summary["systems"]:
             z, interval = row["z"], intervals[row["system"]]
             rank = None if z is None else 1 + sum(other > z for other in scored)
             rows.append(row | {"score": z, "interval": None if None in interval else list(interval), "rank": rank})
-        return {**summary, "method": self.slug, "higher_is_better": True, "systems": rows}
+            rows[-1]["ranks"] = ranks.get(row["system"])
+        return {
+            **summary,
+            "method": self.slug,
+            "higher_is_better": True,
+            "systems": rows,
+            "findings": find(report),
+            "pairs": [concluded_pair(pair) for pair in report["recommended"]["pairs"]],
+        }
 
     def findings(self, report: Report) -> list[str]:
         """Return who beats whom by z, what is undecided, and whose ratings count."""

@@ -10,7 +10,7 @@ import numpy as np
 from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.responses import Responses, average_repeats
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
-from analysis.response_methods.clusters import choose_document_or_segment, in_words
+from analysis.response_methods.clusters import choose_groups, few_raters, in_words
 from analysis.response_methods.system_scores import (
     SystemScores,
     closing,
@@ -106,8 +106,7 @@ class Esa(ResponseMethod[EsaData]):
         is_counted = judged.is_counted[everything.worker]
         averaged, is_left = average_repeats(everything, everything.score, twin)
         given = replace(everything, numbers={"score": averaged}).take(is_counted & is_left)
-        by = choose_document_or_segment(len(given.documents))
-        groups = {by: given.document if by == "document" else given.segment}
+        groups = choose_groups(given.worker, given.document, given.segment, len(given.documents))
         found = segment_means(given.score, given.system, given.segment, len(given.systems), groups)
         scores = SystemScores(
             given.systems,
@@ -124,13 +123,12 @@ class Esa(ResponseMethod[EsaData]):
             "n_scores": int(given.score.size),
             "n_left_out": int(np.count_nonzero(~is_counted & (everything.kind != Kind.DEGRADED))),
             "clusters": dict(found.n_clusters),
+            "is_for_these_raters": "rater" not in groups,
             **worker_summary(judged),
         }
         notes = explain_workers(judged, settings)
-        if given.score.size:
-            notes.append(
-                "Intervals and tests take the raters as they are, and say nothing of how others would have scored."
-            )
+        if given.score.size and "rater" not in groups:
+            notes.append(few_raters(int(np.unique(given.worker).size)))
         return {
             "summary": summary,
             "pairs": list_pairs(scores),

@@ -10,7 +10,7 @@ import numpy as np
 from analysis.data.coding import combined, first_rows
 from analysis.data.finding import find_columns
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
-from analysis.response_methods.clusters import choose_document_or_segment, in_words
+from analysis.response_methods.clusters import choose_groups, few_raters, in_words
 from analysis.response_methods.system_scores import (
     SystemScores,
     draw_stacked,
@@ -112,6 +112,7 @@ class Spans(ResponseMethod[SpanData]):
             "n_annotations": data.n_annotations,
             "n_errors": int(data.annotation.size),
             "clusters": dict(found.n_clusters),
+            "is_for_these_raters": "rater" not in groups,
             "weights": weights,
             "n_left_out": int(np.count_nonzero(is_of_output & ~is_counted)),
             **worker_summary(judged),
@@ -187,8 +188,11 @@ def _bad(message: str) -> DomainError:
 
 def _clusters(data: SpanData, asked: list[str] | None) -> dict[str, Codes]:
     """Return the groupings by which annotations may depend on each other: those asked for, or the default."""
-    groups = {"rater": data.rater, "document": data.document_of[data.segment], "segment": data.segment}
-    return {name: groups[name] for name in asked or [choose_document_or_segment(len(data.documents))]}
+    document = data.document_of[data.segment]
+    groups = {"rater": data.rater, "document": document, "segment": data.segment}
+    if asked:
+        return {name: groups[name] for name in asked}
+    return choose_groups(data.rater, document, data.segment, len(data.documents))
 
 
 def _errors(data: SpanData, weight: Floats, order: list[int]) -> dict[str, Any]:
@@ -264,10 +268,7 @@ def _agreement(data: SpanData) -> dict[str, Any]:
 def _notes(data: SpanData, found: SegmentMeans) -> list[str]:
     notes = []
     if "rater" not in found.n_clusters:
-        notes.append(
-            "Intervals and tests take the raters as they are, and say nothing of what others would have marked. With "
-            "the option “clusters”: [“rater”, “segment”] they do."
-        )
+        notes.append(few_raters(int(np.unique(data.rater).size)))
     if min(found.n_clusters.values()) < 2:
         notes.append(
             f"Errors are clustered by {in_words(found.n_clusters)}: no interval or test is possible. Choose others "

@@ -1,5 +1,6 @@
 """The procedures that compare systems where ratings share workers and sources, of which an analysis may choose."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,11 +19,12 @@ _SEED = 0
 
 
 class Procedure(StrEnum):
-    """How systems are compared; the test of the studies is always beside it."""
+    """By what systems are said to differ; the test of the studies, which corrects nothing, is always beside it."""
 
     CLUSTERED = "clustered"
     CROSSED = "crossed"
     PERMUTED = "permuted"
+    STUDIES = "studies"
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ def compare_by(
 
     Raises
     ------
+    ValueError
+        For the test of the studies, which compares no means: it is `Analysis.tests`.
     TooLargeError
         If the procedure is not made for so many ratings, and `MOST_…` of its module says how many.
 
@@ -60,21 +64,26 @@ def compare_by(
     """
     if procedure is Procedure.CLUSTERED:
         return compare_recommended(ratings, design, analysis, weight)
+    if procedure is Procedure.STUDIES:
+        raise ValueError("the test of the studies is part of every analysis")
     columns = counted_ratings(ratings, design, analysis).columns()
     if procedure is Procedure.CROSSED:
         return compare_crossed(*columns, ratings.n_systems)
     return compare_permuted(*columns, ratings.n_systems, np.random.default_rng(_SEED))
 
 
-def compare_by_all(
-    chosen: Procedure, ratings: Ratings, design: Design, analysis: Analysis, weight: Floats | None = None
+def compare_beside(
+    known: Mapping[Procedure, Comparison],
+    ratings: Ratings,
+    design: Design,
+    analysis: Analysis,
+    weight: Floats | None = None,
 ) -> Procedures:
-    """Return what the chosen procedure says, and the others beside it where that takes seconds at most.
+    """Return what procedures say beside those that are known: the recommended one, others where that takes seconds.
 
     Parameters
     ----------
-    chosen : Procedure
-        If it is not made for so many ratings, it is among `refused`.
+    known : {Procedure: Comparison}
     ratings, design, analysis, weight
         As in `compare_by`.
 
@@ -82,12 +91,14 @@ def compare_by_all(
     -------
     Procedures
     """
-    found: dict[Procedure, Comparison] = {}
+    found = dict(known)
     refused: dict[Procedure, str] = {}
     n = ratings.n_items
     is_small = n <= MOST_BESIDE and n * ratings.n_systems**2 <= _MOST_PAIRS
     for procedure in Procedure:
-        if procedure is chosen or procedure is Procedure.CLUSTERED or is_small:
+        if procedure in known or procedure is Procedure.STUDIES:
+            continue
+        if procedure is Procedure.CLUSTERED or is_small:
             try:
                 found[procedure] = compare_by(procedure, ratings, design, analysis, weight)
             except TooLargeError as error:

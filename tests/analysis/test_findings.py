@@ -180,15 +180,43 @@ def test_ratings_without_ordinary_items_have_no_score() -> None:
     assert find(report_of({}, [])) == ["No system has a score: there is no ordinary item in these ratings."]
 
 
+HOLM = "p < 0.05 after Holm’s correction"
+
+
 def test_while_ratings_come_the_finding_is_by_bounds_that_hold_at_every_look() -> None:
     report = report_of(scores(3), p_of(3)) | {"settings": {"workers_planned": 30}}
-    assert find(report) == ["Which systems differ so far is being computed.", PASSED.replace("1,200", "1,800")]
     pairs = [("s0", "s1", 0.001), ("s0", "s2", 0.002), ("s1", "s2", 0.3)]
     report["recommended"] = {
         "pairs": [{"systems": [one, other], "difference": 0.1, "p_holm": p} for one, other, p in pairs]
     }
     best, rest, _ = find(report)
-    assert best == "s0 is the best of 3 systems: it beats each of the others at p < 0.05, valid whenever you look."
+    assert best == f"s0 is the best of 3 systems: it beats each of the others at {HOLM}, valid whenever you look."
     assert rest == "Of 3 pairs of systems, 2 differ; undecided is s1 against s2."
     report["recommended"]["pairs"][0]["difference"] = -0.1
-    assert find(report)[0].endswith("valid whenever you look; in the recommended comparison s1 beats it.")
+    assert find(report)[0].endswith("valid whenever you look; in the comparison of systems s1 beats it.")
+
+
+def concluding(p_holm: list[float | None], **summary: str) -> dict[str, Any]:
+    """A report of three systems by the recommended comparison, where the rank-sum tests say that all differ."""
+    report = report_of(scores(3), p_of(3)) | {"settings": {}}
+    report["summary"] |= {"concluded_by": "clustered"} | summary
+    pairs = [("s0", "s1"), ("s0", "s2"), ("s1", "s2")]
+    report["recommended"] = {
+        "pairs": [
+            {"systems": list(each), "difference": 0.1, "p_holm": p} for each, p in zip(pairs, p_holm, strict=True)
+        ]
+    }
+    return report
+
+
+def test_the_finding_is_by_the_comparison_that_is_corrected() -> None:
+    best, rest, _ = find(concluding([0.2, 0.01, 0.06]))
+    assert best == f"s0 has the highest mean z (0.500) and beats 1 of the 2 other systems at {HOLM}, but not s1."
+    assert rest == "Of 3 pairs of systems, 1 differs; undecided are s0 against s1 and s1 against s2."
+    none, rest, _ = find(concluding([0.2, 0.3, None]))
+    assert none.startswith(f"No system beats another at {HOLM}: s0 has the highest mean z")
+    assert rest == "All 3 pairs are undecided."
+
+
+def test_it_is_by_the_tests_of_the_studies_where_these_were_asked_for() -> None:
+    assert find(concluding([0.2, 0.3, 0.4], concluded_by="studies"))[0].endswith("each of the others at p < 0.05.")

@@ -31,7 +31,7 @@ class PlannedEsa(OfRatings, SimulatedMethod[EsaData]):
     """The difference is in points of 100."""
 
     slug, unit, called = Esa.slug, "points", "scores of segments"
-    compared_by = "the comparison of mean scores, which takes the raters as they are"
+    compared_by = "the comparison of mean scores, with errors clustered by raters if there are six or more"
     asked = "points of 100"
     method = Esa
     item, responses, count, takes_pilot = "segment", "scores", "n_scores", True

@@ -119,7 +119,7 @@ def simulate_errors(design: PlannedDesign, model: ErrorModel, difference: float,
     n_major = rng.binomial(n_errors, np.broadcast_to(major[rater], n_errors.shape))
     is_worse = (items.kind == Kind.DEGRADED) & ~is_careless[rater] & (rng.random(system.shape) < model.degradation)
     counts = np.stack([n_major + is_worse, n_errors - n_major], axis=-1).reshape(-1, 2)
-    return _data(design, items.as_ratings(counts.astype(float), n, k), counts)
+    return marked_errors(design, items.as_ratings(counts.astype(float), n, k), counts)
 
 
 def _factors(sd: float, shape: Any, rng: np.random.Generator) -> Floats:
@@ -134,7 +134,7 @@ def _shares(mean: float, sd: float, n: int, rng: np.random.Generator) -> Floats:
     return rng.beta(mean * total, (1 - mean) * total, n)
 
 
-def _data(design: PlannedDesign, ratings: Any, counts: Any) -> SpanData:
+def marked_errors(design: PlannedDesign, ratings: Any, counts: Any) -> SpanData:
     """Return annotations with so many major and minor errors, (n_annotations, 2)."""
     n_annotations, n_errors = counts.shape[0], int(counts.sum())
     nothing = np.zeros(n_annotations, np.int64)
@@ -170,7 +170,7 @@ class PlannedSpans(SimulatedMethod[SpanData]):
     """The difference is in points of the mean penalty of a segment."""
 
     slug, unit, called, decimals = Spans.slug, "points of penalty", "marked errors", 2
-    compared_by = "the comparison of mean penalties, which takes the raters as they are"
+    compared_by = "the comparison of mean penalties, with errors clustered by raters if there are six or more"
     asked = "points of penalty of a segment"
     method = Spans
     item, responses, count = "segment", "annotations", "n_annotations"
