@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 from django.db.models import Avg, QuerySet
+from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
 from analysis.dialogues.rows import NO, YES, Chat, DeadChat, LoadedDialogues, Work, in_order, left_out, without_dead
@@ -28,7 +29,7 @@ from annotation.tables import ResponseTable
 from annotation.worker_names import NameWorker
 from campaigns.chatbots import systems_sent_topic
 from campaigns.contracts.protocol import Scope, Screen
-from campaigns.design.composition import KINDS
+from campaigns.design.composition import KINDS, Kind
 from campaigns.methods import whole_before_replies
 from campaigns.models import Campaign, HitItem, Source
 from evalsite.lib.tables.writing import write_csv
@@ -40,6 +41,7 @@ _MOST_NAMED = 500
 _MS_PER_S = 1000
 _By = TopicChange.By
 _KIND_NAMES = list(KINDS)
+_NONE = -1  # of a tutorial item, whose ratings are left out, and whose time is not that of the item after it
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,12 @@ def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> 
         raise no_scores()
     criterion_ids = np.array(list(bounds), np.int64)
     scores = rated.filter(criterion__in=bounds, score__isnull=False)
+    if campaign.n_tutorial:  # else there is nothing to leave out
+        scores = scores.exclude(item__kind=Kind.TUTORIAL)
     started = finished.order_by("worker", "pk").values_list("pk", "worker_id", "started_at").iterator()
     assignments = _columns(((pk, worker, _ms(at.timestamp())) for pk, worker, at in started), 3)
-    items = _columns(in_hits.values_list("pk", "kind", "output__system_id", "output__source_id").iterator(), 4)
+    of_item = ("pk", "kind", Coalesce("output__system_id", _NONE), Coalesce("output__source_id", _NONE))
+    items = _columns(in_hits.values_list(*of_item).iterator(), 4)
     cell = ("assignment_id", "item_id", "criterion_id")
     if any(criterion.scope == Scope.TURN for criterion in of_study):  # several scores of one chat
         given: Any = scores.values_list(*cell).annotate(mean=Avg("score")).iterator()
@@ -110,8 +115,8 @@ def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> 
     keys, row = np.unique(scored_key, return_inverse=True)
     assignment, item = np.divmod(keys, max(items[0].size, 1))
     worker_ids, worker = np.unique(assignments[1], return_inverse=True)
-    system_ids, system = np.unique(items[2], return_inverse=True)
-    _, source = np.unique(items[3], return_inverse=True)
+    system_ids, system = _codes(items[2])
+    _, source = _codes(items[3])
     given_scores = from_long(
         item=row,
         criterion=_places(criterion_ids, scored[2]),
@@ -176,6 +181,13 @@ def _columns(rows: Iterable[tuple[float, ...]], n_columns: int, kind: type[np.nu
     """Return the columns of rows of numbers."""
     table = np.fromiter(rows, np.dtype((kind, n_columns)))
     return list(np.ascontiguousarray(table.T))
+
+
+def _codes(keys: Ints) -> tuple[Ints, Ints]:
+    """Return the keys there are, sorted, and the place of each among them; of none, -1."""
+    known, codes = np.unique(keys, return_inverse=True)
+    n_none = int(known[:1].tolist() == [_NONE])
+    return known[n_none:], codes - n_none
 
 
 def _places(known: Ints, wanted: Ints) -> Ints:

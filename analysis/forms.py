@@ -22,7 +22,7 @@ from analysis.results import EXCLUDED
 from analysis.settings import LONGEST_NAME, LONGEST_STATEMENT, AnalysisSettings, RatedCriterion
 from analysis.stats.procedures import Procedure
 from analysis.words import PROCEDURES, UNITS, verdicts_of
-from campaigns.design.composition import KINDS
+from campaigns.design.composition import ANALYSED_KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.forms.partial import PartialForm
 from evalsite.lib.errors import DomainError
@@ -278,7 +278,7 @@ class ProtocolForm(ChangeForm):
     )
     standardised_kinds = forms.MultipleChoiceField(
         label="Kinds behind each worker's mean and standard deviation",
-        choices=[(name, name) for name in KINDS],
+        choices=[(name, name) for name in ANALYSED_KINDS],
         widget=forms.CheckboxSelectMultiple,
         help_text="z is a score minus the worker's mean, divided by the worker's standard deviation.",
     )

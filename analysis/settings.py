@@ -16,7 +16,7 @@ from analysis.stats.pipeline import Design
 from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
 from campaigns.contracts.protocol import Counted, CriterionSpec, Protocol
-from campaigns.design.composition import KINDS
+from campaigns.design.composition import ANALYSED_KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.protocols import find_protocol, get_protocol, list_protocols
 from campaigns.responses import get_response_kind
@@ -110,7 +110,7 @@ class AnalysisSettings:
     alpha: float = 0.05
     unit: str = Unit.RATING.value
     n_counts: str = Protocol.n_counts
-    standardised_kinds: tuple[str, ...] = tuple(KINDS)
+    standardised_kinds: tuple[str, ...] = tuple(ANALYSED_KINDS)
     excluded: Mapping[str, str] = field(default_factory=dict)
     scale: Scale | None = None
     cost: Cost | None = None
@@ -158,7 +158,7 @@ class AnalysisSettings:
             preset=self.preset,
             alpha=self.alpha,
             unit=Unit(self.unit),
-            standardised_kinds=tuple(KINDS[name] for name in self.standardised_kinds),
+            standardised_kinds=tuple(ANALYSED_KINDS[name] for name in self.standardised_kinds),
             excluded=tuple(code for code, worker in enumerate(workers) if worker in self.excluded),
         )
 
@@ -219,8 +219,8 @@ def _check(settings: AnalysisSettings) -> None:
             raise _bad(
                 f"The scale is from {low:g} to {high:g}; the second number must be the greater one, and not too large."
             )
-    if not settings.standardised_kinds or not set(settings.standardised_kinds) <= set(KINDS):
-        raise _bad(f"standardised_kinds must be some of: {', '.join(KINDS)}.")
+    if not settings.standardised_kinds or not set(settings.standardised_kinds) <= set(ANALYSED_KINDS):
+        raise _bad(f"standardised_kinds must be some of: {', '.join(ANALYSED_KINDS)}.")
     is_tested = any(criterion.is_in_worker_test for criterion in settings.criteria)
     if settings.preset != NO_TEST and settings.criteria and not is_tested:
         raise _bad("No criterion is used by the worker test. Choose at least one, or no worker test.")
@@ -312,7 +312,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
         raise _bad("“worker_test” must be a preset's name or an object with “preset” and “alpha”.")
     _refuse_unknown(test, {"preset", "alpha"}, "“worker_test”")
     scale = data.get("scale")
-    kinds, excluded = data.get("standardised_kinds", list(KINDS)), data.get("excluded", {})
+    kinds, excluded = data.get("standardised_kinds", list(ANALYSED_KINDS)), data.get("excluded", {})
     if not isinstance(kinds, list) or not isinstance(excluded, dict):
         raise _bad("“standardised_kinds” must be a list and “excluded” an object {worker: reason}.")
     options = data.get("options", preset.method_options if method == preset.method else {})

@@ -145,4 +145,5 @@ def _items_of(hits: set[int]) -> dict[int, _Item]:
     rows = HitItem.objects.filter(hit__in=hits).order_by()
     source, system = "output__source__", "output__system__name"
     columns = ("position", "kind", "text", "page", "output_id", f"{source}name", system, f"{source}fields")
-    return {pk: _Item(*row) for pk, *row in rows.values_list("pk", *columns).iterator()}
+    found = rows.values_list("pk", "fields", *columns).iterator()
+    return {pk: _Item(*row, fields if own is None else own) for pk, own, *row, fields in found}

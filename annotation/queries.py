@@ -29,7 +29,7 @@ class ShownItem:
     id: int
     position: int
     text: str
-    source_id: int
+    source_id: int | None
     fields: Mapping[str, str]
     page: int | None = None
 
@@ -72,11 +72,11 @@ class ShownPage:
 
 def shown_items(items: QuerySet[HitItem]) -> list[ShownItem]:
     """Return items as a worker is shown them. One query."""
-    rows = items.values_list("pk", "position", "text", "output__source", "output__source__fields", "page")
+    rows = items.values_list("pk", "position", "text", "output__source", "output__source__fields", "page", "fields")
     sources: dict[int, Mapping[str, str]] = {}
     return [
-        ShownItem(pk, position, text, source, sources.setdefault(source, fields), page)
-        for pk, position, text, source, fields, page in rows
+        ShownItem(pk, position, text, source, own if source is None else sources.setdefault(source, fields), page)
+        for pk, position, text, source, fields, page, own in rows
     ]
 
 

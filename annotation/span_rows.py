@@ -32,9 +32,9 @@ class _Item(NamedTuple):
     text: str
     source: str
     document: str
-    fields: Mapping[str, str]
     system: str
     kind: int
+    fields: Mapping[str, str]
 
 
 def iter_spans(
@@ -98,8 +98,9 @@ def span_criteria(campaign: Campaign) -> list[Criterion]:
 def _items_of(hits: Iterable[int]) -> dict[int, _Item]:
     rows = HitItem.objects.filter(hit__in=set(hits)).order_by()
     source, system = "output__source__", "output__system__name"
-    columns = "pk", "position", "text", f"{source}name", f"{source}document", f"{source}fields", system, "kind"
-    return {pk: _Item(*row) for pk, *row in rows.values_list(*columns).iterator()}
+    columns = "position", "text", f"{source}name", f"{source}document", system, "kind", f"{source}fields"
+    found = rows.values_list("pk", "fields", *columns).iterator()
+    return {pk: _Item(*row, fields if own is None else own) for pk, own, *row, fields in found}
 
 
 def _errors(

@@ -83,7 +83,7 @@ def make_campaign(n_ratings: int) -> Any:
     )  # fmt: skip
     quality = dict(zip((system.pk for system in systems), np.linspace(40, 60, N_SYSTEMS), strict=True))
     score = rng.normal(0, 20, len(items)) + [
-        quality[item.output.system_id] - 25 * (item.kind == Kind.DEGRADED) for item in items
+        quality[item.system.pk] - 25 * (item.kind == Kind.DEGRADED) for item in items
     ]
     scores = np.clip(np.rint(score), 0, 100).astype(int).tolist()
     Response.objects.bulk_create(

@@ -4,18 +4,31 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from analysis.data.choices import GUESSED, Choices
 from analysis.data.describing import Reading, describe
 from analysis.data.finding import Names, check_chosen, find_columns, require_columns
 from analysis.data.identity import clean_ids, settle_twice
 from analysis.data.layout import SHAPES, Shape
 from analysis.data.scores import DataFile, Found, Scores, joined, read_shape, with_values
-from analysis.data.tasks import ReadMore, SeveralTasksError, find_tasks, of_task, task_columns
+from analysis.data.tasks import ReadMore, SeveralTasksError, find_tasks, of_task, take_rows, task_columns
 from analysis.data.tools import Wanted, read_made
-from evalsite.lib.tables import CellProblems, Table, if_windows, preview, read_columns
+from campaigns.design.composition import Kind
+from evalsite.lib.tables import (
+    CellProblems,
+    Problem,
+    Table,
+    TableError,
+    TableWarning,
+    if_windows,
+    preview,
+    read_columns,
+)
 
 Read = Callable[[Path, Mapping[str, str], str | None, CellProblems], Table]
 """Reads the file's columns, by what they are called here."""
+_TUTORIAL = Kind.TUTORIAL.name.lower()
 
 
 def read_found(
@@ -110,7 +123,8 @@ def read_answers(
     if problems.n:
         return found
     cleaned = clean_ids(found.called, found.table)
-    table, read_more = _of_wanted_task(found.called, cleaned, choices, found.read_more)
+    table, read_more = _without_tutorial(found.called, cleaned, found.read_more)
+    table, read_more = _of_wanted_task(found.called, table, choices, read_more)
     return replace(found, table=table, read_more=read_more)
 
 
@@ -135,6 +149,27 @@ def _read_ordinary(
     require_columns(file.called, called, needed, there)
     table = (read or _read)(file.path, called, encoding, problems)
     return Found(called, table, lambda columns: file.read(columns, encoding))
+
+
+def _without_tutorial(
+    called: Mapping[str, str], table: Table, read_more: ReadMore | None
+) -> tuple[Table, ReadMore | None]:
+    """Return the table without items of a tutorial, and what reads more of it: they are nobody's outputs.
+
+    Raises TableError if there are no others.
+    """
+    kind = table.text.get(called.get("kind", ""))
+    if kind is None:
+        return table, read_more
+    is_tutorial = np.array([label.casefold() == _TUTORIAL for label in kind.labels], bool)[kind.codes]
+    if not is_tutorial.any():
+        return table, read_more
+    if is_tutorial.all():
+        message = "every row is of a tutorial item: there is nothing to analyse."
+        raise TableError(table.file, [Problem(None, called["kind"], message, "no_ordinary")])
+    said = TableWarning("tutorial", f"Rows of tutorial items, which are left out: {np.count_nonzero(is_tutorial):,}.")
+    table = replace(table, warnings=[*table.warnings, said])
+    return take_rows(table, np.flatnonzero(~is_tutorial), read_more)
 
 
 def _of_wanted_task(

@@ -21,7 +21,7 @@ from analysis.dialogues.rows import (
     left_out,
     without_dead,
 )
-from campaigns.design.composition import KINDS
+from campaigns.design.composition import ANALYSED_KINDS
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn, if_windows, preview, read_columns
 from evalsite.lib.tables.errors import listing, shorten
 
@@ -58,7 +58,7 @@ def load_dialogues(dialogues: Path, assignments: Path | None = None, *, encoding
     columns: dict[str, Sequence[object]] = {name: sheet.texts(name) for name in CHAT_COLUMNS[:6]}
     counts = {name: sheet.counts(name) for name in ("position", *_COUNTS)}
     columns |= counts
-    columns |= {"kind": sheet.choices("kind", tuple(KINDS)), "opinion": sheet.choices("opinion", OPINIONS)}
+    columns |= {"kind": sheet.choices("kind", tuple(ANALYSED_KINDS)), "opinion": sheet.choices("opinion", OPINIONS)}
     columns |= {"topic_sent": sheet.choices("topic_sent", (YES, NO))}
     for name, of_chat in _BY_INPUT.items():
         columns[name] = sheet.lists(name, counts["worker_inputs"], counts[of_chat])

@@ -24,7 +24,7 @@ from analysis.stats.sensitivity import (
 )
 from analysis.stored import in_order
 from analysis.study import Study
-from campaigns.design.composition import Kind
+from campaigns.design.composition import ANALYSED, Kind
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.words import counted
 
@@ -142,10 +142,10 @@ def _by_settings(study: Study, scored: Scored, order: list[int]) -> list[dict[st
     everybody[list(how.excluded)] = False
     ways: dict[str, Floats] = {}
     there = {Kind(kind) for kind in np.unique(ratings.kind)}
-    if frozenset(how.standardised_kinds) == frozenset(Kind):  # else n is of other ratings
+    if frozenset(how.standardised_kinds) == frozenset(ANALYSED):  # else n is of other ratings
         ways["σ with ddof = 0"] = replace(scored, standardisation=population).system_z(kept)
     for title, kinds in (
-        ("μ, σ of all kinds", tuple(Kind)),
+        ("μ, σ of all kinds", ANALYSED),
         ("μ, σ of ordinary items and repeats", (Kind.ORDINARY, Kind.REPEAT)),
         ("μ, σ of ordinary items", (Kind.ORDINARY,)),
     ):

@@ -12,7 +12,7 @@ from analysis.results import ALPHA, get_ranking, is_corrected
 from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
 from analysis.words import number
-from campaigns.design.composition import KINDS
+from campaigns.design.composition import ANALYSED_KINDS
 from evalsite.lib.words import counted
 
 Report = Mapping[str, Any]
@@ -35,7 +35,7 @@ _CONCLUDED = {
 def standardisation(settings: Mapping[str, Any]) -> list[str]:
     """Return how scores become those of systems, from a run's settings."""
     kinds = settings["standardised_kinds"]
-    of = "all their scores" if len(kinds) == len(KINDS) else f"their scores of {listed(kinds)} items"
+    of = "all their scores" if len(kinds) == len(ANALYSED_KINDS) else f"their scores of {listed(kinds)} items"
     criteria = "" if len(settings["criteria"]) == 1 else "; criteria count alike"
     said = [
         f"Each worker's scores were standardised by the mean and the standard deviation of {of} (z scores).",

@@ -23,7 +23,7 @@ from analysis.stats.scores import (
     standardise,
 )
 from analysis.stats.significance import PairwiseTests, compare_systems, rank_systems
-from campaigns.design.composition import Kind
+from campaigns.design.composition import ANALYSED, Kind
 
 Progress = Callable[[str], None]
 
@@ -52,7 +52,7 @@ class Design:
     preset: str
     alpha: float = 0.05
     unit: Unit = Unit.RATING
-    standardised_kinds: tuple[Kind, ...] = field(default=tuple(Kind))
+    standardised_kinds: tuple[Kind, ...] = field(default=ANALYSED)
     excluded: tuple[int, ...] = ()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.stats.ratings import Codes, Floats, Mask, Ratings
-from campaigns.design.composition import Kind
+from campaigns.design.composition import ANALYSED, Kind
 
 # Added to σ by the dialogue study; kept for every protocol, so that its table is met to the last digit.
 SIGMA_OFFSET = 1e-6
@@ -113,7 +113,7 @@ def reverse_negative(scores: Floats, is_negative: Mask) -> Floats:
     return reversed_scores
 
 
-def standardise(ratings: Ratings, scores: Floats, kinds: Iterable[Kind] = tuple(Kind)) -> Standardisation:
+def standardise(ratings: Ratings, scores: Floats, kinds: Iterable[Kind] = ANALYSED) -> Standardisation:
     """Return each worker's mean and standard deviation over all criteria pooled.
 
     Parameters
@@ -138,7 +138,7 @@ def standardise(ratings: Ratings, scores: Floats, kinds: Iterable[Kind] = tuple(
     """
     wanted = frozenset(kinds)
     worker = ratings.worker
-    if wanted != frozenset(Kind):
+    if wanted != frozenset(ANALYSED):
         chosen = np.flatnonzero(np.isin(ratings.kind, [int(kind) for kind in wanted]))
         worker, scores = worker[chosen], scores[chosen]
     n = np.zeros(ratings.n_workers, dtype=np.int64)

@@ -234,7 +234,7 @@ def get_transcript(campaign: Campaign, chat_id: int, now: datetime) -> Transcrip
             for turn, at in zip(said, before, strict=False)
         ],
         awaited_for=now - said[-1].at if is_awaited else None,
-        is_sent_topic=is_sent_topic(chat.item.output.system.chatbot, campaign.chat_rules),
+        is_sent_topic=is_sent_topic(chat.item.system.chatbot, campaign.chat_rules),
         findings=find_flags(inputs_of((turn.number, turn.text, turn.at, turn.data) for turn in said)),
         ratings=list(ratings.order_by("turn", "criterion__order")),
         siblings=list(siblings.order_by("item__position")),

@@ -56,7 +56,11 @@ def look_up_task(path: str) -> Task:
     )
     items = {
         position: Item(
-            number, position, f"{source} {number}.{position}" if campaign.is_live else source, system, Kind(kind)
+            number,
+            position,
+            f"{source} {number}.{position}" if campaign.is_live else source or "",
+            system or "",
+            Kind(kind),
         )
         for position, source, system, kind in rows
     }

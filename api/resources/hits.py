@@ -87,8 +87,8 @@ class ItemShape(serializers.ModelSerializer[HitItem]):
     """An item as workers see it, and what it is."""
 
     kind = serializers.SerializerMethodField()
-    system = serializers.CharField(source="output.system.name")
-    source = serializers.CharField(source="output.source.name")  # type: ignore[assignment]
+    system = serializers.CharField(source="output.system.name", allow_null=True, help_text="None of a tutorial item.")
+    source = serializers.CharField(source="output.source.name", allow_null=True)  # type: ignore[assignment]
 
     class Meta:
         model = HitItem

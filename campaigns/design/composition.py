@@ -10,16 +10,23 @@ from campaigns.design.seeds import Mask, Places, random_order
 
 
 class Kind(IntEnum):
-    """What an item is: an output, or one of the three quality-control items (METHOD §1)."""
+    """What an item is: an output, one of the three quality-control items (METHOD §1), or one of a tutorial.
+
+    A tutorial item is rated like others, and is nobody's output: no analysis reads it.
+    """
 
     ORDINARY = 0
     DEGRADED = 1
     REPEAT = 2
     REFERENCE = 3
+    TUTORIAL = 4
 
 
 KINDS = {kind.name.lower(): kind for kind in Kind}
 """The kinds as files name them, in the order of their numbers."""
+ANALYSED_KINDS = {name: kind for name, kind in KINDS.items() if kind is not Kind.TUTORIAL}
+"""Those of them that analyses read."""
+ANALYSED = tuple(ANALYSED_KINDS.values())
 
 
 class Layout(StrEnum):

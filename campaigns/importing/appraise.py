@@ -5,10 +5,10 @@ A batch is a JSON array of tasks `{"task": {"requiredAnnotations": 1, …}, "ite
 (repeat); `targetID` is `a+b` where systems a and b gave the same text.
 
 A source is an `itemID` of a `sourceID`; where tasks number their items anew, as those of ESA do, it is a place of a
-document. Items of a tutorial are left out. A copy's twin is the TGT item of the same source and system in the same
-task; where there is none the twin stays open, but a BAD item of an output that is nowhere in the file as TGT is
-refused: its text as shown is not that system's output. A REF item belongs to an output of its source: to the task's
-only one, which is its twin then, else to the file's first.
+document. Items of a tutorial are of no source and no system. A copy's twin is the TGT item of the same source and
+system in the same task; where there is none the twin stays open, but a BAD item of an output that is nowhere in the
+file as TGT is refused: its text as shown is not that system's output. A REF item belongs to an output of its source: to
+the task's only one, which is its twin then, else to the file's first.
 """
 
 import json
@@ -89,24 +89,32 @@ def read_batch(path: str | Path, screen: Screen, *, name: str | None = None, lon
     tasks = _load(Path(path), file)
     problems: list[Problem] = []
     found = list(_items(tasks, problems, longest_text))
-    items = _placed([item for item in found if not item.is_tutorial])
+    tutorial = [item for item in found if item.kind is Kind.TUTORIAL]
+    items = _placed([item for item in found if item.kind is not Kind.TUTORIAL])
+    if not problems and not items:
+        problems.append(Problem(None, None, "every item is of a tutorial. Add those that are to be rated.", "no_items"))
     if not problems:
         book = _Book(items, problems)
+        given: dict[int, dict[int, GivenItem]] = {item.task: {} for item in items}
+        for item in (*items, *(each for each in tutorial if each.task in given)):
+            given[item.task][item.position] = book.given(item)
         hits = tuple(
-            GivenHit(tuple(book.given(item) for item in items if item.task == n), _n_workers(task))
-            for n, task in enumerate(tasks)
+            GivenHit(tuple(of_task[position] for position in sorted(of_task)), _n_workers(tasks[n]))
+            for n, of_task in sorted(given.items())
         )
-        hits = tuple(hit for hit in hits if hit.items)
     if problems:
         raise TableError(file, problems[:MAX_SHOWN], max(0, len(problems) - MAX_SHOWN))
     contents = book.contents(screen.reference_field)
-    notices = (*contents.notices, *_workers_notices(hits), *_tutorial_notices(len(found) - len(items)))
+    notices = (*contents.notices, *_workers_notices(hits), *_tutorial_notices(hits))
     return Batch(replace(contents, notices=notices), hits)
 
 
-def _tutorial_notices(n: int) -> Iterator[Notice]:
-    if n:
-        message = f"Items of the tutorial, which are left out: {n:,}. Say what they teach in the instructions."
+def _tutorial_notices(hits: Iterable[GivenHit]) -> Iterator[Notice]:
+    if n := sum(hit.count(Kind.TUTORIAL) for hit in hits):
+        message = (
+            f"Items of the tutorial, which are rated and never analysed: {n:,}. Workers do not see what they teach: "
+            "say it in the instructions."
+        )
         yield Notice("tutorial", message)
 
 
@@ -151,11 +159,6 @@ class _Item:
     text: str
     document: str = ""
     document_as_shown: str = ""
-
-    @property
-    def is_tutorial(self) -> bool:
-        """Whether it teaches workers, and is nobody's output."""
-        return "tutorial" in self.document_as_shown.casefold()
 
     @property
     def systems(self) -> list[str]:
@@ -215,7 +218,7 @@ def _items(tasks: list[dict[str, Any]], problems: list[Problem], longest_text: i
             yield _Item(
                 n,
                 k + 1,
-                _KINDS[item["itemType"]],
+                Kind.TUTORIAL if _is_tutorial(item) else _KINDS[item["itemType"]],
                 source,
                 texts["sourceText"],
                 ids["targetID"],
@@ -249,6 +252,13 @@ def _item_problem(n: int, k: int, item: Any, longest_text: int) -> Problem | Non
         message = f"sourceID and itemID are longer than {LONGEST_NAME} characters. Shorten them."
         return _problem(n, k, "sourceID", "long_name", message)
     return None
+
+
+def _is_tutorial(item: dict[str, Any]) -> bool:
+    """Return whether an item teaches workers, and is nobody's output."""
+    marked = item.get("mqm")
+    is_step = "tutorial" in item or (isinstance(marked, dict) and "tutorial" in marked)
+    return is_step or "tutorial" in str(item.get("documentID") or "").casefold()
 
 
 def _document_of(item: dict[str, Any]) -> str:
@@ -333,7 +343,9 @@ class _Book:
             self._ordinary_of_source.setdefault((item.task, item.source), []).append(item)
 
     def given(self, item: _Item) -> GivenItem:
-        """Return what an item of a HIT stands for; one that stands for no output is a problem."""
+        """Return what an item of a HIT stands for; one that stands for no output is a problem, but of a tutorial."""
+        if item.kind is Kind.TUTORIAL:
+            return GivenItem(item.kind, None, item.text, fields={SOURCE_FIELD: item.source_text})
         twin = self._twin_of(item)
         of = twin or item
         if item.kind is Kind.REFERENCE and twin is None:

@@ -82,12 +82,16 @@ class Contents:
 
 @dataclass(frozen=True)
 class GivenItem:
-    """One position of a HIT that came with a file. `output` is an index into the contents' outputs."""
+    """One position of a HIT that came with a file. `output` is an index into the contents' outputs.
+
+    A tutorial item has no output, and `fields` of its own.
+    """
 
     kind: Kind
-    output: int
+    output: int | None
     text: str
     twin_position: int | None = None
+    fields: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)

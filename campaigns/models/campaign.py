@@ -88,6 +88,7 @@ class Campaign(models.Model):
     n_degraded = models.PositiveSmallIntegerField("degraded items", default=10)
     n_repeat = models.PositiveSmallIntegerField("repeats", default=10)
     n_reference = models.PositiveSmallIntegerField("reference items", default=10)
+    n_tutorial = models.PositiveSmallIntegerField("tutorial items, of HITs that came with a file", default=0)
     layout = models.CharField(max_length=10, choices=_LAYOUTS, default=Layout.POOLED)
     has_anchor = models.BooleanField("the human system has a degraded copy and a repeat in every HIT", default=False)
     leftover = models.CharField(max_length=10, choices=_LEFTOVERS, default=Leftover.FILL)
@@ -184,7 +185,7 @@ class Campaign(models.Model):
     @property
     def hit_size(self) -> int:
         """Number of items of a HIT, as set."""
-        return self.n_ordinary + self.n_degraded + self.n_repeat + self.n_reference
+        return self.n_ordinary + self.n_degraded + self.n_repeat + self.n_reference + self.n_tutorial
 
     @property
     def hourly_reward(self) -> Decimal | None:

@@ -5,7 +5,7 @@ from django.db.models import F, Q
 
 from campaigns.design.composition import Kind
 from campaigns.models.campaign import Campaign
-from campaigns.models.systems import Output
+from campaigns.models.systems import Output, System
 
 
 class Hit(models.Model):
@@ -38,16 +38,20 @@ class Hit(models.Model):
 class HitItem(models.Model):
     """One position of a HIT: an output as shown. A copy knows its twin's position.
 
+    A tutorial item is of no output, so that it is in no pool, of no system and in no score; it has its own `fields`,
+    which others have from their source.
+
     Items with the same `page` follow one another and are shown at once; without one an item is alone on its page.
     """
 
     hit = models.ForeignKey(Hit, on_delete=models.CASCADE, related_name="items")
     position = models.PositiveSmallIntegerField()
     kind = models.PositiveSmallIntegerField(choices=[(kind.value, kind.name.lower()) for kind in Kind])
-    output = models.ForeignKey(Output, on_delete=models.PROTECT, related_name="items")
+    output = models.ForeignKey(Output, null=True, blank=True, on_delete=models.PROTECT, related_name="items")
     twin_position = models.PositiveSmallIntegerField(null=True, blank=True)
     text = models.TextField("text as shown")
     page = models.PositiveSmallIntegerField(null=True, blank=True)
+    fields = models.JSONField("fields of a source, of a tutorial item", null=True, blank=True)
 
     class Meta:
         ordering = ["position"]
@@ -57,7 +61,18 @@ class HitItem(models.Model):
             models.CheckConstraint(
                 condition=Q(twin_position=None) | ~Q(twin_position=F("position")), name="campaigns_hititem_twin"
             ),
+            models.CheckConstraint(
+                condition=Q(kind=Kind.TUTORIAL.value, output__isnull=True, fields__isnull=False)
+                | (~Q(kind=Kind.TUTORIAL.value) & Q(output__isnull=False, fields__isnull=True)),
+                name="campaigns_hititem_tutorial",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.hit}, item {self.position}"
+
+    @property
+    def system(self) -> System:
+        """The system that its output is of; a tutorial item has none."""
+        assert self.output
+        return self.output.system

@@ -12,7 +12,7 @@ from campaigns.data_queries import output_keys, source_keys
 from campaigns.design.composition import Kind, Layout
 from campaigns.importing.contents import Contents, GivenHit, SourceText
 from campaigns.importing.tables import MAX_SYSTEMS
-from campaigns.models import Campaign, Hit, Output, Source, System
+from campaigns.models import Campaign, Hit, HitItem, Output, Source, System
 from campaigns.services.campaigns import live, lock_for_change, mark_unbuilt
 from campaigns.services.rows import ItemRow, delete_hits, insert_items, insert_rows
 from evalsite.lib.errors import DomainError
@@ -138,12 +138,14 @@ def add_given_hits(campaign: Campaign, contents: Contents, hits: Sequence[GivenH
         Hit(campaign=campaign, number=number, n_places_left=n_workers) for number in range(1, len(hits) + 1)
     )
     insert_items(_item_rows(stored, hits, [keys[name] for name in names]))
+    HitItem.objects.bulk_create(_tutorial_items(stored, hits), batch_size=_CHUNK)
     largest = max(hits, key=lambda hit: len(hit.items))
     mix: Mapping[str, object] = {
         "n_ordinary": largest.count(Kind.ORDINARY),
         "n_degraded": largest.count(Kind.DEGRADED),
         "n_repeat": largest.count(Kind.REPEAT),
         "n_reference": largest.count(Kind.REFERENCE),
+        "n_tutorial": largest.count(Kind.TUTORIAL),
         "layout": Layout.POOLED.value,
         "has_anchor": False,
         "n_hits": None,
@@ -156,7 +158,15 @@ def add_given_hits(campaign: Campaign, contents: Contents, hits: Sequence[GivenH
 def _item_rows(stored: Sequence[Hit], hits: Sequence[GivenHit], output_ids: Sequence[int]) -> Iterator[ItemRow]:
     for row, hit in zip(stored, hits, strict=True):
         for position, item in enumerate(hit.items, start=1):
-            yield row.pk, position, int(item.kind), output_ids[item.output], item.twin_position, item.text, None
+            if item.output is not None:
+                yield row.pk, position, int(item.kind), output_ids[item.output], item.twin_position, item.text, None
+
+
+def _tutorial_items(stored: Sequence[Hit], hits: Sequence[GivenHit]) -> Iterator[HitItem]:
+    for row, hit in zip(stored, hits, strict=True):
+        for position, item in enumerate(hit.items, start=1):
+            if item.output is None:
+                yield HitItem(hit=row, position=position, kind=item.kind, text=item.text, fields=item.fields)
 
 
 @transaction.atomic

@@ -53,9 +53,9 @@ def use_own_hits(*, campaign: Campaign) -> None:
     locked = lock_for_change(campaign)
     if not locked.has_given_hits:
         return
-    locked.has_given_hits = False
+    locked.has_given_hits, locked.n_tutorial = False, 0
     locked.status = Campaign.Status.DRAFT
-    locked.save(update_fields=["has_given_hits", "status"])
+    locked.save(update_fields=["has_given_hits", "n_tutorial", "status"])
 
 
 def execute_build(

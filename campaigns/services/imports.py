@@ -265,7 +265,7 @@ def _store(
         clear_contents(campaign)
     screen = Screen.from_json(campaign.screen)
     add_contents(campaign, contents, on_progress, human)
-    changes = {"screen": layout.extended(screen).to_json(), "has_given_hits": batch is not None}
+    changes = {"screen": layout.extended(screen).to_json(), "has_given_hits": batch is not None, "n_tutorial": 0}
     Campaign.objects.filter(pk=campaign.pk).update(**changes)
     if batch is not None:
         add_given_hits(campaign, contents, batch.hits)

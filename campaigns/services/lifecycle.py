@@ -236,6 +236,14 @@ _COPY_HITS = (
     JOIN campaigns_output new_output ON new_output.source_id = new_source.id AND new_output.system_id = new_system.id
     WHERE hit.campaign_id = %(old)s ORDER BY item.id
     """,
+    """
+    INSERT INTO campaigns_hititem (hit_id, position, kind, text, page, fields)
+    SELECT new_hit.id, item.position, item.kind, item.text, item.page, item.fields
+    FROM campaigns_hititem item
+    JOIN campaigns_hit hit ON hit.id = item.hit_id
+    JOIN campaigns_hit new_hit ON new_hit.campaign_id = %(new)s AND new_hit.number = hit.number
+    WHERE hit.campaign_id = %(old)s AND item.output_id IS NULL ORDER BY item.id
+    """,
 )
 
 

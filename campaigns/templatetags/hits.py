@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from campaigns.building.estimate import RATINGS_WANTED
 from campaigns.building.proposals import certainty_words
 from campaigns.design.certainty import Certainty
-from campaigns.design.composition import Kind
+from campaigns.design.composition import KINDS, Kind
 from campaigns.design.words import Unit, segment, unit_of
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.hit_queries import Cell
@@ -34,6 +34,7 @@ _KINDS = {
     ),
     Kind.REPEAT: _Words("repeat", "repeats", "=", "shown twice: is the worker consistent?"),
     Kind.REFERENCE: _Words("reference", "references", "R", "the reference instead of the output"),
+    Kind.TUTORIAL: _Words("tutorial", "tutorial", "T", "for practice: rated, never analysed"),
 }
 _LIVE_KINDS = _KINDS | {
     Kind.ORDINARY: _Words("chatbot", "chatbots", "", "each of another family"),
@@ -70,9 +71,8 @@ def ratings_wanted() -> int:
 @register.filter
 def counts_words(campaign: Campaign, fields: Mapping[str, Any]) -> str:
     """Return the mix of a design's fields in words."""
-    counts = [fields["n_ordinary"], fields["n_degraded"], fields["n_repeat"], fields["n_reference"]]
-    kinds = _kinds(campaign)
-    return ", ".join(f"{n} {kinds[kind][n != 1]}" for kind, n in zip(Kind, counts, strict=True) if n)
+    kinds, counts = _kinds(campaign), {kind: fields.get(f"n_{name}", 0) for name, kind in KINDS.items()}
+    return ", ".join(f"{n} {kinds[kind][n != 1]}" for kind, n in counts.items() if n)
 
 
 @register.inclusion_tag("components/hit_mix.html")
@@ -118,14 +118,14 @@ def test_name(slug: str) -> str:
 
 @register.filter
 def kind_name(item: HitItem) -> str:
-    """Return the kind of an item: ordinary, degraded, repeat or reference."""
+    """Return the kind of an item: ordinary, degraded, repeat, reference or tutorial."""
     return Kind(item.kind).name.lower()
 
 
 @register.filter
 def shown_text(item: HitItem) -> SafeString:
     """Return an item's text as shown, with words of another text marked: in degraded ones, in one run a line."""
-    if item.kind != Kind.DEGRADED or not item.text:
+    if item.kind != Kind.DEGRADED or not item.text or item.output is None:
         return format_html("{}", item.text)
     unit = unit_of(item.output.text)
     # A dialogue has words of others in each of the chatbot's turns.

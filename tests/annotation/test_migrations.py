@@ -79,3 +79,14 @@ def test_responses_that_there_are_become_those_of_whole_items(after: Any) -> Non
         again.save()
     responses.filter(turn=2).delete()
     assert set(later.get_model("campaigns", "Criterion").objects.values_list("scope", flat=True)) == {"output"}
+
+
+def test_items_that_there_are_keep_their_outputs_and_those_of_a_tutorial_have_none(after: Any) -> None:
+    later = migrate_to(("campaigns", "0020_tutorial_items"), ("annotation", "0016_response_turn"))
+    items = later.get_model("campaigns", "HitItem").objects
+    (item,) = items.all()
+    assert (item.kind, item.output.text, item.fields, item.hit.campaign.n_tutorial) == (0, "Who?", None, 0)
+    for kind, output, fields in [(0, None, None), (0, item.output, {}), (4, item.output, {}), (4, None, None)]:
+        with pytest.raises(IntegrityError), transaction.atomic():
+            items.create(hit=item.hit, position=2, kind=kind, output=output, fields=fields, text="How?")
+    items.create(hit=item.hit, position=2, kind=4, fields={"source": "Step 1"}, text="How?").delete()

@@ -81,8 +81,14 @@ def test_batches_of_esa_tasks_keep_their_hits(cases: Path, expected, owner: User
     assert systems_of(campaign) == right["systems"]
     assert HitItem.objects.filter(hit__campaign=campaign, kind=Kind.DEGRADED).count() == right["n_degraded"]
     said = [notice["message"] for notice in campaign.uploads.get().summary["notices"]]
-    n_left_out = right["n_hits"] * right["n_tutorial"]  # they stand first in each task
-    assert any(f"left out: {n_left_out}" in message for message in said)
+    items = HitItem.objects.filter(hit__campaign=campaign, kind=Kind.TUTORIAL).order_by("hit", "position")
+    places = list(items.values_list("hit__number", "position", "output"))
+    first = range(1, right["n_tutorial"] + 1)
+    assert places == [(hit, position, None) for hit in range(1, right["n_hits"] + 1) for position in first]
+    assert items[0].fields == {"source": "Der Hund schläft."}
+    assert any(f"never analysed: {len(places)}" in message for message in said)
+    hit_size = campaign.hits.first().items.count()
+    assert Campaign.objects.get(pk=campaign.pk).hit_size == hit_size
 
 
 @pytest.mark.parametrize("is_zipped", [False, True])

@@ -53,6 +53,7 @@ def refusal(path: Path) -> list[tuple]:
 def shown(batch: Batch, given: GivenItem) -> tuple[str, str]:
     """Return the source and the system of an item's output."""
     contents = batch.contents
+    assert given.output is not None
     source, system = contents.source[given.output], contents.system[given.output]
     return contents.sources[source].name, contents.systems[system]
 
@@ -108,6 +109,26 @@ def test_a_twin_is_in_the_same_task_or_there_is_none(write) -> None:
     assert [given.twin_position for given in batch.hits[1].items] == [None, None]
     assert [shown(batch, given)[1] for given in batch.hits[1].items] == ["alder", "alder"]
     assert [notice.code for notice in batch.contents.notices] == ["no_twin"]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"documentID": "deen-tutorial1"}, {"mqm": {"tutorial": {"instruction": "Mark it."}}}, {"tutorial": {}}],
+    ids=["by its document", "by its marks", "by a key"],
+)
+def test_a_tutorial_item_is_of_no_source_and_no_system(write, how: dict[str, Any]) -> None:
+    step = item(system="teacher", text="Himmel!", item_id=9, **how)
+    batch = read(write([step, item(), item("BAD", text="x")], [step]))
+    (hit,) = batch.hits  # of a tutorial alone there is nothing to rate
+    assert [given.kind for given in hit.items] == [Kind.TUTORIAL, Kind.ORDINARY, Kind.DEGRADED]
+    assert (hit.items[0].output, hit.items[0].text, hit.items[0].fields) == (None, "Himmel!", {"source": "Source 9"})
+    assert hit.items[2].twin_position == 2
+    assert (len(batch.contents.sources), batch.contents.systems) == (1, ["alder"])
+    assert "never analysed: 1" in batch.contents.notices[-1].message
+
+
+def test_a_file_of_tutorials_alone_is_refused(write) -> None:
+    assert refusal(write([item(tutorial={})])) == [(None, "no_items")]
 
 
 @pytest.mark.parametrize(("wanted", "n"), [(3, 3), (0, 1), (-1, 1), ("two", 1), (None, 1), (10**9, 1000)])
