@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.design.composition import (
+    ANALYSED_KINDS,
     KINDS,
     POOL_OF_100,
     SOURCE_OF_20,
@@ -154,5 +155,7 @@ def test_the_distance_of_twins_is_what_chance_gives():
 
 
 def test_kinds_are_numbered_as_they_are_stored():
-    assert {kind.name: kind.value for kind in Kind} == {"ORDINARY": 0, "DEGRADED": 1, "REPEAT": 2, "REFERENCE": 3}
-    assert list(KINDS) == ["ordinary", "degraded", "repeat", "reference"]
+    names = ["ordinary", "degraded", "repeat", "reference", "tutorial"]
+    assert {kind.name.lower(): kind.value for kind in Kind} == {name: number for number, name in enumerate(names)}
+    assert list(KINDS) == names
+    assert list(ANALYSED_KINDS) == names[:-1]
