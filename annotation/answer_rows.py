@@ -146,4 +146,4 @@ def _items_of(hits: set[int]) -> dict[int, _Item]:
     source, system = "output__source__", "output__system__name"
     columns = ("position", "kind", "text", "page", "output_id", f"{source}name", system, f"{source}fields")
     found = rows.values_list("pk", "fields", *columns).iterator()
-    return {pk: _Item(*row, fields if own is None else own) for pk, own, *row, fields in found}
+    return {pk: _Item(*(row if own is None else [*row[:-1], own])) for pk, own, *row in found}
