@@ -25,6 +25,7 @@ class Shape(StrEnum):
     RATERS = "raters"
     BOTH = "raters-criteria"
     SYSTEMS = "systems"
+    SYSTEMS_BOTH = "systems-criteria"
 
 
 SHAPES = {
@@ -33,6 +34,7 @@ SHAPES = {
     Shape.RATERS: "a column for each rater",
     Shape.BOTH: "a column for each rater and criterion",
     Shape.SYSTEMS: "a column for each system",
+    Shape.SYSTEMS_BOTH: "a column for each system and criterion",
 }
 _ROLE = {Shape.CRITERIA: "criterion", Shape.RATERS: "worker", Shape.SYSTEMS: "system"}
 
@@ -144,6 +146,7 @@ def find_layout(
     answers = [name for name in cells if name not in roles.values() and (name in known or name in there)]
     if only_these and known:
         answers = [name for name in answers if name in known]
+    roles |= _by_elimination(cells, roles, answers)
     if wanted := _wanted(choices.shape):
         return _as(wanted, roles, answers or [name for name in cells if name not in roles.values()])
     is_wide = "criterion" not in roles and ("score" not in roles or len(set(known) - {roles["score"]}) > 1)
@@ -155,7 +158,7 @@ def find_layout(
         return _of_raters(roles, answers)
     is_named = any(_is_criterion(name, criteria) or plain_name(name) in _CRITERIA for name in answers)
     if "system" not in roles and not is_named and len(answers) > 1:
-        return _as(Shape.SYSTEMS, roles, answers)
+        return _as(Shape.SYSTEMS_BOTH if _split(answers, "system") else Shape.SYSTEMS, roles, answers)
     return _as(Shape.CRITERIA, roles, answers)
 
 
@@ -202,9 +205,10 @@ def _of_raters(roles: Mapping[str, str], answers: list[str]) -> Layout:
 def _as(shape: Shape, roles: Mapping[str, str], answers: Sequence[str]) -> Layout:
     if shape is Shape.LONG:
         return Layout(shape, roles, tuple(Answers(roles[name]) for name in ("score",) if name in roles))
-    if shape is Shape.BOTH:
-        if not (split := _split(answers)):
-            message = f"The names of the columns {listing(answers)} do not all say a rater and a criterion."
+    if shape in (Shape.BOTH, Shape.SYSTEMS_BOTH):
+        role = "worker" if shape is Shape.BOTH else "system"
+        if not (split := _split(answers, role)):
+            message = f"The names of the columns {listing(answers)} do not all say a {role} and a criterion."
             raise DomainError("bad_shape", f"{message} Write for instance fluency_A1, or name another shape.")
         said = [Answers(name, split[name]) for name in answers]
     else:
@@ -234,6 +238,26 @@ def _find_roles(
     return found
 
 
+def _by_elimination(
+    cells: Mapping[str, Sequence[str]], roles: Mapping[str, str], answers: Collection[str]
+) -> dict[str, str]:
+    """Return the column of workers, if no name says it: the only one left that tells answers to the same thing apart.
+
+    Without it, the first rows have several answers of the same system to the same source and criterion; with it, none.
+    """
+    about = [cells[roles[name]] for name in ("source", "document", "system", "criterion") if name in roles]
+    n_rows = min(map(len, cells.values()), default=0)
+    if "worker" in roles or not {"source", "system"} <= roles.keys() or len({*zip(*about, strict=False)}) == n_rows:
+        return {}
+    free = [name for name in cells if name not in roles.values() and name not in answers]
+    telling = [
+        name
+        for name in free
+        if len({*cells[name]}) <= n_rows / 2 and len({*zip(*about, cells[name], strict=False)}) == n_rows
+    ]
+    return {"worker": telling[0]} if len(telling) == 1 and all(cells[telling[0]]) else {}
+
+
 def _called(cells: Mapping[str, list[str]], role: str) -> list[str]:
     """Return the columns that may hold a role, by names that may mean something else, too; the likeliest first."""
     plain = {plain_name(name): name for name in reversed(list(cells))}
@@ -250,11 +274,12 @@ def _is_criterion(column: str, criteria: Collection[str]) -> bool:
     return plain_name(column) in {plain_name(name) for name in criteria} - {""}
 
 
-def _split(names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return the rater and the criterion that each name says, `fluency_A1`, `A1.fluency`, `rater 2: fluency`.
+def _split(names: Sequence[str], role: str = "worker") -> dict[str, dict[str, str]]:
+    """Return the rater, or system, and the criterion that each name says: `fluency_A1`, `A1.fluency`, `ours: fluency`.
 
-    One of the two parts looks like a rater in all names, or is not a criterion in one where the other one is. {} if
-    there is no such way to split them, or if two names say the same.
+    One of the two parts looks like a rater in all names, or is not a criterion in one where the other one is; beside
+    systems all others are criteria, the same of each system. {} if there is no such way to split them, or if two names
+    say the same.
     """
     for split in (_at_first, _at_last, _before_digits):
         parts = {name: split(without_prefix(name)) for name in names}
@@ -263,12 +288,14 @@ def _split(names: Sequence[str]) -> dict[str, dict[str, str]]:
         for criterion, rater in ((0, 1), (1, 0)):
             raters = {pair[rater] for pair in parts.values()}
             criteria = {pair[criterion] for pair in parts.values()}
-            are_raters = all(_RATER.fullmatch(plain_name(each)) for each in raters)
+            are_raters = role == "worker" and all(_RATER.fullmatch(plain_name(each)) for each in raters)
             are_criteria = any(plain_name(each) in _CRITERIA for each in criteria)
             are_criteria = are_criteria and not any(plain_name(each) in _CRITERIA for each in raters)
             is_column_of_raters = all(_RATER.fullmatch(plain_name(name)) for name in names)
+            if role == "system":
+                is_column_of_raters = len(raters) * len(criteria) != len(names) or len(raters) < 2
             if (are_raters or are_criteria) and not is_column_of_raters and len(set(parts.values())) == len(names):
-                return {name: {"criterion": pair[criterion], "worker": pair[rater]} for name, pair in parts.items()}
+                return {name: {"criterion": pair[criterion], role: pair[rater]} for name, pair in parts.items()}
     return {}
 
 

@@ -18,10 +18,11 @@ from analysis.data.scores import Scores
 from analysis.data.tools import Wanted
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
-from campaigns.design.composition import KINDS, Kind
+from campaigns.design.composition import ANALYSED_KINDS, KINDS, Kind
 from evalsite.lib.tables import CellProblems, Problem, Table, TableError, TextColumn
 from evalsite.lib.tables.errors import shorten
 from evalsite.lib.tables.table import numbers_of, refuse_empty
+from evalsite.lib.words import listed
 
 # Every system is compared with every other one.
 MAX_SYSTEMS = 500
@@ -218,8 +219,8 @@ def _responses(
 
 
 def _left_out(kinds: Collection[Kind], n: int) -> list[ResponsesWarning]:
-    others = [name for name, kind in KINDS.items() if kind not in kinds]
-    message = f"Rows of {' and '.join(others)} items, which are left out: {n:,}."
+    others = [name for name, kind in ANALYSED_KINDS.items() if kind not in kinds]
+    message = f"Rows of {listed(others)} items, which are left out: {n:,}."
     return [ResponsesWarning("quality_control", n, message)] if n else []
 
 

@@ -27,7 +27,8 @@ def read_nested(path: Path, can_read: CanRead, name: str | None = None, max_byte
 
     `can_read`: whether the response method reads a cell as it is; lists of other things are nobody's answers.
 
-    An object with one list of objects gives a row for each of these; one whose lists have the same number of values,
+    An object whose values are objects with the same keys 0, 1, 2 … is a table by its columns, as pandas writes it. An
+    object with one list of objects gives a row for each of these; one whose lists have the same number of values,
     at the top or together in an object, gives a row for each place; an object of objects, a row for each of its keys.
     Objects without answers have no row. All columns are text.
     """
@@ -38,12 +39,14 @@ def read_nested(path: Path, can_read: CanRead, name: str | None = None, max_byte
         beginning = [record for _, record in islice(read_objects(source), _LOOKED_AT)]
     except TableError:
         return None  # the reader of tables raises it
-    if not (key := next(filter(None, (_key(record, can_read) for record in beginning)), "")):
+    is_by_columns = len(beginning) == 1 and bool(_by_columns(beginning[0]))
+    key = next(filter(None, (_key(record, can_read) for record in beginning)), "")
+    if not key and not is_by_columns:
         return None
     builders: dict[str, TextBuilder] = {}
     numbers, n = array("q"), 0
     for number, record in read_objects(source):
-        for row in _rows(record, key):
+        for row in map(_flat, _by_columns(record)) if is_by_columns else _rows(record, key):
             for column in row:
                 if column not in builders:
                     builders[column] = TextBuilder()
@@ -86,6 +89,17 @@ def _rows(record: Object, key: str) -> Iterator[Cells]:
         worker = {} if any(plain_name(name) in _WORKERS for name in answers) else {PLACE: rater}
         taken = {name if name not in own else f"{key}.{name}": each for name, each in answers.items()}
         yield _flat({**own, **worker, **taken})
+
+
+def _by_columns(record: Object) -> list[Object]:
+    """Return the rows of a table that is an object of columns, each an object by the number of its row; else none."""
+    columns = {name: each for name, each in record.items() if isinstance(each, dict)}
+    keys = [list(each) for each in columns.values()]
+    if len(columns) < 2 or len(columns) < len(record) or not keys[0] or any(each != keys[0] for each in keys):
+        return []
+    if keys[0] != [str(k) for k in range(len(keys[0]))]:
+        return []
+    return [{name: each[key] for name, each in columns.items()} for key in keys[0]]
 
 
 def _by_rater(held: object) -> Iterator[tuple[str, Object]]:

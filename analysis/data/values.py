@@ -67,6 +67,7 @@ _LONGEST = 200
 # “4 - Agree”, “4 (good)”, “4: good”, “4. good”, “4=good”, and the words first: “good (4)”.
 _NUMBERED = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*(?:[-–—:.)=|/]|(?=\())\s*\(?\s*[^\W\d].*", re.DOTALL)
 _NUMBER_LAST = re.compile(r"[^\W\d].*?\s*(?:[-–—:=|]\s*|\()\s*([+-]?\d+(?:[.,]\d+)?)\)?", re.DOTALL)
+_OF_MOST = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*((?:/|out of|of|von|sur|de)\s*\d+|%)", re.IGNORECASE)
 
 MOST_LEVELS = 11
 """More different scores than these are on a long scale."""
@@ -121,7 +122,7 @@ def read_values(
     if all(map(can_read, left)) or any(len(each) > _LONGEST for each in left):
         return Values(empty | {each: each for each in left})
     ways = [_with_comma] if decimal != "." else []
-    for way in (*ways, _numbered, lambda cells: _in_words(cells, words)):
+    for way in (*ways, _numbered, _of_most, lambda cells: _in_words(cells, words)):
         if found := way(left):
             return Values(empty | found.number_of, found.said)
     return Values(empty | {each: each for each in left})
@@ -143,6 +144,15 @@ def _numbered(cells: Sequence[str]) -> Values | None:
             return None
         found[cell] = match.group(1).replace(",", ".") if match else cell
     return Values(found, "Of answers with a number and words, the number was read.")
+
+
+def _of_most(cells: Sequence[str]) -> Values | None:
+    """Numbers of a greatest one, such as `4/5` or `4 out of 5`, the same in all cells; or per cent."""
+    found = {cell: _OF_MOST.fullmatch(cell) for cell in cells}
+    if not all(found.values()) or len({"".join(match.group(2).split()) for match in found.values() if match}) > 1:
+        return None
+    numbers = {cell: match.group(1).replace(",", ".") for cell, match in found.items() if match}
+    return Values(numbers, "Of answers such as 4/5 or 95 %, the first number was read.")
 
 
 def _in_words(cells: Sequence[str], given: Sequence[str]) -> Values | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 from analysis.data.choices import GUESSED, Choices
+from analysis.data.finding import Names, find_columns
 from analysis.findings import find_by_pairs, printed_pairs
 from analysis.sections import Section, Table
 from campaigns.contracts.method import FIRST_PAGE, CampaignMethod
@@ -74,6 +75,7 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
     `has_criteria`: its settings need criteria.
     `is_study`: its reports are studies of direct assessment, which pages show in their own way (`analysis.results`).
     `file_columns`: columns by which its files are recognised; none where other methods' files may have the same.
+    `names`: what files may call these; nothing else by default.
     """
 
     takes: ClassVar[frozenset[str]] = frozenset()
@@ -81,6 +83,7 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
     has_criteria: ClassVar[bool] = False
     is_study: ClassVar[bool] = False
     file_columns: ClassVar[tuple[str, ...]] = ()
+    names: ClassVar[Names] = {}
 
     @abstractmethod
     def read(self, file: ResponsesFile, settings: "AnalysisSettings") -> Data:
@@ -124,8 +127,8 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
 
     def fits(self, columns: Sequence[str]) -> bool:
         """Tell whether a file with these columns is clearly one of this method: if it has all of `file_columns`."""
-        there = {name.strip().casefold() for name in columns}
-        return bool(self.file_columns) and there.issuperset(self.file_columns)
+        names = self.names or dict.fromkeys(self.file_columns, ())
+        return bool(self.file_columns) and find_columns(columns, names).keys() >= set(self.file_columns)
 
     def headline(self, report: Report) -> str:
         """Return what a person reads first on the command line; by default nothing."""

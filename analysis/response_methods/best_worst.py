@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.data.rankings import BEST, WORST, RankingData, load_best_worst
+from analysis.data.rankings import BEST, NAMES, WORST, RankingData, load_best_worst
 from analysis.response_methods import ResponsesFile
 from analysis.response_methods.ranking import Ranking
 from analysis.settings import AnalysisSettings
@@ -20,6 +20,7 @@ class BestWorst(Ranking):
     summary = "How often a system was the best, and the worst."
     table = "choices"
     file_columns = ("worker", "source", "best", "worst")
+    names = NAMES
     what = "how often a system is the best, less how often it is the worst, of the times that it was shown"
     noun = "choice"
     keeps_ties = False

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analysis.data.coding import combined
-from analysis.data.votes import VoteData, load_votes
+from analysis.data.votes import NAMES, VoteData, load_votes
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.preference_sections import sections_of_votes
 from analysis.response_methods.strengths import Strengths, Votes, estimate_strengths
@@ -53,6 +53,7 @@ class Preference(ResponseMethod[VoteData]):
     summary = "Strengths of systems by their votes (Bradley–Terry)."
     table = "votes"
     file_columns = ("system_a", "system_b", "winner")
+    names = NAMES
     options = ("both_bad",)
     takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
 

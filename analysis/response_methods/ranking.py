@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analysis.data.coding import combined
-from analysis.data.rankings import RankingData, load_rankings
+from analysis.data.finding import Names
+from analysis.data.rankings import NAMES, RankingData, load_rankings
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import in_words, with_several
 from analysis.response_methods.strengths import Votes, estimate_strengths
@@ -55,6 +56,7 @@ class Ranking(ResponseMethod[RankingData]):
     summary = "Strengths of systems by the pairs that rankings imply."
     table = "rankings"
     file_columns = ("worker", "source", "system", "rank")
+    names: ClassVar[Names] = NAMES | {"rank": ()}  # a position is not always a rank
     what: ClassVar[str] = "share of the other systems of a ranking that a system beats, a tie counted half"
     noun: ClassVar[str] = "ranking"
     keeps_ties: ClassVar[bool] = True

@@ -1,6 +1,6 @@
 """Error spans: MQM, the mean penalty of a segment (Freitag et al. 2021)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from analysis.data.coding import combined, first_rows
-from analysis.data.finding import find_columns
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import choose_groups, few_raters, in_words
 from analysis.response_methods.system_scores import (
@@ -57,10 +56,7 @@ class Spans(ResponseMethod[SpanData]):
     table = "spans"
     file_columns = ("system", "seg_id", "rater", "category", "severity")
 
-    def fits(self, columns: Sequence[str]) -> bool:
-        """Tell whether a file with these columns is one of marked errors, whatever it calls them."""
-        return find_columns(columns, NAMES).keys() >= set(self.file_columns)
-
+    names = NAMES
     takes = frozenset({"alpha", "worker_test"})
     options = ("weights", "clusters")
     campaign_options = options

@@ -227,3 +227,13 @@ def test_uploaded_files_of_annotators_of_potato_are_one(
     assert response.status_code in (201, 302), response.text
     summary = result(RatingsFile.objects.get(), owner, load_settings("likert"))
     assert {row["system"]: round(row["score"], 4) for row in summary["systems"]} == case["means"]
+
+
+def test_battles_are_recognised_by_what_others_call_their_columns(tmp_path: Path) -> None:
+    path = tmp_path / "battles.csv"
+    path.write_text(
+        "question_id,model_a,model_b,winner,judge\n1,x,y,model_a,ann\n1,y,x,tie (bothbad),bob\n2,x,y,model_b,ann\n"
+    )
+    found, said = analysed(path)
+    assert "analysed by the protocol preference" in said
+    assert found["n_votes"] == 3

@@ -171,6 +171,10 @@ def plain(name: str) -> str:
         (["非常同意", "不同意"], ["5", "2"]),
         (["d’accord", "pas d'accord"], ["4", "2"]),
         (["muy bueno", "regular", "malo"], ["5", "3", "2"]),
+        (["4/5", "3 / 5", "NA"], ["4", "3", ""]),
+        (["4/5", "3/7"], ["4/5", "3/7"]),  # of two scales
+        (["3 out of 5", "5 out of 5"], ["3", "5"]),
+        (["95%", "7,5 %"], ["95", "7.5"]),
         (["good", "good"], ["good", "good"]),  # one word is of many scales
         (["good", "purple"], ["good", "purple"]),
     ],
@@ -216,3 +220,40 @@ def test_ids_are_one_whatever_nobody_sees(tmp_path: Path) -> None:
     data = read(path)
     assert (data.workers, data.systems, data.sources) == (["Zo\u00e9", "zo\u00e9"], ["A"], ["01", "02"])
     assert [warning.code for warning in data.warnings] == ["capitals"]
+
+
+def test_a_column_may_be_of_a_system_and_a_criterion(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text(
+        "worker,item,ours_fluency,ours_coherence,base_fluency,base_coherence\nann,1,5,4,3,2\nbob,1,4,4,2,1\n"
+    )
+    assert table(read(path)) == {
+        ("ann", "1", "ours", "fluency"): 5,
+        ("ann", "1", "ours", "coherence"): 4,
+        ("ann", "1", "base", "fluency"): 3,
+        ("ann", "1", "base", "coherence"): 2,
+        ("bob", "1", "ours", "fluency"): 4,
+        ("bob", "1", "ours", "coherence"): 4,
+        ("bob", "1", "base", "fluency"): 2,
+        ("bob", "1", "base", "coherence"): 1,
+    }
+    path.write_text("worker,item,gpt_4,gpt_5\nann,1,5,4\n")  # names of systems, whatever they look like
+    assert read(path).systems == ["gpt_4", "gpt_5"]
+
+
+def test_the_column_that_tells_answers_apart_is_of_workers_whatever_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    about = [f"{item},{system}" for item in ("1,news", "2,chat") for system in ("x", "y")]
+    rows = [f"{who},{each},4" for who in ("ann", "bob") for each in about]
+    path.write_text("\n".join(["Gutachter,item,domain,system,score", *rows]))
+    assert read(path).workers == ["ann", "bob"]
+    path.write_text("\n".join(["Gutachter,day,item,domain,system,score", *(f"{row[:3]},{row}" for row in rows)]))
+    with pytest.raises(TableError, match="no column “worker”"):  # two columns could be it
+        read(path)
+
+
+def test_a_table_of_json_may_be_written_by_its_columns(tmp_path: Path) -> None:
+    path = tmp_path / "frame.json"
+    columns = {"worker": ["ann", "bob"], "item": [1, 1], "system": ["x", "x"], "score": [4, 2]}
+    path.write_text(json.dumps({name: {str(k): cell for k, cell in enumerate(each)} for name, each in columns.items()}))
+    assert table(read(path)) == {("ann", "1", "x", ""): 4, ("bob", "1", "x", ""): 2}
