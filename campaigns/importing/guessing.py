@@ -17,7 +17,7 @@ from campaigns.importing.layout import (
 from evalsite.lib.tables import Preview
 
 _SOURCES = (
-    "source_id", "source", "id", "item_id", "item", "segment_id", "segment", "seg_id", "sentence_id", "doc_id",
+    "source_id", "source", "id", "item_id", "item", "segment_id", "segment", "seg_id", "seg", "sentence_id", "doc_id",
     "document_id", "question_id", "turn_id", "qid", "passage_id", "example_id", "example", "uid", "uuid", "key",
     "index", "row",
 )  # fmt: skip
@@ -25,11 +25,22 @@ _SOURCES = (
 _DIALOGUES = ("dialogue_id", "dialog_id", "conversation_id", "chat_id", "session_id")
 # What sources are parts of, beside a column of source ids.
 _DOCUMENTS = ("document", "doc", "document_id", "doc_id")
-_SYSTEMS = ("system", "system_id", "system_name", "sys", "model", "model_id", "model_name", "engine")
+_SYSTEMS = (
+    "system",
+    "system_id",
+    "system_name",
+    "sys",
+    "model",
+    "model_id",
+    "model_name",
+    "engine",
+    "generator",
+    "llm",
+)
 _OUTPUTS = (
     "output", "system_output", "model_output", "text", "prediction", "hypothesis", "hyp", "response", "generated",
     "generated_text", "candidate", "completion", "translation", "summary", "answer", "question", "target",
-    "reply", "dialogue", "dialog", "conversation", "transcript", "chat", "turns", "messages",
+    "reply", "dialogue", "dialog", "conversation", "transcript", "chat", "turns", "messages", "mt", "mt_output", "tgt",
 )  # fmt: skip
 # What other collections call the texts that screens show, by the names of the fields.
 _FIELDS = {
@@ -42,6 +53,11 @@ _FIELDS = {
     "document": ("article", "doc", "source_text", "text", "body"),
     "dialogue": ("context", "history", "dialogue_history", "dialog", "conversation", "messages", "turns"),
 }
+# What outputs were made from, whatever a screen calls it.
+_TEXTS = (
+    "prompt", "instruction", "input", "query", "question", "passage", "paragraph", "article", "document", "context",
+    "source_text", "src", "body", "original",
+)  # fmt: skip
 # Columns beside the outputs of a wide file that tell something of the source.
 _NOTES = {
     "dataset", "split", "corpus", "domain", "topic", "title", "url", "link", "language", "lang", "date", "time",
@@ -76,6 +92,11 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
     for each in screen.fields:
         if FIELD + each.name not in roles.values():
             _take(free, roles, FIELD + each.name, (each.label, *_FIELDS.get(each.name, ())))
+    unknown = [each for each in screen.fields if FIELD + each.name not in roles.values()]
+    missing = [each for each in unknown if each.is_required] or unknown[: len(unknown) == len(screen.fields)]
+    if len(missing) == 1:
+        _take([column for column in free if _is_prose(preview, column)], roles, FIELD + missing[0].name, _TEXTS)
+        free = [column for column in free if column not in roles]
     texts = [column for column in free if _is_text(preview, column, screen.fields)]
     if is_long and OUTPUT not in roles.values() and len(texts) == 1:
         roles[texts[0]] = OUTPUT
@@ -85,7 +106,7 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
     left = [each for each in columns if each not in roles and _plain(each) not in _NOTES and _is_prose(preview, each)]
     # A text may be called as what groups sources.
     left = left or [column for column in columns if roles.get(column) == DOCUMENT and _is_prose(preview, column)]
-    if is_long and len(missing) == len(left) == 1:
+    if len(missing) == len(left) == 1:
         roles[left[0]] = FIELD + missing[0].name
     return FileLayout(preview.format, columns, {column: roles[column] for column in columns if column in roles})
 

@@ -142,3 +142,23 @@ def test_a_document_is_known_beside_the_ids_of_sources(protocol: str, columns: s
 def test_long_texts_are_no_names_of_documents() -> None:
     row = ["1", "a long text " * 20, "A", "an output"]
     assert "document" not in guess("custom", "id document system output", row, row).values()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "columns", "field"),
+    [
+        ("da-translation", "instruction input output generator", "instruction"),
+        ("da-summary", "prompt responses.gpt responses.claude", "prompt"),
+        ("da-translation", "id article summary_bart summary_t5", "article"),
+        ("preference", "instruction output generator", "instruction"),
+        ("esa", "lp doc seg src sys mt", "src"),
+    ],
+)
+def test_what_outputs_were_made_from_is_known_by_the_words_of_other_tasks(
+    protocol: str, columns: str, field: str
+) -> None:
+    layout = FileLayout("csv", tuple(columns.split()), guess(protocol, columns))
+    assert field in layout.fields(screen_of(protocol)).values()
+    assert field not in layout.systems
+    assert layout.output or len(layout.systems) == 2
+    assert missing_fields(layout, screen_of(protocol)) in ([], [*screen_of(protocol).fields[1:]])
