@@ -22,6 +22,7 @@ __all__ = ["Made", "Wanted", "find_made", "read_made", "rows_of_criteria", "seve
 
 class _Tool(Protocol):
     TOOL: str
+    READS_SEVERAL: bool
 
     def is_file(self, beginning: Beginning) -> bool: ...
 
@@ -67,7 +68,7 @@ def find_made(
     ----------
     columns : columns of the file that somebody named, by what they are; `score` is the criterion that is wanted.
     items : file of the items that were annotated, where the tool does not write what they are about.
-    more : further files of the same kind, where the tool writes one for each annotator.
+    more : further files of the same kind, where the tool writes one for each annotator or part of a campaign.
 
     What is wrong with the file is raised when its tables are asked for. Raises TableError for a file that cannot be
     read at all, DomainError `bad_columns` for a column that is not there, `unused_option` for items without a use.
@@ -76,14 +77,15 @@ def find_made(
     tool = next((tool for tool in _TOOLS if beginning and tool.is_file(beginning)), None)
     if items is not None and tool is not potato:
         raise DomainError("unused_option", f"--items says nothing about {name or Path(path).name}. Leave it out.")
-    if more and tool not in (potato, None):
+    if more and tool and not tool.READS_SEVERAL:
         raise several_files()
     return replace(tool.read(beginning), answer=beginning.columns.get(ANSWER, "")) if tool and beginning else None
 
 
 def several_files() -> DomainError:
     """Return the error of several files that are not read together."""
-    message = "Several files are read together where they hold scores, or are Potato’s of several annotators. Give one."
+    several = ", ".join(tool.TOOL for tool in _TOOLS if tool.READS_SEVERAL)
+    message = f"Several files are read together where they hold scores, or are all of one of {several}. Give one."
     return DomainError("several_files", message)
 
 

@@ -26,6 +26,7 @@ from evalsite.lib.tables.formats import open_source
 from evalsite.lib.tables.table import check_text
 
 TOOL = "Appraise"
+READS_SEVERAL = False
 _KINDS = {"TGT": "ordinary", "BAD": "degraded", "CHK": "repeat", "REF": "reference"}
 _LOGIN, _TYPES, _FEWEST = 0, (3, 4), 7
 _TRUTH = {"true": True, "false": False}

@@ -11,12 +11,13 @@ from evalsite.lib.tables.table import check_text
 
 
 class Mark(NamedTuple):
-    """A mark in a text: its labels, and the characters from `start` to before `end`."""
+    """A mark in a text: its labels, and the characters from `start` to before `end`; or of the output as a whole."""
 
     start: int
     end: int
     labels: Sequence[str]
     severity: str = ""
+    is_of_whole: bool = False
 
 
 @dataclass
@@ -72,7 +73,8 @@ class Items:
             self.made.refuse(number, self.found.get("source"), "marked_again", message)
         self._seen.add(key)
         for mark in marks:
-            if not 0 <= mark.start < mark.end or (text and mark.end > len(text)):
+            is_inside = 0 <= mark.start < mark.end and not (text and mark.end > len(text))
+            if not (is_inside or mark.is_of_whole):
                 message = (
                     f"the mark from {mark.start} to {mark.end} is not in the text, which has {len(text)} characters."
                 )
@@ -80,6 +82,8 @@ class Items:
                 continue
             severity, category = severity_and_category(mark.labels, mark.severity)
             place = {"side": "target", "start": str(mark.start), "end": str(mark.end)}
+            if mark.is_of_whole:
+                place = dict.fromkeys(place, "")
             added = cells | place | {"severity": severity, "category": category}
             self.made.add(Wanted.SPANS, number, added, self.found)
         if not marks:

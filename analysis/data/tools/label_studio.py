@@ -12,11 +12,12 @@ from typing import Any
 from analysis.data.tools.about import ANSWER
 from analysis.data.tools.items import Items, Mark
 from analysis.data.tools.made import Beginning, Made, cells_of
-from analysis.data.tools.records import Record, as_dict, as_list, as_text, read_records, utf16_offset
+from analysis.data.tools.records import Record, as_dict, as_list, as_text, browser_offset, read_records
 from evalsite.lib.tables import preview, read_columns
 from evalsite.lib.tables.errors import listing, shorten
 
 TOOL = "Label Studio"
+READS_SEVERAL = False
 _FLAT = {"annotation_id", "annotator", "lead_time"}
 _NO_DATA = _FLAT | {"id", "created_at", "updated_at", "predictions", "agreement", "inner_id", "total_annotations"}
 _ANSWERS = ("choices", "rating", "number", "selected")
@@ -139,15 +140,8 @@ def _answer(value: Record) -> str:
 
 def _mark(value: Record, text: str, severity: str = "") -> Mark:
     offsets = value.get("globalOffsets") or value
-    start, end = (_offset(as_dict(offsets).get(name), text) for name in ("start", "end"))
+    start, end = (browser_offset(text, as_dict(offsets).get(name)) for name in ("start", "end"))
     return Mark(start, end, _labels(value), severity)
-
-
-def _offset(value: object, text: str) -> int:
-    """Return characters before an offset; −1 for one that is no number."""
-    if type(value) is str and value.isdecimal() and len(value) < 10:
-        value = int(value)
-    return utf16_offset(text, value) if type(value) is int and 0 <= value < 2**31 else -1
 
 
 def _read_flat(beginning: Beginning, made: Made) -> None:

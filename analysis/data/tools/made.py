@@ -1,7 +1,7 @@
 """Tables made of the files of other tools: columns with the names used here, rows and cells named as in the file."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -160,6 +160,12 @@ class Beginning:
     def header(self) -> Sequence[str]:
         """The first row."""
         return [cell.strip() for cell in self.rows[0]] if self.rows else []
+
+    def files(self) -> Iterator["Beginning"]:
+        """Yield this file and the further ones, of which only path and name are known."""
+        yield self
+        for path in self.more:
+            yield replace(self, path=path, file=path.name, more=())
 
 
 def cells_of(table: Table, names: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:

@@ -19,6 +19,7 @@ from evalsite.lib.tables.errors import listing
 from evalsite.lib.tables.table import check_text
 
 TOOL = "Mechanical Turk"
+READS_SEVERAL = False
 _OWN = ("HITId", "AssignmentId", "WorkerId")
 _STATUS = "AssignmentStatus"
 _ANSWER, _INPUT, _JSON = "Answer.", "Input.", "Answer.taskAnswers"

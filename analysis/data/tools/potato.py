@@ -10,16 +10,16 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from analysis.data.tools.items import Items, Mark
 from analysis.data.tools.made import Beginning, Made, cells_of
-from analysis.data.tools.records import Record, as_dict, as_list, as_text, read_records, utf16_offset
+from analysis.data.tools.records import Record, as_dict, as_list, as_text, browser_offset, read_records
 from evalsite.lib.tables import preview, read_columns
 from evalsite.lib.tables.errors import shorten
 
 TOOL = "Potato"
+READS_SEVERAL = True
 _USERS = ("user", "user_id", "annotator")
 _IDS = ("instance_id", "id")
 _OWN = {*_USERS, *_IDS, "label_annotations", "span_annotations", "behavioral_data", "displayed_text"}
@@ -41,8 +41,7 @@ def is_file(beginning: Beginning) -> bool:
 def read(beginning: Beginning) -> Made:
     """Return the answers and marks of a file, and of further ones of other annotators."""
     made = Made(beginning.file, TOOL)
-    more = (replace(beginning, path=path, file=path.name) for path in beginning.more)
-    rows = [row for each in (beginning, *more) for row in _rows(each, made)]
+    rows = [row for each in beginning.files() for row in _rows(each, made)]
     extra = _items(beginning)
     columns = dict.fromkeys(name for _, row in rows for name in as_dict(row.get("data")))
     columns |= dict.fromkeys(name for each in extra.values() for name in each)
@@ -185,8 +184,7 @@ def _spans(row: Record) -> Sequence[Record]:
 
 
 def _mark(span: Record, text: str) -> Mark:
-    places = [span.get(name) for name in ("start", "end")]
-    start, end = (utf16_offset(text, v) if type(v) is int and 0 <= v < 2**31 else -1 for v in places)
+    start, end = (browser_offset(text, span.get(name)) for name in ("start", "end"))
     names = (as_text(span.get(key)) for key in ("annotation", "label", "name"))
     schema = as_text(span.get("schema"))
     label = next(filter(None, names), schema)

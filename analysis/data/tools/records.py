@@ -93,3 +93,10 @@ def utf16_offset(text: str, offset: int) -> int:
         return offset
     units = text.encode("utf-16-le", "surrogatepass")
     return len(units[: 2 * offset].decode("utf-16-le", "replace")) + max(0, offset - len(units) // 2)
+
+
+def browser_offset(text: str, value: object) -> int:
+    """Return the characters before an offset of a browser, a number or its digits; −1 for anything else."""
+    if type(value) is str and value.isdecimal() and len(value) < 10:
+        value = int(value)
+    return utf16_offset(text, value) if type(value) is int and 0 <= value < 2**31 else -1
