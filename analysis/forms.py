@@ -76,7 +76,7 @@ class UploadForm(forms.Form):
     more = SizedFilesField(
         label="Further files",
         required=False,
-        help_text="Read together with the first: more answers, or what Potato 2 writes for each annotator.",
+        help_text="Read together with the first: more answers, or what tools such as doccano write for each annotator.",
         advice="Analyse them on the command line.",
     )
     shape = forms.ChoiceField(

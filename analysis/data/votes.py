@@ -93,7 +93,7 @@ def load_votes(path: Path, choices: Choices = GUESSED) -> VoteData:
     `source` says which votes are of the same outputs; `assignment`, `criterion`, `kind` and `degraded` are those of a
     campaign's own file. The winner is the name of one of the two, `a`, `b`, `left`, `right`, `tie` or `both bad`; a
     name wins over these words.
-    Files of Label Studio and Potato are read as they are.
+    Files of Label Studio, Potato, doccano and Argilla are read as they are.
 
     Raises TableError with up to 50 problems: a column that is missing, an empty cell, a system compared with itself, a
     winner that was not shown.

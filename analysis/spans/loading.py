@@ -76,8 +76,8 @@ def load_spans(
 
     The error stands between `<v>` and `</v>`, in `target` or in `source`; or columns say where it is: `side`, which of
     the two, "" for neither, and the characters from `start` to before `end`. An output without an error has one row
-    with the severity `No-error`. An error without a mark is of the output as a whole. Files of Appraise, Label Studio
-    and Potato are read as they are. An error that is marked twice counts twice, as everywhere in this field.
+    with the severity `No-error`. An error without a mark is of the output as a whole. Files of the tools in
+    `analysis.data.tools` are read as they are. An error that is marked twice counts twice, as everywhere in this field.
 
     Raises TableError with up to 50 problems: a column that is missing, an empty label, a mark that cannot be read, an
     error whose severity and category have no weight, unless `weights` is None.

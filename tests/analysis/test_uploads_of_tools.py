@@ -58,6 +58,12 @@ CASES = {
     "Label Studio, CSV": ("label_studio.csv", Wanted.SCORES, {"method": "ordinal"}, {"score": "quality"}),
     "Mechanical Turk": ("mturk.csv", Wanted.SCORES, {"criteria": ["adequacy"], "scale": [0, 100]}, {}),
     "Potato, errors": ("potato.jsonl", Wanted.SPANS, {"method": "spans"}, {}),
+    "factgenie, errors": ("factgenie.jsonl", Wanted.SPANS, {"method": "spans"}, {}),
+    "doccano, errors": ("doccano.jsonl", Wanted.SPANS, {"method": "spans"}, {}),
+    "Argilla, the question that is named": (
+        *("argilla.json", Wanted.SCORES, {"method": "ordinal"}, {"score": "quality"}),
+    ),
+    "Pearmut, ESA": ("pearmut.jsonl", Wanted.SCORES, {"method": "esa"}, {}),
 }
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from analysis.data.tools import appraise_scores, label_studio, mturk, potato
+from analysis.data.tools import appraise_scores, argilla, doccano, factgenie, label_studio, mturk, pearmut, potato
 from analysis.data.tools.about import ANSWER
 from analysis.data.tools.made import Beginning, Made, Wanted, rows_of_criteria
 from evalsite.lib.errors import DomainError
@@ -29,7 +29,7 @@ class _Tool(Protocol):
     def read(self, beginning: Beginning) -> Made: ...
 
 
-_TOOLS: tuple[_Tool, ...] = (appraise_scores, label_studio, potato, mturk)
+_TOOLS: tuple[_Tool, ...] = (appraise_scores, label_studio, potato, mturk, argilla, factgenie, pearmut, doccano)
 _LONGEST_BEGINNING, _LONGEST_OBJECT = 1 << 22, 1 << 26
 
 
