@@ -66,7 +66,8 @@ class Items:
         cells |= {"seg_id": about["source"], "rater": worker}
         cells |= {"doc": about["document"]} if about.get("document") else {}
         key = (worker, cells["system"], cells.get("doc", ""), cells["seg_id"])
-        if not self._is_text(number, None, [*cells.values(), *(label for mark in marks for label in mark.labels)]):
+        labels = [label for mark in marks for label in (mark.severity, *mark.labels)]
+        if not self._is_text(number, None, [*cells.values(), *labels]):
             return
         if key in self._seen:
             message = "the same worker marks the same system and source in an earlier task. Delete one of the two."

@@ -113,6 +113,7 @@ def change(record: dict, key: str, value: object) -> None:
         ("pearmut.jsonl", 2, "annotation", [], "annotation", "one length"),
         ("pearmut.jsonl", 2, "item", [{"tgt": {}}], "item_id", "Add the item_id"),
         ("pearmut.jsonl", 2, "annotation.0.beta.error_spans.0.start_i", 9, "tgt", "not in the text"),
+        ("pearmut.jsonl", 2, "annotation.0.beta.error_spans.0.severity", "\ud800", None, "not UTF-8"),
     ],
 )
 def test_what_is_wrong_is_named_as_in_the_file(name, row, key, value, column, said, tmp_path):
