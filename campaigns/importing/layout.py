@@ -1,7 +1,7 @@
 """What a file of sources and outputs looks like: its format, its columns and what each is used for."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -98,6 +98,16 @@ class FileLayout:
         old = {role.removeprefix(FIELD): column for column, role in self.roles.items() if role.startswith(FIELD)}
         new = {each.name: column for column, each in self.new_fields(screen).items()}
         return old | new
+
+    def items(self, screen: Screen, rows: Sequence[Mapping[str, str]]) -> list[list[tuple[str, str]]]:
+        """Return what a worker reads of rows, {column: cell}: heading and text, in the order of the screen.
+
+        Of a wide file, the output of its first system.
+        """
+        column_of = self.fields(screen)
+        shown = [(each.label, column_of.get(each.name, "")) for each in self.extended(screen).fields if each.is_shown]
+        shown.append((screen.output_label, self.output or next(iter(self.systems), "")))
+        return [[(label, row[own]) for label, own in shown if row.get(own)] for row in rows]
 
     def to_json(self) -> dict[str, Any]:
         """Return the layout as the JSON object that `from_json` reads."""

@@ -136,6 +136,8 @@ def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[
     try:
         sample = preview(Path(found.file.path), found.name, _PREVIEW_ROWS, encoding=layout.encoding)
         context["rows"] = list(form.rows(sample.rows, sample.columns))
+        cells = [dict(zip(sample.columns, row, strict=False)) for row in sample.rows]
+        context["items"] = list(filter(None, layout.items(Screen.from_json(campaign.screen), cells)))
     except TableError as error:
         context |= {"problems": error.faults, "is_lost": True}
     return context

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from analysis.data.tools import Wanted
 from analysis.models import RatingsFile
-from analysis.response_methods import method_of
+from analysis.response_methods import ResponsesFile, get_method, method_of
 from analysis.services.ratings_files import upload_ratings
 from analysis.services.runs import start_run
 from analysis.settings import load_settings
@@ -88,6 +88,17 @@ def test_an_upload_gives_the_results_of_the_command(
     assert method_of(run.report).printed(run.report) == expected
     again = finish(start_run(ratings_file=file, user=owner, settings=load_settings(settings)))
     assert again.pk != run.pk and again.report == run.report
+
+
+@on_sqlite
+def test_errors_beside_scores_are_counted_as_the_command_counts_them(owner: User) -> None:
+    file = kept(owner, "appraise_esa_scores.csv", "")[Wanted.SCORES]
+    settings = load_settings("esa")
+    run = finish(start_run(ratings_file=file, user=owner, settings=settings))
+    method = get_method("esa")
+    of_command = method.analyse(method.read(ResponsesFile(EXAMPLES / "appraise_esa_scores.csv"), settings), settings)
+    assert run.report["errors"] == of_command["errors"]
+    assert all(sum(row["counts"].values()) > 0 for row in of_command["errors"])
 
 
 @on_both

@@ -1,7 +1,7 @@
 """Files of other tools as tables of evalsite's own: one for each kind of response, which is read as any other file."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TextIO
 
@@ -11,7 +11,8 @@ from evalsite.lib.tables.writing import write_csv
 
 ERRORS = "errors"
 """What the column of errors is called that are marked beside scores."""
-_SAME_OUTPUT = {"worker": "rater", "system": "system", "document": "doc", "source": "seg_id"}
+_OF_SCORES, _OF_ERRORS = ("worker", "system", "document", "source"), ("rater", "system", "doc", "seg_id")
+_NO_DOCUMENT, _ORDINARY = "-", ("", "ordinary")
 _OF_ERROR = ("side", "start", "end", "severity", "category")
 
 
@@ -38,16 +39,23 @@ def write_table(stream: TextIO, tables: Mapping[Wanted, Table], wanted: Wanted) 
         return
     marked: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for row in _rows(tables[Wanted.SPANS]):
-        errors = marked.setdefault(tuple(row.get(name, "") for name in _SAME_OUTPUT.values()), [])
+        errors = marked.setdefault(_output(row, _OF_ERRORS), [])
         if row["severity"] != "No-error":
             errors.append({name: row.get(name, "") for name in _OF_ERROR})
 
     def rows() -> Iterator[list[str]]:
         for row in _rows(table):
-            errors = marked.get(tuple(row.get(name, "") for name in _SAME_OUTPUT))
+            errors = marked.get(_output(row, _OF_SCORES)) if row.get("kind", "") in _ORDINARY else None
             yield [*row.values(), "" if errors is None else json.dumps(errors, ensure_ascii=False)]
 
     write_csv(stream, [*table.columns, ERRORS], rows())
+
+
+def _output(row: Mapping[str, str], names: Sequence[str]) -> tuple[str, str, str, str]:
+    """Return worker, system, document and segment of a row: a source may be called `document:segment`."""
+    worker, system, document, segment = (row.get(name, "") for name in names)
+    document = "" if document == _NO_DOCUMENT else document
+    return worker, system, document, segment.removeprefix(f"{document}:")
 
 
 def _rows(table: Table) -> Iterator[dict[str, str]]:

@@ -61,6 +61,22 @@ def test_sources_are_shown_with_fields_outputs_and_highlights(owner_client: Clie
     assert "Which colour has the sky?" in page
 
 
+def test_the_first_items_are_shown_before_they_are_imported(owner_client: Client, owner) -> None:
+    campaign = make_campaign(owner, "da-translation")
+    rows = ["id,source,system,output,remark", "1,Guten Tag.,a,Good day.,fine", "1,Guten Tag.,b,Hello <b>there</b>.,"]
+    found = upload(owner_client, campaign, "\n".join([*rows, "2,Ja.,a,Yes.,"]))
+    page = owner_client.get(url("columns", campaign, found.pk))
+    labels = [label for label, _ in page.context["items"][0]]
+    assert [[text for _, text in item] for item in page.context["items"]] == [
+        ["Guten Tag.", "Good day."],
+        ["Guten Tag.", "Hello <b>there</b>."],
+        ["Ja.", "Yes."],
+    ]
+    assert labels == ["Source text", "Translation"]
+    assert "Hello &lt;b&gt;there&lt;/b&gt;." in page.text
+    assert page.text.index("Hello") < page.text.index(">Import</button>")
+
+
 def test_a_page_of_data_needs_as_many_queries_at_any_size(owner_client, qg, django_assert_max_num_queries) -> None:
     add_outputs(qg, n_sources=3, systems=["a"])
     with django_assert_max_num_queries(13) as few:
