@@ -26,6 +26,7 @@ from campaigns.design.composition import ANALYSED_KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.forms.partial import PartialForm
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables import Opening
 from evalsite.lib.tables.formats import READABLE, SUFFIXES
 from evalsite.web import SizedFileField, SizedFilesField
 
@@ -47,6 +48,13 @@ _MEANINGS = {
     "pool": "The pool that the worker belongs to, such as crowd or experts: pools are compared.",
     "turn": "The reply in a chat that was rated; empty where the whole chat was.",
 }
+
+
+_DELIMITERS = ((",", "A comma"), (";", "A semicolon"), ("\t", "A tab"), ("|", "A bar"))
+
+
+def _between_commas(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 class UploadForm(forms.Form):
@@ -88,6 +96,25 @@ class UploadForm(forms.Form):
         widget=forms.Textarea({"rows": 2}),
         help_text="One a line, the lowest first, if they are of a scale that is not known here.",
     )
+    missing = forms.CharField(
+        label="Words that say that an answer is missing",
+        required=False,
+        help_text="Beside NA, N/A, nan, null, None and -, with commas between them.",
+    )
+    decimal = forms.ChoiceField(
+        label="Decimal mark", required=False, choices=[("", "What it looks like"), (".", "A point"), (",", "A comma")]
+    )
+    delimiter = forms.ChoiceField(
+        label="What is between cells of a text file", required=False, choices=[("", "What it looks like"), *_DELIMITERS]
+    )
+    sheet = forms.CharField(
+        label="Sheet of a workbook", required=False, help_text="Its name. Empty: the first one with rows."
+    )
+    by = forms.CharField(
+        label="Columns that say the task of a row",
+        required=False,
+        help_text="Such as the language pair, with commas between them.",
+    )
     twice = forms.ChoiceField(
         label="Answers that stand twice",
         required=False,
@@ -107,7 +134,16 @@ class UploadForm(forms.Form):
         """Return the fields of an upload."""
         data = super().clean() or {}
         data["splits_tasks"] = not data.pop("pool", False)
-        return data
+        opening = Opening(**{name: data.pop(name, "") for name in ("delimiter", "sheet")})
+        return data if opening.says_nothing else data | {"encoding": opening}
+
+    def clean_missing(self) -> tuple[str, ...]:
+        """Return further words for missing answers."""
+        return _between_commas(self.cleaned_data["missing"])
+
+    def clean_by(self) -> tuple[str, ...]:
+        """Return the columns that say the task."""
+        return _between_commas(self.cleaned_data["by"])
 
     def clean_columns(self) -> dict[str, str]:
         """Return the columns that were named, by what they are."""

@@ -3,6 +3,7 @@
 import hashlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TextIO
@@ -13,7 +14,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from analysis.data.choices import Choices
-from analysis.data.layout import Shape
+from analysis.data.layout import SHAPES, Shape
 from analysis.data.loading import SCORE_NAMES
 from analysis.data.reading import LongTable, read_long
 from analysis.data.scores import DataFile, Scores, layout_of, look_at
@@ -30,13 +31,25 @@ from campaigns.protocols import list_protocols
 from campaigns.responses import get_response_kind
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import WINDOWS_1252, Preview, Table, TableError, lines_if_windows, preview
+from evalsite.lib.tables import (
+    WINDOWS_1252,
+    Opening,
+    Preview,
+    Table,
+    TableError,
+    TableWarning,
+    if_windows,
+    lines_if_windows,
+    preview,
+)
 from evalsite.lib.tables.archives import unpack
 from evalsite.lib.tables.errors import shorten
 
 _CHUNK = 1 << 20
 _LONGEST_TITLE = 200
 _LONGEST_NAME = 80
+_WINDOWS = TableWarning("windows", "The file is not UTF-8 and was read as Windows-1252, which Excel on Windows writes.")
+_PLAIN_SHAPES = {SHAPES[shape] for shape in (Shape.LONG, Shape.CRITERIA)}
 _LARGE = 20_000_000
 """Bytes of a file that is not read whole while somebody waits, if it may be kept as it is."""
 _NAMES = {**NAMES, "source": SCORE_NAMES["source"], "document": SCORE_NAMES["document"]}
@@ -70,9 +83,16 @@ def upload_ratings(
         if made := find_made(path, name=name, columns=choices.columns, items=beside, more=others):
             return _keep_all(_of_tool(convert(made), about | {"tool": made.tool}), owner, title)
         is_windows = bool(lines_if_windows(path, name))
-        tables, is_usual = ([], True) if is_windows else _read_scores(path, choices)
+        if is_windows and choices.encoding is None:
+            choices = replace(choices, encoding=WINDOWS_1252)
+        tables, is_usual = _read_scores(path, choices)
+        if is_windows and not isinstance(choices.encoding, Opening):  # else a person is asked about its encoding first
+            is_usual |= all(each.reading.shape in _PLAIN_SHAPES for each in tables)
         if not is_usual:
-            return _keep_all(_of_tasks(tables, about), owner, title)
+            return _keep_all(_of_tasks(tables, about, [_WINDOWS] if is_windows else []), owner, title)
+        if isinstance(choices.encoding, Opening):
+            message = "Delimiter and sheet are chosen of files of scores. Save the sheet as a CSV file of its own."
+            raise DomainError("unused_option", message)
         if others:
             raise several_files()
         sample = preview(path, name, encoding=WINDOWS_1252 if is_windows else None)
@@ -85,7 +105,7 @@ def upload_ratings(
             columns=sample.columns,
             mapping=_guess(sample, choices),
             encoding="" if is_windows else "utf-8",
-            reading=tables[0].reading.to_json() if tables else {},
+            reading=tables[0].reading.to_json() if tables and not is_windows else {},
         )
         with path.open("rb") as content:
             return keep_file(ratings_file, content)
@@ -98,7 +118,7 @@ def _read_scores(path: Path, choices: Choices) -> tuple[list[LongTable], bool]:
     Raises TableError for answers that stand twice, and for anything wrong with a file that cannot be kept as it is.
     """
     scores = Scores(is_number, [text for each in _rated() for text in (each.name, each.statement)])
-    look = look_at(DataFile(path), _NAMES, choices, scores)
+    look = look_at(DataFile(path), _NAMES, choices, scores, if_windows(path, choices.encoding))
     beginning, layout = look.beginning, look.layout
     there = {name for each in layout.answers for name in each.says} | layout.roles.keys()
     is_of_other_method = any(get_method(each.method).fits(beginning.columns) for each in list_protocols())
@@ -109,9 +129,8 @@ def _read_scores(path: Path, choices: Choices) -> tuple[list[LongTable], bool]:
         and layout.shape in (Shape.LONG, Shape.CRITERIA)
         and {"worker", "system"} <= set(layout.roles)
     )
-    says_nothing = not (
-        choices.shape or choices.words or choices.missing or choices.twice or choices.by or choices.more
-    )
+    is_said = (choices.shape, choices.words, choices.missing, choices.decimal, choices.twice, choices.by, choices.more)
+    says_nothing = not any(is_said) and not isinstance(choices.encoding, Opening)
     is_usual = is_plain and says_nothing
     if is_usual and path.stat().st_size > _LARGE and not task_columns(beginning.columns, layout.columns, choices):
         return [], True
@@ -155,8 +174,10 @@ def _of_tool(tables: Mapping[Wanted, Table], about: dict[str, Any]) -> list[_Tab
     ]
 
 
-def _of_tasks(tables: Sequence[LongTable], about: dict[str, Any]) -> list[_Table]:
-    """Return the tables of the tasks of a file of scores."""
+def _of_tasks(tables: Sequence[LongTable], about: dict[str, Any], said: Sequence[TableWarning]) -> list[_Table]:
+    """Return the tables of the tasks of a file of scores; `said`: warnings of the file as a whole."""
+    for each in tables:
+        each.table.warnings.extend(said)
     return [
         _Table(
             each.task,

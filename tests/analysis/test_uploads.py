@@ -1,11 +1,13 @@
 """Taking a ratings file in, and saying which column is which."""
 
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from openpyxl import Workbook
 
 from analysis.models import RatingsFile
 from analysis.settings import custom_settings
@@ -261,3 +263,43 @@ def test_marked_errors_and_documents_beside_scores_are_no_scores(owner_client: C
     send(owner_client, b"worker,source,system,score,document,errors\nann,q1,alder,50,d1,[]\n", "rated_spans.csv")
     mapping = RatingsFile.objects.get().mapping
     assert mapping["score"] == "score" and "scores" not in mapping
+
+
+# --- What somebody says of how a file is read
+
+RATED = [(who, item, system, n) for n, who in enumerate(("ann", "bob"), start=2) for item in "12" for system in "xy"]
+
+
+def sentence(client: Client, content: bytes, name: str = "ratings.csv", **said: str) -> str:
+    sent = send(client, content, name, **said)
+    assert sent.status_code == 302, sent.text
+    file = RatingsFile.objects.latest("uploaded_at")
+    return file.reading["sentence"] + " ".join(each["message"] for each in (file.made_from or {}).get("warnings", []))
+
+
+def test_the_sheet_of_a_workbook_is_chosen(owner_client: Client) -> None:
+    book = Workbook()
+    book.active.append(["read me"])
+    sheet = book.create_sheet("Ratings")
+    for row in (("worker", "item", "system", "score"), *RATED):
+        sheet.append(row)
+    stream = BytesIO()
+    book.save(stream)
+    said = sentence(owner_client, stream.getvalue(), "ratings.xlsx", sheet="ratings")
+    assert said.startswith("2 raters judged 4 outputs of 2 systems with levels 2 to 3.")
+    wrong = send(owner_client, stream.getvalue(), "ratings.xlsx", sheet="other")
+    assert "no sheet “other”" in wrong.text
+
+
+def test_marks_and_words_are_said(owner_client: Client) -> None:
+    rows = [f"{who}|{item}|{system}|{n},5|de" for who, item, system, n in RATED[:-1]] + ["bob|2|y|skipped|fr"]
+    content = "\n".join(["worker|item|system|score|language", *rows]).encode()
+    said = sentence(owner_client, content, delimiter="|", decimal=",", missing="skipped, later")
+    assert "with levels 2.5 to 3.5; one answer is missing" in said
+
+
+def test_a_file_of_windows_in_another_shape_is_read_and_said(owner_client: Client) -> None:
+    content = "item;system;Größe Jürgen;Größe Søren\n1;x;4,5;3,5\n2;x;2,0;1,5\n".encode("cp1252")
+    said = sentence(owner_client, content, shape="raters")
+    assert said.startswith("2 raters judged 2 outputs of 1 system with levels")
+    assert "was read as Windows-1252" in said
