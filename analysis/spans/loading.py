@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from analysis.data.choices import GUESSED, Choices
 from analysis.data.coding import combined, first_rows, sorted_codes
 from analysis.data.finding import SYSTEM, WORKER
-from analysis.data.loading import refuse_many_systems
+from analysis.data.loading import read_kinds, refuse_many_systems
 from analysis.data.notices import N_EXAMPLES, ResponsesWarning
 from analysis.data.reading import read_found
 from analysis.data.tools import Wanted, read_made
@@ -21,7 +21,7 @@ from analysis.spans.rows import Side, SpanData, plain_texts, read_marks
 from analysis.spans.weights import NO_ERROR, knows, plain
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes
-from campaigns.design.composition import KINDS, Kind
+from campaigns.design.composition import Kind
 from evalsite.lib.tables import CellProblems, Table, TableError, TableWarning, TextColumn
 from evalsite.lib.tables.errors import listing, shorten
 from evalsite.lib.tables.table import refuse_empty
@@ -54,7 +54,6 @@ _PLACES = ("side", "start", "end")
 _EMPTY = -1
 _TEXTS = ("target", "source")
 _SIDES = (*_TEXTS, "")
-_KINDS = {"": Kind.ORDINARY} | KINDS
 _LABELS = ("system", "seg_id", "rater", "category", "severity")
 
 
@@ -107,11 +106,10 @@ def load_spans(
     marks = {side: _Marks(table, called[side], _places(cells, side)) for side in _TEXTS}
     is_error = ~_is_no_error(cells["severity"])
     _refuse_marks(marks, called, is_error, problems)
-    if "kind" in cells:
-        _refuse_kinds(cells["kind"], called["kind"], problems)
+    kind = read_kinds(table, called, problems)
     problems.raise_for(table)
     refuse_many_systems(table.file, called["system"], len(cells["system"].labels))
-    return _span_data(cells, marks, is_error, table.warnings)
+    return _span_data(cells, marks, is_error, kind, table.warnings)
 
 
 def _read_file(path: Path, called: Mapping[str, str], encoding: str | None, problems: CellProblems) -> Table:
@@ -238,20 +236,12 @@ def _refuse_marks(
     )
 
 
-def _refuse_kinds(kind: TextColumn, column: str, problems: CellProblems) -> None:
-    is_known = np.array([label.casefold() in _KINDS for label in kind.labels])
-    problems.add(
-        np.flatnonzero(~is_known[kind.codes]),
-        column,
-        "unknown_kind",
-        lambda row, other: (
-            f"“{shorten(kind.labels[kind.codes[row]])}” is no kind of item. It may be {listing(KINDS)}, or empty."
-        ),
-    )
-
-
 def _span_data(
-    columns: Mapping[str, TextColumn], marks: Mapping[str, _Marks], is_error: Any, notices: Sequence[TableWarning]
+    columns: Mapping[str, TextColumn],
+    marks: Mapping[str, _Marks],
+    is_error: Any,
+    kind: Codes,
+    notices: Sequence[TableWarning],
 ) -> SpanData:
     system, systems = sorted_codes(columns["system"])
     rater, raters = sorted_codes(columns["rater"])
@@ -261,7 +251,6 @@ def _span_data(
     name, names = sorted_codes(columns["seg_id"])
     segment, n_segments = dense_ranks(*combined([(document, len(documents)), (name, len(names))]))
     first_of_segment = first_rows(segment, n_segments)
-    kind = _kinds(columns, system)
     place_of = [_coded(columns, name, system) for name in _PLACE]
     own: list[tuple[Codes, int]] = [
         (segment, n_segments),
@@ -311,13 +300,6 @@ def _span_data(
         ],
         fingerprint=_fingerprint(columns, marks),
     )
-
-
-def _kinds(columns: Mapping[str, TextColumn], like: Codes) -> Codes:
-    if "kind" not in columns:
-        return np.zeros(like.size, np.int64)
-    kind = columns["kind"]
-    return np.array([_KINDS[label.casefold()] for label in kind.labels], np.int64)[kind.codes]
 
 
 def _assignments(given: tuple[Codes, list[str]], rater: Codes, n_raters: int) -> Codes:
