@@ -1,7 +1,7 @@
 """How far the workers of a study agree on the outputs that several of them rated, in names."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,20 +15,25 @@ from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.scores import reverse_negative
 from analysis.study import Study
 from campaigns.design.composition import Kind
+from campaigns.design.worker_test import NO_TEST
 
 if TYPE_CHECKING:
+    from analysis.response_methods import ResponseMethod
     from analysis.response_methods.workers import JudgedWorkers
+    from analysis.settings import AnalysisSettings
 
+_SECTIONS = ("worker-agreement", "span-agreement")
 N_BINS = 5
 """Categories into which scores are put for Fleiss' κ, if nothing else is said."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """What `manage.py agreement` prints: one JSON document, and what is surprising about it."""
+    """What `manage.py agreement` prints: one JSON document, what is surprising about it, and tables."""
 
     document: dict[str, Any]
     notes: list[str]
+    tables: list[Table]
 
 
 class _Shared(NamedTuple):
@@ -100,6 +105,23 @@ def measure_scores(
     return _measured(shared, protocol, test, everybody=everybody, n_bins=n_bins)
 
 
+def agreement_of(
+    method: "ResponseMethod[Any]", data: Any, settings: "AnalysisSettings", *, everybody: bool
+) -> Agreement:
+    """Return what the analysis of responses that are no scores says of agreement: votes, rankings, marks, choices …"""
+    report = method.analyse(data, replace(settings, preset=NO_TEST) if everybody else settings)
+    sections = [section for section in method.sections(report) if section.slug in _SECTIONS]
+    tables = [table for section in sections for table in section.tables]
+    document = {
+        "protocol": settings.protocol,
+        "worker_test": report["summary"].get("worker_test", {"preset": settings.preset, "alpha": settings.alpha}),
+        "workers": "all" if everybody else "passed",
+        "agreement": report.get("agreement", {}),
+    }
+    notes = [] if tables else ["Nothing was judged by two workers who count, so their agreement cannot be computed."]
+    return Agreement(document, notes, tables)
+
+
 def _measured(
     shared: Mapping[str, _Shared], protocol: str, test: Mapping[str, Any], *, everybody: bool, n_bins: int
 ) -> Agreement:
@@ -117,7 +139,7 @@ def _measured(
         "n_bins": n_bins,
         "criteria": criteria,
     }
-    return Agreement(document, notes)
+    return Agreement(document, notes, [agreement_table(document)])
 
 
 def _of_criterion(scores: _Shared) -> tuple[dict[str, Any], str]:

@@ -121,3 +121,23 @@ def test_what_is_wrong_is_listed_by_row_and_column(write, targets):
         agreement(write(*targets), protocol="mrc-adequacy")
     with pytest.raises(CommandError, match="a whole number from 2 up"):
         call_command("agreement", str(EXAMPLE), "--protocol", "mrc-adequacy", "--bins", "1")
+
+
+def test_of_votes_and_marks_it_is_what_their_analysis_says(tmp_path) -> None:
+    votes = tmp_path / "votes.csv"
+    rows = [
+        f"q{item},x,y,{winner},{who}"
+        for who, won in (("ann", "xyx"), ("bob", "xyy"))
+        for item, winner in enumerate(won)
+    ]
+    votes.write_text("\n".join(["question_id,model_a,model_b,winner,judge", *rows]))
+    found = json.loads(agreement(votes, format="json")[0])
+    assert found["protocol"] == "preference"
+    assert found["agreement"]["between"]["same"] == pytest.approx(2 / 3)
+    text, _ = agreement(votes)
+    assert "66.7" in text
+    marks = tmp_path / "marks.tsv"
+    about = "s\td\t1\t{who}\tsource\ta <v>{text}</v> word\tStyle\tMinor"
+    lines = [about.format(who=who, text="bad") for who in ("ann", "bob")]
+    marks.write_text("\n".join(["system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity", *lines]))
+    assert json.loads(agreement(marks, format="json")[0])["agreement"]["f1"] == 1

@@ -3,15 +3,15 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.agreement import N_BINS, Agreement, agreement_table, measure_agreement, measure_scores
+from analysis.agreement import N_BINS, Agreement, agreement_of, measure_agreement, measure_scores
 from analysis.exports import dump_json, to_text
-from analysis.management.ratings_command import ALONE, RatingsCommand, no_scores
+from analysis.management.ratings_command import ALONE, RatingsCommand
 from analysis.response_methods import get_method
 from evalsite.lib.arguments import whole
 
 
 class Command(RatingsCommand):
-    """Krippendorff's α, intraclass correlations and Fleiss' κ of each criterion, as text or JSON."""
+    """Krippendorff's α, intraclass correlations and Fleiss' κ of each criterion; of other responses what fits them."""
 
     help = "Measure how far workers agree: Krippendorff's α, ICC(2,1) and ICC(2,k), Fleiss' κ."
 
@@ -34,7 +34,7 @@ class Command(RatingsCommand):
             self.stdout.write(dump_json(documents.get(ALONE, {"tasks": documents})), ending="")
             return
         for task, each in found.items():
-            self.stdout.write((task and f"{task}\n") + to_text(agreement_table(each.document)), ending="")
+            self.stdout.write((task and f"{task}\n") + "\n".join(map(to_text, each.tables)), ending="")
 
     def _measure(self, options: dict[str, Any]) -> Agreement:
         settings, path = self.settings_of(options), options["ratings"]
@@ -45,11 +45,12 @@ class Command(RatingsCommand):
         else:
             data = method.read(self.file_of(path, options, {}), settings)
             scores, judged = method.scores_of(data), method.judge(data, settings)
-            if scores is None or judged is None:
-                raise no_scores(path.name, settings.protocol)
-            for warning in scores.warnings:
+            for warning in (data if scores is None else scores).warnings:
                 self.stderr.write(f"{path.name}: {warning.message}")
-            found = measure_scores(scores, judged, settings.protocol, everybody=everybody, n_bins=n_bins)
+            if scores is None or judged is None:
+                found = agreement_of(method, data, settings, everybody=everybody)
+            else:
+                found = measure_scores(scores, judged, settings.protocol, everybody=everybody, n_bins=n_bins)
         for note in found.notes:
             self.stderr.write(f"{path.name}: {note}")
         return found
