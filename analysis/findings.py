@@ -45,11 +45,17 @@ def find(report: Report) -> list[str]:
         return [_no_score(report)]
     if len(tests.names) == 1:
         found = [f"{tests.names[0]} is the only system with a score (z = {number(tests.z[0])}): nothing to compare."]
+    elif is_corrected(report) and (why := report["recommended"].get("refused", {}).get(_concluded_by(report))):
+        found = [f"Systems were not compared: {why}. Choose the recommended comparison."]
     elif len(tests.names) == 2:
         found = [_pair(tests)]
     else:
         found = [_best(tests), _rest(tests)]
     return [*found, _workers(report)]
+
+
+def _concluded_by(report: Report) -> str:
+    return str(report["summary"].get("concluded_by", ""))
 
 
 def _tests_of(report: Report) -> _Tests:

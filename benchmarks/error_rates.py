@@ -19,6 +19,8 @@ Part `adaptive`. The same with HITs of undecided pairs drawn first (`campaigns.d
 that hold few or many outputs of a system, and ratings weighted by their probabilities. Three systems are equal, the
 others 20, 30 and 40 points below: *looks* is of the equal pairs, *ever wrong* of all.
 
+Part `headlines`. What *Findings* concludes, of every kind of response: `benchmarks/headlines.py`.
+
 Random exchanges of labels are 399 (the level of that procedure does not depend on their number). The last lines are the
 table of `docs/method.md` and JSON: `worst_level` and `least_level` of the recommended procedure over the worlds,
 `power_ratio` to the floor in the first world, `worst_look` and `worst_stop` (ever wrong), the same under adaptive
@@ -51,6 +53,8 @@ from analysis.stats.pipeline import CountedRatings, Design, analyse, compare_rec
 from analysis.stats.scores import Unit
 from analysis.stats.sequences import at_every_look
 from analysis.stats.weighting import draw_weights
+from benchmarks.headlines import KINDS
+from benchmarks.headlines import measure as measure_headlines
 from benchmarks.worlds import N_SYSTEMS, WORLDS, Codes, Matrix, simulate, simulate_hits
 from campaigns.design.drawing import draw_probabilities, even_probabilities, weigh_hits
 
@@ -73,7 +77,7 @@ PROCEDURES = {
     "fixed": FIXED,
     "recommended": RECOMMENDED,
 }
-PARTS = ("errors", "looks", "adaptive")
+PARTS = ("errors", "looks", "adaptive", "headlines")
 Measured = dict[str, dict[str, dict[str, float]]]
 
 
@@ -313,6 +317,7 @@ def main() -> None:
         numbers = {"equal": QUICK, "different": QUICK, "watched": QUICK // 4, "stopped": QUICK // 4}
     procedures = tuple(name for name in PROCEDURES if name in options.procedures)
     measured = measure(options.worlds, options.parts, procedures, numbers)
+    headlines = measure_headlines(list(KINDS), numbers["equal"]) if "headlines" in options.parts else {}
     if "errors" in options.parts:
         print_table(measured, procedures)
     result = {
@@ -322,6 +327,7 @@ def main() -> None:
             name: {key: {k: round(v, 4) for k, v in row.items()} for key, row in rows.items()}
             for name, rows in measured.items()
         },
+        **({"headlines": headlines} if headlines else {}),
         "campaigns": numbers,
         "seconds": round(time.perf_counter() - start, 1),
         "cores": os.cpu_count(),

@@ -220,3 +220,12 @@ def test_the_finding_is_by_the_comparison_that_is_corrected() -> None:
 
 def test_it_is_by_the_tests_of_the_studies_where_these_were_asked_for() -> None:
     assert find(concluding([0.2, 0.3, 0.4], concluded_by="studies"))[0].endswith("each of the others at p < 0.05.")
+
+
+def test_a_procedure_that_could_not_be_computed_finds_nothing() -> None:
+    report = concluding([None, None, None], concluded_by="crossed")
+    report["recommended"]["refused"] = {"crossed": "there are more effects than it is made for"}
+    found, _ = find(report)
+    assert found == (
+        "Systems were not compared: there are more effects than it is made for. Choose the recommended comparison."
+    )
