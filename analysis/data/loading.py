@@ -200,7 +200,6 @@ def _responses(
     worker, workers = coded["worker"]
     assignment, assignments = _coded(cells, "assignment", used, "")
     of_worker = [(worker, len(workers)), (assignment, len(assignments))]
-    roles = set(called.values())
     columns: dict[str, Any] = {name: codes for name, (codes, _) in coded.items()}
     columns |= {LABELS[name]: labels for name, (_, labels) in coded.items()}
     return Responses(
@@ -209,11 +208,6 @@ def _responses(
         assignment=dense_ranks(*combined(of_worker))[0],  # a worker's own, whatever its label
         numbers={name: values[used] for name, values in numbers.items()},
         text={name: TextColumn(column.codes[used], column.labels) for name, column in text.items()},
-        attributes={
-            name: TextColumn(column.codes[used], column.labels)
-            for name, column in table.text.items()
-            if name not in roles
-        },
         warnings=[*said_of(table), *_left_out(kinds, int(np.count_nonzero(~used)))],
     )
 

@@ -48,8 +48,6 @@ class Responses:
         `score`, `seconds` and whatever else a method reads, as far as files have it: NaN where a cell is empty.
     text : {name: TextColumn, (n,)}
         Answers that are words, and texts that were judged.
-    attributes : {name: TextColumn, (n,)}
-        What else a file says of sources, outputs, workers or assignments, by its own names.
     has_chats : bool
         Whether documents are chats, and sources their replies.
     """
@@ -68,7 +66,6 @@ class Responses:
     text: Mapping[str, TextColumn] = field(default_factory=dict)
     documents: list[str] = field(default_factory=lambda: [""])
     document: Codes = field(default_factory=_nothing)
-    attributes: Mapping[str, TextColumn] = field(default_factory=dict)
     warnings: list[ResponsesWarning] = field(default_factory=list)
     fingerprint: str = ""
     has_chats: bool = False
@@ -114,16 +111,11 @@ class Responses:
 
     def take(self, rows: Mask | Codes) -> "Responses":
         """Return some of the answers, in the order of `rows`; labels stay as they are."""
-
-        def taken(columns: Mapping[str, TextColumn]) -> dict[str, TextColumn]:
-            return {name: TextColumn(column.codes[rows], column.labels) for name, column in columns.items()}
-
         return replace(
             self,
             **{name: getattr(self, name)[rows] for name in _CODES},
             numbers={name: values[rows] for name, values in self.numbers.items()},
-            text=taken(self.text),
-            attributes=taken(self.attributes),
+            text={name: TextColumn(column.codes[rows], column.labels) for name, column in self.text.items()},
         )
 
     def with_used_labels(self) -> "Responses":
