@@ -21,6 +21,7 @@ from analysis.queries import LARGE, Role, as_seen, parse_id, runs_seen_by
 from analysis.ratings.scales import FULL
 from analysis.response_methods import DEFAULT, compare_by_method, get_method
 from analysis.settings import LEAST_PLANNED, AnalysisSettings, Cost, no_scores, nothing_read, rated_criterion
+from analysis.stats.procedures import Procedure
 from annotation.models import Assignment
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.design.worker_test import NO_TEST
@@ -115,8 +116,8 @@ def _settings_by(
 
 def settings_at(campaign: Campaign, n_finished: int) -> AnalysisSettings:
     """Return how a campaign wants so many finished assignments analysed: by bounds that hold at every look as long as
-    more are awaited, and ever after if what a look showed has closed it. Six queries at most; raises DomainError
-    `bad_settings`.
+    more are awaited, and ever after if what a look showed has closed it. A campaign with results of an earlier version
+    keeps the tests that these conclude by. Seven queries at most; raises DomainError `bad_settings`.
     """
     settings = settings_of(campaign)
     if not methods[campaign.method].has_looks:
@@ -124,7 +125,9 @@ def settings_at(campaign: Campaign, n_finished: int) -> AnalysisSettings:
     settings = replace(settings, personas=_personas_of(campaign) if campaign.is_live else {})
     is_all = n_finished >= get_rating_progress(campaign).n_wanted
     if is_all and not Look.objects.filter(campaign=campaign, has_closed=True).exists():
-        return settings
+        final = AnalysisRun.objects.filter(ratings_file__campaign=campaign, parent=None)
+        is_of_before = final.exclude(settings__has_any_keys=["comparison", "workers_planned"]).exists()
+        return replace(settings, comparison=Procedure.STUDIES.value) if is_of_before else settings
     return replace(settings, workers_planned=planned_workers(campaign))
 
 

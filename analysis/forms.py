@@ -280,7 +280,7 @@ class ChangeForm(forms.Form):
     def initial_of(settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the form's values for settings as a run stores them."""
         test = settings["worker_test"]
-        comparison = settings.get("comparison", Procedure.CLUSTERED.value)
+        comparison = settings.get("comparison", Procedure.STUDIES.value)
         chosen = {"worker_test": test["preset"], "alpha": test["alpha"], "unit": settings["unit"]}
         return chosen | {"comparison": comparison}
 

@@ -212,7 +212,7 @@ def get_ranking(report: Report, changes: "RunChanges | None" = None) -> Ranking:
                 **{name: row.get(name) for name in ("system", "n", "n_outputs", "n_ratings", "z", "raw")},
             )
         )
-    level = f"p < {ALPHA:g} after Holm’s correction" if is_corrected(report) else f"one-sided rank-sum, p < {ALPHA:g}"
+    level = f"p < {ALPHA:g}" + (" after Holm’s correction" if is_corrected(report) else "")
     return Ranking(criteria, summary.get("n_counts", "ratings"), rows, level)
 
 
@@ -423,6 +423,6 @@ def _by_name(settings: Mapping[str, Any]) -> dict[str, Any]:
         "scale": list(settings.get("scale") or FULL),
         "corpus": (settings.get("corpus") or {}).get("name", ""),
         "workers_planned": settings.get("workers_planned"),
-        "comparison": settings.get("comparison", Procedure.CLUSTERED.value),
+        "comparison": settings.get("comparison", Procedure.STUDIES.value),
         "columns": settings["columns"],
     }

@@ -162,6 +162,11 @@ class AnalysisSettings:
             excluded=tuple(code for code, worker in enumerate(workers) if worker in self.excluded),
         )
 
+    @property
+    def _names_comparison(self) -> bool:
+        """Whether the comparison is written down: settings of before that name none concluded by the studies' tests."""
+        return self.method == DEFAULT and self.comparison != Procedure.STUDIES
+
     def to_json(self) -> dict[str, Any]:
         """Return the settings as the JSON object that `from_json` reads."""
         return {
@@ -179,7 +184,7 @@ class AnalysisSettings:
             **({"workers_planned": self.workers_planned} if self.workers_planned else {}),
             **({"method": self.method} if {self.method, _method_of(self.protocol)} != {DEFAULT} else {}),
             **({"options": dict(self.options)} if self.options else {}),
-            **({"comparison": self.comparison} if self.comparison != Procedure.CLUSTERED else {}),
+            **({"comparison": self.comparison} if self._names_comparison else {}),
         }
 
 
@@ -284,6 +289,9 @@ def _short_name(name: str, taken: Collection[str]) -> str:
     raise AssertionError
 
 
+_ALWAYS_WRITTEN = {"protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded"}
+
+
 def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     """Return the settings that a JSON object spells out.
 
@@ -334,8 +342,14 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
         workers_planned=_workers_planned(data["workers_planned"]) if data.get("workers_planned") is not None else None,
         method=method,
         options=options,
-        comparison=str(data.get("comparison", Procedure.CLUSTERED.value)),
+        comparison=str(data.get("comparison", _concluded_by(data, method))),
     )
+
+
+def _concluded_by(data: Mapping[str, Any], method: str) -> str:
+    """Return the comparison of settings that name none: of those that a version before wrote, that of the studies."""
+    is_of_before = method == DEFAULT and data.keys() >= _ALWAYS_WRITTEN
+    return (Procedure.STUDIES if is_of_before else Procedure.CLUSTERED).value
 
 
 def _has_nul(data: dict[str, Any]) -> bool:

@@ -23,4 +23,4 @@ class ResponsesWarning:
 
 def said_of(table: Table) -> list[ResponsesWarning]:
     """Return what was said of a table when it was read."""
-    return [ResponsesWarning(warning.code, 1, warning.message) for warning in table.warnings]
+    return [ResponsesWarning(warning.code, warning.count, warning.message) for warning in table.warnings]

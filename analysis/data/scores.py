@@ -98,9 +98,10 @@ class Found:
         own = {role: self.layout.roles[role] for role in self.called if role in self.layout.roles}
         return own | {"scores": [each.column for each in self.layout.answers]}
 
-    def warned(self, code: str, message: str) -> "Found":
+    def warned(self, code: str, message: str, count: int = 1) -> "Found":
         """Return the same with a warning."""
-        return replace(self, table=replace(self.table, warnings=[*self.table.warnings, TableWarning(code, message)]))
+        warnings = [*self.table.warnings, TableWarning(code, message, count)]
+        return replace(self, table=replace(self.table, warnings=warnings))
 
 
 def joined(files: Sequence[Found]) -> Found:
@@ -295,11 +296,12 @@ def with_values(file: DataFile, found: Found, choices: Choices, scores: Scores, 
         return replace(found, table=table, read_more=read_more)
     if n_missing == table.n_rows:
         raise TableError(table.file, [Problem(None, own, "no cell holds an answer.", "no_scores")])
-    message = f"Missing answers, which are left out: {n_missing:,}."
+    code, message = "missing", f"Missing answers, which are left out: {n_missing:,}."
     if {"response", "abstained"} <= set(table.columns):  # a campaign's own file says why there is none
+        code = "unscored"
         message = f"Rows without a score were left out: {n_missing:,} answers that are no score or were not judged."
     table, read_more = take_rows(table, np.flatnonzero(~is_missing), read_more)
-    return replace(found, table=table, read_more=read_more, n_missing=n_missing).warned("missing", message)
+    return replace(found, table=table, read_more=read_more, n_missing=n_missing).warned(code, message, n_missing)
 
 
 def relabel(

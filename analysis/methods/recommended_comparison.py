@@ -278,7 +278,7 @@ def _procedures(found: Mapping[str, Any]) -> list[Table]:
     if not any(pair.get("others") for pair, _ in rows):
         return []
     names = list(rows[0][1])
-    titles = {"studies": "rank-sum test of the studies", **{name: name_of for name, (name_of, _) in PROCEDURES.items()}}
+    titles = {name: name_of for name, (name_of, _) in PROCEDURES.items()} | {"studies": "rank-sum test of the studies"}
     columns = [Column("system"), Column("compared with"), *(Column(titles[name]) for name in names)]
     cells: list[list[Cell]] = [[*pair["systems"], *(said[name] for name in names)] for pair, said in rows]
     apart = [row for row in cells if len(set(row[2:])) > 1]

@@ -16,7 +16,7 @@ from analysis.models import AnalysisRun
 from analysis.ratings.loading import load_ratings
 from analysis.report import report
 from analysis.sections import Output, Section
-from analysis.settings import from_protocol
+from analysis.settings import from_json, from_protocol
 from analysis.stats import crossed
 from analysis.study import run_study
 from tests.analysis.conftest import ratings_csv
@@ -131,7 +131,16 @@ def test_another_procedure_may_be_chosen(path: Path, chosen: str, title: str, ho
     for mine, theirs in zip(other["recommended"]["pairs"], usual["recommended"]["pairs"], strict=True):
         assert mine["p_holm"] == theirs["others"][chosen]["p_holm"] != theirs["p_holm"]
         assert mine["others"]["clustered"]["p_holm"] == theirs["p_holm"]
-    assert other["settings"]["comparison"] == chosen and "comparison" not in usual["settings"]
+    assert other["settings"]["comparison"] == chosen != usual["settings"]["comparison"] == "clustered"
+
+
+def test_settings_that_an_earlier_version_wrote_conclude_as_it_did() -> None:
+    written = from_protocol("mrc-adequacy").to_json()
+    assert from_json(written).comparison == "clustered"
+    del written["comparison"]
+    assert from_json(written).comparison == "studies"
+    assert from_json(written).to_json() == written
+    assert from_json({"criteria": ["adequacy"]}).comparison == "clustered"
 
 
 def test_where_procedures_disagree_is_shown(path: Path) -> None:

@@ -49,10 +49,11 @@ class TextColumn:
 
 @dataclass(frozen=True)
 class TableWarning:
-    """Something a person should know about a file that could be read."""
+    """Something a person should know about a file that could be read; `count`: of how many rows, where it counts."""
 
     code: str
     message: str
+    count: int = 1
 
 
 @dataclass(frozen=True)
