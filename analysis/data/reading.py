@@ -8,13 +8,13 @@ import numpy as np
 
 from analysis.data.choices import GUESSED, Choices
 from analysis.data.describing import Reading, describe
-from analysis.data.finding import Names, check_chosen, find_columns, require_columns
+from analysis.data.finding import Names, check_chosen, find_columns, plain_name, require_columns
 from analysis.data.identity import clean_ids, settle_twice
 from analysis.data.layout import SHAPES, Shape
 from analysis.data.scores import DataFile, Found, Scores, joined, read_shape, with_values
 from analysis.data.tasks import ReadMore, SeveralTasksError, find_tasks, of_task, take_rows, task_columns
 from analysis.data.tools import Wanted, read_made
-from campaigns.design.composition import Kind
+from campaigns.design.composition import KINDS, Kind
 from evalsite.lib.tables import (
     CellProblems,
     Problem,
@@ -120,6 +120,7 @@ def read_answers(
         found = joined(files)
     else:
         found = read_one(file)
+    found = _without_other_kinds(found, choices)
     if problems.n:
         return found
     cleaned = clean_ids(found.called, found.table)
@@ -149,6 +150,16 @@ def _read_ordinary(
     require_columns(file.called, called, needed, there)
     table = (read or _read)(file.path, called, encoding, problems)
     return Found(called, table, lambda columns: file.read(columns, encoding))
+
+
+def _without_other_kinds(found: Found, choices: Choices) -> Found:
+    """Return the same without a column of kinds that is called otherwise and has other words, such as types of text."""
+    own = found.called.get("kind", "")
+    column = found.table.text.get(own)
+    is_said = "kind" in choices.columns or plain_name(own) == "kind"
+    if column is None or is_said or all(label.casefold() in KINDS for label in column.labels if label):
+        return found
+    return replace(found, called={role: column for role, column in found.called.items() if role != "kind"})
 
 
 def _without_tutorial(

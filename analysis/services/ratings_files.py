@@ -14,6 +14,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from analysis.data.choices import Choices
+from analysis.data.finding import plain_name
 from analysis.data.layout import SHAPES, Shape
 from analysis.data.loading import SCORE_NAMES
 from analysis.data.reading import LongTable, read_long
@@ -27,6 +28,7 @@ from analysis.ratings.columns import COLUMNS, NAMES, REQUIRED, ColumnMapping, co
 from analysis.ratings.scales import Scale
 from analysis.response_methods import get_method
 from campaigns.contracts.protocol import CriterionSpec
+from campaigns.design.composition import KINDS
 from campaigns.protocols import list_protocols
 from campaigns.responses import get_response_kind
 from evalsite.accounts.models import User
@@ -240,7 +242,11 @@ def _guess(sample: Preview, choices: Choices) -> ColumnMapping:
     """Return what the columns of a file are likely to mean, for a person to correct."""
     known = [text for each in _rated() for text in (each.name, each.statement)]
     roles = layout_of(sample, NAMES, choices, Scores(is_number, known)).roles
-    mapping = guess_mapping(sample.columns, known, named=roles)
+    mapping = dict(guess_mapping(sample.columns, known, named=roles))
+    place = {name: k for k, name in enumerate(sample.columns)}
+    kinds = {row[place[mapping["kind"]]].casefold() for row in sample.rows} if "kind" in mapping else set()
+    if kinds - KINDS.keys() - {""} and plain_name(mapping["kind"]) != "kind":
+        del mapping["kind"]  # such as types of texts
     scores = guess_scores(sample, mapping)
     return {**mapping, "scores": scores} if scores else mapping
 

@@ -303,3 +303,9 @@ def test_a_file_of_windows_in_another_shape_is_read_and_said(owner_client: Clien
     said = sentence(owner_client, content, shape="raters")
     assert said.startswith("2 raters judged 2 outputs of 1 system with levels")
     assert "was read as Windows-1252" in said
+
+
+def test_a_column_of_types_is_not_taken_for_kinds(owner_client: Client) -> None:
+    rows = [f"{who},{item},{system},news,{n}" for who, item, system, n in RATED]
+    send(owner_client, "\n".join(["worker,item,system,type,score", *rows]).encode())
+    assert "kind" not in RatingsFile.objects.latest("uploaded_at").mapping

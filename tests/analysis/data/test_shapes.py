@@ -257,3 +257,14 @@ def test_a_table_of_json_may_be_written_by_its_columns(tmp_path: Path) -> None:
     columns = {"worker": ["ann", "bob"], "item": [1, 1], "system": ["x", "x"], "score": [4, 2]}
     path.write_text(json.dumps({name: {str(k): cell for k, cell in enumerate(each)} for name, each in columns.items()}))
     assert table(read(path)) == {("ann", "1", "x", ""): 4, ("bob", "1", "x", ""): 2}
+
+
+def test_a_column_of_types_is_one_of_kinds_only_if_it_has_their_words(tmp_path: Path) -> None:
+    path = tmp_path / "types.csv"
+    path.write_text("worker,item,system,type,score\nann,1,x,news,4\nann,2,x,chat,2\n")
+    assert read(path).n == 2
+    path.write_text("worker,item,system,type,score\nann,1,x,ordinary,4\nann,1,x,repeat,2\n")
+    assert read(path).kind.tolist() == [0, 2]
+    path.write_text("worker,item,system,kind,score\nann,1,x,news,4\n")
+    with pytest.raises(TableError, match="“news” is not known"):
+        read(path)
