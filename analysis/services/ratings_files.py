@@ -243,8 +243,8 @@ def _guess(sample: Preview, choices: Choices) -> ColumnMapping:
     known = [text for each in _rated() for text in (each.name, each.statement)]
     roles = layout_of(sample, NAMES, choices, Scores(is_number, known)).roles
     mapping = dict(guess_mapping(sample.columns, known, named=roles))
-    place = {name: k for k, name in enumerate(sample.columns)}
-    kinds = {row[place[mapping["kind"]]].casefold() for row in sample.rows} if "kind" in mapping else set()
+    place = sample.columns.index(mapping["kind"]) if "kind" in mapping else 0
+    kinds = {row[place].casefold() for row in sample.rows if "kind" in mapping and place < len(row)}
     if kinds - KINDS.keys() - {""} and plain_name(mapping["kind"]) != "kind":
         del mapping["kind"]  # such as types of texts
     scores = guess_scores(sample, mapping)
