@@ -111,11 +111,11 @@ def test_nothing_but_the_registry_asks_which_method_it_is(settings):
             assert not re.search(r"if [\w.]*\b(settings|campaign|run)\.(method|protocol) [!=]=", text), path
 
 
-def test_commands_of_scores_refuse_other_responses(tmp_path):
+def test_a_command_of_scores_refuses_other_responses(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("worker,system_a,system_b,winner\nw,A,B,a\n")
-    with pytest.raises(CommandError, match="protocol preference are only analysed by evalsite analyse"):
-        call_command("agreement", str(path), protocol="preference")
+    with pytest.raises(CommandError, match="there is no column “score”"):
+        call_command("metrics", str(path), str(path))
 
 
 def test_every_method_says_what_people_call_it_and_what_it_reads_of_a_campaign():
