@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from analysis.data.responses import Responses
-from analysis.data.values import MOST_LEVELS
 from analysis.sections import Cell, Column, Output, Table
 from analysis.stats.agreement import categorise, fleiss_kappa, intraclass_correlation
 from analysis.stats.krippendorff import Level, krippendorff_alpha
 from analysis.stats.ratings import Codes, Floats, or_none
-from analysis.stats.scores import reverse_negative
+from analysis.stats.scores import MOST_LEVELS, reverse_negative
 from analysis.study import Study
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST

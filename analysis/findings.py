@@ -6,8 +6,9 @@ from itertools import combinations
 from typing import Any
 from unicodedata import bidirectional
 
-from analysis.results import ALPHA, EXCLUDED, conclusions_of, get_workers, is_corrected
-from analysis.words import number, p_equals
+from analysis.results import EXCLUDED, conclusions_of, get_workers, is_corrected
+from analysis.stats.procedures import ALPHA
+from analysis.words import CORRECTED, number, p_equals
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.words import counted, listed
 
@@ -65,7 +66,7 @@ def _tests_of(report: Report) -> _Tests:
     p = conclusions_of(report, [name for name, _ in scored])
     if not is_corrected(report):
         return _Tests(names, z, p, f"p < {ALPHA:g}", "rank-sum test")
-    level = f"p < {ALPHA:g} after Holm’s correction"
+    level = CORRECTED
     if report["settings"].get("workers_planned"):
         level += ", valid whenever you look"
     return _Tests(names, z, p, level, "comparison of systems")
@@ -212,7 +213,7 @@ def find_by_pairs(report: Report) -> list[str]:
     pairs = report["pairs"]
     decided = [pair for pair in pairs if pair["p_holm"] is not None and pair["p_holm"] < ALPHA]
     n_beaten = sum(pair["systems"][0] == scored[0] for pair in decided)
-    level = f"p < {ALPHA:g} after Holm’s correction"
+    level = CORRECTED
     if report["summary"].get("is_for_these_raters"):
         level = f"for these raters, {level}"
     if n_beaten == len(scored) - 1:

@@ -12,7 +12,6 @@ from analysis.planning.methods import PLANNED
 from analysis.planning.plans import (
     LEVELS,
     MOST_ITEMS,
-    MOST_LEVELS,
     MOST_SYSTEMS,
     MOST_WORKERS,
     OUTPUTS_PER_PAGE,
@@ -21,6 +20,7 @@ from analysis.planning.plans import (
 )
 from analysis.planning_queries import PilotChoice, fee_if_doubled, plan_defaults, why_unplanned
 from analysis.response_methods import DEFAULT, get_method
+from analysis.stats.scores import MOST_LEVELS
 from campaigns.design.composition import Layout
 from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.models import Campaign

@@ -7,11 +7,12 @@ import numpy as np
 
 from analysis.data.choices import Choices
 from analysis.data.loading import SCORE_NAMES
-from analysis.data.scores import DataFile, Scores, read_shape, relabel
+from analysis.data.scores import DataFile, ScoreFile, Scores, relabel
 from analysis.data.tools import Wanted, find_made
-from analysis.data.values import are_levels, is_number
+from analysis.data.values import is_number
 from analysis.response_methods import get_method
 from analysis.settings import CUSTOM, AnalysisSettings, custom_settings, from_protocol
+from analysis.stats.scores import are_levels
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST
 from campaigns.protocols import list_protocols
@@ -27,8 +28,10 @@ def recognise(path: Path, choices: Choices) -> AnalysisSettings:
 
     Raises TableError for a file that cannot be read.
     """
-    encoding = if_windows(path, choices.encoding)
-    if made := find_made(path, encoding=encoding, columns=choices.columns, items=choices.items, more=choices.more):
+    choices = replace(choices, encoding=if_windows(path, choices.encoding))
+    if made := find_made(
+        path, encoding=choices.encoding, columns=choices.columns, items=choices.items, more=choices.more
+    ):
         there = [wanted for wanted in Wanted if made.has(wanted)]
         if Wanted.SCORES not in there:
             return from_protocol(_OF_TOOLS[there[0]]) if there else from_protocol(CUSTOM)
@@ -36,12 +39,12 @@ def recognise(path: Path, choices: Choices) -> AnalysisSettings:
         if Wanted.SPANS in there:  # tasks of marks alone have a score that is always 0
             return from_protocol("esa" if len(table.text["score"].labels) > 1 else "mqm")
         return _of_scores(table, {name: name for name in table.columns}, choices)
-    columns = preview(path, encoding=encoding).columns
+    columns = preview(path, encoding=choices.encoding).columns
     fitting = [each for each in list_protocols() if get_method(each.method).fits(columns)]
     if fitting:
         return from_protocol(fitting[0].slug)
     needed, problems = ("worker", "score"), CellProblems()
-    found = read_shape(DataFile(path), SCORE_NAMES, needed, choices, Scores(is_number), problems, encoding)
+    found = ScoreFile(DataFile(path), SCORE_NAMES, choices, Scores(is_number)).read(needed, problems)
     return _of_scores(found.table, found.called, choices)
 
 

@@ -10,13 +10,12 @@ from typing import Any
 
 from analysis.dialogues.summary import ALL, FAILED, PASSED
 from analysis.ratings.scales import FULL
-from analysis.stats.procedures import Procedure
+from analysis.stats.procedures import ALPHA, Procedure
+from analysis.words import CORRECTED
 from campaigns.contracts.protocol import DEFAULT_METHOD
 from campaigns.design.worker_test import NO_TEST
 
 Report = Mapping[str, Any]
-ALPHA = 0.05
-"""Below this p, two systems differ."""
 EXCLUDED = "excluded"
 _COUNTED = ("passed", "trusted")
 _SAME = 0.0005  # below what three decimals show
@@ -212,7 +211,7 @@ def get_ranking(report: Report, changes: "RunChanges | None" = None) -> Ranking:
                 **{name: row.get(name) for name in ("system", "n", "n_outputs", "n_ratings", "z", "raw")},
             )
         )
-    level = f"p < {ALPHA:g}" + (" after Holm’s correction" if is_corrected(report) else "")
+    level = CORRECTED if is_corrected(report) else f"p < {ALPHA:g}"
     return Ranking(criteria, summary.get("n_counts", "ratings"), rows, level)
 
 

@@ -14,13 +14,10 @@ from analysis.ratings.sources import SourceWords
 from analysis.settings import AnalysisSettings, RatedCriterion
 from analysis.stats.inference import Comparison, TooLargeError
 from analysis.stats.pipeline import Analysis, Progress, analyse
-from analysis.stats.procedures import Procedure, compare_by
+from analysis.stats.procedures import ALPHA, Procedure, compare_by
 from analysis.stats.ratings import Floats, Ratings
 from analysis.stats.scores import rescale
 from analysis.stats.sequences import at_every_look
-
-ALPHA = 0.05
-"""Below this p, two systems differ."""
 
 
 @dataclass(frozen=True)

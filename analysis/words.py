@@ -1,12 +1,14 @@
 """What people call the worker tests, the units and the protocols that settings name by slug; numbers as text."""
 
-from analysis.stats.procedures import Procedure
+from analysis.stats.procedures import ALPHA, Procedure
 from analysis.stats.quality import Verdict
 from analysis.stats.scores import Unit
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.methods import methods
 from campaigns.protocols import find_protocol
 
+CORRECTED = f"p < {ALPHA:g} after Holm’s correction"
+"""At which level pairs of systems differ."""
 _TRUSTED = Verdict.TRUSTED.name.lower()
 VERDICTS = {
     **{verdict.name.lower(): verdict.name.lower() for verdict in (Verdict.PASSED, Verdict.FAILED, Verdict.UNTESTED)},

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from analysis.data.coding import combined
-from analysis.data.values import are_levels
 from analysis.stats.codes import dense_ranks
+from analysis.stats.scores import are_levels
 from evalsite.lib.tables import Table, TextColumn
 from evalsite.lib.words import counted
 

@@ -138,11 +138,11 @@ def find_layout(
         shape = Shape.CRITERIA if choices.answers else Shape.LONG
         return _as(shape, {name: own for name, own in choices.columns.items() if name in names}, choices.answers)
     others = {name: each for name, each in cells.items() if name not in choices.answers}
-    roles = _find_roles(others, names, choices.columns, can_read)
+    roles = _find_roles(others, names, choices, can_read)
     if choices.answers:
         return _as(_wanted(choices.shape) or Shape.CRITERIA, roles, choices.answers)
     known = [name for name in cells if _is_criterion(name, criteria)]
-    there = answer_columns(columns, rows, roles.values(), can_read)
+    there = answer_columns(columns, rows, roles.values(), can_read, choices)
     answers = [name for name in cells if name not in roles.values() and (name in known or name in there)]
     if only_these and known:
         answers = [name for name in answers if name in known]
@@ -163,7 +163,11 @@ def find_layout(
 
 
 def answer_columns(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], used: Collection[str], can_read: CanRead = is_number
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    used: Collection[str],
+    can_read: CanRead = is_number,
+    choices: Choices = GUESSED,
 ) -> list[str]:
     """Return the columns whose cells may be scores, by the first rows, and whose names do not say something else.
 
@@ -172,10 +176,12 @@ def answer_columns(
     """
     free = {name: each for name, each in _cells(columns, rows).items() if name not in used}
     cells = {name: each for name, each in free.items() if plain_name(name) not in _NO_ANSWERS}
-    found = {name: each for name, each in cells.items() if are_answers(each, can_read)}
+    found = {name: each for name, each in cells.items() if are_answers(each, can_read, choices)}
 
     def is_of_a_scale(each: Sequence[str]) -> bool:
-        return has_answer(each) and any(are_answers([*other, *each], can_read) for other in found.values())
+        return has_answer(each, choices) and any(
+            are_answers([*other, *each], can_read, choices) for other in found.values()
+        )
 
     return [name for name, each in cells.items() if name in found or is_of_a_scale(each)]
 
@@ -217,15 +223,13 @@ def _as(shape: Shape, roles: Mapping[str, str], answers: Sequence[str]) -> Layou
     return Layout(shape, own, tuple(said))
 
 
-def _find_roles(
-    cells: Mapping[str, list[str]], names: Names, chosen: Mapping[str, str], can_read: CanRead
-) -> dict[str, str]:
+def _find_roles(cells: Mapping[str, list[str]], names: Names, choices: Choices, can_read: CanRead) -> dict[str, str]:
     """Return the column of each role; names that may mean something else count where the cells agree."""
-    found = find_columns(list(cells), names, chosen)
+    found = find_columns(list(cells), names, choices.columns)
 
     def fits(role: str, column: str) -> bool:
         if role == "score":
-            return are_answers(cells[column], can_read)
+            return are_answers(cells[column], can_read, choices)
         if role == "criterion":
             return "score" in found and _is_asked_of_each(cells[column], cells.get(found.get("source", ""), []))
         return "score" not in found or len(set(cells[column])) < len(cells[column])  # else it names a row

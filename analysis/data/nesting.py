@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
+from analysis.data.choices import Choices
 from analysis.data.finding import WORKER, plain_name
 from analysis.data.values import CanRead, are_answers
 from evalsite.lib.tables import Table, TableError
@@ -22,10 +23,13 @@ _LOOKED_AT = 50
 _WORKERS = {plain_name(name) for name in ("worker", *WORKER)}
 
 
-def read_nested(path: Path, can_read: CanRead, name: str | None = None, max_bytes: int | None = None) -> Table | None:
+def read_nested(
+    path: Path, can_read: CanRead, choices: Choices, name: str | None = None, max_bytes: int | None = None
+) -> Table | None:
     """Return a file of such objects as a table with a row for each rater's answers; None if it is no such file.
 
-    `can_read`: whether the response method reads a cell as it is; lists of other things are nobody's answers.
+    `can_read`: whether the response method reads a cell as it is; `choices`: how others are read, as far as somebody
+    said it. Lists of other things are nobody's answers.
 
     An object whose values are objects with the same keys 0, 1, 2 … is a table by its columns, as pandas writes it. An
     object with one list of objects gives a row for each of these; one whose lists have the same number of values,
@@ -40,7 +44,7 @@ def read_nested(path: Path, can_read: CanRead, name: str | None = None, max_byte
     except TableError:
         return None  # the reader of tables raises it
     is_by_columns = len(beginning) == 1 and bool(_by_columns(beginning[0]))
-    key = next(filter(None, (_key(record, can_read) for record in beginning)), "")
+    key = next(filter(None, (_key(record, can_read, choices) for record in beginning)), "")
     if not key and not is_by_columns:
         return None
     builders: dict[str, TextBuilder] = {}
@@ -63,7 +67,7 @@ def read_nested(path: Path, can_read: CanRead, name: str | None = None, max_byte
     return Table(source.file, "jsonl", list(text), text, {}, lambda rows: [numbers[row] for row in rows])
 
 
-def _key(record: Object, can_read: CanRead) -> str:
+def _key(record: Object, can_read: CanRead, choices: Choices) -> str:
     """Return the key of what holds several raters' answers; "." for lists of the record itself, "" for none."""
 
     def are_answered(objects: Iterable[Object]) -> bool:
@@ -71,7 +75,7 @@ def _key(record: Object, can_read: CanRead) -> str:
         for each in objects:
             for name, value in each.items():
                 cells.setdefault(name, []).append(_text(value))
-        return any(are_answers(each, can_read) for each in cells.values())
+        return any(are_answers(each, can_read, choices) for each in cells.values())
 
     for key, value in record.items():
         held = [each for _, each in _by_rater(value)]

@@ -11,7 +11,7 @@ from analysis.data.describing import Reading, describe
 from analysis.data.finding import Names, check_chosen, find_columns, plain_name, require_columns
 from analysis.data.identity import clean_ids, settle_twice
 from analysis.data.layout import SHAPES, Shape
-from analysis.data.scores import DataFile, Found, Scores, joined, read_shape, with_values
+from analysis.data.scores import DataFile, Found, ScoreFile, Scores, joined
 from analysis.data.tasks import ReadMore, SeveralTasksError, find_tasks, of_task, take_rows, task_columns
 from analysis.data.tools import Wanted, read_made
 from campaigns.design.composition import KINDS, Kind
@@ -95,31 +95,26 @@ def read_answers(
 
     Raises TableError, and DomainError for choices that the file cannot have.
     """
-    encoding = if_windows(file.path, choices.encoding)
+    first = _of_file(choices, file.path)
     of_tool = {"columns": choices.columns, "items": choices.items, "more": choices.more}
-    about = {"name": file.name, "encoding": encoding, "max_bytes": file.max_bytes}
+    about = {"name": file.name, "encoding": first.encoding, "max_bytes": file.max_bytes}
     may_be_made = wanted and not (choices.are_complete or choices.answers)
     made = read_made(file.path, wanted, **about, **of_tool) if wanted and may_be_made else None  # type: ignore[arg-type]
-
-    def read_one(file: DataFile, like: Found | None = None) -> Found:
-        columns = choices.columns
-        if like and not like.is_unfolded and set(like.called.values()) <= set(preview(file.path, n_rows=0).columns):
-            columns = like.called  # a short file says less of its columns
-        return _read_ordinary(file, names, needed, problems, replace(choices, columns=columns), read, scores)
 
     if made:
         found = Found({name: name for name in made.columns}, made, None)
         require_columns(file.called, found.called, needed, made.columns)
-        found = with_values(file, found, choices, scores, problems) if scores else found
+        found = ScoreFile(file, names, first, scores).with_values(found, problems) if scores else found
     elif choices.more:
-        files = [read_one(file)]
+        files = [_read_ordinary(file, names, needed, problems, first, read, scores)]
         for path in choices.more:
             problems.raise_for(files[-1].table)
-            files.append(read_one(replace(file, path=path, name=None), files[0]))
+            more, said = replace(file, path=path, name=None), _as_first(files[0], path, _of_file(choices, path))
+            files.append(_read_ordinary(more, names, needed, problems, said, read, scores))
         problems.raise_for(files[-1].table)
         found = joined(files)
     else:
-        found = read_one(file)
+        found = _read_ordinary(file, names, needed, problems, first, read, scores)
     found = _without_other_kinds(found, choices)
     if problems.n:
         return found
@@ -127,6 +122,17 @@ def read_answers(
     table, read_more = _without_tutorial(found.called, cleaned, found.read_more)
     table, read_more = _of_wanted_task(found.called, table, choices, read_more)
     return replace(found, table=table, read_more=read_more)
+
+
+def _of_file(choices: Choices, path: Path) -> Choices:
+    return replace(choices, encoding=if_windows(path, choices.encoding))
+
+
+def _as_first(first: Found, path: Path, choices: Choices) -> Choices:
+    """Return the choices for a further file: with the columns of the first if it has them, as a short one says less."""
+    there = preview(path, n_rows=0, encoding=choices.encoding).columns
+    has_same = not first.is_unfolded and set(first.called.values()) <= set(there)
+    return replace(choices, columns=first.called) if has_same else choices
 
 
 def _read_ordinary(
@@ -138,18 +144,18 @@ def _read_ordinary(
     read: Read | None,
     scores: Scores | None,
 ) -> Found:
-    """Return the answers of a file that no tool has made, as `read_answers` does."""
-    encoding = if_windows(file.path, choices.encoding)
+    """Return the answers of a file that no tool has made, as `read_answers` does; `choices` has its own encoding."""
     if scores is not None:
-        found = read_shape(file, names, needed, choices, scores, problems, encoding)
+        score_file = ScoreFile(file, names, choices, scores)
+        found = score_file.read(needed, problems)
         require_columns(file.called, found.called, needed, found.table.columns)
-        return with_values(file, found, choices, scores, problems)
-    there = preview(file.path, n_rows=0, encoding=encoding).columns
+        return score_file.with_values(found, problems)
+    there = preview(file.path, n_rows=0, encoding=choices.encoding).columns
     check_chosen(choices.columns, names, there)
     called = find_columns(there, names, choices.columns)
     require_columns(file.called, called, needed, there)
-    table = (read or _read)(file.path, called, encoding, problems)
-    return Found(called, table, lambda columns: file.read(columns, encoding))
+    table = (read or _read)(file.path, called, choices.encoding, problems)
+    return Found(called, table, lambda columns: file.read(columns, choices.encoding))
 
 
 def _without_other_kinds(found: Found, choices: Choices) -> Found:

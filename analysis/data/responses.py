@@ -1,4 +1,4 @@
-"""What was answered, one answer a row, whoever asked and wherever it comes from."""
+"""What was answered, one answer a row: from a campaign, a file or another tool."""
 
 import hashlib
 import json

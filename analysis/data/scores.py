@@ -137,16 +137,6 @@ class Look:
     nested: Table | None = None
 
 
-def look_at(file: DataFile, names: Names, choices: Choices, scores: Scores, encoding: str | None = None) -> Look:
-    """Return what the columns of a file of scores are for, by its first rows."""
-    nested = read_nested(file.path, scores.can_read, file.name, file.max_bytes)
-    if nested:
-        beginning = _beginning(nested)
-    else:
-        beginning = preview(file.path, file.name, PREVIEWED, max_bytes=file.max_bytes, encoding=encoding)
-    return Look(beginning, layout_of(beginning, names, choices, scores), nested)
-
-
 def layout_of(beginning: Preview, names: Names, choices: Choices, scores: Scores) -> Layout:
     """Return what columns are for, by first rows; raise DomainError for a chosen one that is not there."""
     if not choices.are_complete:
@@ -169,60 +159,122 @@ def _beginning(table: Table) -> Preview:
     return Preview(table.format, table.columns, rows)
 
 
-def read_shape(
-    file: DataFile,
-    names: Names,
-    needed: Sequence[str],
-    choices: Choices,
-    scores: Scores,
-    problems: CellProblems,
-    encoding: str | None,
-) -> Found:
-    """Return the scores of a file, one a row, whatever its shape. They are of one system if the file names none.
+@dataclass(frozen=True)
+class ScoreFile:
+    """A file of scores of any shape, and how it is read: `names` are what files call each column."""
 
-    Raises TableError about columns that are `needed`.
-    """
-    look = look_at(file, names, choices, scores, encoding)
-    found = _unfolded(file, look, names, needed, choices, scores, problems, encoding)
-    if look.nested is None and set(found.table.columns) - set(look.beginning.columns):
-        # In JSON a column may first occur far down; leaving out, say, the kinds would be silent and wrong.
-        whole = Preview(look.beginning.format, found.table.columns, look.beginning.rows)
-        layout = layout_of(whole, names, choices, scores)
-        if layout != look.layout:
-            problems.clear()
-            return _unfolded(file, Look(whole, layout), names, needed, choices, scores, problems, encoding)
-    return found
+    file: DataFile
+    names: Names
+    choices: Choices
+    scores: Scores
 
+    def look(self) -> Look:
+        """Return what its columns are for, by its first rows."""
+        file, encoding = self.file, self.choices.encoding
+        nested = read_nested(file.path, self.scores.can_read, self.choices, file.name, file.max_bytes)
+        if nested:
+            beginning = _beginning(nested)
+        else:
+            beginning = preview(file.path, file.name, PREVIEWED, max_bytes=file.max_bytes, encoding=encoding)
+        return Look(beginning, self._layout_of(beginning), nested)
 
-def _unfolded(
-    file: DataFile,
-    look: Look,
-    names: Names,
-    needed: Sequence[str],
-    choices: Choices,
-    scores: Scores,
-    problems: CellProblems,
-    encoding: str | None,
-) -> Found:
-    layout, nested = look.layout, look.nested
-    said = {name: name for each in layout.answers for name in ("score", *each.says)}
-    without_system = [name for name in needed if name != "system"]
-    require_columns(file.called, said | dict(layout.roles), without_system, look.beginning.columns)
-    _refuse_same(file, layout)
-    if nested:
-        table = replace(nested, text={own: nested.text[own] for own in layout.columns})
-    else:
-        table = _read(file, layout, choices, scores, problems, encoding)
-    called, unfolded = unfold(table, layout)
-    if layout.is_folded:
-        problems.unfold([each.column for each in layout.answers], "score")
+    def read(self, needed: Sequence[str], problems: CellProblems) -> Found:
+        """Return its scores, one a row. They are of one system if the file names none.
 
-    def read_more(columns: Sequence[str]) -> Table:
-        more = nested or file.read(columns, encoding)
-        return replace(more, text={own: repeated(more.text[own], layout.n_answers) for own in columns})
+        Raises TableError about columns that are `needed`.
+        """
+        look = self.look()
+        found = self._unfolded(look, needed, problems)
+        if look.nested is None and set(found.table.columns) - set(look.beginning.columns):
+            # In JSON a column may first occur far down; leaving out, say, the kinds would be silent and wrong.
+            whole = Preview(look.beginning.format, found.table.columns, look.beginning.rows)
+            layout = self._layout_of(whole)
+            if layout != look.layout:
+                problems.clear()
+                return self._unfolded(Look(whole, layout), needed, problems)
+        return found
 
-    found = Found(called, unfolded, read_more, layout)
-    return found if "system" in called or "system" not in names else _of_one_system(found)
+    def with_values(self, found: Found, problems: CellProblems) -> Found:
+        """Return what was found with scores as the method reads them, without missing ones.
+
+        Raises TableError if all of them are missing.
+        """
+        scores, own, table, read_more = self.scores, found.called["score"], found.table, found.read_more
+        is_elsewhere = found.is_unfolded or self.file.is_made
+        if is_elsewhere and scores.only_these and not self.choices.answers and not problems.n:
+            rows = rows_of_criteria(table, scores.criteria, found.called.get("criterion", ""))
+            table, read_more = (table, read_more) if rows is None else take_rows(table, rows, read_more)
+        if own in table.text:
+            read, said = relabel({own: table.text[own]}, self.choices, scores.can_read)
+            text, numbers = table.text | read, table.numbers
+            if scores.are_numbers:
+                numbers = {own: numbers_of(text.pop(own), own, problems)}
+                problems.discard("missing_number", [own])
+            table = replace(table, text=text, numbers=numbers, warnings=[*table.warnings, *said])
+        if problems.n:
+            return replace(found, table=table)
+        is_missing = np.isnan(table.numbers[own]) if own in table.numbers else table.text[own].is_blank
+        n_missing = int(np.count_nonzero(is_missing))
+        if not n_missing:
+            return replace(found, table=table, read_more=read_more)
+        if n_missing == table.n_rows:
+            raise TableError(table.file, [Problem(None, own, "no cell holds an answer.", "no_scores")])
+        code, message = "missing", f"Missing answers, which are left out: {n_missing:,}."
+        if {"response", "abstained"} <= set(table.columns):  # a campaign's own file says why there is none
+            code = "unscored"
+            message = f"Rows without a score were left out: {n_missing:,} answers that are no score or were not judged."
+        table, read_more = take_rows(table, np.flatnonzero(~is_missing), read_more)
+        return replace(found, table=table, read_more=read_more, n_missing=n_missing).warned(code, message, n_missing)
+
+    def _layout_of(self, beginning: Preview) -> Layout:
+        return layout_of(beginning, self.names, self.choices, self.scores)
+
+    def _unfolded(self, look: Look, needed: Sequence[str], problems: CellProblems) -> Found:
+        layout, nested, file = look.layout, look.nested, self.file
+        said = {name: name for each in layout.answers for name in ("score", *each.says)}
+        without_system = [name for name in needed if name != "system"]
+        require_columns(file.called, said | dict(layout.roles), without_system, look.beginning.columns)
+        _refuse_same(file, layout)
+        if nested:
+            table = replace(nested, text={own: nested.text[own] for own in layout.columns})
+        else:
+            table = self._read(layout, problems)
+        called, unfolded = unfold(table, layout)
+        if layout.is_folded:
+            problems.unfold([each.column for each in layout.answers], "score")
+
+        def read_more(columns: Sequence[str]) -> Table:
+            more = nested or file.read(columns, self.choices.encoding)
+            return replace(more, text={own: repeated(more.text[own], layout.n_answers) for own in columns})
+
+        found = Found(called, unfolded, read_more, layout)
+        return found if "system" in called or "system" not in self.names else _of_one_system(found)
+
+    def _read(self, layout: Layout, problems: CellProblems) -> Table:
+        """Return the columns of the file; those of scores as numbers, if they are."""
+        warnings: list[TableWarning] = []
+
+        def convert(columns: Mapping[str, TextColumn]) -> Mapping[str, TextColumn]:
+            read, said = relabel(columns, self.choices, self.scores.can_read)
+            warnings.extend(said)
+            return read
+
+        # Of a tool's table some rows are left out first: their answers may be no numbers.
+        is_numeric = self.scores.are_numbers and not self.file.is_made
+        numeric = [each.column for each in layout.answers] if is_numeric else []
+        table = read_columns(
+            self.file.path,
+            layout.columns,
+            self.file.name,
+            numeric,
+            self.file.on_progress,
+            blank=numeric,
+            max_bytes=self.file.max_bytes,
+            encoding=self.choices.encoding,
+            problems=problems,
+            convert=convert,
+        )
+        return replace(table, warnings=[*table.warnings, *warnings])
 
 
 def _refuse_same(file: DataFile, layout: Layout) -> None:
@@ -232,34 +284,6 @@ def _refuse_same(file: DataFile, layout: Layout) -> None:
     message = "another column holds the scores of the same. Choose one of them."
     if again and any(said[0]):
         raise TableError(file.called, [Problem(1, name, message, "duplicate_column") for name in again])
-
-
-def _read(
-    file: DataFile, layout: Layout, choices: Choices, scores: Scores, problems: CellProblems, encoding: str | None
-) -> Table:
-    """Return the columns of a file; those of scores as numbers, if they are."""
-    warnings: list[TableWarning] = []
-
-    def convert(columns: Mapping[str, TextColumn]) -> Mapping[str, TextColumn]:
-        read, said = relabel(columns, choices, scores.can_read)
-        warnings.extend(said)
-        return read
-
-    # Of a tool's table some rows are left out first: their answers may be no numbers.
-    numeric = [each.column for each in layout.answers] if scores.are_numbers and not file.is_made else []
-    table = read_columns(
-        file.path,
-        layout.columns,
-        file.name,
-        numeric,
-        file.on_progress,
-        blank=numeric,
-        max_bytes=file.max_bytes,
-        encoding=encoding,
-        problems=problems,
-        convert=convert,
-    )
-    return replace(table, warnings=[*table.warnings, *warnings])
 
 
 def _of_one_system(found: Found) -> Found:
@@ -272,38 +296,6 @@ def _of_one_system(found: Found) -> Found:
     return replace(found, called=found.called | {"system": "system"}, table=table).warned("one_system", message)
 
 
-def with_values(file: DataFile, found: Found, choices: Choices, scores: Scores, problems: CellProblems) -> Found:
-    """Return what was found with scores as the method reads them, without missing ones.
-
-    Raises TableError if all of them are missing.
-    """
-    own, table, read_more = found.called["score"], found.table, found.read_more
-    if scores.only_these and not choices.answers and (found.is_unfolded or file.is_made) and not problems.n:
-        rows = rows_of_criteria(table, scores.criteria, found.called.get("criterion", ""))
-        table, read_more = (table, read_more) if rows is None else take_rows(table, rows, read_more)
-    if own in table.text:
-        read, said = relabel({own: table.text[own]}, choices, scores.can_read)
-        text, numbers = table.text | read, table.numbers
-        if scores.are_numbers:
-            numbers = {own: numbers_of(text.pop(own), own, problems)}
-            problems.discard("missing_number", [own])
-        table = replace(table, text=text, numbers=numbers, warnings=[*table.warnings, *said])
-    if problems.n:
-        return replace(found, table=table)
-    is_missing = np.isnan(table.numbers[own]) if own in table.numbers else table.text[own].is_blank
-    n_missing = int(np.count_nonzero(is_missing))
-    if not n_missing:
-        return replace(found, table=table, read_more=read_more)
-    if n_missing == table.n_rows:
-        raise TableError(table.file, [Problem(None, own, "no cell holds an answer.", "no_scores")])
-    code, message = "missing", f"Missing answers, which are left out: {n_missing:,}."
-    if {"response", "abstained"} <= set(table.columns):  # a campaign's own file says why there is none
-        code = "unscored"
-        message = f"Rows without a score were left out: {n_missing:,} answers that are no score or were not judged."
-    table, read_more = take_rows(table, np.flatnonzero(~is_missing), read_more)
-    return replace(found, table=table, read_more=read_more, n_missing=n_missing).warned(code, message, n_missing)
-
-
 def relabel(
     columns: Mapping[str, TextColumn], choices: Choices, can_read: CanRead
 ) -> tuple[dict[str, TextColumn], list[TableWarning]]:
@@ -312,7 +304,7 @@ def relabel(
     All columns of a file are read in one way.
     """
     labels = {label for column in columns.values() for label in column.labels}
-    values = read_values(labels, can_read, words=choices.words, missing=choices.missing, decimal=choices.decimal)
+    values = read_values(labels, can_read, choices)
     found = {
         name: text_column(column.codes, [values.number_of[label] for label in column.labels])
         for name, column in columns.items()

@@ -8,8 +8,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from analysis.data.choices import GUESSED, Choices
 
 MISSING = frozenset(
     {"", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "missing", "-", "--", "–", "—", "#n/a", "."}
@@ -69,8 +68,6 @@ _NUMBERED = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*(?:[-–—:.)=|/]|(?=\())\s*\
 _NUMBER_LAST = re.compile(r"[^\W\d].*?\s*(?:[-–—:=|]\s*|\()\s*([+-]?\d+(?:[.,]\d+)?)\)?", re.DOTALL)
 _OF_MOST = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*((?:/|out of|of|von|sur|de)\s*\d+|%)", re.IGNORECASE)
 
-MOST_LEVELS = 11
-"""More different scores than these are on a long scale."""
 CanRead = Callable[[str], bool]
 
 
@@ -93,39 +90,34 @@ class Values:
     said: str = ""
 
 
-def read_values(
-    labels: Collection[str],
-    can_read: CanRead,
-    *,
-    words: Sequence[str] = (),
-    missing: Collection[str] = (),
-    decimal: str = "",
-) -> Values:
+def read_values(labels: Collection[str], can_read: CanRead, choices: Choices = GUESSED) -> Values:
     """Return how the different cells of all columns of scores of a file are read.
 
     Parameters
     ----------
     labels : the different cells.
     can_read : whether a cell needs no reading here: a number, or a word that its response method knows.
-    words : the scale's words, lowest first, level 1; known scales by default.
-    missing : further words that say that there is no answer.
-    decimal : the decimal mark, if somebody said it: a point or a comma.
+    choices : the words of the scale, those of missing answers and the decimal mark, as far as somebody said them.
 
     Cells that cannot be read stay as they are. Of several scales that have all the words the shortest one is taken.
     A cell that `can_read` knows is never missing.
     """
-    also = {_plain(each) for each in missing}
-    short = [each for each in labels if len(each) <= _LONGEST and _plain(each) in MISSING | also]
+    says_missing = _missing(choices)
+    short = [each for each in labels if len(each) <= _LONGEST and _plain(each) in says_missing]
     gone = {each for each in short if not (each and can_read(each))}
     left = [each for each in labels if each not in gone]
     empty = dict.fromkeys(gone, "")
     if all(map(can_read, left)) or any(len(each) > _LONGEST for each in left):
         return Values(empty | {each: each for each in left})
-    ways = [_with_comma] if decimal != "." else []
-    for way in (*ways, _numbered, _of_most, lambda cells: _in_words(cells, words)):
+    ways = [_with_comma] if choices.decimal != "." else []
+    for way in (*ways, _numbered, _of_most, lambda cells: _in_words(cells, choices.words)):
         if found := way(left):
             return Values(empty | found.number_of, found.said)
     return Values(empty | {each: each for each in left})
+
+
+def _missing(choices: Choices) -> frozenset[str]:
+    return MISSING | {_plain(each) for each in choices.missing}
 
 
 def _with_comma(cells: Sequence[str]) -> Values | None:
@@ -191,25 +183,24 @@ def _scales(text: str, first: int) -> Iterable[dict[str, _Level]]:
 _SCALES = [*_scales(_SCALES_FROM_0, 0), *_scales(_SCALES_FROM_1, 1)]
 
 
-def are_levels(scores: NDArray[np.float64]) -> bool:
-    """Return whether scores, (n,), are a few levels: at most 11 different ones, whole or halves."""
-    return bool((2 * scores == np.rint(2 * scores)).all()) and np.unique(scores).size <= MOST_LEVELS
-
-
 def is_number(cell: str) -> bool:
     """Return whether a cell is a number with a decimal point."""
     return _NUMBER.fullmatch(cell) is not None
 
 
-def has_answer(cells: Iterable[str]) -> bool:
+def has_answer(cells: Iterable[str], choices: Choices = GUESSED) -> bool:
     """Return whether one of the cells is not missing."""
-    return any(_plain(cell) not in MISSING for cell in set(cells))
+    says_missing = _missing(choices)
+    return any(_plain(cell) not in says_missing for cell in set(cells))
 
 
-def are_answers(cells: Iterable[str], can_read: CanRead = is_number) -> bool:
-    """Return whether cells, some of which may be missing, can all be read as scores, and one of them says one."""
+def are_answers(cells: Iterable[str], can_read: CanRead = is_number, choices: Choices = GUESSED) -> bool:
+    """Return whether cells, some of which may be missing, can all be read as scores, and one of them says one.
+
+    They are read as `read_values` reads them.
+    """
     there = set(cells)
     if any(len(cell) > _LONGEST for cell in there):
         return False
-    number_of = read_values(there, lambda cell: can_read(cell) or is_number(cell)).number_of
+    number_of = read_values(there, lambda cell: can_read(cell) or is_number(cell), choices).number_of
     return any(number_of.values()) and all(not text or can_read(text) or is_number(text) for text in number_of.values())

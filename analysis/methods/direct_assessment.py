@@ -13,10 +13,11 @@ from analysis.methods import Method
 from analysis.results import Comparison, RankedSystem, Ranking, get_comparisons, get_ranking, get_workers
 from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.conduct import References
+from analysis.stats.procedures import ALPHA
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import or_none
 from analysis.stats.significance import Intervals, PairwiseTests, adjust, bootstrap_means, cluster
-from analysis.study import ALPHA, Study
+from analysis.study import Study
 from analysis.words import N_COUNTS
 from campaigns.design.worker_test import NO_TEST
 

@@ -9,10 +9,10 @@ import numpy as np
 from analysis.methods import Method
 from analysis.sections import Cell, Column, Output, Section, Table
 from analysis.stats.inference import Comparison, TooLargeError, rank_intervals
-from analysis.stats.procedures import Procedure, Procedures, compare_beside
+from analysis.stats.procedures import ALPHA, Procedure, Procedures, compare_beside
 from analysis.stats.ratings import Floats, or_none
 from analysis.stored import in_order
-from analysis.study import ALPHA, Study
+from analysis.study import Study
 from analysis.words import PROCEDURES
 from evalsite.lib.words import counted
 

@@ -9,12 +9,13 @@ from analysis.methods import Method
 from analysis.ratings.replies import ReplyScores
 from analysis.ratings.scales import FULL
 from analysis.response_methods.clusters import in_words, with_several
-from analysis.response_methods.system_scores import ALPHA
 from analysis.sections import Cell, Column, Section, Table
+from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Mask, or_none
 from analysis.stats.scores import rescale
 from analysis.stats.segment_means import ClusteredMeans, clustered_means
 from analysis.study import Study
+from analysis.words import CORRECTED
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
 
@@ -110,6 +111,6 @@ def _section(found: list[Report]) -> Section:
     about = "Differences of these means. p is two-sided, corrected over the pairs of a criterion."
     p = [pair["p_holm"] for each in found for pair in each["pairs"]]
     n_decided = sum(each is not None and each < ALPHA for each in p)
-    said = f"{n_decided} of {counted(len(p), 'difference')} between chatbots: p < {ALPHA:g} after Holm’s correction."
+    said = f"{n_decided} of {counted(len(p), 'difference')} between chatbots: {CORRECTED}."
     tables = [table, Table("replies-pairs", "Replies: pairs of systems", about, of_pairs, pairs)] if pairs else [table]
     return Section("replies", "Replies", said if pairs else "", tables, page="chats")

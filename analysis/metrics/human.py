@@ -1,6 +1,7 @@
 """Scores that people gave, as scores of segments: whatever `analyse` reads, the mean over workers and criteria."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from analysis.data.coding import first_rows
 from analysis.data.layout import Shape
 from analysis.data.loading import SCORE_NAMES, load_scores
 from analysis.data.responses import Responses
-from analysis.data.scores import DataFile, Scores, look_at
+from analysis.data.scores import DataFile, ScoreFile, Scores
 from analysis.data.tools import find_made
 from analysis.data.values import is_number
 from analysis.metrics.loading import SegmentScores, load_segment_scores
@@ -29,7 +30,7 @@ def load_human_scores(path: Path, choices: Choices) -> SegmentScores:
         return load_score_lists(path, has_metrics=False)
     encoding = if_windows(path, choices.encoding)
     if not find_made(path, encoding=encoding, columns=choices.columns, items=choices.items):
-        look = look_at(DataFile(path), SCORE_NAMES, choices, Scores(is_number), encoding)
+        look = ScoreFile(DataFile(path), SCORE_NAMES, replace(choices, encoding=encoding), Scores(is_number)).look()
         if look.nested is None and look.layout.shape is Shape.LONG and "worker" not in look.layout.roles:
             return load_segment_scores(path, has_metrics=False, encoding=encoding)
     data = load_scores(path, _as_number, "a number", criterion="score", choices=choices)

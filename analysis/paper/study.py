@@ -8,8 +8,8 @@ from analysis.methods import sections_of
 from analysis.methods.direct_assessment import N_BOOTSTRAP
 from analysis.methods.recommended_comparison import procedure_of, winner
 from analysis.paper.texts import MOST_NAMED, listed
-from analysis.results import ALPHA, get_ranking, is_corrected
-from analysis.stats.procedures import Procedure
+from analysis.results import get_ranking, is_corrected
+from analysis.stats.procedures import ALPHA, Procedure
 from analysis.stats.scores import Unit
 from analysis.words import number
 from campaigns.design.composition import ANALYSED_KINDS

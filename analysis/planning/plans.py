@@ -14,12 +14,13 @@ from analysis.response_methods import DEFAULT
 from analysis.stats.designs import PlannedDesign, change_designs, with_workers
 from analysis.stats.power import P_BELOW, TARGET, DesignPower, Power, search_workers
 from analysis.stats.prediction_powered import predict_saving
+from analysis.stats.scores import MOST_LEVELS
 from campaigns.design.composition import Layout
 from campaigns.design.worker_test import WORKER_TESTS, smallest_p_value
 from evalsite.lib.errors import DomainError
 
 SIMULATIONS, SEED = 200, 1
-LEVELS, MOST_LEVELS = 5, 11
+LEVELS = 5
 OUTPUTS_PER_PAGE = 4
 MOST_SIMULATIONS, MOST_WORKERS, MOST_ITEMS, MOST_SYSTEMS, MOST_RATINGS = 2000, 2000, 500, 100, 200_000
 _MIN_PER_HOUR = 60

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from analysis.response_methods import Report
 from analysis.response_methods.clusters import in_words
-from analysis.response_methods.system_scores import ALPHA, draw_stacked, pairs_section, systems_section
+from analysis.response_methods.system_scores import draw_stacked, pairs_section, systems_section
 from analysis.response_methods.worker_agreement import agreement_section
 from analysis.sections import Cell, Column, Figure, Output, Section, Table
+from analysis.stats.procedures import ALPHA
+from analysis.words import CORRECTED
 
 _MOST_WORKERS_SHOWN = 60
 
@@ -171,7 +173,7 @@ def _paired_section(parts: Sequence[_Part]) -> Section:
         "only one of the two is good. It takes these pairs to be independent of each other."
     )
     caption += " Holm’s correction is over the pairs of systems of a criterion." if on_each else ""
-    corrected = f"p < {ALPHA:g} after Holm’s correction{on_each}"
+    corrected = f"{CORRECTED}{on_each}"
     finding = f"{n_differing} of {len(found)} pairs differ in paired answers ({corrected})."
     table = _table(parts, ("paired", "Paired answers", caption), columns, rows)
     return Section("paired", "Paired answers", finding, [table])

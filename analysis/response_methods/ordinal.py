@@ -10,12 +10,10 @@ import numpy as np
 
 from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.responses import Responses, average_repeats
-from analysis.data.values import MOST_LEVELS
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import explain_single, in_words, with_several
 from analysis.response_methods.proportional_odds import MODEL, odds_of_criterion, odds_section
 from analysis.response_methods.system_scores import (
-    ALPHA,
     SystemScores,
     closing,
     draw_stacked,
@@ -36,10 +34,13 @@ from analysis.response_methods.workers import (
 )
 from analysis.sections import Cell, Column, Figure, Output, Section, Table
 from analysis.settings import AnalysisSettings
+from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Codes, Floats, or_none
+from analysis.stats.scores import MOST_LEVELS
 from analysis.stats.segment_means import means_over_criteria
 from analysis.stats.significance import adjust, compare_systems
 from analysis.stored import criteria_of
+from analysis.words import CORRECTED
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST
@@ -394,7 +395,5 @@ def _criterion_section(found: Report, names: list[str]) -> Section:
         output = Output.FILES | Output.PAGE
         title = f"Rank tests: {name}"
         tables.append(Table(f"rank-tests-{name}", title, test_caption, of_tests, pairs, output=output))
-        finding = (
-            f"{n_differing} of {len(tests)} pairs of systems differ by rank (p < {ALPHA:g} after Holm’s correction)."
-        )
+        finding = f"{n_differing} of {len(tests)} pairs of systems differ by rank ({CORRECTED})."
     return Section(slug, f"Levels: {name}", finding, tables, [figure])

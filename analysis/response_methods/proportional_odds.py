@@ -6,10 +6,11 @@ from math import exp
 from typing import Any
 
 from analysis.response_methods import Report
-from analysis.response_methods.system_scores import ALPHA
 from analysis.sections import Cell, Column, Section, Table
 from analysis.stats.cumulative_link import fit_cumulative_link
+from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Codes, or_none
+from analysis.words import CORRECTED
 
 MODEL = "cumulative-link"
 
@@ -55,7 +56,7 @@ def odds_section(name: str, odds: Report, by: str) -> Section:
     return Section(
         f"odds-{name}",
         f"Odds of levels: {name}",
-        f"{n_differing} of {len(rows)} pairs of systems differ in odds (p < {ALPHA:g} after Holm’s correction).",
+        f"{n_differing} of {len(rows)} pairs of systems differ in odds ({CORRECTED}).",
         [
             Table(f"odds-{name}", f"Odds of levels: {name}", caption, columns, cells),
             Table(f"log-odds-{name}", f"Log odds: {name}", about, [Column("system"), Column("log odds", 3)], systems),

@@ -12,14 +12,15 @@ from analysis.data.notices import ResponsesWarning
 from analysis.response_methods import Report
 from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.pairs import Pairs, rank_range
+from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Codes, Floats, or_none
+from analysis.words import CORRECTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
     from analysis.settings import AnalysisSettings
 
-ALPHA = 0.05
 _WIDTH, _ROW_HEIGHT = 7.0, 0.32  # inches
 _MOST_PAIRS_SHOWN = 60
 _IN_ONE_ROW = 5
@@ -161,7 +162,7 @@ def pairs_section(report: Report, *, caption: str, decimals: int = 2) -> Section
     columns = [Column("system"), Column("other"), Column("difference", decimals), Column("low", decimals)]
     columns += [Column("high", decimals), Column("p", 4, is_p=True), Column("p (Holm)", 4, is_p=True)]
     n_decided = sum(pair["p_holm"] is not None and pair["p_holm"] < ALPHA for pair in pairs)
-    finding = f"{n_decided} of {len(pairs)} pairs of systems differ (p < {ALPHA:g} after Holm’s correction)."
+    finding = f"{n_decided} of {len(pairs)} pairs of systems differ ({CORRECTED})."
     about = f"{caption} p is two-sided, corrected over all pairs. Low and high: 95 % interval of this pair alone."
     output = Output.FILES | (Output.PAGE if len(pairs) <= _MOST_PAIRS_SHOWN else Output(0))
     table = Table("pairs", "Pairs of systems", about, columns, rows, output=output)

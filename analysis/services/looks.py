@@ -14,10 +14,11 @@ from django.utils import timezone
 
 from analysis.campaign_queries import can_analyse, planned_workers, settings_of
 from analysis.finished_work import read_ratings, read_weights
-from analysis.methods.recommended_comparison import ALPHA, winner
+from analysis.methods.recommended_comparison import winner
 from analysis.models import Look
 from analysis.stats.inference import Comparison
 from analysis.stats.pipeline import analyse, compare_recommended
+from analysis.stats.procedures import ALPHA
 from analysis.stats.sequences import at_every_look
 from annotation.models import Assignment
 from campaigns.design.stopping import StoppingRule, describe_pairs, pairs_to_decide

@@ -18,7 +18,7 @@ from analysis.data.finding import plain_name
 from analysis.data.layout import SHAPES, Shape
 from analysis.data.loading import SCORE_NAMES
 from analysis.data.reading import LongTable, read_long
-from analysis.data.scores import DataFile, Scores, layout_of, look_at
+from analysis.data.scores import DataFile, ScoreFile, Scores, layout_of
 from analysis.data.tasks import task_columns
 from analysis.data.tools import Wanted, find_made, several_files
 from analysis.data.tools.converting import convert, write_table
@@ -120,7 +120,8 @@ def _read_scores(path: Path, choices: Choices) -> tuple[list[LongTable], bool]:
     Raises TableError for answers that stand twice, and for anything wrong with a file that cannot be kept as it is.
     """
     scores = Scores(is_number, [text for each in _rated() for text in (each.name, each.statement)])
-    look = look_at(DataFile(path), _NAMES, choices, scores, if_windows(path, choices.encoding))
+    own = replace(choices, encoding=if_windows(path, choices.encoding))
+    look = ScoreFile(DataFile(path), _NAMES, own, scores).look()
     beginning, layout = look.beginning, look.layout
     there = {name for each in layout.answers for name in each.says} | layout.roles.keys()
     is_of_other_method = any(get_method(each.method).fits(beginning.columns) for each in list_protocols())

@@ -12,6 +12,8 @@ from analysis.stats.permutation import compare_permuted
 from analysis.stats.pipeline import Analysis, Design, compare_recommended, counted_ratings
 from analysis.stats.ratings import Floats, Ratings
 
+ALPHA = 0.05
+"""Below this p, two systems differ."""
 MOST_BESIDE = 20_000
 """Of more ratings only the chosen procedure is computed, beside the recommended one: others may take minutes."""
 _MOST_PAIRS = 1_000_000  # Ratings times systems squared

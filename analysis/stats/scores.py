@@ -12,6 +12,8 @@ from campaigns.design.composition import ANALYSED, Kind
 
 # Added to σ by the dialogue study; kept for every protocol, so that its table is met to the last digit.
 SIGMA_OFFSET = 1e-6
+MOST_LEVELS = 11
+"""More different scores than these are on a long scale."""
 # Scores that differ only by the rounding of their sums must tie in the rank tests.
 _Z_DECIMALS = 10
 
@@ -304,3 +306,8 @@ def _row_means(matrix: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         mean: Floats = np.where(is_number, matrix, 0.0).sum(axis=1) / is_number.sum(axis=1)
     return mean
+
+
+def are_levels(scores: NDArray[np.float64]) -> bool:
+    """Return whether scores, (n,), are a few levels: at most 11 different ones, whole or halves."""
+    return bool((2 * scores == np.rint(2 * scores)).all()) and np.unique(scores).size <= MOST_LEVELS

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis import queries
-from analysis.forms import CriteriaFormSet, MappingForm, ProtocolForm, ScaleForm, UploadForm, criteria_initial
+from analysis.forms import CriteriaFormSet, MappingForm, ProtocolForm, ScaleForm, criteria_initial
 from analysis.navigation import crumbs, result_url
 from analysis.proposals import find_file_protocol, propose_settings
 from analysis.ratings.columns import further_scores
@@ -27,6 +27,7 @@ from analysis.settings import (
     LONGEST_NAME,
     from_json,
 )
+from analysis.upload_forms import UploadForm
 from campaigns.protocols import list_protocols
 from campaigns.views.access import render_form
 from campaigns.views.autosave import sent

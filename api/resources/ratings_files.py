@@ -9,13 +9,13 @@ from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 
 from analysis import queries
-from analysis.forms import UploadForm
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.proposals import Proposal, propose_settings
 from analysis.services.deletion import delete_ratings_file
 from analysis.services.ratings_files import map_columns, read_as, upload_ratings
 from analysis.services.runs import start_run
 from analysis.settings import from_json, from_protocol
+from analysis.upload_forms import UploadForm
 from api.access import ApiRequest
 from api.operations import Listed, Resource, operation
 from api.resources.analyses import ListedRunShape, RunShape, may_name

@@ -93,7 +93,8 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
         if FIELD + each.name not in roles.values():
             _take(free, roles, FIELD + each.name, (each.label, *_FIELDS.get(each.name, ())))
     unknown = [each for each in screen.fields if FIELD + each.name not in roles.values()]
-    missing = [each for each in unknown if each.is_required] or unknown[: len(unknown) == len(screen.fields)]
+    required = [each for each in unknown if each.is_required]
+    missing = required or (unknown[:1] if len(unknown) == len(screen.fields) else [])
     if len(missing) == 1:
         _take([column for column in free if _is_prose(preview, column)], roles, FIELD + missing[0].name, _TEXTS)
         free = [column for column in free if column not in roles]

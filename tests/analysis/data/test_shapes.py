@@ -185,7 +185,11 @@ def test_values_of_a_file_are_read_in_one_way(cells: list[str], numbers: list[st
 
 def test_words_of_ones_own_scale_are_levels_in_their_order() -> None:
     cells = ["meh", "wow", "ugh"]
-    assert read_values(cells, is_number, words=["ugh", "meh", "wow"]).number_of == {"meh": "2", "wow": "3", "ugh": "1"}
+    assert read_values(cells, is_number, Choices(words=("ugh", "meh", "wow"))).number_of == {
+        "meh": "2",
+        "wow": "3",
+        "ugh": "1",
+    }
 
 
 def test_a_shape_that_somebody_names_goes_before_what_is_guessed() -> None:
@@ -193,6 +197,13 @@ def test_a_shape_that_somebody_names_goes_before_what_is_guessed() -> None:
     assert find_layout(columns, rows, SCORE_NAMES, can_read=is_number).shape is Shape.CRITERIA
     said = find_layout(columns, rows, SCORE_NAMES, can_read=is_number, choices=Choices(shape="systems"))
     assert [dict(each.says) for each in said.answers] == [{"system": "precision"}, {"system": "recall"}]
+
+
+def test_a_word_that_somebody_says_means_missing_hides_no_rater(tmp_path: Path) -> None:
+    path = tmp_path / "raters.csv"
+    path.write_text("item,system,A1,A2\n1,x,4,keine Angabe\n2,x,5,3\n", encoding="utf-8")
+    data = read(path, Choices(missing=("keine Angabe",)))
+    assert (data.workers, sorted(data.score.tolist())) == (["A1", "A2"], [3, 4, 5])
 
 
 def test_a_column_of_one_word_is_of_the_scale_of_the_others(tmp_path: Path) -> None:
