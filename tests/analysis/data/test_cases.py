@@ -161,7 +161,7 @@ def test_metrics_may_have_a_column_each(cases: Path, expected) -> None:
 # --- The same by the page and by the API
 
 
-Upload = Callable[[Path], list[RatingsFile]]
+Upload = Callable[..., list[RatingsFile]]
 
 
 @pytest.fixture(params=["page", "API"])
@@ -207,6 +207,25 @@ def test_uploaded_decimal_commas_are_read(cases: Path, expected, owner: User, up
     summary = result(file, owner, recognise(Path(file.file.path), GUESSED))
     right = expected["decimal_comma.csv"]["raw"]
     assert {row["system"]: round(row["raw"], 4) for row in summary["systems"]} == right
+
+
+@pytest.mark.parametrize("twice", ["first", "last", "mean"])
+def test_uploaded_answers_that_stand_twice_count_as_said(
+    cases: Path, expected, owner: User, upload: Upload, twice: str
+) -> None:
+    name = "repeated_answers.csv"
+    (file,) = upload(cases / name, twice=twice)
+    said = " ".join(file.reading["said"])
+    assert f"of which the {twice} counts: {expected[name]['n_twice']}" in said
+    assert f"count once: {expected[name]['n_exact_copies']}" in said
+    by_command, _ = analysed(cases / name, protocol="likert", twice=twice)
+    assert means_of(result(file, owner, load_settings("likert"))) == means_of(by_command)
+
+
+def test_an_uploaded_file_without_systems_is_of_one(cases: Path, owner: User, upload: Upload) -> None:
+    (file,) = upload(cases / "no_system.csv")
+    assert "No column says which system" in " ".join(file.reading["said"])
+    assert len(result(file, owner, load_settings("likert"))["systems"]) == 1
 
 
 @pytest.mark.parametrize("name", MARKED)
