@@ -16,7 +16,7 @@ from analysis.stats.scores import are_levels
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST
 from campaigns.protocols import list_protocols
-from evalsite.lib.tables import CellProblems, Table, if_windows, preview
+from evalsite.lib.tables import CellProblems, Table, preview
 
 _LEVELS = "likert"
 _OF_TOOLS = {Wanted.SPANS: "mqm", Wanted.VOTES: "preference"}
@@ -28,7 +28,7 @@ def recognise(path: Path, choices: Choices) -> AnalysisSettings:
 
     Raises TableError for a file that cannot be read.
     """
-    choices = replace(choices, encoding=if_windows(path, choices.encoding))
+    choices = choices.for_file(path)
     if made := find_made(
         path, encoding=choices.encoding, columns=choices.columns, items=choices.items, more=choices.more
     ):

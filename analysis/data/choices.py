@@ -1,11 +1,12 @@
 """What somebody said about how files of responses are read. What nobody says is guessed."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
 from analysis.data.describing import Reading
+from evalsite.lib.tables import if_windows
 
 
 class Twice(StrEnum):
@@ -45,6 +46,10 @@ class Choices:
     task: str | None = None
     splits_tasks: bool = False
     tell: Callable[[Reading], None] | None = field(default=None, compare=False)
+
+    def for_file(self, path: Path) -> "Choices":
+        """Return the same with the encoding that this file can have; raise TableError if no such file is read."""
+        return replace(self, encoding=if_windows(path, self.encoding))
 
 
 GUESSED = Choices()

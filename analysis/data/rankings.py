@@ -19,7 +19,7 @@ from analysis.data.responses import Part, fingerprint
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import Kind
-from evalsite.lib.tables import CellProblems, Table, TableError, TextColumn, if_windows, preview, read_columns
+from evalsite.lib.tables import CellProblems, Table, TableError, TextColumn, preview, read_columns
 from evalsite.lib.tables.errors import listing, shorten
 from evalsite.lib.tables.table import missing_column, refuse_empty
 
@@ -149,7 +149,7 @@ def load_best_worst(path: Path, choices: Choices = GUESSED) -> RankingData:
     Raises TableError with up to 50 problems: a column that is missing, an empty cell, a best or worst system that was
     not shown, one that is both, a system that is shown twice, fewer than three systems.
     """
-    there = preview(path, n_rows=0, encoding=if_windows(path, choices.encoding)).columns
+    there = preview(path, n_rows=0, encoding=choices.for_file(path).encoding).columns
     options = [name for name in there if _OPTION.fullmatch(name.strip())]
     if not options:
         raise TableError(path.name, [missing_column("system_1", there)])

@@ -21,7 +21,6 @@ from evalsite.lib.tables import (
     Table,
     TableError,
     TableWarning,
-    if_windows,
     preview,
     read_columns,
 )
@@ -95,7 +94,7 @@ def read_answers(
 
     Raises TableError, and DomainError for choices that the file cannot have.
     """
-    first = _of_file(choices, file.path)
+    first = choices.for_file(file.path)
     of_tool = {"columns": choices.columns, "items": choices.items, "more": choices.more}
     about = {"name": file.name, "encoding": first.encoding, "max_bytes": file.max_bytes}
     may_be_made = wanted and not (choices.are_complete or choices.answers)
@@ -109,7 +108,7 @@ def read_answers(
         files = [_read_ordinary(file, names, needed, problems, first, read, scores)]
         for path in choices.more:
             problems.raise_for(files[-1].table)
-            more, said = replace(file, path=path, name=None), _as_first(files[0], path, _of_file(choices, path))
+            more, said = replace(file, path=path, name=None), _as_first(files[0], path, choices.for_file(path))
             files.append(_read_ordinary(more, names, needed, problems, said, read, scores))
         problems.raise_for(files[-1].table)
         found = joined(files)
@@ -122,10 +121,6 @@ def read_answers(
     table, read_more = _without_tutorial(found.called, cleaned, found.read_more)
     table, read_more = _of_wanted_task(found.called, table, choices, read_more)
     return replace(found, table=table, read_more=read_more)
-
-
-def _of_file(choices: Choices, path: Path) -> Choices:
-    return replace(choices, encoding=if_windows(path, choices.encoding))
 
 
 def _as_first(first: Found, path: Path, choices: Choices) -> Choices:

@@ -1,7 +1,6 @@
 """Scores that people gave, as scores of segments: whatever `analyse` reads, the mean over workers and criteria."""
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from analysis.data.values import is_number
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.metrics.score_lists import is_score_list, load_score_lists
 from analysis.stats.codes import dense_ranks
-from evalsite.lib.tables import if_windows
 
 
 def load_human_scores(path: Path, choices: Choices) -> SegmentScores:
@@ -28,11 +26,11 @@ def load_human_scores(path: Path, choices: Choices) -> SegmentScores:
     """
     if is_score_list(path):
         return load_score_lists(path, has_metrics=False)
-    encoding = if_windows(path, choices.encoding)
-    if not find_made(path, encoding=encoding, columns=choices.columns, items=choices.items):
-        look = ScoreFile(DataFile(path), SCORE_NAMES, replace(choices, encoding=encoding), Scores(is_number)).look()
+    own = choices.for_file(path)
+    if not find_made(path, encoding=own.encoding, columns=choices.columns, items=choices.items):
+        look = ScoreFile(DataFile(path), SCORE_NAMES, own, Scores(is_number)).look()
         if look.nested is None and look.layout.shape is Shape.LONG and "worker" not in look.layout.roles:
-            return load_segment_scores(path, has_metrics=False, encoding=encoding)
+            return load_segment_scores(path, has_metrics=False, encoding=own.encoding)
     data = load_scores(path, _as_number, "a number", criterion="score", choices=choices)
     n_systems = len(data.systems)
     key, n = dense_ranks(data.segment * n_systems + data.system, len(data.documents) * len(data.sources) * n_systems)

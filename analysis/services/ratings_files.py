@@ -40,7 +40,6 @@ from evalsite.lib.tables import (
     Table,
     TableError,
     TableWarning,
-    if_windows,
     lines_if_windows,
     preview,
 )
@@ -120,8 +119,7 @@ def _read_scores(path: Path, choices: Choices) -> tuple[list[LongTable], bool]:
     Raises TableError for answers that stand twice, and for anything wrong with a file that cannot be kept as it is.
     """
     scores = Scores(is_number, [text for each in _rated() for text in (each.name, each.statement)])
-    own = replace(choices, encoding=if_windows(path, choices.encoding))
-    look = ScoreFile(DataFile(path), _NAMES, own, scores).look()
+    look = ScoreFile(DataFile(path), _NAMES, choices.for_file(path), scores).look()
     beginning, layout = look.beginning, look.layout
     there = {name for each in layout.answers for name in each.says} | layout.roles.keys()
     is_of_other_method = any(get_method(each.method).fits(beginning.columns) for each in list_protocols())

@@ -13,6 +13,7 @@ from analysis.data.tools.about import ANSWER
 from analysis.data.tools.items import Items, Mark
 from analysis.data.tools.made import Beginning, Made, cells_of
 from analysis.data.tools.records import Record, as_dict, as_list, as_text, browser_offset, read_records
+from analysis.stats.scores import MOST_LEVELS
 from evalsite.lib.tables import preview, read_columns
 from evalsite.lib.tables.errors import listing, shorten
 
@@ -21,7 +22,7 @@ READS_SEVERAL = False
 _FLAT = {"annotation_id", "annotator", "lead_time"}
 _NO_DATA = _FLAT | {"id", "created_at", "updated_at", "predictions", "agreement", "inner_id", "total_annotations"}
 _ANSWERS = ("choices", "rating", "number", "selected")
-_MOST_LEVELS, _LONGEST_LEVEL = 11, 100
+_LONGEST_LEVEL = 100
 
 
 def is_file(beginning: Beginning) -> bool:
@@ -202,7 +203,7 @@ def _result_columns(data: Sequence[str], rows: Sequence[tuple[int, Record]], tak
         values = [row[name] for _, row in rows if row.get(name) not in (None, "")]
         texts = {as_text(value) for value in values if not isinstance(value, list | dict)}
         is_nested = any(_flat_answer(value) or _is_span(value) for value in values if isinstance(value, list | dict))
-        has_few = 0 < len(texts) <= _MOST_LEVELS and all(len(text) <= _LONGEST_LEVEL for text in texts)
+        has_few = 0 < len(texts) <= MOST_LEVELS and all(len(text) <= _LONGEST_LEVEL for text in texts)
         if name not in taken and (is_nested or has_few):
             found.append(name)
     return found

@@ -14,6 +14,7 @@ from typing import Any
 from analysis.data.tools.about import ANSWER, find_about, require_about
 from analysis.data.tools.made import Beginning, Made, Wanted, cells_of
 from analysis.data.tools.records import as_dict, as_text
+from analysis.stats.scores import MOST_LEVELS
 from evalsite.lib.tables import preview, read_columns
 from evalsite.lib.tables.errors import listing
 from evalsite.lib.tables.table import check_text
@@ -25,7 +26,7 @@ _STATUS = "AssignmentStatus"
 _ANSWER, _INPUT, _JSON = "Answer.", "Input.", "Answer.taskAnswers"
 _BEFORE = re.compile(r"(?:(?:item|output|segment|question|q|i)[_.-]?)?(\d{1,4})[_.-](.+)", re.IGNORECASE | re.ASCII)
 _AFTER = re.compile(r"(.+?)[_.-]?(\d{1,4})", re.ASCII)
-_MOST_LEVELS, _LONGEST_LEVEL = 11, 100
+_LONGEST_LEVEL = 100
 _ITEM_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 
 Named = tuple[str, str]
@@ -175,7 +176,7 @@ def _criteria(rows: Sequence[Mapping[Named, tuple[str, str]]], made: Made) -> se
         n_numbers = sum(bool(_ITEM_NUMBER.fullmatch(cell)) for cell in given)
         levels = {*given}
         recurs = 2 * len(levels) <= len(given) or len(given) == 1
-        is_level = recurs and len(levels) <= _MOST_LEVELS and all(len(level) <= _LONGEST_LEVEL for level in levels)
+        is_level = recurs and len(levels) <= MOST_LEVELS and all(len(level) <= _LONGEST_LEVEL for level in levels)
         if 2 * n_numbers > len(given) or is_level:
             found.add(name)
     if others := sorted(cells.keys() - found):

@@ -18,7 +18,6 @@ from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.metrics.score_lists import is_score_list, load_score_lists
 from evalsite.lib.arguments import whole
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import if_windows
 from evalsite.lib.tables.archives import unpack
 
 
@@ -74,7 +73,7 @@ def _unpacked(path: Path, folder: Path) -> Path:
 def _load_metrics(path: Path, choices: Choices) -> SegmentScores:
     if is_score_list(path):
         return load_score_lists(path, has_metrics=True)
-    return load_segment_scores(path, has_metrics=True, encoding=if_windows(path, choices.encoding))
+    return load_segment_scores(path, has_metrics=True, encoding=choices.for_file(path).encoding)
 
 
 def _read(
