@@ -13,7 +13,7 @@ from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
 from tests.campaigns.cast import make_campaign
-from tests.campaigns.data.files import finish, post_import, url
+from tests.campaigns.data.files import do_job, finish, post_import, url
 
 Files = Mapping[str, bytes]
 
@@ -59,6 +59,27 @@ def bring(request: pytest.FixtureRequest, owner_client: Client):
     return bring_in
 
 
+@pytest.fixture(params=["page", "API"])
+def build(request: pytest.FixtureRequest, owner_client: Client):
+    """Return what proposes a design for a lab of three, builds its HITs and returns the systems that they judge."""
+
+    def build_all(campaign: Campaign) -> list[str]:
+        raters = {"raters": "lab", "n_raters": 3, "minutes": 30, "seconds_per_item": 20}
+        assert owner_client.post(url("design_proposal", campaign), raters).status_code == 302
+        if request.param == "page":
+            assert owner_client.post(url("build", campaign)).status_code == 302
+        else:
+            assert owner_client.post(f"/api/v1/campaigns/{campaign.public_id}/hits/").status_code == 202
+        campaign.refresh_from_db()
+        do_job(campaign.build_job)
+        campaign.refresh_from_db()
+        assert campaign.status == Campaign.Status.READY, campaign.build_job.error
+        items = HitItem.objects.filter(hit__campaign=campaign)
+        return sorted(set(items.values_list("output__system__name", flat=True)))
+
+    return build_all
+
+
 def systems_of(campaign: Campaign) -> list[str]:
     return sorted(campaign.systems.values_list("name", flat=True))
 
@@ -67,10 +88,10 @@ FOLDER = "line_by_line/"
 
 
 @pytest.mark.parametrize("name", ["array.json", "document_column.csv", "nested_outputs.json"])
-def test_a_file_of_outputs_is_imported_as_it_is(cases: Path, expected, owner: User, bring, name: str) -> None:
+def test_a_file_of_outputs_becomes_hits_as_it_is(cases: Path, expected, owner: User, bring, build, name: str) -> None:
     campaign = bring(make_campaign(owner, expected[name]["campaign"]), {name: (cases / name).read_bytes()})
     assert campaign.sources.count() == expected[name]["n_sources"]
-    assert systems_of(campaign) == expected[name]["systems"]
+    assert build(campaign) == systems_of(campaign) == expected[name]["systems"]
 
 
 def test_batches_of_esa_tasks_keep_their_hits(cases: Path, expected, owner: User, bring) -> None:
@@ -92,11 +113,13 @@ def test_batches_of_esa_tasks_keep_their_hits(cases: Path, expected, owner: User
 
 
 @pytest.mark.parametrize("is_zipped", [False, True])
-def test_text_files_line_by_line_are_one_table(cases: Path, expected, owner: User, bring, is_zipped: bool) -> None:
+def test_text_files_line_by_line_are_one_table(
+    cases: Path, expected, owner: User, bring, build, is_zipped: bool
+) -> None:
     files = {path.name: path.read_bytes() for path in sorted((cases / FOLDER).iterdir())}
     campaign = bring(make_campaign(owner, "da-translation"), zipped(files) if is_zipped else files)
     assert campaign.sources.count() == expected[FOLDER]["n_sources"]
-    assert systems_of(campaign) == expected[FOLDER]["systems"]
+    assert build(campaign) == systems_of(campaign) == expected[FOLDER]["systems"]
     source = campaign.sources.get(name="1")
     assert source.fields["source"].startswith("Source sentence number 0, with a “quotation”")
     assert source.fields["reference"] == "Reference 0."
