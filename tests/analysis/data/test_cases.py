@@ -11,15 +11,17 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
 
 from analysis.data.choices import GUESSED
 from analysis.metrics.loading import load_segment_scores
-from analysis.models import AnalysisRun, RatingsFile
+from analysis.models import AnalysisRun, MetricScores, RatingsFile
 from analysis.ratings.loading import load_ratings
 from analysis.recognition import recognise
 from analysis.services.runs import start_run
 from analysis.settings import AnalysisSettings, load_settings
 from evalsite.accounts.models import User
+from evalsite.lib.tables import TableError
 from tests.analysis.conftest import finish
 
 UPLOAD = "/analysis/new/"
@@ -226,6 +228,47 @@ def test_an_uploaded_file_without_systems_is_of_one(cases: Path, owner: User, up
     (file,) = upload(cases / "no_system.csv")
     assert "No column says which system" in " ".join(file.reading["said"])
     assert len(result(file, owner, load_settings("likert"))["systems"]) == 1
+
+
+MOST_LINES = 6
+"""As the cases say of `all_rows_wrong.csv`."""
+
+
+def test_the_same_fault_in_all_rows_is_one_line(cases: Path) -> None:
+    with pytest.raises(CommandError) as refused:
+        analysed(cases / "all_rows_wrong.csv", protocol="likert")
+    assert len(str(refused.value).splitlines()) <= MOST_LINES and "144 rows" in str(refused.value)
+
+
+def test_the_same_fault_in_all_uploaded_rows_is_one_problem(cases: Path, owner: User, upload: Upload) -> None:
+    (file,) = upload(cases / "all_rows_wrong.csv")
+    with pytest.raises(TableError) as refused:
+        result(file, owner, load_settings("likert"))
+    (fault,) = refused.value.faults
+    assert (fault.rows[0], fault.column, fault.n) == (2, "score", 144)
+
+
+@pytest.mark.parametrize("address", ["analysis:metric_upload", "api:metrics"])
+def test_uploaded_metrics_may_have_a_column_each(
+    cases: Path, expected, owner: User, owner_client: Client, tmp_path: Path, address: str
+) -> None:
+    (tmp_path / "own.json").write_text(
+        json.dumps({"criteria": ["adequacy", "fluency"], "scale": [1, 5], "worker_test": "none"})
+    )
+    path = cases / "levels_long.csv"
+    assert owner_client.post(UPLOAD, {"file": SimpleUploadedFile(path.name, path.read_bytes())}).status_code == 302
+    settings = load_settings(str(tmp_path / "own.json"))
+    run = finish(start_run(ratings_file=RatingsFile.objects.get(), user=owner, settings=settings))
+    name = "metrics_wide.csv"
+    sent = {"file": SimpleUploadedFile(name, (cases / name).read_bytes())}
+    assert owner_client.post(reverse(address, args=[run.pk]), sent).status_code in (202, 302)
+    compared = finish(AnalysisRun.objects.exclude(pk=run.pk).select_related("ratings_file").get())
+    assert compared.report is not None
+    assert {each["name"] for each in compared.report["metrics"]["metrics"]} == {"BLEU", "COMET"}
+    scores = load_segment_scores(Path(MetricScores.objects.get().file.path), has_metrics=True)
+    for metric, right in expected[name]["means"].items():
+        means = scores.system_scores(metric, scores.systems)
+        assert dict(zip(scores.systems, means.round(4).tolist(), strict=True)) == right
 
 
 @pytest.mark.parametrize("name", MARKED)
