@@ -224,10 +224,15 @@ def test_uploaded_answers_that_stand_twice_count_as_said(
     assert means_of(result(file, owner, load_settings("likert"))) == means_of(by_command)
 
 
-def test_an_uploaded_file_without_systems_is_of_one(cases: Path, owner: User, upload: Upload) -> None:
-    (file,) = upload(cases / "no_system.csv")
+def test_an_uploaded_file_without_systems_is_of_one(cases: Path, expected, owner: User, upload: Upload) -> None:
+    name = "no_system.csv"
+    (file,) = upload(cases / name)
     assert "No column says which system" in " ".join(file.reading["said"])
-    assert len(result(file, owner, load_settings("likert"))["systems"]) == 1
+    run = finish(start_run(ratings_file=file, user=owner, settings=load_settings("likert")))
+    assert run.report is not None
+    assert len(run.report["summary"]["systems"]) == 1
+    alpha = {criterion: round(each["between"]["alpha"], 4) for criterion, each in run.report["agreement"].items()}
+    assert alpha == {criterion: levels["ordinal"] for criterion, levels in expected[name]["alpha"].items()}
 
 
 MOST_LINES = 6
