@@ -101,8 +101,8 @@ def settle_twice(
             next(iter(values)),
             "twice",
             lambda row, other: (
-                f"row {other} has the same {same} and another answer. Delete one of the two, or say which counts: the "
-                "first, the last or their mean (--twice on the command line)."
+                f"row {other} has the same {same} and another answer. Delete one of the two, or say which counts, the "
+                "first, the last or their mean: “Answers that stand twice” on the page, --twice on the command line."
             ),
             earlier[left],
         )

@@ -289,7 +289,7 @@ def _refuse_same(file: DataFile, layout: Layout) -> None:
 def _of_one_system(found: Found) -> Found:
     message = (
         "No column says which system an output is of: all are taken for one system's. If a column does, name it: "
-        "--columns system=COLUMN on the command line."
+        "“Columns that have other names” on the page, --columns system=COLUMN on the command line."
     )
     column = TextColumn(np.zeros(found.table.n_rows, np.int32), [ONE_SYSTEM])
     table = replace(found.table, text=found.table.text | {"system": column})
