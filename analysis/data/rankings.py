@@ -123,7 +123,7 @@ def _refuse_rows(
     column = called["system"]
     key, n_keys = dense_ranks(*combined([(judgement, n), (system, n_systems)]))
     earlier = first_rows(key, n_keys)[key]
-    again = np.setdiff1d(np.flatnonzero(earlier != np.arange(earlier.size)), problems.rows_in(called["rank"]))
+    again = problems.without_known(np.flatnonzero(earlier != np.arange(earlier.size)), called["rank"])
     problems.add(
         again,
         column,

@@ -149,12 +149,15 @@ def _of_most(cells: Sequence[str]) -> Values | None:
 
 def _in_words(cells: Sequence[str], given: Sequence[str]) -> Values | None:
     """Words of one scale. Two different ones at least: a single word tells of no scale, unless it is given."""
-    by_plain = {cell: _plain(cell) for cell in cells}
-    if given:
-        scale = {_plain(word): _Level(number, word) for number, word in enumerate(given, start=1)}
-        return _as_levels(by_plain, scale) if scale.keys() >= set(by_plain.values()) else None
-    fitting = [scale for scale in _SCALES if scale.keys() >= set(by_plain.values())]
-    if len(set(by_plain.values())) < 2 or not fitting:
+    scales = [{_plain(word): _Level(number, word) for number, word in enumerate(given, start=1)}] if given else _SCALES
+    known = scales[0] if given else _WORDS
+    by_plain: dict[str, str] = {}
+    for cell in cells:
+        by_plain[cell] = _plain(cell)
+        if by_plain[cell] not in known:  # a file may have a million others
+            return None
+    fitting = [scale for scale in scales if scale.keys() >= set(by_plain.values())]
+    if not fitting or (len(set(by_plain.values())) < 2 and not given):
         return None
     return _as_levels(by_plain, min(fitting, key=lambda scale: len({level.number for level in scale.values()})))
 
@@ -181,6 +184,7 @@ def _scales(text: str, first: int) -> Iterable[dict[str, _Level]]:
 
 
 _SCALES = [*_scales(_SCALES_FROM_0, 0), *_scales(_SCALES_FROM_1, 1)]
+_WORDS = {word for scale in _SCALES for word in scale}
 
 
 def is_number(cell: str) -> bool:

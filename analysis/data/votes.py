@@ -115,7 +115,7 @@ def load_votes(path: Path, choices: Choices = GUESSED) -> VoteData:
         "same_system",
         lambda row, other: f"“{shorten(systems[left[row]])}” is compared with itself. Correct one, or delete the row.",
     )
-    bad = np.setdiff1d(np.flatnonzero(~is_known), problems.rows_in(called["winner"]))
+    bad = problems.without_known(np.flatnonzero(~is_known), called["winner"])
     problems.add(
         bad,
         called["winner"],

@@ -130,7 +130,7 @@ def code_rows(
 
 def _refuse_empty(column: TextColumn, name: str, problems: CellProblems) -> None:
     if "" in column.labels:
-        empty = _without(np.flatnonzero(column.codes == column.labels.index("")), name, problems)
+        empty = problems.without_known(np.flatnonzero(column.codes == column.labels.index("")), name)
         problems.add(empty, name, "empty_label", lambda row, other: "the cell is empty. Fill it in, or delete the row.")
 
 
@@ -171,7 +171,7 @@ def _code_positions(column: TextColumn, name: str, problems: CellProblems) -> tu
     values = [_whole(label) for label in column.labels]
     bad = [code for code, value in enumerate(values) if value is None]
     if bad:
-        rows = _without(np.flatnonzero(np.isin(column.codes, bad)), name, problems)
+        rows = problems.without_known(np.flatnonzero(np.isin(column.codes, bad)), name)
         problems.add(
             rows, name, "bad_position", lambda row, other: "the position is not a whole number. Write 1, 2, 3 …"
         )
@@ -195,7 +195,7 @@ def _look_up(
     """Return each cell's number, −1 where it is not known; such a cell is a problem."""
     by_label = np.array([known.get(label.casefold(), -1) for label in column.labels], np.int32)
     found = by_label[column.codes]
-    unknown = _without(np.flatnonzero(found < 0), name, problems)
+    unknown = problems.without_known(np.flatnonzero(found < 0), name)
 
     def describe(row: int, other: int | None) -> str:
         label = column.labels[column.codes[row]]
@@ -218,8 +218,3 @@ def _check_scores(score: NDArray[np.float64], name: str, scale: NDArray[np.float
         )
 
     problems.add(outside, name, "score_out_of_range", describe)
-
-
-def _without(rows: NDArray[np.int64], name: str, problems: CellProblems) -> NDArray[np.int64]:
-    """Return the rows whose cell in this column is not known to be bad already."""
-    return np.setdiff1d(rows, problems.rows_in(name))

@@ -237,6 +237,10 @@ class CellProblems:
         """Return the data rows already known to be bad in `column`."""
         return np.concatenate([np.empty(0, np.int64), *(bad.rows for bad in self._found if bad.column == column)])
 
+    def without_known(self, rows: Rows, column: str) -> Rows:
+        """Return those of `rows` whose cell in `column` is not known to be bad already, in their order."""
+        return rows[~np.isin(rows, self.rows_in(column))]
+
     @property
     def codes(self) -> set[str]:
         """Codes of the problems."""

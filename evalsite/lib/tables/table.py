@@ -288,7 +288,7 @@ def numbers_of(column: TextColumn, name: str, problems: CellProblems) -> Floats:
     """
     by_label = np.array([_number(label) for label in column.labels] or [math.nan])
     values = by_label[column.codes]
-    bad = np.setdiff1d(np.flatnonzero(np.isnan(values)), problems.rows_in(name))
+    bad = problems.without_known(np.flatnonzero(np.isnan(values)), name)
     if bad.size:
         is_missing = np.array([not label for label in column.labels])[column.codes[bad]]
         add_bad_numbers(bad, is_missing, name, problems, lambda row: column.labels[column.codes[row]])
