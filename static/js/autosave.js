@@ -168,8 +168,14 @@ async function untilReleased(selector) {
   });
 }
 
+// Of two pages on their way, the one that was asked for first may come last: it is older than what is shown.
+let nReloads = 0;
+/** Which reload each selector shows. @type {Map<string, number>} */
+const shown = new Map();
+
 /** @param {string} selectors */
 async function reload(selectors) {
+  const own = ++nReloads;
   const response = await fetch(location.href, { headers: { Accept: "text/html" } });
   if (!response.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
@@ -177,7 +183,8 @@ async function reload(selectors) {
     await untilReleased(selector);
     const ours = document.querySelector(selector);
     const theirs = page.querySelector(selector);
-    if (!ours || !theirs) continue;
+    if (!ours || !theirs || (shown.get(selector) ?? 0) > own) continue;
+    shown.set(selector, own);
     const fresh = document.adoptNode(theirs);
     ours.replaceWith(fresh);
     fresh.dispatchEvent(new CustomEvent("content-replaced", { bubbles: true }));

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from campaigns.models import Campaign
 from campaigns.services.campaigns import create_campaign
@@ -42,6 +42,32 @@ def test_browser_a_field_is_saved_as_it_is_typed(tab: Page, campaign: str) -> No
     tab.get_by_label("Reward per HIT").fill("3")
     tab.get_by_label("Expected minutes per HIT").fill("20")
     expect(tab.locator("#cost")).to_contain_text("9.00 USD")
+
+
+def test_browser_an_older_page_that_comes_last_does_not_replace_a_newer_one(tab: Page, campaign: str) -> None:
+    tab.goto(f"{campaign}payment/")
+    tab.get_by_label("Expected minutes per HIT").fill("20")
+    tab.get_by_label("Reward per HIT").fill("2")
+    expect(tab.locator("#cost")).to_contain_text("6.00 USD")
+    late: list[tuple[Route, APIResponse]] = []
+
+    def hold_first(route: Route) -> None:
+        if route.request.method == "GET" and not late:
+            late.append((route, route.fetch()))
+        else:
+            route.continue_()
+
+    tab.route("**/payment/", hold_first)
+    tab.get_by_label("Reward per HIT").fill("3")
+    expect(status(tab)).to_have_text("Saved")
+    tab.get_by_label("Expected minutes per HIT").fill("10")
+    expect(tab.locator("#cost")).to_contain_text("18.00 USD")
+    route, older = late[0]
+    with tab.expect_event("requestfinished", lambda request: request.method == "GET"):
+        route.fulfill(response=older)
+    tab.wait_for_timeout(200)  # until it is read
+    expect(tab.locator("#cost")).to_contain_text("18.00 USD")
+    tab.unroute("**/payment/")
 
 
 def test_browser_what_is_changed_before_the_script_is_there_is_saved(tab: Page, campaign: str) -> None:
