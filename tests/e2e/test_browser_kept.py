@@ -102,6 +102,7 @@ def test_browser_a_hit_over_lost_connections_reloads_and_a_second_tab(page: Page
     assert [event.data["n_moves"] for event in events] == [2, 3, 2]
     assert all(0 < event.data["first_touch_ms"] <= event.data["shown_ms"] for event in events)
 
+    page.wait_for_load_state()  # a page that is left before its script is there keeps nothing
     page.get_by_label("Was anything unclear").fill("The line was bad.")
     page.reload()
     expect(page.get_by_label("Was anything unclear")).to_have_value("The line was bad.")
