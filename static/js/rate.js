@@ -121,6 +121,7 @@ function mountRating(el) {
   /** @type {Answer[]} */
   let answers = sliders;
   let isReady = !hasOthers, isWhole = !hasOthers; // whether all answers of the page are known here
+  let isPressed = false; // before they are
   const button = /** @type {HTMLButtonElement} */ (el.querySelector("[data-rating-next]"));
   const hint = /** @type {HTMLElement} */ (el.querySelector("[data-rating-hint]"));
   const left = /** @type {HTMLElement} */ (el.querySelector("[data-rating-left]"));
@@ -188,6 +189,7 @@ function mountRating(el) {
     if (first || !isReady || !navigator.onLine) {
       event.preventDefault();
       event.stopImmediatePropagation();
+      isPressed ||= !isReady && !isDraft;
       first?.ask();
       return;
     }
@@ -209,6 +211,7 @@ function mountRating(el) {
     for (const answer of answers) if (answer.name in (found.scores ?? {})) answer.set(found.scores[answer.name]);
     showAsked(answers);
     refresh();
+    if (isPressed) missing()[0]?.ask();
     if (el.dataset.ratingRefused || el.querySelector("[data-clear]")) {
       import("./corrections.js").then(({ mount }) => mount(el, answers));
     }

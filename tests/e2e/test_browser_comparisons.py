@@ -1,11 +1,12 @@
 """Preferences, best and worst, and rankings in a browser: by mouse, by keyboard alone, with a finger at 360 px."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.db.models import F
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from annotation.models import Response
 from annotation.services.assignments import start_assignment
@@ -104,6 +105,21 @@ def test_preference_by_mouse_and_by_keyboard(page: Page, live_server, asking, co
         item.keyboard.press(key)
     feedback(item)
     assert kept() == ["2 slightly", "tie"]
+
+
+def test_what_is_missing_is_said_to_who_pressed_next_before_the_script_was_there(
+    page: Page, live_server, asking, complaints: list[str]
+) -> None:
+    late: list[Route] = []
+    page.route(re.compile(r"/answers[^/]*\.js"), lambda route: late.append(route))
+    address = live_server.url + asking("preference", 2, {})
+    with page.expect_request(re.compile(r"/answers[^/]*\.js")):
+        item = open_item(page, address, complaints)
+    expect(item.locator("[data-rating-next]:not([disabled])")).to_be_visible()
+    next_of(item).click(force=True)
+    for route in late:
+        route.continue_()
+    expect(item.get_by_text("Choose an answer to go on.")).to_be_visible()
 
 
 # --- Best and worst
