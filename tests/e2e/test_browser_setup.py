@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import APIResponse, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from campaigns.models import Campaign
 from campaigns.services.campaigns import create_campaign
@@ -49,22 +49,23 @@ def test_browser_an_older_page_that_comes_last_does_not_replace_a_newer_one(tab:
     tab.get_by_label("Expected minutes per HIT").fill("20")
     tab.get_by_label("Reward per HIT").fill("2")
     expect(tab.locator("#cost")).to_contain_text("6.00 USD")
-    late: list[tuple[Route, APIResponse]] = []
+    late: list[Route] = []
 
     def hold_first(route: Route) -> None:
         if route.request.method == "GET" and not late:
-            late.append((route, route.fetch()))
+            late.append(route)
         else:
             route.continue_()
 
     tab.route("**/payment/", hold_first)
     tab.get_by_label("Reward per HIT").fill("3")
-    expect(status(tab)).to_have_text("Saved")
+    wait_until(lambda: tab.evaluate("true") and bool(late), 20, "the page is asked for")
+    older = late[0].fetch()
+    assert "9.00" in older.text()
     tab.get_by_label("Expected minutes per HIT").fill("10")
     expect(tab.locator("#cost")).to_contain_text("18.00 USD")
-    route, older = late[0]
     with tab.expect_event("requestfinished", lambda request: request.method == "GET"):
-        route.fulfill(response=older)
+        late[0].fulfill(response=older)
     tab.wait_for_timeout(200)  # until it is read
     expect(tab.locator("#cost")).to_contain_text("18.00 USD")
     tab.unroute("**/payment/")
