@@ -121,7 +121,10 @@ class MetricScores(models.Model):
 
 
 class AnalysisRun(models.Model):
-    """One analysis: its settings, a fingerprint of its ratings and its report. Never edited once it has a report."""
+    """One analysis: its settings, a fingerprint of its ratings and its report. Never edited once it has a report.
+
+    Other settings, or the exclusion of a worker, make a new run, whose `parent` is the one that it was changed from.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     ratings_file = models.ForeignKey(RatingsFile, on_delete=models.PROTECT, related_name="runs")
@@ -135,6 +138,7 @@ class AnalysisRun(models.Model):
     metrics: Any = models.JSONField("ids of the scores of metrics that it compares with people", default=list)
     job = models.OneToOneField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
     fingerprint = models.CharField(max_length=64, blank=True)
+    # Only the page of findings shows it. It goes once the report is there.
     first_report: Any = models.JSONField(
         "ranking without intervals, shown until the report is there", null=True, blank=True
     )

@@ -322,7 +322,11 @@ class TopicChange(models.Model):
 
 
 class PlaceFreed(models.TextChoices):
-    """Why a place was freed before its worker had finished."""
+    """Why a place was freed before its worker had finished: `data["cause"]` of an `expired` event.
+
+    Events from before causes were kept have none. Places that workers return, and those of work that the platform
+    rejects and offers again (`CrowdPlatform.frees_rejected`), have events of their own.
+    """
 
     LEASE_ENDED = "lease_ended", "lease ended"
     RESEARCHER = "researcher", "freed by a researcher"

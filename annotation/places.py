@@ -46,7 +46,10 @@ def taking_part(campaign: Campaign) -> QuerySet[Assignment]:
 
 
 def is_full(campaign: Campaign, worker_id: int | None) -> bool:
-    """Return whether as many as may take part do so, and this worker does not. At most two queries."""
+    """Return whether as many as may take part do so, and this worker does not. At most two queries.
+
+    Workers who were displaced and then rate are let in again, so a few more may take part in the end.
+    """
     most = campaign.crowd_platform.max_workers(campaign.ref)
     if most is None or (worker_id is not None and taking_part(campaign).filter(worker=worker_id).exists()):
         return False

@@ -1,4 +1,7 @@
-"""What a worker is called: by the platform's name, or by a hash that does not identify them."""
+"""What a worker is called: by the platform's name, or by a hash that does not identify them.
+
+Files have the hash unless an owner asks for names. Pages show names to editors, who pay, exclude and invite.
+"""
 
 from collections.abc import Callable
 

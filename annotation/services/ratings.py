@@ -1,4 +1,8 @@
-"""Keeping what a worker answers, page by page."""
+"""Keeping what a worker answers, page by page.
+
+A page is claimed by one UPDATE that names the state it expects, in the transaction that stores the responses and the
+telemetry. So of two tabs, or a request that is sent twice, one wins; the other changes nothing and shows what is next.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

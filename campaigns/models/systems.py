@@ -12,7 +12,11 @@ from campaigns.models.campaign import LONGEST_NAME, Campaign
 from evalsite.lib.encryption import EncryptedField
 
 CHAT = "chat"
-"""The name of the one source of a live campaign."""
+"""The name of the one source of a live campaign.
+
+Each chatbot has one output of it, which is empty: an item is a chat, so HITs, exports and analyses need not know of
+chats.
+"""
 _MILLION = 1_000_000
 
 

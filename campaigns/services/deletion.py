@@ -139,7 +139,8 @@ def execute_deletion(
 ) -> None:
     """Delete everything of a campaign that is being deleted, some rows at a time.
 
-    What is deleted stays deleted: after a crash the next try goes on with the rest. `saving` opens each transaction.
+    Files go before the rows that name them, the campaign goes last. What is deleted stays deleted: after a crash the
+    next try goes on with the rest. `saving` opens each transaction.
     """
     if not campaign.is_being_deleted:
         return
