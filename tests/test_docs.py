@@ -141,4 +141,4 @@ def test_right_ones_pass() -> None:
 def test_the_smallest_plug_ins_are_shown_as_they_are(toy: str) -> None:
     """A test runs a campaign with them."""
     code = (ROOT / "tests" / "toys" / f"{toy}.py").read_text()
-    assert f"```python\n{code}```" in (ROOT / "docs" / "architecture.md").read_text()
+    assert f"```python\n{code}```" in (ROOT / "docs" / "plugins.md").read_text()

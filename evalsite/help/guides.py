@@ -100,7 +100,12 @@ GROUPS = (
                 "api", "REST API", "Doing with a script what the pages do: tokens and an example from start to finish."
             ),
             Guide("webhooks", "Webhooks", "Having a program of yours called when something happens in a campaign."),
-            Guide("architecture", "Architecture", "Where everything is in the source code, and why."),
+            Guide(
+                "plugins",
+                "Plug-ins",
+                "Adding a protocol, a response kind, a platform, a metric or an analysis, with two examples.",
+            ),
+            Guide("architecture", "Architecture", "How the parts of the code fit together, and where to change what."),
         ),
     ),
 )

@@ -1,1 +1,1 @@
-"""The smallest plug-ins that are whole: docs/architecture.md shows them, and tests run a campaign with them."""
+"""The smallest plug-ins that are whole: docs/plugins.md shows them, and tests run a campaign with them."""
