@@ -10,7 +10,6 @@ from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.sections import Theme
 from annotation.images.fonts import FOLDER, JP, KR, LATIN, SC, SCRIPTS, TC
 
 _DPI = 160
@@ -42,36 +41,24 @@ def fonts_for(text: str) -> AbstractContextManager[None]:
     return matplotlib.rc_context({"font.family": _families(used)})
 
 
-def canvas(theme: Theme, width: float, height: float) -> tuple[Figure, Axes]:
-    """Return an empty figure of so many inches, in the theme."""
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor=theme.paper)
-    axes = figure.subplots()
-    _style(axes, theme)
-    return figure, axes
-
-
-def grid(theme: Theme, n: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure of n panels, three in a row, each of so many inches, in the theme."""
+def grid(n: int, width: float, height: float, *, ink: str, faint: str, paper: str) -> tuple[Figure, list[Axes]]:
+    """Return an empty figure of n panels, three in a row, each of so many inches, in the colours of a theme."""
     n_columns = min(n, _PANELS_IN_ROW)
     n_rows = -(-n // n_columns)
     size = (n_columns * width, n_rows * height)
-    figure = Figure(figsize=size, layout="constrained", facecolor=theme.paper)
+    figure = Figure(figsize=size, layout="constrained", facecolor=paper)
     panels = list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
     for unused in panels[n:]:
         unused.remove()
     for axes in panels[:n]:
-        _style(axes, theme)
+        axes.set_facecolor(paper)
+        axes.tick_params(colors=ink, labelsize=9)
+        axes.xaxis.label.set_color(ink)
+        axes.yaxis.label.set_color(ink)
+        for name, spine in axes.spines.items():
+            spine.set_color(faint)
+            spine.set_visible(name in {"left", "bottom"})
     return figure, panels[:n]
-
-
-def _style(axes: Axes, theme: Theme) -> None:
-    axes.set_facecolor(theme.paper)
-    axes.tick_params(colors=theme.ink, labelsize=9)
-    axes.xaxis.label.set_color(theme.ink)
-    axes.yaxis.label.set_color(theme.ink)
-    for name, spine in axes.spines.items():
-        spine.set_color(theme.faint)
-        spine.set_visible(name in {"left", "bottom"})
 
 
 def save(figure: Figure, path: Path) -> None:

@@ -76,15 +76,14 @@ class Theme(NamedTuple):
 
     def canvas(self, width: float, height: float) -> "tuple[Drawing, Axes]":
         """Return an empty figure of so many inches, in these colours."""
-        from analysis.figures import canvas  # it imports matplotlib
-
-        return canvas(self, width, height)
+        figure, [axes] = self.grid(1, width, height)
+        return figure, axes
 
     def grid(self, n: int, width: float, height: float) -> "tuple[Drawing, list[Axes]]":
         """Return a figure of n panels, three in a row, each of so many inches, in these colours."""
-        from analysis.figures import grid
+        from analysis.figures import grid  # it imports matplotlib
 
-        return grid(self, n, width, height)
+        return grid(n, width, height, ink=self.ink, faint=self.faint, paper=self.paper)
 
 
 COLUMN_IN = 4.6
