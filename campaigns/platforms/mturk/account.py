@@ -36,8 +36,8 @@ from campaigns.platforms.mturk.client import (
     is_token_used,
 )
 from campaigns.platforms.mturk.options import value_of
-from campaigns.platforms.mturk.plugin import never_had, requirements
 from campaigns.platforms.mturk.polling import EVENT_TYPES, STATUSES, VERSION, read_message, read_posting
+from campaigns.platforms.mturk.qualifications import never_had, requirements
 
 CURRENCY = "USD"
 _CENT = Decimal("0.01")

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from campaigns.platforms.mturk.plugin import MTurk, requirements
+from campaigns.platforms.mturk.plugin import MTurk
+from campaigns.platforms.mturk.qualifications import requirements
 from evalsite.lib.errors import DomainError
 from tests.campaigns.platforms.mturk import KEYS, ref
 
