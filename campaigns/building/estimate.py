@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from campaigns.building.inputs import BuildInputs, make_plan
+from campaigns.building.inputs import BuildInputs
+from campaigns.building.planning import make_plan
 from campaigns.design.plan import PlanTotals
 
 # METHOD §8: the studies' rule of thumb for telling systems apart.

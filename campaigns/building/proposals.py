@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from campaigns.building.inputs import BuildInputs, make_plan
+from campaigns.building.inputs import BuildInputs
+from campaigns.building.planning import make_plan
 from campaigns.building.refusals import refusal
 from campaigns.design.certainty import Certainty, expected_certainty
 from campaigns.design.composition import Layout, Mix

@@ -1,20 +1,18 @@
 """Designs that cannot be built, in the words of the page: systems and sources by name, and how to fix it."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
+from campaigns.building.inputs import BuildInputs
 from campaigns.design.errors import DesignError
 from campaigns.design.sampling import Leftover
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
-if TYPE_CHECKING:
-    from campaigns.building.inputs import BuildInputs
 
-
-def refusal(error: DesignError, inputs: "BuildInputs | None" = None, about: str = "") -> DomainError:
+def refusal(error: DesignError, inputs: BuildInputs | None = None, about: str = "") -> DomainError:
     """Return the error with the same code, for people; `about` says which output it is about, if one."""
     write = _WRITERS.get(error.code)
     text = write(inputs) if write and inputs else ""
@@ -23,24 +21,33 @@ def refusal(error: DesignError, inputs: "BuildInputs | None" = None, about: str 
     return DomainError(error.code, f"{about}: {text}" if about else text)
 
 
-def _bad_number_of_hits(inputs: "BuildInputs") -> str:
+@contextmanager
+def in_words(inputs: BuildInputs, about: str = "") -> Iterator[None]:
+    """Turn a DesignError into a DomainError that names systems and sources; `about` says which output it is about."""
+    try:
+        yield
+    except DesignError as error:
+        raise refusal(error, inputs, about) from error
+
+
+def _bad_number_of_hits(inputs: BuildInputs) -> str:
     return "Choose how many HITs to build." if inputs.is_live else ""
 
 
-def _no_outputs(inputs: "BuildInputs") -> str:
+def _no_outputs(inputs: BuildInputs) -> str:
     if inputs.is_live:
         return "There are no chatbots yet. Add some under Chatbots."
     return "There are no outputs yet. Upload some under Data."
 
 
-def _no_anchor(inputs: "BuildInputs") -> str:
+def _no_anchor(inputs: BuildInputs) -> str:
     return (
         "Every HIT is to hold the human system, with a degraded copy and a repeat, and no system is marked as human. "
         "Mark it under Systems, or treat the human system like the others."
     )
 
 
-def _too_few_outputs(inputs: "BuildInputs") -> str:
+def _too_few_outputs(inputs: BuildInputs) -> str:
     n_wanted, n_there = inputs.mix.n_ordinary, inputs.source.size
     return (
         f"A HIT needs {n_wanted} ordinary items, each another output, and there are {n_there:,} outputs. Add outputs, "
@@ -48,7 +55,7 @@ def _too_few_outputs(inputs: "BuildInputs") -> str:
     )
 
 
-def _too_few_systems(inputs: "BuildInputs") -> str:
+def _too_few_systems(inputs: BuildInputs) -> str:
     """Say which source has the fewest outputs."""
     n_wanted = inputs.mix.n_ordinary
     n_there = len(inputs.system_names)
@@ -73,7 +80,7 @@ def _too_few_systems(inputs: "BuildInputs") -> str:
     )
 
 
-def _no_anchor_output(inputs: "BuildInputs") -> str:
+def _no_anchor_output(inputs: BuildInputs) -> str:
     """Say how many sources lack the human system, and name one."""
     assert inputs.human is not None
     sources = np.unique(inputs.source)
@@ -86,11 +93,11 @@ def _no_anchor_output(inputs: "BuildInputs") -> str:
     )
 
 
-def _or_leave_out(inputs: "BuildInputs") -> str:
+def _or_leave_out(inputs: BuildInputs) -> str:
     return ", or leave out what does not fill a HIT" if inputs.leftover == Leftover.FILL else ""
 
 
-_WRITERS: dict[str, Callable[["BuildInputs"], str]] = {
+_WRITERS: dict[str, Callable[[BuildInputs], str]] = {
     "no_outputs": _no_outputs,
     "bad_number_of_hits": _bad_number_of_hits,
     "no_anchor": _no_anchor,

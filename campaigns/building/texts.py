@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from campaigns.building.inputs import BuildInputs, in_words
+from campaigns.building.inputs import BuildInputs
+from campaigns.building.refusals import in_words
 from campaigns.design.composition import Kind
 from campaigns.design.degradation import STEPS_TO_20, STEPS_TO_29, degrade
 from campaigns.design.plan import HitPlan

@@ -7,7 +7,8 @@ from itertools import repeat
 import numpy as np
 from django.db import transaction
 
-from campaigns.building.inputs import BuildInputs, make_plan
+from campaigns.building.inputs import BuildInputs
+from campaigns.building.planning import make_plan
 from campaigns.building.texts import write_texts
 from campaigns.design.plan import Hits
 from campaigns.hit_queries import get_estimate, read_build_inputs

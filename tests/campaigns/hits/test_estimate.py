@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from campaigns.building.inputs import make_plan
+from campaigns.building.planning import make_plan
 from campaigns.design.composition import Kind
 from campaigns.hit_queries import get_estimate, read_build_inputs
 from campaigns.models import Campaign, HitItem, Output
