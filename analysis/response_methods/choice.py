@@ -133,7 +133,7 @@ class Choice(ResponseMethod[ChoiceData]):
 
     def files(self, data: ChoiceData) -> Mapping[str, str]:
         """Return the label of each item, by majority, Dawid & Skene and MACE."""
-        labels = write_labels({name: each.ordinary for name, each in data.of.items()})
+        labels = write_labels({name: each.ordinary.labelled for name, each in data.of.items()})
         return {} if labels is None else {"labels.csv": labels}
 
 
@@ -288,7 +288,7 @@ def _compare_workers(part: _Answered, order: Sequence[str]) -> dict[str, Any]:
     rows, labelled = part.data.rows, part.data.labelled
     return {
         "paired": [] if part.is_good is None else _paired(rows, part.is_good, _codes(rows, order)),
-        "labels": None if labelled is None else describe_labels(labelled, rows),
+        "labels": None if labelled is None else describe_labels(labelled),
         "agreement": _agreement_of_workers(part.given),
     }
 

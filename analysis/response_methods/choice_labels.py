@@ -4,7 +4,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from analysis.stats.labels import Labels, count_answers, dawid_skene, mace, majo
 from analysis.stats.ratings import Codes, or_none
 from evalsite.lib.tables.writing import write_csv
 
-if TYPE_CHECKING:
-    from analysis.response_methods.choice_reading import Choices
-
 _COLUMNS = ("source", "system", "option", "n", "majority", "dawid_skene", "p_dawid_skene", "mace", "p_mace")
 
 
@@ -24,10 +21,12 @@ _COLUMNS = ("source", "system", "option", "n", "majority", "dawid_skene", "p_daw
 class Labelled:
     """Items that are labelled: of one source and system, and where answers may have several options, each option.
 
-    `item`: int, (n_items,), codes of source and system of each item, and its option, −1 where the label is the option.
-    `names` are those of labels.
+    `source`, `system`: int, (n_items,), codes of `rows`, which were labelled. `option`: int, (n_items,), codes of
+    `options`, −1 where the label is the option. `names` are those of labels.
     """
 
+    rows: Responses
+    options: list[str]
     source: Codes
     system: Codes
     option: Codes
@@ -38,32 +37,39 @@ class Labelled:
     mace: Labels
 
 
-def label_items(data: "Choices") -> Labelled | None:
-    """Return labels of every output of a source; None unless some is answered by several workers."""
-    rows = data.rows
+def label_items(
+    rows: Responses, options: list[str], chosen: NDArray[np.bool_], answer: Codes, *, has_several: bool
+) -> Labelled | None:
+    """Return labels of every output of a source; None unless some is answered by several workers.
+
+    `chosen`: bool, (n_distinct, n_options), of the different answers; `answer`: int, (n,), the place of each row's in
+    it. `has_several`: whether some answer has several options, or none.
+    """
     output = rows.source.astype(np.int64) * len(rows.systems) + rows.system
     outputs, of_row = np.unique(output, return_inverse=True)
     if len(rows.workers) < 2 or outputs.size == rows.n:
         return None
-    n_options = len(data.options)
-    if data.has_several:
+    n_options = len(options)
+    if has_several:
         item = (of_row[:, None] * n_options + np.arange(n_options)).ravel()
-        answer, worker = data.chosen[data.answer].ravel().astype(np.int64), np.repeat(rows.worker, n_options)
+        label, worker = chosen[answer].ravel().astype(np.int64), np.repeat(rows.worker, n_options)
         names, n_items = ["no", "yes"], outputs.size * n_options
         first, option = np.divmod(np.arange(n_items), n_options)
     else:
-        item, worker, names, n_items = of_row, rows.worker, data.options, outputs.size
-        answer = data.chosen.argmax(axis=1)[data.answer]
+        item, worker, names, n_items = of_row, rows.worker, options, outputs.size
+        label = chosen.argmax(axis=1)[answer]
         first, option = np.arange(n_items), np.full(n_items, -1)
-    counts = count_answers(item, answer, n_items, len(names))
-    arrays = (item, worker, answer, n_items, len(rows.workers), len(names))
+    counts = count_answers(item, label, n_items, len(names))
+    arrays = (item, worker, label, n_items, len(rows.workers), len(names))
     source, system = np.divmod(outputs[first], len(rows.systems))
     labels = dawid_skene(*arrays), mace(*arrays)
-    return Labelled(source, system, option, names, counts.sum(axis=1), majority(counts), *labels)
+    of_items = source, system, option
+    return Labelled(rows, options, *of_items, names, counts.sum(axis=1), majority(counts), *labels)
 
 
-def describe_labels(found: Labelled, rows: Responses) -> dict[str, Any]:
+def describe_labels(found: Labelled) -> dict[str, Any]:
     """Return how often the three agree, over items with a majority, and what they say of workers."""
+    rows = found.rows
     of = {"majority": found.majority, "Dawid–Skene": found.dawid_skene.label, "MACE": found.mace.label}
     has_majority = found.majority >= 0
     return {
@@ -87,14 +93,14 @@ def describe_labels(found: Labelled, rows: Responses) -> dict[str, Any]:
     }
 
 
-def write_labels(data: Mapping[str, "Choices"]) -> str | None:
+def write_labels(labels: Mapping[str, Labelled | None]) -> str | None:
     """Return a CSV file of the labels on criteria, by name; None without any. Of several, a column names them."""
-    has_several = len(data) > 1
+    has_several = len(labels) > 1
     rows: list[list[Any]] = []
-    for name, each in data.items():
-        if (found := each.labelled) is not None:
+    for name, found in labels.items():
+        if found is not None:
             beginning = [name] if has_several else []
-            rows += [[*beginning, *row] for row in _rows(found, each)]
+            rows += [[*beginning, *row] for row in _rows(found)]
     if not rows:
         return None
     stream = io.StringIO()
@@ -102,14 +108,14 @@ def write_labels(data: Mapping[str, "Choices"]) -> str | None:
     return stream.getvalue()
 
 
-def _rows(found: Labelled, data: "Choices") -> list[list[Any]]:
+def _rows(found: Labelled) -> list[list[Any]]:
     names = [*found.names, ""]  # −1, the last, is no majority
-    several = [*data.options, ""]
+    several = [*found.options, ""]
     of_both = (found.dawid_skene, found.mace)
     probability = [each.posterior.max(axis=1) for each in of_both]
     rows = []
     for k in range(found.majority.size):
-        row: list[Any] = [data.rows.sources[found.source[k]], data.rows.systems[found.system[k]]]
+        row: list[Any] = [found.rows.sources[found.source[k]], found.rows.systems[found.system[k]]]
         row += [several[found.option[k]], int(found.n_answers[k]), names[found.majority[k]]]
         for each, p in zip(of_both, probability, strict=True):
             row += [names[each.label[k]], round(float(p[k]), 4)]

@@ -78,7 +78,7 @@ class Choices:
     @cached_property
     def labelled(self) -> Labelled | None:
         """Labels of items; None unless some item was answered by several workers."""
-        return label_items(self)
+        return label_items(self.rows, self.options, self.chosen, self.answer, has_several=self.has_several)
 
 
 @dataclass(frozen=True)
