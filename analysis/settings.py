@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from analysis.ratings.scales import FULL, Scale
-from analysis.response_methods import DEFAULT, get_method
 from analysis.stats.pipeline import Design
 from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
-from campaigns.contracts.protocol import Counted, CriterionSpec, Protocol
+from campaigns.contracts.protocol import DEFAULT_METHOD, Counted, CriterionSpec, Protocol
 from campaigns.design.composition import ANALYSED_KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
+from campaigns.methods import methods
 from campaigns.protocols import find_protocol, get_protocol, list_protocols
 from campaigns.responses import get_response_kind
 from evalsite.lib.errors import DomainError
@@ -62,10 +62,10 @@ class RatedCriterion:
         return {name: value for name, value in asdict(self).items() if name != "scale" or value is not None}
 
 
-def rated_criterion(spec: CriterionSpec, method: str = DEFAULT) -> RatedCriterion | None:
+def rated_criterion(spec: CriterionSpec, method: str = DEFAULT_METHOD) -> RatedCriterion | None:
     """Return the criterion of a protocol as a method analyses it; None where the method cannot read the answers."""
     kind = get_response_kind(spec.response)
-    if not get_method(method).reads(kind, spec.settings):
+    if not methods[method].reads(kind, spec.settings):
         return None
     bounds = kind.bounds(spec.settings)
     return RatedCriterion(
@@ -117,7 +117,7 @@ class AnalysisSettings:
     workers_planned: int | None = None
     personas: Mapping[str, str] = field(default_factory=dict)
     corpus: Mapping[str, Any] | None = None
-    method: str = DEFAULT
+    method: str = DEFAULT_METHOD
     options: Mapping[str, Any] = field(default_factory=dict)
     comparison: str = Procedure.CLUSTERED.value
 
@@ -165,7 +165,7 @@ class AnalysisSettings:
     @property
     def _names_comparison(self) -> bool:
         """Whether the comparison is written down: settings of before that name none concluded by the studies' tests."""
-        return self.method == DEFAULT and self.comparison != Procedure.STUDIES
+        return self.method == DEFAULT_METHOD and self.comparison != Procedure.STUDIES
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as the JSON object that `from_json` reads."""
@@ -182,7 +182,7 @@ class AnalysisSettings:
             **({"personas": dict(self.personas)} if self.personas else {}),
             **({"corpus": dict(self.corpus)} if self.corpus else {}),
             **({"workers_planned": self.workers_planned} if self.workers_planned else {}),
-            **({"method": self.method} if {self.method, _method_of(self.protocol)} != {DEFAULT} else {}),
+            **({"method": self.method} if {self.method, _method_of(self.protocol)} != {DEFAULT_METHOD} else {}),
             **({"options": dict(self.options)} if self.options else {}),
             **({"comparison": self.comparison} if self._names_comparison else {}),
         }
@@ -195,7 +195,7 @@ def _method_of(protocol: str) -> str:
 
 def _check(settings: AnalysisSettings) -> None:
     """Raise DomainError `bad_settings` unless an analysis can be run with these settings."""
-    method = get_method(settings.method)
+    method = methods[settings.method]()
     method.check_options(settings.options)
     names = [name.casefold() for name in settings.criterion_names]
     if not names and method.has_criteria:
@@ -237,7 +237,7 @@ def from_protocol(slug: str) -> AnalysisSettings:
     Where the method takes the criteria from the file, there are none.
     """
     protocol = get_protocol(slug)
-    method = get_method(protocol.method)
+    method = methods[protocol.method]()
     criteria = protocol.criteria if method.has_criteria else ()
     return AnalysisSettings(
         slug,
@@ -309,7 +309,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     protocol = str(data.get("protocol", name))
     preset = find_protocol(protocol) or Protocol
     method = str(data.get("method", preset.method))
-    has_criteria = get_method(method).has_criteria
+    has_criteria = methods[method].has_criteria
     own_test = preset.worker_test if method == preset.method and preset is not Protocol else NO_TEST
     criteria = data.get("criteria") if has_criteria else data.get("criteria", [])
     if not isinstance(criteria, list):
@@ -348,7 +348,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
 
 def _concluded_by(data: Mapping[str, Any], method: str) -> str:
     """Return the comparison of settings that name none: of those that a version before wrote, that of the studies."""
-    is_of_before = method == DEFAULT and data.keys() >= _ALWAYS_WRITTEN
+    is_of_before = method == DEFAULT_METHOD and data.keys() >= _ALWAYS_WRITTEN
     return (Procedure.STUDIES if is_of_before else Procedure.CLUSTERED).value
 
 

@@ -1,9 +1,11 @@
 """Reading stored reports: an object of JSON has no order of its own, since PostgreSQL does not keep it."""
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Value = TypeVar("Value")
+Report = Mapping[str, Any]
+"""What a response method says of responses: JSON, as `ResponseMethod.analyse` returns it."""
 
 
 def in_order(found: Mapping[str, Value], names: Iterable[str]) -> list[tuple[str, Value]]:

@@ -8,25 +8,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 from analysis.data.choices import GUESSED, Choices
 from analysis.data.finding import Names, find_columns
+from analysis.data.responses import Responses
 from analysis.findings import find_by_pairs, printed_pairs
+from analysis.response_methods.workers import JudgedWorkers
 from analysis.sections import Section, Table
+from analysis.settings import AnalysisSettings
+from analysis.stored import Report
 from campaigns.contracts.method import FIRST_PAGE, CampaignMethod
 from campaigns.contracts.protocol import DEFAULT_METHOD
 from campaigns.methods import methods
 from evalsite.lib.errors import DomainError
 from evalsite.lib.plugins import Registry
 
-if TYPE_CHECKING:
-    from analysis.data.responses import Responses
-    from analysis.response_methods.workers import JudgedWorkers
-    from analysis.settings import AnalysisSettings
-
 Data = TypeVar("Data")
-Report = Mapping[str, Any]
 Progress = Callable[[str], None]
 DEFAULT = DEFAULT_METHOD
 """The method of reports and settings that name none."""
@@ -70,32 +68,28 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
     has its own keys. What a report says of each worker is in `worker_table`, as `workers.worker_table` makes it, and of
     every two systems in `pairs`, as `system_scores.list_pairs` does: results are compared by these.
 
-    `takes`: those of `OPTIONS` that the method knows.
     `options`: those of the settings (`AnalysisSettings.options`) that the method knows.
-    `has_criteria`: its settings need criteria.
     `is_study`: its reports are studies of direct assessment, which pages show in their own way (`analysis.results`).
     `file_columns`: columns by which its files are recognised; none where other methods' files may have the same.
     `names`: what files may call these; nothing else by default.
     """
 
-    takes: ClassVar[frozenset[str]] = frozenset()
     options: ClassVar[tuple[str, ...]] = ()
-    has_criteria: ClassVar[bool] = False
     is_study: ClassVar[bool] = False
     file_columns: ClassVar[tuple[str, ...]] = ()
     names: ClassVar[Names] = {}
 
     @abstractmethod
-    def read(self, file: ResponsesFile, settings: "AnalysisSettings") -> Data:
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Data:
         """Return the responses of a file; raise TableError that lists everything wrong with it."""
 
     @abstractmethod
     def analyse(
-        self, data: Data, settings: "AnalysisSettings", on_progress: Progress = lambda _: None, *, brief: bool = False
+        self, data: Data, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
     ) -> dict[str, Any]:
         """Return the report; if `brief`, `summary`, `warnings` and `notes` are enough."""
 
-    def judge(self, data: Data, settings: "AnalysisSettings") -> "JudgedWorkers | None":
+    def judge(self, data: Data, settings: AnalysisSettings) -> JudgedWorkers | None:
         """Return the verdicts on workers by which `analyse` counts them; None where nobody is tested.
 
         The list of a running campaign's workers shows them, so what it says of a worker follows from the responses of
@@ -103,18 +97,13 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         """
         return None
 
-    def scores_of(self, data: Data) -> "Responses | None":
+    def scores_of(self, data: Data) -> Responses | None:
         """Return the scores of single outputs, where the method has such; None by default. Studies have their own."""
         return None
 
     @abstractmethod
     def sections(self, report: Report) -> list[Section]:
         """Return the sections of a report of this method, the ranking first, made from the report alone."""
-
-    @property
-    def has_worker_test(self) -> bool:
-        """Whether workers may be tested."""
-        return "worker_test" in self.takes
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise DomainError `bad_settings` unless these are options of the method.

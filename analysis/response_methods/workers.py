@@ -2,23 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from analysis.data.coding import first_rows
 from analysis.data.responses import Responses
-from analysis.response_methods import Report
 from analysis.sections import Cell, Column, Output, Section, Table
+from analysis.settings import AnalysisSettings
 from analysis.stats.quality import Verdict, run_ranking_test, run_worker_test
 from analysis.stats.ratings import Codes, Floats, Mask, or_none
+from analysis.stored import Report
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
-
-if TYPE_CHECKING:
-    from analysis.settings import AnalysisSettings
 
 _SIGN = "sign"
 
@@ -63,7 +61,7 @@ class JudgedWorkers:
 
 
 def judge_workers(
-    names: Sequence[str], p_value: Floats, n_compared: Codes, settings: "AnalysisSettings"
+    names: Sequence[str], p_value: Floats, n_compared: Codes, settings: AnalysisSettings
 ) -> JudgedWorkers:
     """Return the verdict on each worker.
 
@@ -94,7 +92,7 @@ def judge_comparisons(
     rank: Floats,
     is_degraded: Mask,
     worker: Codes,
-    settings: "AnalysisSettings",
+    settings: AnalysisSettings,
     *,
     what: str,
 ) -> JudgedWorkers:
@@ -111,7 +109,7 @@ def judge_comparisons(
     return judge_workers(names, found.p_value, found.n_compared, settings)
 
 
-def judge_rows(data: Responses, score: Floats, settings: "AnalysisSettings") -> JudgedWorkers:
+def judge_rows(data: Responses, score: Floats, settings: AnalysisSettings) -> JudgedWorkers:
     """Return the verdicts on workers: whether they give degraded items lower scores than their twins.
 
     `score`: float64, (n,), higher where an item is better, NaN where its criterion is not tested.
@@ -134,7 +132,7 @@ class Answered(Protocol):
     def kind(self) -> Codes: ...  # noqa: D102
 
 
-def worker_parts(data: Answered, judged: JudgedWorkers, settings: "AnalysisSettings") -> tuple[Report, Report]:
+def worker_parts(data: Answered, judged: JudgedWorkers, settings: AnalysisSettings) -> tuple[Report, Report]:
     """Return what a report says of workers: of the summary, and of the report itself."""
     is_left_out = ~judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY)
     summary = {"n_left_out": int(np.count_nonzero(is_left_out)), **worker_summary(judged)}
@@ -179,14 +177,14 @@ def worker_table(found: JudgedWorkers, worker: Codes, assignment: Codes) -> list
     ]
 
 
-def judge_by_scores(data: Responses, score: Floats, settings: "AnalysisSettings") -> JudgedWorkers:
+def judge_by_scores(data: Responses, score: Floats, settings: AnalysisSettings) -> JudgedWorkers:
     """Return the verdicts on workers: whether they give degraded items lower scores on the criteria that are tested."""
     not_tested = {each.name.casefold() for each in settings.criteria if not each.is_in_worker_test}
     is_tested = np.array([name.casefold() not in not_tested for name in data.criteria])
     return judge_rows(data, np.where(is_tested[data.criterion], score, np.nan), settings)
 
 
-def explain_workers(found: JudgedWorkers, settings: "AnalysisSettings") -> list[str]:
+def explain_workers(found: JudgedWorkers, settings: AnalysisSettings) -> list[str]:
     """Return a sentence for whatever is surprising about who counts."""
     notes = []
     if settings.preset != NO_TEST and found.preset == NO_TEST:

@@ -18,6 +18,8 @@ class CampaignMethod:
     `campaign_options`: those of its options that a campaign sets; the others follow from the campaign's criteria.
     `pages`: the pages that its results may have (`analysis.navigation.RESULT_PAGES`), in order.
     `has_looks`: its results can be looked at while ratings come, so that a campaign may close itself.
+    `takes`: what of an analysis it knows, such as a worker test (`OPTIONS` of `analysis.response_methods`).
+    `has_criteria`: its settings need criteria.
     `is_of_whole_chats`: scores of single replies count only where no chat has a score as a whole.
     """
 
@@ -29,12 +31,19 @@ class CampaignMethod:
     campaign_options: ClassVar[tuple[str, ...]] = ()
     pages: ClassVar[tuple[str, ...]] = (FIRST_PAGE, "workers", "compare", "paper", "downloads")
     has_looks: ClassVar[bool] = False
+    takes: ClassVar[frozenset[str]] = frozenset()
+    has_criteria: ClassVar[bool] = False
     is_of_whole_chats: ClassVar[bool] = False
 
     @classmethod
     def reads(cls, kind: type[ResponseKind], settings: Settings) -> bool:
         """Tell whether it can read what workers answer by a response kind; by default what is in its table."""
         return kind.is_in(cls.table, settings)
+
+    @property
+    def has_worker_test(self) -> bool:
+        """Whether workers may be tested."""
+        return "worker_test" in self.takes
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise DomainError `bad_settings` unless these are options of the method."""

@@ -48,6 +48,7 @@ def toy(tmp_path, monkeypatch):
     """Register the toy method; return a file of responses and a protocol's file."""
     registry = Registry("method", [f"{__name__}.Counts", "analysis.response_methods.spans.Spans"])
     monkeypatch.setattr("analysis.response_methods._methods", registry)
+    monkeypatch.setattr("analysis.settings.methods", registry)
     responses, protocol = tmp_path / "thumbs.csv", tmp_path / "toy.json"
     responses.write_text("system,thumbs\nash,1\nash,0\nbirch,1\nbirch,1\n")
     protocol.write_text(json.dumps({"method": "counts"}))
