@@ -54,7 +54,7 @@ def hand_over(job_id: UUID) -> bool:
     """Send a job's id to the workers, twice if need be; return whether the broker took the message."""
     from kombu.exceptions import OperationalError as BrokerError
 
-    from evalsite.celery import app
+    from evalsite.jobs.queue import app
 
     try:
         app.send_task("jobs.run", args=[str(job_id)], retry=False)

@@ -1,15 +1,13 @@
-"""What runs the jobs: the heartbeat of a worker process, or a worker in the web process.
+"""A worker in the web process, for an installation without Redis: real Celery, in threads.
 
-The second is for an installation without Redis: real Celery, in threads. Its queue is the memory of this process. A job
-that another process asks for, such as a management command, comes here through the sweeper. Threads do not survive a
-fork: gunicorn's `--preload` is not for this mode.
+Its queue is the memory of this process. A job that another process asks for, such as a management command, comes here
+through the sweeper. Threads do not survive a fork: gunicorn's `--preload` is not for this mode.
 """
 
 import atexit
 import os
 import socket
 import threading
-from functools import partial
 
 from celery.worker import WorkController, state
 
@@ -19,11 +17,6 @@ from evalsite.jobs.running import give_back_jobs
 from evalsite.jobs.services import record_heartbeat
 from evalsite.jobs.tasks import sweep
 from evalsite.jobs.timing import HEARTBEAT_S, IMPORT_AFTER_S, IMPORT_EARLY, SWEEP_S, Ticker
-
-
-def start_heartbeat(name: str) -> None:
-    """Report that this process's worker lives, until the process ends."""
-    Ticker("job worker heartbeat", HEARTBEAT_S, partial(record_heartbeat, name)).start()
 
 
 class InProcessWorker:
