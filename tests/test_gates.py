@@ -5,14 +5,16 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 from django.conf import settings
 
 ROOT = Path(settings.BASE_DIR)
 TOOLS = Path(sys.executable).parent
-CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+LINTER = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
 
 
 def copy_sources(to):
@@ -124,11 +126,46 @@ def test_import_contracts_refuse_a_module_without_a_place(found, contract, modul
 
 def test_every_import_contract_has_a_violation():
     seeded = {contract for contract, _, _ in VIOLATIONS}
-    assert all(any(each["name"].startswith(contract) for contract in seeded) for each in CONTRACTS)
+    assert all(any(each["name"].startswith(contract) for contract in seeded) for each in LINTER["contracts"])
 
 
 def test_import_contracts_hold_as_the_sources_are():
     assert passes(ROOT, "lint-imports", "--no-cache")
+
+
+def find_circle(*packages):
+    """Name the modules of a circle, each of which imports the next, also in functions or for types; "" without one.
+
+    The linter's contract of this kind is about packages, and does not see a package and its own modules.
+    """
+    imports = grimp.build_graph(*packages, cache_dir=None)
+    try:
+        TopologicalSorter({name: imports.find_modules_directly_imported_by(name) for name in imports.modules}).prepare()
+    except CycleError as error:
+        return " → ".join(reversed(error.args[1]))
+    return ""
+
+
+def test_no_imports_form_a_circle():
+    assert find_circle(*LINTER["root_packages"], "benchmarks", "tests") == ""
+
+
+@pytest.mark.parametrize(
+    "circle",
+    [
+        {"ring/one.py": "from hoop import two", "hoop/two.py": "def later():\n    import ring.one"},
+        {"ring/one.py": "if TYPE_CHECKING:\n    from hoop.two import Two", "hoop/two.py": "from ring import one"},
+        {"ring/__init__.py": "from ring.one import One", "ring/one.py": "from ring import Two"},
+    ],
+)
+def test_a_circle_of_imports_is_found(tmp_path, monkeypatch, circle):
+    for name in ("ring/__init__.py", "hoop/__init__.py", *circle):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(circle.get(name, ""))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert find_circle("ring", "hoop").count(" → ") == 2
+    (tmp_path / name).write_text("")
+    assert find_circle("ring", "hoop") == ""
 
 
 @pytest.mark.parametrize("violation", ["", "print('debugging')", "def Undocumented():\n    return 1", "import os, sys"])
