@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from analysis.campaign_queries import RatingProgress, get_rating_progress
 from analysis.exports import file_name
-from analysis.methods import sections_of
+from analysis.methods import own_pages, pages_of, sections_of
 from analysis.models import AnalysisRun, RatingsFile, ShareLink
 from analysis.queries import Role, newest_run_of
 from analysis.response_methods import Report, method_of
@@ -36,6 +36,8 @@ RESULT_PAGES = {
 }
 SHARED = ("run", "significance", "reliability", "sensitivity", "metrics", "chats", "paper", "downloads")
 """The pages that a share link shows: none about single workers, and nothing that changes."""
+_OF_SECTIONS = ("reliability", "sensitivity")
+"""The pages that are nothing but sections, and say so where an older result has none."""
 # Of each page: its key in the side bar of a campaign, and the name of its address.
 _OF_CAMPAIGN = {
     "run": ("results", "campaign_results"),
@@ -79,12 +81,14 @@ def _sections_shown(report: Report, page: str) -> list[Section]:
 
 def has_page(run: AnalysisRun, page: str) -> bool:
     """Tell whether the result of a run, which has a report, has this page: its method may have no use for it."""
-    return bool(_sections_shown(run.report, page)) if page.startswith(_SECTION) else page in _pages_of(run)
+    if page.startswith(_SECTION):
+        return bool(_sections_shown(run.report, page))
+    return page in _OF_SECTIONS or page in _pages_of(run)
 
 
 def _pages_of(run: AnalysisRun) -> Collection[str]:
     """Return which pages a run has, those of its method until there is a report."""
-    return method_of(run.shown).pages_of(run.shown) if run.shown else method_of({"settings": run.settings}).pages
+    return pages_of(run.shown) if run.shown else method_of({"settings": run.settings}).pages
 
 
 def share_path(link: ShareLink) -> str:
@@ -181,5 +185,5 @@ def _own_pages(run: AnalysisRun, page: str) -> list[Link]:
     """Return the pages of single sections of a run."""
     if not run.report:
         return []
-    found = [(section.title, section_page(section)) for section in method_of(run.report).own_pages(run.report)]
+    found = [(section.title, section_page(section)) for section in own_pages(run.report)]
     return [Link(title, result_url(run, name), name == page) for title, name in found]

@@ -392,6 +392,12 @@ EVALSITE_METHODS = [
     "analysis.methods.assistance.Assistance",
 ]
 
+# Questions that are asked of responses of every kind, in the order of their sections.
+EVALSITE_QUESTIONS = [
+    "analysis.questions.halves.Halves",
+    "analysis.questions.sensitivity.Sensitivity",
+]
+
 # Kinds of metrics that can be computed from outputs and references.
 EVALSITE_METRICS = [
     "analysis.metrics.kinds.bleu.Bleu",

@@ -9,6 +9,7 @@ import numpy as np
 
 from analysis.agreement import agreement_cells, measure_agreement
 from analysis.methods import Method
+from analysis.questions.halves import SEED, coefficient, describe_halves, halves_section
 from analysis.sections import COLUMN_IN, Column, Figure, Output, Section, Table, Theme
 from analysis.stats.agreement import categorise, cohen_kappa, pairs_within, tolerance_chance, tolerance_kappa
 from analysis.stats.krippendorff import Level
@@ -18,7 +19,6 @@ from analysis.stats.reliability import (
     correlate_assignments,
     correlate_groups,
     repeats_with_twins,
-    spearman_brown,
     split_half,
 )
 from analysis.stats.scores import outputs_of, reverse_negative
@@ -33,7 +33,6 @@ CATEGORIES = (2, 4, 5, 10)
 TOLERANCES = (5, 10, 15, 20, 25, 30)
 _PLACE, _SAID = 1, 10  # the tolerance that the finding names
 N_SPLITS = 500
-RATERS = (1, 2, 3, 5, 10, 20, 50, 100)
 _GROUPS = ("passed", "failed")
 _BINS = 20
 # All pairs of more assignments than these would take longer than everything else together.
@@ -77,7 +76,7 @@ class Reliability(Method):
             _shared_section(found["shared"], criteria_of(report)),
         ]
         sections += [_tolerance_section(found["tolerance"])] if "tolerance" in found else []
-        return [*sections, _halves_section(found["halves"])]
+        return [*sections, halves_section(found["halves"])]
 
 
 # --- What is computed
@@ -159,16 +158,10 @@ def _tolerance(study: Study, scores: Floats) -> dict[str, Any]:
 
 
 def _halves(study: Study, scores: Floats) -> dict[str, Any]:
-    """Return r between the rankings of two halves of the workers, and what it says of any number of workers.
-
-    With r of halves of h workers each, one worker's reliability is r₁ = r/(h − (h − 1)r), and that of n workers
-    n·r₁/(1 + (n − 1)r₁) (Spearman 1910; Brown 1910).
-    """
     ratings, analysis = study.ratings, study.analysis
     rows = np.flatnonzero((ratings.kind == Kind.ORDINARY) & analysis.is_kept[ratings.worker])
     worker, system = ratings.worker[rows], ratings.system[rows]
     z = analysis.standardisation.z(scores[rows].mean(axis=1), worker)
-    n_workers = np.unique(worker[~np.isnan(z)]).size
     r = split_half(
         z,
         system,
@@ -176,21 +169,9 @@ def _halves(study: Study, scores: Floats) -> dict[str, Any]:
         n_systems=ratings.n_systems,
         n_workers=ratings.n_workers,
         n_splits=N_SPLITS,
-        rng=np.random.default_rng(20160503),
+        rng=np.random.default_rng(SEED),
     )
-    defined = r[~np.isnan(r)]
-    middle = float(np.median(defined)) if defined.size else np.nan
-    half = n_workers / 2
-    single = middle / (half - (half - 1) * middle) if defined.size else np.nan
-    by_raters = {str(n): or_none(n * single / (1 + (n - 1) * single)) for n in RATERS}
-    return {
-        "n_workers": int(n_workers),
-        "n_splits": int(defined.size),
-        "r": or_none(middle),
-        "range": [or_none(value) for value in (np.percentile(defined, [2.5, 97.5]) if defined.size else [np.nan] * 2)],
-        "whole": or_none(float(spearman_brown(np.array([middle]))[0])) if defined.size else None,
-        "by_raters": by_raters if single > 0 else {},
-    }
+    return describe_halves(r, np.unique(worker[~np.isnan(z)]).size)
 
 
 # --- What is shown
@@ -198,10 +179,6 @@ def _halves(study: Study, scores: Floats) -> dict[str, Any]:
 
 def _of(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def _r(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}".replace("-", "−")
 
 
 def _intra_section(found: Report) -> Section:
@@ -212,7 +189,7 @@ def _intra_section(found: Report) -> Section:
     else:
         finding = (
             f"Workers who count rated {_of(passed['n_pairs'], 'repeat')} a second time. The correlation of a worker's "
-            f"two scores is {_r(middle)} in the median; κ of two halves of the scale is {_r(kappa)}."
+            f"two scores is {coefficient(middle)} in the median; κ of two halves of the scale is {coefficient(kappa)}."
         )
     groups = [name for name in _GROUPS if found[name]["n_pairs"]]
     kappas = [
@@ -265,10 +242,10 @@ def _inter_section(found: Report) -> Section:
         finding = "No two workers who count rated the same items, so their scores cannot be compared item by item."
     else:
         finding = (
-            f"Two workers who count and rated the same items correlate by {_r(passed['quartiles'][1])} in the median, "
-            f"over {_of(passed['n'], 'pair')}"
+            f"Two workers who count and rated the same items correlate by {coefficient(passed['quartiles'][1])} in "
+            f"the median, over {_of(passed['n'], 'pair')}"
         )
-        finding += f"; two who failed by {_r(failed['quartiles'][1])}." if failed["n"] else "."
+        finding += f"; two who failed by {coefficient(failed['quartiles'][1])}." if failed["n"] else "."
     table = Table(
         "inter-rater",
         "Pairs of assignments",
@@ -301,40 +278,18 @@ def _shared_section(found: Report, criteria: Sequence[str]) -> Section:
     return Section("shared", "Agreement on the same outputs", finding, [table] if n_items else [], page=_PAGE)
 
 
-def _halves_section(found: Report) -> Section:
-    if found["r"] is None:
-        finding = "The workers cannot be divided into halves that both rate two systems or more."
-        return Section("halves", "Would other workers rank alike?", finding, page=_PAGE)
-    low, high = found["range"]
-    finding = (
-        f"The system scores of one half of the {_of(found['n_workers'], 'worker')} correlate with those of the other "
-        f"half by {_r(found['r'])} in the median of {_of(found['n_splits'], 'random division')} "
-        f"({_r(low)} to {_r(high)}). The reliability of all of them is {_r(found['whole'])}."
-    )
-    rows = sorted([int(n), found["by_raters"][n]] for n in found["by_raters"])
-    table = Table(
-        "reliability-by-raters",
-        "Reliability by number of workers",
-        "The correlation that the scores of so many workers would have with those of as many others (Spearman–Brown).",
-        [Column("workers"), Column("reliability")],
-        rows,
-        output=_SHOWN,
-    )
-    return Section("halves", "Would other workers rank alike?", finding, [table] if rows else [], page=_PAGE)
-
-
 def _tolerance_section(found: Report) -> Section:
     repeats, outputs = found["repeats"], found["outputs"]
     said = []
     if repeats["n_pairs"]:
         said.append(
             f"Workers who count rate a repeat within {_SAID} points of the first time in "
-            f"{_at(repeats['observed'])} of cases; beyond chance that is κ = {_r(repeats['kappa'][_PLACE])}."
+            f"{_at(repeats['observed'])} of cases; beyond chance that is κ = {coefficient(repeats['kappa'][_PLACE])}."
         )
     if outputs["n_pairs"]:
         said.append(
             f"Two workers rate the same output within {_SAID} points of each other in {_at(outputs['observed'])} of "
-            f"cases: κ = {_r(outputs['kappa'][_PLACE])}."
+            f"cases: κ = {coefficient(outputs['kappa'][_PLACE])}."
         )
     said = said or ["No output was rated twice by workers who count, so nothing can be said of it."]
     chance = [tolerance_chance(t) for t in TOLERANCES]

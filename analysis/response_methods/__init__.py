@@ -97,6 +97,10 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         """
         return None
 
+    def variants(self, settings: AnalysisSettings) -> Mapping[str, AnalysisSettings]:
+        """Return other settings of its own that may change the ranking, by what they are called; by default none."""
+        return {}
+
     def scores_of(self, data: Data) -> Responses | None:
         """Return the scores of single outputs, where the method has such; None by default. Studies have their own."""
         return None
@@ -147,15 +151,12 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         scored, compared = [*captions, [], []][:2]
         return PaperSentences(scored, compared, self.findings(report))
 
-    def pages_of(self, report: Report) -> tuple[str, ...]:
-        """Return the pages that a result with this report has, keys of `navigation.RESULT_PAGES`."""
-        missing = set() if "worker_table" in report else {"workers"}
-        return tuple(page for page in self.pages if page not in missing)
-
     def sections_on(self, report: Report, page: str) -> list[Section]:
         """Return the sections that a page shows: the first page the ranking, each other page what names it."""
         found = self.sections(report)
-        return found[:1] if page == FIRST_PAGE else [section for section in found[1:] if section.page == page]
+        if page == FIRST_PAGE:
+            return found[:1]
+        return [section for section in found[1:] if section.page == page and not section.is_empty]
 
     def compare(self, original: Report, report: Report) -> dict[str, Any]:
         """Return how far a report agrees with the one it replicates, as JSON."""

@@ -17,6 +17,7 @@ from analysis.response_methods.choice_sections import sections_of_choices
 from analysis.response_methods.clusters import explain_single, with_several
 from analysis.response_methods.system_scores import SystemScores, closing, list_pairs, summarise_systems
 from analysis.response_methods.worker_agreement import describe_agreement
+from analysis.response_methods.workers import JudgedWorkers, judge_workers, worker_parts, workers_section
 from analysis.sections import Section
 from analysis.settings import AnalysisSettings
 from analysis.stats.krippendorff import Level
@@ -97,6 +98,10 @@ class Choice(ResponseMethod[ChoiceData]):
         brief: bool = False,
     ) -> dict[str, Any]:
         """Return shares, paired tests and labels of ordinary answers, and how far workers agree, on repeats, too."""
+        everyone, judged = data.rows, self.judge(data, settings)
+        of_summary, of_workers = worker_parts(everyone, judged, settings)
+        if not judged.is_counted.all():
+            data = data.of_workers(judged.is_counted)
         rows, parts = data.ordinary, _parts(data, settings)
         found = _score_only(parts[0]) if len(parts) == 1 else _score_several(rows, parts)
         scores = found.systems
@@ -104,14 +109,19 @@ class Choice(ResponseMethod[ChoiceData]):
         summary = summarise_systems(self.slug, settings.protocol, scores) | {
             "n_workers": len(rows.workers),
             "n_answers": rows.n,
+            **of_summary,
             **_named(parts),
             "clusters": dict(found.clusters),
         }
         own = [_describe(part, order, brief=brief) for part in parts]
         more: list[dict[str, Any]] = [{} if brief else _compare_workers(part, order) for part in parts]
         is_known = any(part.is_good is not None for part in parts)
-        notes = [*_explain(parts, scores, settings), *explain_single(found.clusters)]
-        report = {"summary": summary, "pairs": list_pairs(scores) if is_known else []}
+        notes = [*_explain(parts, scores, settings), *explain_single(found.clusters), *of_workers["notes"]]
+        report = {
+            "summary": summary,
+            "pairs": list_pairs(scores) if is_known else [],
+            "worker_table": of_workers["worker_table"],
+        }
         ends = closing(settings, rows.fingerprint, rows.warnings, notes)
         if len(parts) == 1:
             return report | own[0] | ends | more[0]
@@ -121,9 +131,14 @@ class Choice(ResponseMethod[ChoiceData]):
         ]
         return report | {"criteria": criteria} | ends
 
+    def judge(self, data: ChoiceData, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return that nobody is tested: options are not better or worse. Workers may be excluded by hand."""
+        names = data.rows.workers
+        return judge_workers(names, np.full(len(names), np.nan), np.zeros(len(names), np.int64), settings)
+
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, pairs, shares, paired tests, and labels with the workers."""
-        return sections_of_choices(report)
+        return [*sections_of_choices(report), *workers_section(report)]
 
     def headline(self, report: Report) -> str:
         """Return how many answers there are."""

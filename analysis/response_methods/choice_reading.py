@@ -17,7 +17,7 @@ from analysis.response_methods import ResponsesFile
 from analysis.response_methods.choice_labels import Labelled, label_items
 from analysis.response_methods.choice_options import OfCriterion, by_criterion, refuse_same_criteria
 from analysis.settings import AnalysisSettings
-from analysis.stats.ratings import Codes
+from analysis.stats.ratings import Codes, Mask
 from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TextColumn
@@ -75,6 +75,12 @@ class Choices:
             self.are_given,
         )
 
+    def of_workers(self, is_counted: Mask) -> "Choices":
+        """Return the answers of some workers, `is_counted`: bool, (n_workers,)."""
+        used = is_counted[self.rows.worker]
+        correct = None if self.correct is None else self.correct[used]
+        return replace(self, rows=self.rows.take(used), answer=self.answer[used], correct=correct)
+
     @cached_property
     def labelled(self) -> Labelled | None:
         """Labels of items; None unless some item was answered by several workers."""
@@ -87,6 +93,17 @@ class ChoiceData:
 
     rows: Responses
     of: Mapping[str, Choices]
+
+    def of_workers(self, is_counted: Mask) -> "ChoiceData":
+        """Return the answers of some workers, `is_counted`: bool, (n_workers,), on criteria with an ordinary one.
+
+        Raises DomainError `nobody_counts` if there are none.
+        """
+        of = {name: each.of_workers(is_counted) for name, each in self.of.items()}
+        there = {name: each for name, each in of.items() if (each.rows.kind == Kind.ORDINARY).any()}
+        if not there:
+            raise DomainError("nobody_counts", "All workers were excluded, so there is nothing to analyse.")
+        return ChoiceData(self.rows.take(is_counted[self.rows.worker]), there)
 
     @cached_property
     def ordinary(self) -> Responses:

@@ -1,6 +1,7 @@
 """Votes between two systems: Bradley–Terry strengths with Davidson's ties, and what they rest on."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -117,6 +118,12 @@ class Preference(ResponseMethod[VoteData]):
         if brief:
             return report
         return report | {"arena": _arena(votes, data.systems), "agreement": _agreement(everyone, judged, settings)}
+
+    def variants(self, settings: AnalysisSettings) -> dict[str, AnalysisSettings]:
+        """Return the other treatment of votes that both are bad."""
+        leaves_out = settings.options.get("both_bad") == LEAVE_OUT
+        title, other = ("“both bad” is a tie", "tie") if leaves_out else ("“both bad” is left out", LEAVE_OUT)
+        return {title: replace(settings, options=dict(settings.options) | {"both_bad": other})}
 
     def judge(self, data: VoteData, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers: whether degraded outputs lose their comparisons more often than by chance."""

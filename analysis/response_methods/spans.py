@@ -1,7 +1,7 @@
 """Error spans: MQM, the mean penalty of a segment (Freitag et al. 2021)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -127,6 +127,12 @@ class Spans(ResponseMethod[SpanData]):
             "settings": settings.to_json(),
             "fingerprint": data.fingerprint,
         }
+
+    def variants(self, settings: AnalysisSettings) -> dict[str, AnalysisSettings]:
+        """Return weights by which every error counts the same that counts at all."""
+        weights = read_weights(settings.options.get("weights", {}))
+        same = {key: float(weight > 0) for key, weight in weights.items()}
+        return {"every error weighs the same": replace(settings, options=dict(settings.options) | {"weights": same})}
 
     def judge(self, data: SpanData, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on raters: whether they find more, or graver, errors in degraded items."""
@@ -344,7 +350,9 @@ def _agreement_section(report: Report) -> Section:
     """Return how far raters mark the same; nothing where no output has two raters."""
     found = report["agreement"]
     if not found["n_pairs"]:
-        return Section("span-agreement", "Agreement of raters", "No output was annotated by two raters.")
+        return Section(
+            "span-agreement", "Agreement of raters", "No output was annotated by two raters.", page="reliability"
+        )
     names = {
         "f1": "characters marked by both (F1)",
         "f1_severity": "… other severity counts half",
@@ -354,4 +362,4 @@ def _agreement_section(report: Report) -> Section:
     rows: list[list[Cell]] = [[title, found[key]] for key, title in names.items()]
     caption = f"{counted(found['n_pairs'], 'pair')} of annotations of one output by two raters; marks in the target."
     table = Table("span-agreement", "Agreement of raters", caption, [Column("agreement"), Column("value", 3)], rows)
-    return Section("span-agreement", "Agreement of raters", tables=[table])
+    return Section("span-agreement", "Agreement of raters", tables=[table], page="reliability")

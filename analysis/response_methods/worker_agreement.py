@@ -120,7 +120,7 @@ def agreement_section(
     if len(known) == 1:
         only = known[0][1]
         finding = _finding_in_words(only, shown) if shown else _finding(only, noun)
-    return Section("worker-agreement", "Agreement of workers", finding, [table] if rows else [])
+    return Section("worker-agreement", "Agreement of workers", finding, [table] if rows else [], page="reliability")
 
 
 def _columns(*, is_vote: bool, has_sets: bool) -> dict[str, Column]:

@@ -23,6 +23,7 @@ from analysis.paper import heds
 from analysis.paper.statement import data_statement
 from analysis.paper.texts import paper_texts
 from analysis.queries import OWN_LARGE, scale_of
+from analysis.questions import analyse_fully
 from analysis.ratings.loading import LoadedRatings, load_ratings
 from analysis.ratings.scales import check_scale, unclear_scale
 from analysis.report import first_report, report
@@ -236,7 +237,7 @@ def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: S
         data = method.read(ResponsesFile(path, Choices(encoding=encoding)), settings)
         table = read_responses(path, encoding)
     on_stage("Analysing the responses")
-    document = method.analyse(data, settings, on_stage)
+    document = analyse_fully(method, data, settings, on_stage)
     document["warnings"] = [*(asdict(each) for each in _said_before(run)), *document["warnings"]]
     workers = {*workers_in(table), *workers_of(document)}
     write = partial(write_responses_package, table=table, method=method)

@@ -29,7 +29,10 @@ class CampaignMethod:
     summary: ClassVar[str] = ""
     table: ClassVar[str] = SCORES
     campaign_options: ClassVar[tuple[str, ...]] = ()
-    pages: ClassVar[tuple[str, ...]] = (FIRST_PAGE, "workers", "compare", "paper", "downloads")
+    pages: ClassVar[tuple[str, ...]] = (
+        *(FIRST_PAGE, "workers", "reliability", "sensitivity"),
+        *("compare", "paper", "downloads"),
+    )
     has_looks: ClassVar[bool] = False
     takes: ClassVar[frozenset[str]] = frozenset()
     has_criteria: ClassVar[bool] = False

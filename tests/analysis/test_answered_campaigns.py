@@ -84,7 +84,7 @@ def test_corrected_texts(owner: User, owner_client: Client, django_assert_num_qu
     assert (summary["method"], summary["n_outputs"], summary["n_left_out"]) == ("edits", 10 * N_SYSTEMS, 5 * N_SYSTEMS)
     assert order_of(run) == sorted(order_of(run)), "the best system needs the fewest edits"
     assert run.report["agreement"]["edits"]["within"]["n_items"] == 10, "a repeat in each HIT of those who passed"
-    section = reverse("analysis:campaign_section", args=[campaign.public_id, "worker-agreement"])
+    section = reverse("analysis:campaign_reliability", args=[campaign.public_id])
     assert "A worker who edits an output again" in owner_client.get(section).text
     assert_download_has_what_was_analysed(owner_client, run, "edits.csv")
     package = as_downloaded(owner_client, run)
@@ -119,9 +119,9 @@ def test_counted_facts(owner: User, owner_client: Client) -> None:
     assert order_of(run) == sorted(order_of(run))
     assert_download_has_what_was_analysed(owner_client, run, "counts.csv")
     results = reverse("analysis:campaign_results", args=[campaign.public_id])
-    section = reverse("analysis:campaign_section", args=[campaign.public_id, "worker-agreement"])
+    section = reverse("analysis:campaign_reliability", args=[campaign.public_id])
     assert section in owner_client.get(results).text
-    before = {name: part for name, part in run.report.items() if name != "agreement"}
+    before = {name: part for name, part in run.report.items() if name not in ("agreement", "questions")}
     AnalysisRun.objects.filter(pk=run.pk).update(report=before)  # as results were before
     page = owner_client.get(results)
     assert page.status_code == 200 and section not in page.text

@@ -102,8 +102,8 @@ def mqm(made: dict[str, Campaign], db: None) -> Campaign:
 @pytest.mark.parametrize(
     ("protocol", "sections"),
     [
-        ("mqm", ["pairs", "errors", "span-agreement"]),
-        ("esa", ["pairs", "marked-errors", "worker-agreement"]),
+        ("mqm", ["pairs", "errors"]),
+        ("esa", ["pairs", "marked-errors"]),
         ("sqm", ["pairs", "levels-quality"]),
         ("da-document", []),
     ],

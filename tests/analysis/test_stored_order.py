@@ -15,13 +15,14 @@ from analysis.compare import compare_results, comparison_sections
 from analysis.compare_scores import compare_by_scores, score_sections
 from analysis.compare_several import DatedResult, several_by_scores, several_sections
 from analysis.exports import section_file, table_files, to_latex, to_text
-from analysis.methods import sections_of
+from analysis.methods import pages_of, sections_of
 from analysis.paper.texts import paper_texts
 from analysis.planning.methods import PLANNED
 from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.votes import simulate_votes
 from analysis.planning.plans import PlanSettings, make_plan
 from analysis.planning.sections import findings_of, sections_of_plan
+from analysis.questions import analyse_fully
 from analysis.response_methods import DEFAULT, ResponsesFile, get_method, list_response_methods, method_of
 from analysis.settings import AnalysisSettings, Cost, RatedCriterion, from_protocol
 from analysis.stats.designs import PlannedDesign
@@ -52,7 +53,7 @@ def everything(report: dict[str, Any]) -> dict[str, Any]:
     return {
         "sections": [repr(replace(section, figures=())) for section in sections],
         "figures": [(figure.name, figure.alt, figure.caption) for section in sections for figure in section.figures],
-        "pages": [[section.slug for section in method.sections_on(report, page)] for page in method.pages_of(report)],
+        "pages": [[section.slug for section in sections_of(report, page)] for page in pages_of(report)],
         "findings": method.findings(report),
         "headline": method.headline(report),
         "paper": [text.plain for text in paper_texts(report)],
@@ -78,7 +79,7 @@ def analysed(path: Path, protocol: str, **extras: Path) -> dict[str, Any]:
     if settings.method == DEFAULT:
         settings = replace(settings, cost=Cost(0.99, "USD"))
     method = get_method(settings.method)
-    return method.analyse(method.read(ResponsesFile(path, extras=extras), settings), settings)
+    return analyse_fully(method, method.read(ResponsesFile(path, extras=extras), settings), settings)
 
 
 def edits_in(path: Path) -> Path:
@@ -111,7 +112,7 @@ def simulated(slug: str, folder: Path) -> dict[str, Any]:
         data = planned.simulate(design, model, rng)
     criteria = (RatedCriterion("quality"),)
     settings = AnalysisSettings("plan", criteria, design.worker_test, 0.05, method=slug)
-    return get_method(slug).analyse(data, settings)
+    return analyse_fully(get_method(slug), data, settings)
 
 
 def metrics_of(path: Path, ratings: Path) -> Path:

@@ -171,7 +171,9 @@ def test_repeats_change_nothing_but_how_far_workers_agree(answers, report_of):
     before, labels = report_of(rows, good=["good"])
     after, labels_after = report_of([*again, *rows], good=["good"])
     assert labels_after == labels
-    assert {name for name in before if after[name] != before[name]} == {"agreement", "fingerprint"}
+    of_workers = {"summary", "worker_table"}  # the guest is one of them
+    assert {name for name in before if after[name] != before[name]} == {"agreement", "fingerprint", *of_workers}
+    assert {name for name in before["summary"] if after["summary"][name] != before["summary"][name]} == {"workers"}
     kept = [row[3] == "none" for row in answers[::5]]
     assert before["agreement"]["within"]["n_items"] == 0
     assert after["agreement"]["within"]["n_items"] == len(kept)

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from analysis.dialogues.corpus import load_corpus
 from analysis.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
 from analysis.management.ratings_command import ALONE, RatingsCommand
 from analysis.methods import tables_of
+from analysis.questions import analyse_fully
 from analysis.response_methods import OPTIONS, ResponseMethod, ResponsesFile, get_method
 from analysis.sections import Output
 from analysis.settings import AnalysisSettings
@@ -97,7 +99,8 @@ class Command(RatingsCommand):
     def _analyse(
         self, method: ResponseMethod, data: Any, file: ResponsesFile, settings: AnalysisSettings, *, is_brief: bool
     ) -> dict[str, Any]:
-        document = method.analyse(data, settings, self.say, brief=is_brief)
+        analyse = partial(method.analyse, brief=True) if is_brief else partial(analyse_fully, method)
+        document = analyse(data, settings, self.say)
         for message in (*(warning["message"] for warning in document["warnings"]), *document["notes"]):
             self.stderr.write(f"{file.path.name}: {message}")
         return document

@@ -1,0 +1,146 @@
+"""Questions that are asked of responses of every kind. A file each, and a line in `settings.EVALSITE_QUESTIONS`.
+
+A question knows neither what was answered nor how it is analysed: it analyses again, otherwise, and says what changes.
+Studies of direct assessment answer the same questions by parts of their own (`analysis.methods`).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from django.conf import settings as site
+from django.utils.module_loading import import_string
+
+from analysis.response_methods import Progress, ResponseMethod
+from analysis.sections import Section
+from analysis.settings import AnalysisSettings
+from analysis.stats.quality import Verdict
+from analysis.stats.ratings import Floats
+from analysis.stored import Report
+from campaigns.contracts.method import FIRST_PAGE
+from campaigns.design.worker_test import NO_TEST
+
+_COUNT = {Verdict.PASSED.name.lower(), Verdict.TRUSTED.name.lower()}
+_MOST_RESPONSES = 10_000_000
+_FEWEST_TIMES, _MOST_TIMES = 10, 100
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Responses of any kind, as a question sees them.
+
+    Attributes
+    ----------
+    settings : AnalysisSettings
+        How they were analysed.
+    report : mapping
+        What their method reports of them (`ResponseMethod`).
+    analyse : callable
+        The same responses by other settings: a report with `summary` and `pairs`.
+    variants : {title: AnalysisSettings}
+        What else their method offers that may change the ranking.
+    """
+
+    settings: AnalysisSettings
+    report: Report
+    analyse: Callable[[AnalysisSettings], Report]
+    variants: Mapping[str, AnalysisSettings]
+
+    @cached_property
+    def order(self) -> list[str]:
+        """The systems with a score, best first."""
+        return [row["system"] for row in self.report["summary"]["systems"] if row["score"] is not None]
+
+    @property
+    def sign(self) -> int:
+        """1 where a higher score is better, else −1."""
+        return 1 if self.report["summary"]["higher_is_better"] else -1
+
+    @cached_property
+    def workers(self) -> list[str]:
+        """The workers who count, those with the most responses first."""
+        rows = [row for row in self.report.get("worker_table", []) if row["verdict"] in _COUNT and not row["excluded"]]
+        return [row["worker"] for row in sorted(rows, key=lambda row: -row["n_ratings"])]
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether a worker test says who counts."""
+        return bool(self.report["summary"].get("worker_test", {}).get("preset", NO_TEST) != NO_TEST)
+
+    @property
+    def n_times(self) -> int:
+        """How often responses may be analysed again: less often if they are many."""
+        n = sum(row["n_ratings"] for row in self.report.get("worker_table", []))
+        return int(np.clip(_MOST_RESPONSES // max(n, 1), _FEWEST_TIMES, _MOST_TIMES))
+
+    def scores_in(self, report: Report) -> Floats:
+        """Return the scores of a report in `order`, (n_systems,); NaN where it has none."""
+        found = {row["system"]: row["score"] for row in report["summary"]["systems"]}
+        return np.array([found.get(name) for name in self.order], np.float64)
+
+    def without(self, workers: Collection[str]) -> Report:
+        """Return the analysis without these workers."""
+        excluded = dict(self.settings.excluded) | dict.fromkeys(workers, "left out")
+        return self.analyse(replace(self.settings, excluded=excluded))
+
+
+class Question(ABC):
+    """What may be asked of an analysis. Its answer is JSON, kept in the report, in `questions`, as `{slug: answer}`.
+
+    Sections are made from the answer alone, so that results of earlier versions are shown, too. Undefined numbers are
+    None. `page`: the page of a result that shows it (`analysis.navigation.RESULT_PAGES`); by default one of its own.
+    """
+
+    slug: ClassVar[str]
+    title: ClassVar[str]
+    page: ClassVar[str] = FIRST_PAGE
+
+    def refuse(self, asked: Asked) -> str:
+        """Return why this cannot be asked, in a sentence for the page; "" if it can."""
+        return "" if len(asked.order) > 1 else "There are fewer than two systems with a score."
+
+    @abstractmethod
+    def compute(self, asked: Asked) -> dict[str, Any]:
+        """Return the answer; called unless `refuse` says why not."""
+
+    @abstractmethod
+    def sections(self, found: Report) -> list[Section]:
+        """Return the sections of an answer of `compute`."""
+
+
+def list_questions() -> list[Question]:
+    """Return the questions of the settings, in their order."""
+    return [import_string(path)() for path in site.EVALSITE_QUESTIONS]
+
+
+def analyse_fully(
+    method: ResponseMethod[Any], data: Any, settings: AnalysisSettings, on_progress: Progress = lambda _: None
+) -> dict[str, Any]:
+    """Return the report of a method with the answer of each question; {"refused": why} where one cannot be asked."""
+    report = method.analyse(data, settings, on_progress)
+    if method.is_study:
+        return report
+    asked = Asked(settings, report, lambda other: method.analyse(data, other, brief=True), method.variants(settings))
+    answers = {}
+    for question in list_questions():
+        on_progress(question.title)
+        refused = question.refuse(asked)
+        answers[question.slug] = {"refused": refused} if refused else question.compute(asked)
+    return report | {"questions": answers}
+
+
+def sections_of_questions(report: Report) -> list[Section]:
+    """Return the sections of all questions that a report answers."""
+    answers = report.get("questions", {})
+    return [section for question in list_questions() for section in _sections(question, answers.get(question.slug))]
+
+
+def _sections(question: Question, found: Report | None) -> Sequence[Section]:
+    if found is None:
+        return []
+    if refused := found.get("refused"):
+        return [Section(question.slug, question.title, refused, page=question.page)]
+    return question.sections(found)

@@ -1,0 +1,187 @@
+"""Questions are asked of every kind of response: answered from a file and a campaign, or refused in a sentence."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.methods import sections_of
+from analysis.models import AnalysisRun
+from analysis.questions import Asked, Question, analyse_fully, list_questions
+from analysis.response_methods import ResponsesFile, get_method, list_response_methods
+from analysis.sections import Column, Section, Table
+from analysis.settings import from_protocol
+from analysis.stats.reliability import spearman_brown
+from campaigns.design.worker_test import NO_TEST
+from tests.analysis.test_stored_order import simulated
+
+KINDS = [method.slug for method in list_response_methods() if not method.is_study]
+PROTOCOLS = {"ordinal": "likert", "preference": "preference"}
+Write = Callable[..., Path]
+
+
+class Lead(Question):
+    """How far the best system is ahead of the second: all that a question needs."""
+
+    slug = "lead"
+    title = "How far ahead is the best?"
+
+    def compute(self, asked: Asked) -> dict[str, Any]:
+        first, second = asked.scores_in(asked.report)[:2]
+        return {"system": asked.order[0], "lead": float(abs(first - second))}
+
+    def sections(self, found: Mapping[str, Any]) -> list[Section]:
+        columns = [Column("system"), Column("lead", 3)]
+        table = Table("lead", "Lead", "The score less that of the second.", columns, [[found["system"], found["lead"]]])
+        return [Section(self.slug, self.title, f"{found['system']} is the best.", [table])]
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Write:
+    """Write levels, or votes, of six workers on twenty outputs of three systems, with degraded copies of the first."""
+
+    def write(kind: str, *, without: str = "") -> Path:
+        rng, rows = np.random.default_rng(7), []
+        for worker in ("ann", "bob", "cem", "dia", "eli", "fay"):
+            for source in range(20):
+                if kind == "preference":
+                    left, right = rng.permutation(3)[:2]
+                    winner = "ab"[int(rng.random() < (0.3 if left < right else 0.7))]
+                    rows.append((worker, f"q{source}", f"s{left}", f"s{right}", winner))
+                else:
+                    for system in range(3):
+                        level = int(np.clip(rng.integers(2, 5) + system - 1, 1, 5))
+                        rows.append((worker, f"q{source}", f"s{system}", level))
+        names = ("worker", "source", "system_a", "system_b", "winner")
+        header = names if kind == "preference" else ("worker", "source", "system", "score")
+        path = tmp_path / f"{kind}{without and '-' + without}.csv"
+        with path.open("w", newline="") as stream:
+            csv.writer(stream).writerows([header, *(row for row in rows if row[0] != without)])
+        return path
+
+    return write
+
+
+def analysed(path: Path, kind: str, **changes: Any) -> dict[str, Any]:
+    settings = replace(from_protocol(PROTOCOLS[kind]), **changes)
+    method = get_method(kind)
+    return analyse_fully(method, method.read(ResponsesFile(path), settings), settings)
+
+
+def scores_of(report: Mapping[str, Any]) -> dict[str, float]:
+    return {row["system"]: row["score"] for row in report["summary"]["systems"]}
+
+
+@pytest.mark.parametrize("question", [question.slug for question in list_questions()])
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_answers_each_question_or_says_why_not(kind: str, question: str, tmp_path: Path) -> None:
+    report = json.loads(json.dumps(simulated(kind, tmp_path)))
+    answer = report["questions"][question]
+    asked = next(each for each in list_questions() if each.slug == question)
+    shown = [section for section in sections_of(report, asked.page) if section.finding]
+    assert shown, "a page says something"
+    if refused := answer.get("refused"):
+        assert refused.endswith(".") and any(section.finding == refused for section in shown)
+    else:
+        assert any(section.tables for section in shown)
+
+
+@pytest.mark.parametrize("kind", PROTOCOLS)
+def test_without_a_worker_scores_are_those_of_a_file_without_them(kind: str, written: Write) -> None:
+    found = analysed(written(kind), kind)["questions"]["sensitivity"]
+    each = [scores_of(analysed(written(kind, without=worker), kind)) for worker in ("ann", "bob", "cem", "dia")]
+    each += [scores_of(analysed(written(kind, without=worker), kind)) for worker in ("eli", "fay")]
+    for place, system in enumerate(found["order"]):
+        scores = [of[system] for of in each]
+        without = found["without_worker"]
+        assert without["low"][place] == pytest.approx(min(scores))
+        assert without["high"][place] == pytest.approx(max(scores))
+        assert without["change"][place] == pytest.approx(max(abs(score - found["score"][place]) for score in scores))
+    assert found["without_worker"]["n_workers"] == 6
+
+
+@pytest.mark.parametrize("kind", PROTOCOLS)
+def test_halves_of_the_workers_say_how_reliable_all_are(kind: str, written: Write) -> None:
+    found = analysed(written(kind), kind)["questions"]["halves"]
+    assert (found["n_workers"], found["n_splits"]) == (6, 50)
+    assert found["range"][0] <= found["r"] <= found["range"][1]
+    assert found["whole"] == pytest.approx(float(spearman_brown(np.array([found["r"]]))[0]))
+    rising = list(found["by_raters"].values())
+    assert rising == sorted(rising)
+
+
+def test_the_chosen_alpha_gives_the_result_itself_and_other_ways_are_other_analyses(tmp_path: Path) -> None:
+    method, settings = get_method("preference"), from_protocol("preference")
+    rng, rows = np.random.default_rng(2), ["worker,source,system_a,system_b,winner,degraded,kind"]
+    for k in range(8):
+        for source in range(30):
+            is_copy = source >= 20
+            winner = rng.choice(["a", "b"]) if k > 5 else ("b" if is_copy else rng.choice(["a", "a", "b", "both bad"]))
+            left, right = rng.permutation(3)[:2]
+            kind = "degraded" if is_copy else "ordinary"
+            rows.append(f"w{k},q{source},s{left},s{right},{winner},{'a' if is_copy else ''},{kind}")
+    path = tmp_path / "votes.csv"
+    path.write_text("\n".join(rows) + "\n")
+    data = method.read(ResponsesFile(path), settings)
+    report = analyse_fully(method, data, settings)
+    found = report["questions"]["sensitivity"]
+    alpha = found["alpha"]
+    assert alpha["n_workers"] == sorted(alpha["n_workers"]) and alpha["n_workers"][4] == 6
+    assert [scores[4] for scores in alpha["score"]] == found["score"]
+    ways = {each["name"]: each for each in found["settings"]}
+    assert set(ways) == {"“both bad” is left out", "every worker counts"}
+    everybody = scores_of(method.analyse(data, replace(settings, preset=NO_TEST), brief=True))
+    changes = [abs(everybody[name] - score) for name, score in zip(found["order"], found["score"], strict=True)]
+    assert ways["every worker counts"]["largest_change"] == pytest.approx(max(changes))
+
+
+def test_few_workers_or_systems_are_said_to_be_too_few(tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("worker,source,system,score\nann,q1,s1,2\nann,q2,s2,3\nbob,q1,s1,1\nbob,q2,s2,5\n")
+    found = analysed(path, "ordinal")["questions"]
+    assert found["halves"] == {"refused": "Fewer than 3 systems have a score, and a correlation of fewer says nothing."}
+    path.write_text("worker,source,system,score\nann,q1,s1,2\nbob,q2,s1,3\n")
+    found = analysed(path, "ordinal")["questions"]
+    assert found["sensitivity"] == {"refused": "There are fewer than two systems with a score."}
+
+
+def test_of_very_many_responses_those_with_the_most_are_left_out(written: Write, monkeypatch) -> None:
+    monkeypatch.setattr("analysis.questions._MOST_RESPONSES", 1)
+    monkeypatch.setattr("analysis.questions._FEWEST_TIMES", 2)
+    report = analysed(written("ordinal"), "ordinal")
+    assert report["questions"]["sensitivity"]["without_worker"]["n_workers"] == 2
+    survival = next(section for section in sections_of(report) if section.slug == "survival")
+    assert "2 of 6 workers with the most responses" in survival.finding
+
+
+@pytest.mark.parametrize("kind", PROTOCOLS)
+def test_a_question_of_one_file_is_on_its_page_and_in_every_export(
+    kind: str, written: Write, upload, start, settings, owner_client: Client
+) -> None:
+    settings.EVALSITE_QUESTIONS = [*settings.EVALSITE_QUESTIONS, f"{__name__}.Lead"]
+    run: AnalysisRun = start(upload(written(kind).read_bytes()), from_protocol(PROTOCOLS[kind]))
+    assert run.report["questions"]["lead"]["lead"] > 0
+    page = reverse("analysis:section", args=[run.pk, "lead"])
+    assert page in owner_client.get(reverse("analysis:run", args=[run.pk])).text
+    assert "The score less that of the second." in owner_client.get(page).text
+    for suffix in ("csv", "tex"):
+        file = owner_client.get(reverse("analysis:run_file", args=[run.pk, f"tables/lead.{suffix}"]))
+        assert file.status_code == 200 and b"lead" in file.getvalue()
+    sections = owner_client.get(reverse("api:sections", args=[run.pk])).json()
+    assert "lead" in {section["slug"] for section in sections}
+    package = owner_client.get(reverse("analysis:run_file", args=[run.pk, "package.zip"])).getvalue()
+    with zipfile.ZipFile(io.BytesIO(package)) as archive:
+        assert "tables/lead.csv" in archive.namelist()
+        assert json.loads(archive.read("report.json"))["questions"]["lead"] == run.report["questions"]["lead"]
+    workbook = owner_client.get(reverse("analysis:run_file", args=[run.pk, "tables.xlsx"])).getvalue()
+    assert "Lead" in openpyxl.load_workbook(io.BytesIO(workbook)).sheetnames
