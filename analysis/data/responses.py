@@ -175,6 +175,8 @@ def find_twins(key: Codes, n_keys: int, kind: Codes) -> NDArray[np.int64]:
     return twin
 
 
+_PIECE = 1 << 16
+"""Rows of which a copy is made at a time."""
 Part = Sequence[str] | str | NDArray[Any]
 """Labels, a name, or codes or numbers."""
 
@@ -184,9 +186,11 @@ def fingerprint(kind: str, parts: Iterable[Part]) -> str:
     digest = hashlib.sha256(f"evalsite {kind}\n".encode())
     for part in parts:
         if isinstance(part, np.ndarray):
-            # −0.0 and 0.0 are one number and must have one fingerprint.
-            numbers = (part + 0.0).astype("<f8") if part.dtype.kind == "f" else part.astype("<i8")
-            digest.update(numbers.tobytes())
+            for start in range(0, len(part), _PIECE):
+                piece = part[start : start + _PIECE]
+                # −0.0 and 0.0 are one number and must have one fingerprint.
+                numbers = (piece + 0.0).astype("<f8") if part.dtype.kind == "f" else piece.astype("<i8")
+                digest.update(numbers.tobytes())
         else:
             digest.update(part.encode() if isinstance(part, str) else json.dumps(list(part)).encode() + b"\n")
     return digest.hexdigest()

@@ -56,6 +56,8 @@ def check_items(
     repeats one."""
     if "assignment" in called:
         _check_assignments(rows, called, problems)
+    if items.n_items == rows.row.size:  # each rates an item of its own: none can contradict or repeat another
+        return
     if rows.position is not None:
         earlier = items.first[items.item]
         for column, values in (("system", rows.system), ("source", rows.source), ("kind", rows.kind)):
@@ -109,4 +111,5 @@ def _disagree(
     problems: CellProblems,
 ) -> None:
     bad = np.flatnonzero(differs)
-    problems.add(rows.row[bad], name, code, lambda row, other: message.format(row=other), others=rows.row[earlier[bad]])
+    others = rows.row[earlier[bad]].astype(np.int64)
+    problems.add(rows.row[bad], name, code, lambda row, other: message.format(row=other), others)

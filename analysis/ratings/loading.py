@@ -137,32 +137,32 @@ def load_ratings(
             problems.clear()
             found = replace(found, table=once)
             rows, items = _coded(found, called, scales, problems)
-    table = found.table
-    problems.raise_for(table)
+    problems.raise_for(found.table)
     tell(found, ("score",), choices, problems)
+    warnings, used, guess = said_of(found.table), found.mapping, guess_mapping(found.table.columns)
+    del found  # what follows needs as much memory as the columns
     replies, items = take_replies(rows, items, len(criteria))
     kept = _criteria_of_items(rows, len(criteria), replies)
     ratings = _ratings(rows, items, len(kept))
     names = Names(rows.workers, rows.systems, rows.sources, rows.assignments, [criteria[code] for code in kept])
-    warnings = said_of(table)
-    used = found.mapping
+    (pools, mixed), hit = _pools(rows), _hit_of_assignment(rows)
+    del rows, items
     if is_guessed and "scores" in used:
         message = f"Each of these columns was used for the scores of a criterion: {', '.join(used['scores'])}."
         warnings.append(ResponsesWarning("wide", 1, message))
-    warnings += column_warnings(used, guess_mapping(table.columns), has_source=bool(rows.sources))
-    warnings += rating_warnings(ratings, names, _hit_of_assignment(rows))
-    pools, mixed = _pools(rows)
+    warnings += column_warnings(used, guess, has_source=bool(names.sources))
+    warnings += rating_warnings(ratings, names, hit)
     warnings += mixed
     if replies and replies.n_left_out:
         message = f"Scores of replies in chats without a score as a whole, left out: {replies.n_left_out:,}."
         warnings.append(ResponsesWarning("replies_alone", replies.n_left_out, message))
     return LoadedRatings(
         ratings=ratings,
-        workers=rows.workers,
-        systems=rows.systems,
+        workers=names.workers,
+        systems=names.systems,
         criteria=list(names.criteria),
-        sources=rows.sources,
-        assignments=rows.assignments,
+        sources=names.sources,
+        assignments=names.assignments,
         warnings=warnings,
         fingerprint=_fingerprint(ratings, names, pools, replies),
         score_columns=tuple(score_columns(used)),

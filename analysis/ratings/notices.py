@@ -1,6 +1,5 @@
 """What a person should know about ratings of items that could be read."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +15,11 @@ from campaigns.design.composition import Kind
 class Names:
     """The labels behind the codes, for examples."""
 
-    workers: Sequence[str]
-    systems: Sequence[str]
-    sources: Sequence[str]
-    assignments: Sequence[str]
-    criteria: Sequence[str]
+    workers: list[str]
+    systems: list[str]
+    sources: list[str]
+    assignments: list[str]
+    criteria: list[str]
 
 
 def column_warnings(mapping: ColumnMapping, guess: ColumnMapping, *, has_source: bool) -> list[ResponsesWarning]:

@@ -28,7 +28,7 @@ class RatingRows:
     Assignments are numbered by worker, then by label.
     """
 
-    row: NDArray[np.int64]
+    row: Codes
     worker: Codes
     system: Codes
     assignment: Codes
@@ -92,11 +92,11 @@ def code_rows(
         if column in text:
             _refuse_empty(text[column], called[column], problems)
     rows = RatingRows(
-        row=np.arange(n_rows),
+        row=np.arange(n_rows, dtype=np.int32),
         worker=worker,
         system=system,
         assignment=worker,
-        criterion=np.zeros(n_rows, np.int32),
+        criterion=np.zeros(n_rows, np.int16),
         kind=np.zeros(n_rows, np.int8),
         score=table.numbers[called["score"]],
         workers=workers,
@@ -124,7 +124,7 @@ def code_rows(
         codes = {label.casefold(): criteria.code_of(label) for label in text["criterion"].labels}
         known = {label: code for label, code in codes.items() if code is not None}
         rows.criterion = _look_up(text["criterion"], known, called["criterion"], "unknown_criterion", advice, problems)
-    _check_scores(rows.score, called["score"], np.array(scales)[rows.criterion], problems)
+    _check_scores(rows, called["score"], scales, problems)
     return rows
 
 
@@ -137,7 +137,6 @@ def _refuse_empty(column: TextColumn, name: str, problems: CellProblems) -> None
 def _code_assignments(rows: RatingRows, text: Mapping[str, TextColumn], hits: list[str]) -> None:
     """Number assignments by worker, then by label; without a column, one for each worker and HIT, or
     each worker."""
-    n_workers = len(rows.workers)
     codes: Codes
     if "assignment" in text:
         codes, labels = sorted_codes(text["assignment"])
@@ -146,12 +145,18 @@ def _code_assignments(rows: RatingRows, text: Mapping[str, TextColumn], hits: li
     else:
         rows.assignment, rows.assignments = rows.worker, rows.workers
         return
-    key, size = combined([(rows.worker, n_workers), (codes, len(labels))])
-    rows.assignment, n_assignments = dense_ranks(key, size)
-    label_of = np.empty(n_assignments, np.int64)
-    worker_of = np.empty(n_assignments, np.int64)
-    label_of[rows.assignment] = codes
-    worker_of[rows.assignment] = rows.worker
+    worker_of = np.zeros(len(labels), np.int64)
+    worker_of[codes] = rows.worker
+    if (worker_of[codes] == rows.worker).all():  # nearly always, and numbering few labels is quicker than all rows
+        label_of = np.argsort(worker_of, kind="stable")
+        worker_of = worker_of[label_of]
+        rows.assignment = np.argsort(label_of).astype(np.int32)[codes]
+    else:
+        ranks, n_assignments = dense_ranks(*combined([(rows.worker, len(rows.workers)), (codes, len(labels))]))
+        rows.assignment = ranks.astype(np.int32)
+        label_of, worker_of = np.empty((2, n_assignments), np.int64)
+        label_of[rows.assignment] = codes
+        worker_of[rows.assignment] = rows.worker
     if "assignment" in text:
         rows.assignments = [labels[code] for code in label_of]
     else:
@@ -193,7 +198,7 @@ def _look_up(
     column: TextColumn, known: Mapping[str, int], name: str, code: str, advice: str, problems: CellProblems
 ) -> Codes:
     """Return each cell's number, −1 where it is not known; such a cell is a problem."""
-    by_label = np.array([known.get(label.casefold(), -1) for label in column.labels], np.int32)
+    by_label = np.array([known.get(label.casefold(), -1) for label in column.labels], np.int16)
     found = by_label[column.codes]
     unknown = problems.without_known(np.flatnonzero(found < 0), name)
 
@@ -205,16 +210,17 @@ def _look_up(
     return found
 
 
-def _check_scores(score: NDArray[np.float64], name: str, scale: NDArray[np.float64], problems: CellProblems) -> None:
-    """Add a problem for each score outside its scale; `scale` is (2,), or (n_rows, 2) where rows have their own."""
+def _check_scores(rows: RatingRows, name: str, scales: Sequence[Scale], problems: CellProblems) -> None:
+    """Add a problem for each score outside the scale of its criterion."""
+    score, criterion = rows.score, rows.criterion
+    low, high = np.array(scales).T
     with np.errstate(invalid="ignore"):
-        outside = np.flatnonzero((score < scale[..., 0]) | (score > scale[..., 1]))
+        outside = np.flatnonzero((score < low[criterion]) | (score > high[criterion]))
 
     def describe(row: int, other: int | None) -> str:
-        low, high = (scale[row] if scale.ndim > 1 else scale).tolist()
         return (
-            f"the score is {score[row]:.17g}. Scores are from {words((low, high))}: correct it, delete the row, or say "
-            "which other scale the scores are on."
+            f"the score is {score[row]:.17g}. Scores are from {words(scales[criterion[row]])}: correct it, delete the "
+            "row, or say which other scale the scores are on."
         )
 
     problems.add(outside, name, "score_out_of_range", describe)

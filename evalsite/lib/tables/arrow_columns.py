@@ -19,6 +19,10 @@ from evalsite.lib.tables.table import (
     text_column,
 )
 
+# Arrow waits a second, in which the next arrays are made from the columns.
+if pa.default_memory_pool().backend_name == "jemalloc":
+    pa.jemalloc_set_decay_ms(100)
+
 _BEGINNING = 4096
 # What a cell begins and ends with that is clean for certain, as bytes.
 _CLEAN_ENDS = np.array([0x21 <= byte < 0x7F and byte != ord("'") for byte in range(256)])

@@ -104,9 +104,9 @@ def read(
     if next(islice(records(source, header.delimiter), 1, 2), None) is None:
         raise no_rows(source.file)
     arrow, are_numbers = _read_arrow(source, header, places, numeric, on_progress)
-    text = {name: arrow_text(arrow[name]) for name in columns if name not in are_numbers}
-    numbers = {name: arrow_numbers(arrow[name]) for name in are_numbers}
-    del arrow
+    # Each is freed when it has been converted.
+    text = {name: arrow_text(arrow.pop(name)) for name in columns if name not in are_numbers}
+    numbers = {name: arrow_numbers(arrow.pop(name)) for name in dict.fromkeys(are_numbers)}
     keep = _rows_to_keep(source, header, text, numbers)
     if keep is not None:
         text = {name: text_column(column.codes[keep], column.labels) for name, column in text.items()}
