@@ -71,6 +71,10 @@ def measure_of(found: Report) -> str:
     return _OF_STUDIES if _OF_STUDIES in found else "score"
 
 
+def _kind(measure: str) -> str:
+    return "Mean z" if measure == _OF_STUDIES else "Score"
+
+
 def survival_section(found: Report, more: Mapping[str, Report] | None = None) -> Section:
     """Return in one table what every way does to the ranking.
 
@@ -111,8 +115,10 @@ def _finding(found: Report) -> str:
     others = found["settings"]
     n_same = sum(each["n_same_order"] for each in others)
     n_all = sum(each["n"] for each in others)
-    if n_all:
-        said.append(f"Of {counted(n_all, 'other way')} to score the systems, {n_same} give the same order.")
+    if n_all == 1:
+        said.append(f"{others[0]['name'].capitalize()}: the order is {'the same' if n_same else 'another'}.")
+    elif n_all:
+        said.append(f"Of {n_all} other ways to score the systems, {n_same} give the same order.")
     return " ".join(said)
 
 
@@ -163,7 +169,7 @@ def alpha_section(found: Report) -> list[Section]:
     table = Table(
         f"{measure}-by-alpha",
         f"{measure} at each α of the worker test",
-        f"Mean {measure} of each system from the workers whose p is below α.",
+        f"{_kind(measure)} of each system from the workers whose p is below α.",
         [Column("system"), *(Column(f"α = {each:.2f}") for each in alpha["alphas"])],
         rows,
         output=SHOWN,
@@ -188,7 +194,7 @@ def worker_section(found: Report) -> list[Section]:
     table = Table(
         f"{measure}-without-a-worker",
         f"{measure} without one worker",
-        f"Mean {measure} of each system, and the least, the greatest and the largest change of it when one worker is "
+        f"{_kind(measure)} of each system, and the least, the greatest and the largest change of it when one worker is "
         "left out.",
         [Column("system"), Column(measure), Column("least"), Column("greatest"), Column("largest change")],
         rows,
