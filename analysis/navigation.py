@@ -15,7 +15,7 @@ from analysis.methods import own_pages, pages_of, sections_of
 from analysis.models import AnalysisRun, RatingsFile, ShareLink
 from analysis.queries import Role, newest_run_of
 from analysis.response_methods import Report, method_of
-from analysis.results import get_totals, has_chats
+from analysis.results import get_totals, has_chats, metrics_of
 from analysis.sections import Section
 from campaigns.navigation import campaign_context
 from evalsite.lib.navigation import Link, LinkGroup, SideBar
@@ -175,7 +175,7 @@ def _shared_side_bar(run: AnalysisRun, page: str) -> SideBar:
 def _links(run: AnalysisRun, page: str, names: Iterable[str]) -> list[Link]:
     # A shared result has no page on which nothing can be seen or done.
     report = run.shown or {"summary": {}}
-    missing = {"chats": not has_chats(report), "metrics": bool(run.share_token) and not report.get("metrics")}
+    missing = {"chats": not has_chats(report), "metrics": bool(run.share_token) and not metrics_of(report)}
     offered = {name for name in _pages_of(run) if not missing.get(name)} | {page}
     first, *rest = [Link(RESULT_PAGES[name], result_url(run, name), name == page) for name in names if name in offered]
     return [first, *_own_pages(run, page), *rest]

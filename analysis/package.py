@@ -48,12 +48,12 @@ TEXTS = {
     "paper.txt": "methods, results and data statement in sentences",
 }
 """What the package of a campaign says in words, by file."""
-_CHATS, _TIMES, _SOURCES, _METRICS = "dialogues.csv", "assignments.csv", "sources.csv", "metrics.csv"
-_ABOUT = {
+_CHATS, _TIMES, _SOURCES, METRICS = "dialogues.csv", "assignments.csv", "sources.csv", "metrics.csv"
+ABOUT = {
     _CHATS: ("--dialogues", "topic, opinion and length of every chat, one a row"),
     _TIMES: ("--assignments", "how many seconds each assignment took"),
     _SOURCES: ("--sources", "how many words the texts of each source have"),
-    _METRICS: ("--metrics", "scores of metrics; without a source, of a whole system"),
+    METRICS: ("--metrics", "scores of metrics; without a source, of a whole system"),
 }
 
 
@@ -71,12 +71,12 @@ def write_package(
     campaign says in words: a content for each name of `TEXTS`.
     """
     more = _more_files(study, names)
-    described = [name for name, _, _ in more] + [_METRICS] * (study.metrics is not None)
+    described = [name for name, _, _ in more] + [METRICS] * (study.metrics is not None)
     readme = _README.format(
         version=__version__,
-        more="".join(f"{name:15} {_ABOUT[name][1]}\n" for name in described),
+        more="".join(f"{name:15} {ABOUT[name][1]}\n" for name in described),
         texts="".join(f"{name:15} {TEXTS[name]}\n" for name in texts or ()),
-        options="".join(f" {_ABOUT[name][0]} {name}" for name in described),
+        options="".join(f" {ABOUT[name][0]} {name}" for name in described),
         test=describe_test(document["summary"]["worker_test"]),
     )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
@@ -93,7 +93,7 @@ def write_package(
             write_csv(text, header, rows)
             package.writestr(name, text.getvalue())
         if study.metrics:
-            with package.open(_METRICS, "w", force_zip64=True) as stream:
+            with package.open(METRICS, "w", force_zip64=True) as stream:
                 write_scores(stream, study.metrics)
         for name, content in table_files(document):
             package.writestr(f"tables/{name}", content)

@@ -10,7 +10,8 @@ from typing import IO, Any
 
 from analysis.data.finding import WORKER, find_columns
 from analysis.exports import dump_json, table_files
-from analysis.package import TEXTS, describe_test, numbered
+from analysis.metrics.loading import SegmentScores
+from analysis.package import ABOUT, METRICS, TEXTS, describe_test, numbered, write_scores
 from analysis.response_methods import ResponseMethod
 from analysis.spans.plain_tsv import read_plain
 from evalsite import __version__
@@ -26,11 +27,11 @@ protocol.json   how they are analysed: method, criteria, worker test and the oth
 summary.json    the results
 report.json     everything that was computed
 tables/         the results as CSV and LaTeX
-{texts}
+{metrics}{texts}
 With evalsite {version} (pipx install evalsite=={version}) this command, in this folder, prints summary.json and writes
 the tables again, both byte for byte (on another kind of processor some numbers may differ in their last digits):
 
-    evalsite analyse responses.csv --protocol protocol.json --out again --no-figures --format json
+    evalsite analyse responses.csv --protocol protocol.json{options} --out again --no-figures --format json
 
     diff -r tables again/tables
 
@@ -72,14 +73,18 @@ def write_responses_package(
     *,
     table: Table,
     method: ResponseMethod[Any],
+    metrics: SegmentScores | None = None,
 ) -> None:
     """Write the replication package of responses as a zip file; `document` is the anonymous report.
 
-    `names` has a name for every worker of the table, `texts` what the package of a campaign says in words.
+    `names` has a name for every worker of the table, `texts` what the package of a campaign says in words, `metrics`
+    what metrics were compared with people.
     """
     readme = _README.format(
         version=__version__,
         texts="".join(f"{name:15} {TEXTS[name]}\n" for name in texts),
+        metrics=f"{METRICS:15} {ABOUT[METRICS][1]}\n" if metrics else "",
+        options=f" {ABOUT[METRICS][0]} {METRICS}" if metrics else "",
         test=describe_test(document["settings"]["worker_test"]),
     )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
@@ -91,6 +96,9 @@ def write_responses_package(
         package.writestr("report.json", dump_json(document))
         with package.open(_RESPONSES, "w", force_zip64=True) as stream:
             _write_responses(stream, table, names)
+        if metrics:
+            with package.open(METRICS, "w", force_zip64=True) as stream:
+                write_scores(stream, metrics)
         for name, content in table_files(document):
             package.writestr(f"tables/{name}", content)
 

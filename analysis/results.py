@@ -98,6 +98,12 @@ class ChatTotals:
     notices: list[str]
 
 
+def metrics_of(report: Report) -> Mapping[str, Any] | None:
+    """Return how metrics agree with people, as `evaluate_metrics` says it; None of a report without."""
+    found: Mapping[str, Any] | None = report.get("metrics") or report.get("questions", {}).get("metrics")
+    return found
+
+
 def has_chats(report: Report) -> bool:
     """Return whether a report says anything of chats."""
     found = report["summary"].get("dialogues")

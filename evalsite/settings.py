@@ -396,6 +396,7 @@ EVALSITE_METHODS = [
 EVALSITE_QUESTIONS = [
     "analysis.questions.halves.Halves",
     "analysis.questions.sensitivity.Sensitivity",
+    "analysis.questions.metrics.Metrics",
 ]
 
 # Kinds of metrics that can be computed from outputs and references.

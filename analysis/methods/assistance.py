@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.methods import Method
-from analysis.methods.metrics import PAGE
 from analysis.methods.recommended_comparison import PAIRS_SHOWN
 from analysis.metrics.assistance import assist_ratings
+from analysis.questions.metrics import PAGE
 from analysis.sections import Cell, Column, Output, Range, Section, Table, in_percent
 from analysis.study import Study
 from analysis.words import p_equals

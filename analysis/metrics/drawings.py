@@ -22,8 +22,13 @@ _INNER, _NUMBER = (1.5, 1.2), (0.16, 0.13)  # inches, of the points of a panel, 
 Found = Mapping[str, Any]
 
 
+def measure_of(found: Found) -> str:
+    """Return what people's scores of systems are called; results of before are all of studies."""
+    return str(found.get("measure", "mean z"))
+
+
 def draw_systems(found: Found, theme: Theme) -> "Drawing":
-    """Draw a panel for each metric: its scores to the right, human z upwards, systems as their human ranks."""
+    """Draw a panel for each metric: its scores to the right, people upwards, systems as their human ranks."""
     from scipy.stats import rankdata
 
     human = or_nan(found["human"][0])
@@ -40,7 +45,7 @@ def draw_systems(found: Found, theme: Theme) -> "Drawing":
         axes.set_title(_titled(metric["name"], "r", r), color=theme.ink, fontsize=9)
         axes.margins(0.12)
 
-    return _panels(found["metrics"], draw, theme, "mean z")
+    return _panels(found["metrics"], draw, theme, measure_of(found))
 
 
 def _with_room(x: Floats, y: Floats, ranks: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -63,7 +68,8 @@ def draw_segments(found: Found, theme: Theme) -> "Drawing":
         tau = metric["segment"]["kendall"]
         axes.set_title(_titled(metric["name"], "τ", tau), color=theme.ink, fontsize=9)
 
-    return _panels([metric for metric in found["metrics"] if metric["scatter"]], draw, theme, "z of an output")
+    label = f"{measure_of(found).removeprefix('mean ')} of an output"
+    return _panels([metric for metric in found["metrics"] if metric["scatter"]], draw, theme, label)
 
 
 def _panels(metrics: Sequence[Found], draw: "Callable[[Axes, Found], None]", theme: Theme, label: str) -> "Drawing":

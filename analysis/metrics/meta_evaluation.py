@@ -1,7 +1,7 @@
-"""Metrics against the human scores of a study, in names: what the page *Metrics* shows (METHOD §7)."""
+"""Metrics against what people say, in names: what the page *Metrics* shows (METHOD §7)."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -21,17 +21,62 @@ _POINTS, _LINE_POINTS = 1000, 60
 _DISAGREEMENTS = 10
 
 
-def evaluate_metrics(study: Study, metrics: SegmentScores) -> dict[str, Any]:
-    """Return how each metric agrees with the study's human scores; those that correlate best come first.
+@dataclass(frozen=True)
+class People:
+    """What people say, of systems best first; higher is better.
 
-    A system's human score is its mean z, as the ranking has it; that of a segment is the mean z of its ratings that
-    count. Metrics may cover different systems: each is compared on those that it has. Undefined numbers are None.
+    Attributes
+    ----------
+    systems, sources : list of str
+        The systems with a score, and the sources of their outputs.
+    rated : set of str
+        All systems that were rated.
+    criteria : list of str
+        `OVERALL` first.
+    scores : list of float64, (n_systems,)
+        Those of each of `criteria`.
+    outputs : float64, (n_sources, n_systems)
+        What they say of single outputs; NaN where an output was not rated.
+    measure : str
+        What scores are called.
+    """
+
+    systems: list[str]
+    sources: list[str]
+    rated: set[str]
+    criteria: list[str]
+    scores: list[Floats]
+    outputs: Floats
+    measure: str
+
+
+def people_of(study: Study) -> People:
+    """Return what the people of a study say.
+
+    A system's score is its mean z, as the ranking has it; that of an output is the mean z of its ratings that count.
     """
     analysis, names = study.analysis, study.loaded.systems
     order = [code for code in study.order if not np.isnan(analysis.systems.z[code])]
-    systems = [names[code] for code in order]
-    human = [analysis.systems.z[order], *analysis.systems.criterion_z[order].T]
-    judged = human_segments(study)[:, order]
+    of_criteria = analysis.systems.criterion_z[order].T
+    criteria = study.settings.criterion_names if len(of_criteria) > 1 else ()
+    return People(
+        [names[code] for code in order],
+        study.loaded.sources,
+        set(names),
+        [OVERALL, *criteria],
+        [analysis.systems.z[order], *(of_criteria if criteria else ())],
+        human_segments(study)[:, order],
+        "mean z",
+    )
+
+
+def evaluate_metrics(people: People, metrics: SegmentScores) -> dict[str, Any]:
+    """Return how each metric agrees with people; those that correlate best come first.
+
+    Metrics may cover different systems: each is compared on those that it has. `human` are the scores of systems, `z`
+    what people say of a single output, `measure` what these are called. Undefined numbers are None.
+    """
+    systems, judged, human = people.systems, people.outputs, people.scores
     swaps = draw_swaps(judged.shape[0], np.random.default_rng(SEED))
     of_people = permutation_p_values(judged, swaps)
     scores = {name: metrics.system_scores(name, systems) for name in metrics.metrics}
@@ -40,7 +85,7 @@ def evaluate_metrics(study: Study, metrics: SegmentScores) -> dict[str, Any]:
     used.sort(key=lambda name: (np.isnan(r[name]), -r[name] if not np.isnan(r[name]) else 0.0))
     found = []
     for name in used:
-        of_segments = metrics.matrix(name, systems, study.loaded.sources)
+        of_segments = metrics.matrix(name, systems, people.sources)
         of_segments[np.isnan(judged)] = np.nan
         found.append(
             {
@@ -53,19 +98,20 @@ def evaluate_metrics(study: Study, metrics: SegmentScores) -> dict[str, Any]:
                 "soft_pairwise_accuracy": or_none(soft_accuracy(judged, of_people, of_segments, swaps)),
                 "segment": segment_agreement(judged, of_segments),
                 "scatter": _scatter(judged, of_segments),
-                "disagreements": _disagreements(judged, of_segments, systems, study.loaded.sources),
+                "disagreements": _disagreements(judged, of_segments, systems, people.sources),
             }
         )
     return {
         "systems": systems,
-        "criteria": [OVERALL, *(study.settings.criterion_names if len(human) > 2 else ())],
-        "human": [[or_none(score) for score in column] for column in (human if len(human) > 2 else human[:1])],
+        "measure": people.measure,
+        "criteria": people.criteria,
+        "human": [[or_none(score) for score in column] for column in human],
         "n_segments": int(np.count_nonzero(~np.isnan(judged))),
         "n_permutations": int(swaps.shape[0]),
         "seed": SEED,
         "metrics": found,
         "williams": _williams(human[0], [scores[name] for name in used]),
-        "unknown_systems": sorted({metrics.systems[code] for code in np.unique(metrics.system)} - set(names)),
+        "unknown_systems": sorted({metrics.systems[code] for code in np.unique(metrics.system)} - people.rated),
     }
 
 

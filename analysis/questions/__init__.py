@@ -14,6 +14,8 @@ import numpy as np
 from django.conf import settings as site
 from django.utils.module_loading import import_string
 
+from analysis.data.output_scores import OutputScores
+from analysis.metrics.loading import SegmentScores
 from analysis.response_methods import Progress, ResponseMethod
 from analysis.sections import Section
 from analysis.settings import AnalysisSettings
@@ -42,12 +44,18 @@ class Asked:
         The same responses by other settings: a report with `summary` and `pairs`.
     variants : {title: AnalysisSettings}
         What else their method offers that may change the ranking.
+    outputs : callable
+        What they say of single outputs (`ResponseMethod.outputs`).
+    metrics : SegmentScores, optional
+        What metrics say of the same outputs.
     """
 
     settings: AnalysisSettings
     report: Report
     analyse: Callable[[AnalysisSettings], Report]
     variants: Mapping[str, AnalysisSettings]
+    outputs: Callable[[], OutputScores | None]
+    metrics: SegmentScores | None = None
 
     @cached_property
     def order(self) -> list[str]:
@@ -98,6 +106,10 @@ class Question(ABC):
     title: ClassVar[str]
     page: ClassVar[str] = FIRST_PAGE
 
+    def is_asked(self, asked: Asked) -> bool:
+        """Whether there is what the question is about; by default there always is."""
+        return True
+
     def refuse(self, asked: Asked) -> str:
         """Return why this cannot be asked, in a sentence for the page; "" if it can."""
         return "" if len(asked.order) > 1 else "There are fewer than two systems with a score."
@@ -117,15 +129,29 @@ def list_questions() -> list[Question]:
 
 
 def analyse_fully(
-    method: ResponseMethod[Any], data: Any, settings: AnalysisSettings, on_progress: Progress = lambda _: None
+    method: ResponseMethod[Any],
+    data: Any,
+    settings: AnalysisSettings,
+    on_progress: Progress = lambda _: None,
+    metrics: SegmentScores | None = None,
 ) -> dict[str, Any]:
-    """Return the report of a method with the answer of each question; {"refused": why} where one cannot be asked."""
+    """Return the report of a method with the answer of each question; {"refused": why} where one cannot be asked.
+
+    `metrics`: what metrics say of the outputs; data of studies have their own.
+    """
     report = method.analyse(data, settings, on_progress)
     if method.is_study:
         return report
-    asked = Asked(settings, report, lambda other: method.analyse(data, other, brief=True), method.variants(settings))
+    asked = Asked(
+        settings,
+        report,
+        lambda other: method.analyse(data, other, brief=True),
+        method.variants(settings),
+        lambda: method.outputs(data, settings),
+        metrics,
+    )
     answers = {}
-    for question in list_questions():
+    for question in (each for each in list_questions() if each.is_asked(asked)):
         on_progress(question.title)
         refused = question.refuse(asked)
         answers[question.slug] = {"refused": refused} if refused else question.compute(asked)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 from analysis.data.choices import GUESSED, Choices
 from analysis.data.finding import Names, find_columns
+from analysis.data.output_scores import OutputScores
 from analysis.data.responses import Responses
 from analysis.findings import find_by_pairs, printed_pairs
 from analysis.response_methods.workers import JudgedWorkers
@@ -103,6 +104,13 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
 
     def scores_of(self, data: Data) -> Responses | None:
         """Return the scores of single outputs, where the method has such; None by default. Studies have their own."""
+        return None
+
+    def outputs(self, data: Data, settings: AnalysisSettings) -> OutputScores | None:
+        """Return what workers who count say of single outputs, which metrics are compared with.
+
+        None where outputs are compared with each other, or nothing is known of single ones. Studies have their own.
+        """
         return None
 
     @abstractmethod

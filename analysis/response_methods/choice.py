@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.data.output_scores import OutputScores
 from analysis.data.responses import Responses
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.choice_labels import describe_labels, write_labels
@@ -70,6 +71,7 @@ class Choice(ResponseMethod[ChoiceData]):
     table = "answers"
     options = NAMES
     campaign_options = ("good", "chance")
+    takes = frozenset({"metrics"})
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Options are `options`: all of them, in order; `good`: those that are good; `chance`: a share, to compare.
@@ -135,6 +137,14 @@ class Choice(ResponseMethod[ChoiceData]):
         """Return that nobody is tested: options are not better or worse. Workers may be excluded by hand."""
         names = data.rows.workers
         return judge_workers(names, np.full(len(names), np.nan), np.zeros(len(names), np.int64), settings)
+
+    def outputs(self, data: ChoiceData, settings: AnalysisSettings) -> OutputScores | None:
+        """Return 1 for good answers and 0 for others; None where it is not known which are good."""
+        rows, score = data.ordinary, np.full(data.ordinary.n, np.nan)
+        for code, part in enumerate(_parts(data, settings)):
+            if part.is_good is not None:
+                score[rows.criterion == code] = part.is_good
+        return None if np.isnan(score).all() else OutputScores.of(rows, score)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, pairs, shares, paired tests, and labels with the workers."""

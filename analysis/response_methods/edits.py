@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analysis.data.loading import WITH_COPIES, Answer, load_answers
+from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses
 from analysis.metrics.tokens import TOKENS, tokenise
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
@@ -78,7 +79,7 @@ class PostEdits(ResponseMethod[Responses]):
     title = "Post-editing"
     summary = "Edits over words of the edited texts (HTER), time and keystrokes."
     table = "edits"
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the outputs of a file and what they were edited to."""
@@ -162,6 +163,14 @@ class PostEdits(ResponseMethod[Responses]):
         changed = np.array([(edit_distance(output, edited), len(edited)) for output, edited in keys], np.float64)
         n_changed, n_characters = changed.reshape(-1, 2)[of_row].T
         return _judge(data, n_changed, n_characters, settings)
+
+    def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
+        """Return HTER of each output, with its sign changed."""
+        data = data.without_repeats()
+        edits = measure_edits(data, lambda _: None)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rate = np.where(edits.n_words > 0, -100 * edits.n_edits / edits.n_words, np.nan)
+        return counted_outputs(data, rate, self.judge(data, settings).is_counted)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking by HTER, the pairs, all rates, and how far workers agree."""

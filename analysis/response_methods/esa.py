@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.data.loading import WITH_COPIES, load_scores
+from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, average_repeats
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import choose_groups, few_raters, in_words
@@ -68,7 +69,7 @@ class Esa(ResponseMethod[EsaData]):
     summary = "Scores of segments, averaged over raters, then over segments."
     table = "rated_spans"
     file_columns = ("worker", "source", "system", "score", "errors")
-    takes = frozenset({"alpha", "worker_test"})
+    takes = frozenset({"alpha", "worker_test", "metrics"})
 
     @classmethod
     def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:
@@ -141,6 +142,10 @@ class Esa(ResponseMethod[EsaData]):
     def judge(self, data: EsaData, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on raters: whether they give degraded items lower scores."""
         return judge_by_scores(data.scores, data.scores.score, settings)
+
+    def outputs(self, data: EsaData, settings: AnalysisSettings) -> OutputScores | None:
+        """Return the scores."""
+        return counted_outputs(data.scores, data.scores.score, self.judge(data, settings).is_counted)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, marked errors and how far raters agree."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from analysis.data.loading import WITH_COPIES, Answer, load_answers
 from analysis.data.notices import ResponsesWarning
+from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import explain_single, in_words, with_several
@@ -53,7 +54,7 @@ class FactCount(ResponseMethod[Responses]):
     title = "Fact counts"
     summary = "Precision, recall and F of facts that were counted."
     table = "counts"
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the counts of a file; raise DomainError if in every row more facts are correct than there are."""
@@ -137,6 +138,15 @@ class FactCount(ResponseMethod[Responses]):
         """Return the verdicts on workers: whether they find fewer correct facts in degraded items."""
         data = data.without_repeats()
         return judge_rows(data, data.numbers["correct"], settings)
+
+    def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
+        """Return F of each output."""
+        data = data.without_repeats()
+        is_counted = self.judge(data, settings).is_counted
+        data = data.take(~_is_impossible(data))
+        correct, needed = _sums(data)[F]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return counted_outputs(data, np.where(needed > 0, correct / needed, np.nan), is_counted)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking by F, the pairs, precision, recall and F both ways, and how far workers agree."""

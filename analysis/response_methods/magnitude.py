@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.data.coding import combined
 from analysis.data.loading import WITH_COPIES, Answer, load_answers
+from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import explain_single, in_words, with_several
@@ -60,7 +61,7 @@ class Magnitude(ResponseMethod[Responses]):
     table = "magnitudes"
     options = ("reference", "scale")
     campaign_options = options
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Options are `reference`: its value, or the system that is it; `scale`: of ratios, or of each worker."""
@@ -154,6 +155,13 @@ class Magnitude(ResponseMethod[Responses]):
         log = np.where(_is_negative(data, settings)[data.criterion], -log, log)
         is_once = data.kind != Kind.REPEAT
         return judge_by_scores(data.take(is_once), log[is_once], settings)
+
+    def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
+        """Return the logs, of negative criteria with their sign changed."""
+        data = data.take(data.kind != Kind.REPEAT)
+        log, _ = _logs(data, settings.options.get("reference"), is_needed=False)
+        log = np.where(_is_negative(data, settings)[data.criterion], -log, log)
+        return counted_outputs(data, log, self.judge(data, settings).is_counted)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, and each criterion."""

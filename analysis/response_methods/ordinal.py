@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from analysis.data.loading import WITH_COPIES, load_scores
+from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, average_repeats
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import explain_single, in_words, with_several
@@ -62,7 +63,7 @@ class Ordinal(ResponseMethod[Responses]):
     slug = "ordinal"
     title = "Ordered levels"
     summary = "Means, medians and distributions of levels, such as Likert scales."
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
     options: ClassVar[tuple[str, ...]] = ("levels", "negative", "model")
     campaign_options: ClassVar[tuple[str, ...]] = ("model",)
 
@@ -168,6 +169,11 @@ class Ordinal(ResponseMethod[Responses]):
         """Return the verdicts on workers: whether they give degraded items lower levels."""
         score = _reversed(data, settings, _levels(data, settings)[0])
         return judge_by_scores(data, score, settings)
+
+    def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
+        """Return the levels, of negative criteria reversed."""
+        score = _reversed(data, settings, _levels(data, settings)[0])
+        return counted_outputs(data, score, self.judge(data, settings).is_counted)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, of each criterion distribution, median and rank tests, and the workers."""

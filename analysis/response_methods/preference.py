@@ -56,7 +56,7 @@ class Preference(ResponseMethod[VoteData]):
     file_columns = ("system_a", "system_b", "winner")
     names = NAMES
     options = ("both_bad",)
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """The option is `both_bad`: whether a vote that both are bad is a tie, or left out."""

@@ -60,7 +60,7 @@ class Ranking(ResponseMethod[RankingData]):
     what: ClassVar[str] = "share of the other systems of a ranking that a system beats, a tie counted half"
     noun: ClassVar[str] = "ranking"
     keeps_ties: ClassVar[bool] = True
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test"})
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> RankingData:
         """Return the rankings of a file."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.data.coding import combined, first_rows
+from analysis.data.output_scores import OutputScores, name_sources
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.response_methods.clusters import choose_groups, few_raters, in_words
 from analysis.response_methods.system_scores import (
@@ -57,7 +58,7 @@ class Spans(ResponseMethod[SpanData]):
     file_columns = ("system", "seg_id", "rater", "category", "severity")
 
     names = NAMES
-    takes = frozenset({"alpha", "worker_test"})
+    takes = frozenset({"alpha", "worker_test", "metrics"})
     options = ("weights", "clusters")
     campaign_options = options
 
@@ -139,6 +140,16 @@ class Spans(ResponseMethod[SpanData]):
         weight = weigh(read_weights(settings.options.get("weights", {})), data.severities, data.categories)
         found = run_test(data, _penalties(data, weight), preset=settings.preset, alpha=settings.alpha)
         return judge_workers(data.raters, found.p_value, found.n_compared, settings)
+
+    def outputs(self, data: SpanData, settings: AnalysisSettings) -> OutputScores | None:
+        """Return what the errors of each annotation weigh, with its sign changed."""
+        is_counted = self.judge(data, settings).is_counted
+        data = take(data, np.isin(data.kind, _OF_OUTPUTS) & is_counted[data.rater])
+        penalty = _penalties(
+            data, weigh(read_weights(settings.options.get("weights", {})), data.severities, data.categories)
+        )
+        criterion = np.zeros(data.n_annotations, np.int64)
+        return OutputScores(data.systems, name_sources(data.segments), data.system, data.segment, criterion, -penalty)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, counts of errors and the agreement of raters."""

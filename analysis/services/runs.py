@@ -237,10 +237,11 @@ def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: S
         data = method.read(ResponsesFile(path, Choices(encoding=encoding)), settings)
         table = read_responses(path, encoding)
     on_stage("Analysing the responses")
-    document = analyse_fully(method, data, settings, on_stage)
+    metrics = load_scores_of(run)
+    document = analyse_fully(method, data, settings, on_stage, metrics)
     document["warnings"] = [*(asdict(each) for each in _said_before(run)), *document["warnings"]]
     workers = {*workers_in(table), *workers_of(document)}
-    write = partial(write_responses_package, table=table, method=method)
+    write = partial(write_responses_package, table=table, method=method, metrics=metrics)
     return _Analysed(document, document.get("fingerprint", ""), workers, write)
 
 

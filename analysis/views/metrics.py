@@ -23,6 +23,7 @@ from analysis.metric_queries import (
 from analysis.models import AnalysisRun, MetricScores
 from analysis.navigation import result_context, result_url
 from analysis.queries import get_finished_run_for
+from analysis.results import metrics_of
 from analysis.services.metrics import read_scores_as, remove_scores, request_metrics, upload_scores
 from analysis.services.runs import change_run
 from analysis.views.runs import result_page, run_progress
@@ -38,7 +39,7 @@ _PAGE = "metrics"
 
 def show_metrics(request: SignedInRequest, found: AnalysisRun, refused: dict[str, Any] | None = None) -> HttpResponse:
     """Show how metrics agree with people; `refused` has the forms that were sent and what is wrong."""
-    campaign, compared = found.ratings_file.campaign, found.report.get(_PAGE)
+    campaign, compared = found.ratings_file.campaign, metrics_of(found.report)
     references, data = describe_computable(found.ratings_file)
     context = result_context(found, _PAGE)
     every = list(scores_of(found.ratings_file))

@@ -31,7 +31,7 @@ class CampaignMethod:
     campaign_options: ClassVar[tuple[str, ...]] = ()
     pages: ClassVar[tuple[str, ...]] = (
         *(FIRST_PAGE, "workers", "reliability", "sensitivity"),
-        *("compare", "paper", "downloads"),
+        *("metrics", "compare", "paper", "downloads"),
     )
     has_looks: ClassVar[bool] = False
     takes: ClassVar[frozenset[str]] = frozenset()

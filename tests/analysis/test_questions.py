@@ -12,17 +12,22 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
 from analysis.methods import sections_of
+from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.models import AnalysisRun
 from analysis.questions import Asked, Question, analyse_fully, list_questions
 from analysis.response_methods import ResponsesFile, get_method, list_response_methods
 from analysis.sections import Column, Section, Table
+from analysis.services.runs import change_run
 from analysis.settings import from_protocol
 from analysis.stats.reliability import spearman_brown
 from campaigns.design.worker_test import NO_TEST
+from evalsite.accounts.models import User
+from tests.analysis.conftest import finish
 from tests.analysis.test_stored_order import simulated
 
 KINDS = [method.slug for method in list_response_methods() if not method.is_study]
@@ -82,7 +87,7 @@ def scores_of(report: Mapping[str, Any]) -> dict[str, float]:
     return {row["system"]: row["score"] for row in report["summary"]["systems"]}
 
 
-@pytest.mark.parametrize("question", [question.slug for question in list_questions()])
+@pytest.mark.parametrize("question", ["halves", "sensitivity"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_answers_each_question_or_says_why_not(kind: str, question: str, tmp_path: Path) -> None:
     report = json.loads(json.dumps(simulated(kind, tmp_path)))
@@ -145,6 +150,88 @@ def test_the_chosen_alpha_gives_the_result_itself_and_other_ways_are_other_analy
     assert ways["every worker counts"]["largest_change"] == pytest.approx(max(changes))
 
 
+def metrics_for(path: Path) -> SegmentScores:
+    """Write and read scores of two metrics of three systems and twenty sources, one that follows the systems."""
+    rng, rows = np.random.default_rng(3), ["metric,system,source,score"]
+    for system in range(3):
+        for source in range(20):
+            rows.append(f"follows,s{system},q{source},{system + rng.normal():.4f}")
+            rows.append(f"opposes,s{system},q{source},{-system + rng.normal():.4f}")
+    path.write_text("\n".join(rows) + "\n")
+    return load_segment_scores(path, has_metrics=True)
+
+
+def outputs_in(path: Path, scores: str, *, sign: int = 1) -> dict[tuple[str, str], float]:
+    """Return the mean of a column over workers of each system and source."""
+    found: dict[tuple[str, str], list[float]] = {}
+    with path.open(newline="") as stream:
+        for row in csv.DictReader(stream):
+            found.setdefault((row["system"], row["source"]), []).append(sign * float(row[scores]))
+    return {output: float(np.mean(values)) for output, values in found.items()}
+
+
+def test_metrics_are_compared_with_levels_of_single_outputs(written: Write, tmp_path: Path) -> None:
+    path, metrics = written("ordinal"), metrics_for(tmp_path / "metrics.csv")
+    method, settings = get_method("ordinal"), from_protocol("likert")
+    report = analyse_fully(method, method.read(ResponsesFile(path), settings), settings, metrics=metrics)
+    found = report["questions"]["metrics"]
+    assert [each["name"] for each in found["metrics"]] == ["follows", "opposes"]
+    people, follows = outputs_in(path, "score"), outputs_in(tmp_path / "metrics.csv", "score")
+    assert found["n_segments"] == len(people) == 60
+    with (tmp_path / "metrics.csv").open(newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["metric"] == "follows"]
+    follows = {(row["system"], row["source"]): float(row["score"]) for row in rows}
+    pairs = np.array([(people[output], follows[output]) for output in people])
+    assert found["metrics"][0]["segment"]["pearson"] == pytest.approx(np.corrcoef(pairs.T)[0, 1])
+    assert {section.slug for section in sections_of(report, "metrics")} >= {"metrics", "metric-segments"}
+
+
+def test_metrics_that_follow_fewer_errors_agree_with_people(tmp_path: Path) -> None:
+    rng, path = np.random.default_rng(5), tmp_path / "mqm.csv"
+    rows = ["system,doc,seg_id,rater,source,target,category,severity"]
+    for rater in ("ann", "bob", "cem"):
+        for source in range(20):
+            for system in range(3):
+                n_errors = int(rng.integers(0, 4 - system))
+                severity, category = ("Minor", "Accuracy") if n_errors else ("No-error", "No-error")
+                rows += [f"s{system},d,q{source},{rater},text,text {system},{category},{severity}"] * max(n_errors, 1)
+    path.write_text("\n".join(rows) + "\n")
+    method, settings = get_method("spans"), from_protocol("mqm")
+    metrics = metrics_for(tmp_path / "metrics.csv")
+    report = analyse_fully(method, method.read(ResponsesFile(path), settings), settings, metrics=metrics)
+    found = report["questions"]["metrics"]
+    assert found["metrics"][0]["name"] == "follows" and found["metrics"][0]["system"][0]["pearson"][0] > 0.9
+    assert found["human"][0] == [-row["score"] for row in report["summary"]["systems"]]
+    assert found["metrics"][0]["segment"]["pearson"] > 0.2 > -0.2 > found["metrics"][1]["segment"]["pearson"]
+    assert "score, its sign changed" in sections_of(report, "metrics")[0].tables[0].caption
+
+
+def test_of_votes_metrics_are_compared_by_system_alone(written: Write, tmp_path: Path) -> None:
+    method, settings = get_method("preference"), from_protocol("preference")
+    data = method.read(ResponsesFile(written("preference")), settings)
+    report = analyse_fully(method, data, settings, metrics=metrics_for(tmp_path / "metrics.csv"))
+    shown = {section.slug: section for section in sections_of(report, "metrics")}
+    assert shown["metrics"].tables and "no single output can be compared" in shown["metric-segments"].finding
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("preference", "ranking", "best_worst")])
+def test_kinds_with_scores_say_what_workers_think_of_single_outputs(kind: str, tmp_path: Path, monkeypatch) -> None:
+    """In the mean over workers and sources it is nearly what the ranking says, which counts outputs otherwise."""
+    seen: dict[str, Any] = {}
+
+    def remember(method: Any, data: Any, settings: Any) -> dict[str, Any]:
+        seen["outputs"] = method.outputs(data, settings)
+        return method.analyse(data, settings)
+
+    monkeypatch.setattr("tests.analysis.test_stored_order.analyse_fully", remember)
+    report = simulated(kind, tmp_path)
+    order = [row["system"] for row in report["summary"]["systems"] if row["score"] is not None]
+    means = np.nanmean(seen["outputs"].means(order), axis=0)
+    sign = 1 if report["summary"]["higher_is_better"] else -1
+    scores = [sign * score for score in scores_of(report).values() if score is not None]
+    assert np.corrcoef(means, scores)[0, 1] > 0.9
+
+
 def test_few_workers_or_systems_are_said_to_be_too_few(tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("worker,source,system,score\nann,q1,s1,2\nann,q2,s2,3\nbob,q1,s1,1\nbob,q2,s2,5\n")
@@ -164,12 +251,37 @@ def test_of_very_many_responses_those_with_the_most_are_left_out(written: Write,
     assert "2 of 6 workers with the most responses" in survival.finding
 
 
+def test_scores_of_metrics_are_uploaded_on_the_page_of_levels(
+    written: Write, upload, start, owner: User, owner_client: Client, tmp_path: Path
+) -> None:
+    run = start(upload(written("ordinal").read_bytes()), from_protocol("likert"))
+    page = reverse("analysis:metrics", args=[run.pk])
+    assert "No metrics yet" in owner_client.get(page).text
+    metrics_for(tmp_path / "metrics.csv")
+    with (tmp_path / "metrics.csv").open("rb") as stream:
+        owner_client.post(reverse("analysis:metric_upload", args=[run.pk]), {"file": stream})
+    newer = finish(change_run(run=run, user=owner))
+    shown = owner_client.get(reverse("analysis:metrics", args=[newer.pk])).text
+    assert "follows agrees best with people over 3 systems" in shown and "Biggest disagreements" in shown
+    package = owner_client.get(reverse("analysis:run_file", args=[newer.pk, "package.zip"])).getvalue()
+    with zipfile.ZipFile(io.BytesIO(package)) as archive:
+        archive.extractall(tmp_path / "package")
+        readme = (tmp_path / "package" / "README.txt").read_text()
+        assert "--metrics metrics.csv" in readme
+    folder = tmp_path / "package"
+    options = {"protocol": str(folder / "protocol.json"), "metrics": folder / "metrics.csv", "out": folder / "again"}
+    call_command("analyse", folder / "responses.csv", no_figures=True, stdout=io.StringIO(), **options)
+    for table in (folder / "tables").iterdir():
+        assert (folder / "again" / "tables" / table.name).read_bytes() == table.read_bytes(), table.name
+
+
 @pytest.mark.parametrize("kind", PROTOCOLS)
 def test_a_question_of_one_file_is_on_its_page_and_in_every_export(
     kind: str, written: Write, upload, start, settings, owner_client: Client
 ) -> None:
     settings.EVALSITE_QUESTIONS = [*settings.EVALSITE_QUESTIONS, f"{__name__}.Lead"]
-    run: AnalysisRun = start(upload(written(kind).read_bytes()), from_protocol(PROTOCOLS[kind]))
+    asked = replace(from_protocol(PROTOCOLS[kind]), alpha=0.04)  # results of other tests know no such question
+    run: AnalysisRun = start(upload(written(kind).read_bytes()), asked)
     assert run.report["questions"]["lead"]["lead"] > 0
     page = reverse("analysis:section", args=[run.pk, "lead"])
     assert page in owner_client.get(reverse("analysis:run", args=[run.pk])).text

@@ -107,7 +107,7 @@ def test_every_page_answers(run: AnalysisRun, likert: Campaign, client: Client, 
     found = {url: client.get(url, follow=True).status_code for url in addresses_of(run, likert)}
     assert set(found.values()) <= {200, 404}, found
     missing = {url.rstrip("/").rpartition("/")[2] for url, status in found.items() if status == 404}
-    assert missing == {"significance", "metrics", "chats", "nothing"}
+    assert missing == {"significance", "chats", "nothing"}
 
 
 def test_pages_show_the_findings_the_sections_and_the_workers(

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from analysis.dialogues.corpus import load_corpus
 from analysis.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
 from analysis.management.ratings_command import ALONE, RatingsCommand
 from analysis.methods import tables_of
+from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.questions import analyse_fully
 from analysis.response_methods import OPTIONS, ResponseMethod, ResponsesFile, get_method
 from analysis.sections import Output
@@ -99,8 +99,14 @@ class Command(RatingsCommand):
     def _analyse(
         self, method: ResponseMethod, data: Any, file: ResponsesFile, settings: AnalysisSettings, *, is_brief: bool
     ) -> dict[str, Any]:
-        analyse = partial(method.analyse, brief=True) if is_brief else partial(analyse_fully, method)
-        document = analyse(data, settings, self.say)
+        if is_brief:
+            document = method.analyse(data, settings, self.say, brief=True)
+        else:
+            path = None if method.is_study else file.extras.get("metrics")  # data of studies have them
+            metrics = path and load_segment_scores(
+                path, has_metrics=True, encoding=file.choices.for_file(path).encoding
+            )
+            document = analyse_fully(method, data, settings, self.say, metrics)
         for message in (*(warning["message"] for warning in document["warnings"]), *document["notes"]):
             self.stderr.write(f"{file.path.name}: {message}")
         return document
@@ -131,3 +137,11 @@ class Command(RatingsCommand):
 def _printed(method: ResponseMethod, document: dict[str, Any]) -> dict[str, Any]:
     """Return what is printed of an analysis as JSON."""
     return method.printed(document) | {name: document[name] for name in ("replication",) if name in document}
+
+
+def _metrics(method: ResponseMethod, file: ResponsesFile) -> SegmentScores | None:
+    """Return the scores of metrics that are given; None of a study, whose data have them."""
+    path: Path | None = file.extras.get("metrics")
+    if path is None or method.is_study:
+        return None
+    return load_segment_scores(path, has_metrics=True, encoding=file.choices.for_file(path).encoding)

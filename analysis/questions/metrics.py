@@ -1,0 +1,367 @@
+"""Metrics against people: which metrics rank systems, and judge outputs, as the human ratings do (METHOD §7)."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from analysis.metrics import drawings
+from analysis.metrics.comparison import OF_SEGMENTS
+from analysis.metrics.meta_evaluation import OVERALL, People, evaluate_metrics
+from analysis.questions import Asked, Question
+from analysis.sections import Cell, Column, Figure, Output, Range, Section, Table
+from analysis.stats.ratings import Floats, or_nan
+from analysis.stored import Report
+
+PAGE = "metrics"
+ALPHA = 0.05
+_SHOWN = Output.FILES | Output.PAGE
+_SYMBOLS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
+
+
+class Metrics(Question):
+    """How far each metric agrees with people, whatever they answered."""
+
+    slug = "metrics"
+    title = "Do metrics rank the systems as people do?"
+    page = PAGE
+
+    def is_asked(self, asked: Asked) -> bool:
+        """Whether there are scores of metrics."""
+        return asked.metrics is not None
+
+    def compute(self, asked: Asked) -> dict[str, Any]:
+        """Return what `evaluate_metrics` does; of comparisons no output has a score of its own."""
+        if asked.metrics is None:
+            return {}
+        summary, outputs, scores = asked.report["summary"], asked.outputs(), asked.scores_in(asked.report)
+        criteria = list(summary["criteria"]) if len(summary["criteria"]) > 1 else []
+        people = People(
+            asked.order,
+            outputs.sources if outputs else [],
+            {row["system"] for row in summary["systems"]},
+            [OVERALL, *criteria],
+            [asked.sign * scores, *(_in_order(asked, summary["criteria"][name]) for name in criteria)],
+            outputs.means(asked.order) if outputs else np.empty((0, len(asked.order))),
+            "score" if asked.sign > 0 else "score, its sign changed",
+        )
+        return evaluate_metrics(people, asked.metrics)
+
+    def sections(self, found: Report) -> list[Section]:
+        """Return what `metric_sections` shows of them."""
+        return metric_sections(found)
+
+
+def _in_order(asked: Asked, scores: Mapping[str, float | None]) -> Floats:
+    return asked.sign * or_nan(scores.get(name) for name in asked.order)
+
+
+def metric_sections(found: Report | None) -> list[Section]:
+    """Return correlations over systems, ranks, criteria, Williams' tests, segments and disagreements."""
+    if not found or not found["metrics"]:
+        return []
+    sections = [_correlations(found), _ranks(found), *_criteria(found), *_williams(found)]
+    return [*sections, _segments(found), *_disagreements(found)]
+
+
+# --- Systems
+
+
+def _correlations(found: Report) -> Section:
+    metrics = found["metrics"]
+    symbols = list(_SYMBOLS.values())
+    accuracy = [
+        Column("accuracy", hint="pairwise accuracy"),
+        Column("soft accuracy", hint="soft pairwise accuracy"),
+        Column("systems"),
+    ]
+    caption = (
+        f"Correlations of metrics with the {drawings.measure_of(found)} of {len(found['systems'])} systems, with 95 % "
+        "intervals of 1,000 bootstrap samples of systems. Pairwise accuracy: share of pairs of systems in the order of "
+        f"people; soft: how near p of these pairs is to that of people ({found['n_permutations']:,} permutations)."
+    )
+
+    def rest(metric: Report) -> list[Cell]:
+        return [metric["pairwise_accuracy"], metric["soft_pairwise_accuracy"], metric["n_systems"]]
+
+    shown = [[m["name"], *_interval_cells(m["system"][0]), *rest(m)] for m in metrics]
+    in_files = [[m["name"], *_ends(m["system"][0]), *rest(m)] for m in metrics]
+    pairs = [each for name in symbols for each in (Column(name), Column("interval", 2))]
+    ends = [Column(f"{name}{end}") for name in symbols for end in ("", " low", " high")]
+    title = "Correlations with people"
+    tables = [
+        Table("metrics", title, caption, [Column("metric"), *pairs, *accuracy], shown, output=Output.PAGE),
+        Table(
+            "metrics", title, caption, [Column("metric"), *ends, *accuracy], in_files, output=Output.FILES
+        ),
+        Table(
+            "metrics", title, caption, [Column("metric"), *map(Column, symbols), *accuracy],
+            [[row[0], *row[1:7:2], *row[7:]] for row in shown], output=Output.TERMINAL,
+        ),
+    ]  # fmt: skip
+    figure = Figure(
+        "metric-systems",
+        "Metrics and human scores of systems",
+        partial(drawings.draw_systems, found),
+        f"For each metric a scatter plot of its scores and the {drawings.measure_of(found)} of the systems, which have "
+        "their human rank.",
+        "Each number is a system, by its rank with people; where numbers would overlap, the better one is shown."
+        + _first_only(metrics),
+    )
+    heading = "Do metrics rank the systems as people do?"
+    return Section("metrics", heading, _best_and_worst(found), tables, [figure], PAGE)
+
+
+def _interval_cells(correlations: Mapping[str, Sequence[float | None]]) -> list[Cell]:
+    ends = [correlations[name] for name in _SYMBOLS]
+    return [cell for value, low, high in ends for cell in (value, Range(low, high))]
+
+
+def _ends(correlations: Mapping[str, Sequence[float | None]]) -> list[Cell]:
+    return [end for name in _SYMBOLS for end in correlations[name]]
+
+
+def _best_and_worst(found: Report) -> str:
+    n = len(found["systems"])
+    defined = [m for m in found["metrics"] if m["system"][0]["pearson"][0] is not None]
+    if not defined:
+        return f"No correlation is defined: it takes two systems or more with different scores, and there are {n}."
+    best, worst = defined[0], defined[-1]
+    value, low, high = best["system"][0]["pearson"]
+    interval = f", 95 % interval {_two(low)} to {_two(high)}" if low is not None else ""
+    said = f"{best['name']} agrees best with people over {best['n_systems']} systems (r = {_two(value)}{interval})"
+    if worst is not best:
+        said += f", {worst['name']} least (r = {_two(worst['system'][0]['pearson'][0])})"
+    share = 100 * best["pairwise_accuracy"]
+    return f"{said}. {best['name']} orders {share:.0f} % of the pairs of systems as people do."
+
+
+def _two(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _first_only(metrics: Sequence[Report]) -> str:
+    most = drawings.MOST_PANELS
+    return f" The {most} metrics that correlate best." if len(metrics) > most else ""
+
+
+def _ranks(found: Report) -> Section:
+    metrics, systems = found["metrics"], found["systems"]
+    ranks = {m["name"]: ranks_of(m["scores"]) for m in metrics}
+    people = ranks_of(found["human"][0])
+    rows = [[name, people[k], *(ranks[metric][k] for metric in ranks)] for k, name in enumerate(systems)]
+    table = Table(
+        "metric-ranks",
+        "Ranks by people and metrics",
+        "Rank of each system by people and by each metric, 1 is best; equal scores share the better rank. A dash: the "
+        "metric has no score of the system.",
+        [Column("system"), Column("people"), *map(Column, ranks)],
+        rows,
+        output=_SHOWN,
+    )
+    figure = Figure(
+        "metric-ranks",
+        "Ranks by people and metrics",
+        partial(drawings.draw_ranks, found),
+        "A line for each system from its rank by people to its rank by each metric.",
+        "Strong lines: the systems that a metric moves most." + _first_only(metrics),
+    )
+    return Section("metric-ranks", "Where metrics change ranks", _largest_move(found, ranks), [table], [figure], PAGE)
+
+
+def ranks_of(scores: Sequence[float | None]) -> list[int | None]:
+    """Return ranks, 1 is best; equal scores share the better rank, None has none."""
+    from scipy.stats import rankdata
+
+    values = or_nan(scores)
+    known = np.flatnonzero(~np.isnan(values))
+    ranks: list[int | None] = [None] * values.size
+    for place, rank in zip(known.tolist(), rankdata(-values[known], method="min").astype(int).tolist(), strict=True):
+        ranks[place] = rank
+    return ranks
+
+
+def _largest_move(found: Report, ranks: Mapping[str, Sequence[int | None]]) -> str:
+    """Return which system a metric moves most, and how many have the rank of people, in words.
+
+    Ranks are compared among the systems that a metric covers.
+    """
+    moves, n_same = [], 0
+    for metric in found["metrics"]:
+        human = [z if score is not None else None for z, score in zip(found["human"][0], metric["scores"], strict=True)]
+        of_metric = ranks[metric["name"]]
+        pairs = zip(found["systems"], ranks_of(human), of_metric, strict=True)
+        moved = [
+            (abs(b - a), metric["name"], system, a, b) for system, a, b in pairs if a is not None and b is not None
+        ]
+        n_same += all(move[0] == 0 for move in moved)
+        moves += moved
+    n = len(found["metrics"])
+    if not moves or max(move[0] for move in moves) == 0:
+        return "Every metric ranks the systems as people do."
+    distance, name, system, human_rank, metric_rank = max(moves, key=lambda move: move[0])
+    same = f" {n_same or 'None'} of {n} metrics {'ranks' if n_same == 1 else 'rank'} all systems as people do."
+    same = same if n > 1 else ""
+    places = "place" if distance == 1 else "places"
+    return (
+        f"{name} moves {system} by {distance} {places}, from rank {human_rank} to rank {metric_rank}: the most.{same}"
+    )
+
+
+def _criteria(found: Report) -> list[Section]:
+    criteria, metrics = found["criteria"], found["metrics"]
+    if len(criteria) < 2:
+        return []
+    table = Table(
+        "metric-criteria",
+        "r with each criterion",
+        f"Pearson's r of each metric with the {drawings.measure_of(found)} of the systems, overall and on each "
+        "criterion.",
+        [Column("metric"), *map(Column, criteria)],
+        [[m["name"], *(each["pearson"][0] for each in m["system"])] for m in metrics],
+        output=_SHOWN,
+    )
+    rows = [
+        [m["name"], criterion, *_ends(each)]
+        for m in metrics
+        for criterion, each in zip(criteria, m["system"], strict=True)
+    ]
+    ends = [Column(f"{name}{end}") for name in _SYMBOLS.values() for end in ("", " low", " high")]
+    columns = [Column("metric"), Column("criterion"), *ends]
+    caption = "Correlations of each metric with each criterion, with 95 % bootstrap intervals."
+    details = Table(
+        "metric-criteria-intervals", "Correlations with each criterion", caption, columns, rows, output=Output.FILES
+    )
+    values = or_nan(each["pearson"][0] for m in metrics for each in m["system"][1:]).reshape(len(metrics), -1)
+    finding = ""
+    if not np.isnan(values).all():
+        row, column = np.unravel_index(np.nanargmax(values), values.shape)
+        finding = (
+            f"{metrics[int(row)]['name']} and {criteria[int(column) + 1]} are closest "
+            f"(r = {_two(float(values[row, column]))})."
+        )
+    return [Section("metric-criteria", "Which criterion does a metric follow?", finding, [table, details], page=PAGE)]
+
+
+# --- Metrics compared with each other
+
+
+def _williams(found: Report) -> list[Section]:
+    names = [m["name"] for m in found["metrics"]]
+    if len(names) < 2:
+        return []
+    p = found["williams"]
+    caption = (
+        "Williams' test, one-sided: p that the row's metric correlates no better with people than the column's. A "
+        "dash: undefined, or the two metrics do not cover the same systems."
+    )
+    table = Table(
+        "williams",
+        "Williams' test",
+        caption,
+        [Column("metric"), *(Column(name, 4, is_p=True) for name in names)],
+        [[name, *row] for name, row in zip(names, p, strict=True)],
+    )
+    figure = Figure(
+        "williams",
+        "Williams' test",
+        partial(drawings.draw_williams, found),
+        "Heatmap of p of Williams' test, coloured where the row's metric correlates better than the column's.",
+    )
+    return [
+        Section("williams", "Is one metric better than another?", _significant(found, names), [table], [figure], PAGE)
+    ]
+
+
+def _significant(found: Report, names: Sequence[str]) -> str:
+    n_pairs = len(names) * (len(names) - 1) // 2
+    p = [
+        (value, a, b)
+        for a, row in zip(names, found["williams"], strict=True)
+        for value, b in zip(row, names, strict=True)
+    ]
+    better = sorted(each for each in p if each[0] is not None and each[0] < ALPHA)
+    n_tested = sum(each[0] is not None for each in p) // 2
+    said = f"{len(better)} of {n_tested} pairs of metrics differ in their correlation with people (p < {ALPHA:g})"
+    if better:
+        said += f"; {better[0][1]} is better than {better[0][2]} most surely"
+    said += "."
+    covered = {m["name"]: tuple(score is not None for score in m["scores"]) for m in found["metrics"]}
+    if len(set(covered.values())) > 1:
+        said += (
+            " Metrics that do not cover the same systems are not tested against each other: "
+            + ", ".join(f"{name} has {sum(of)} of {len(of)} systems" for name, of in covered.items())
+            + "."
+        )
+    elif n_tested < n_pairs:
+        said += " The test needs four systems or more, and metrics that do not agree fully."
+    return said
+
+
+# --- Single outputs
+
+
+def _segments(found: Report) -> Section:
+    metrics = [m for m in found["metrics"] if m["n_segments"]]
+    heading = "Do metrics judge single outputs as people do?"
+    if not metrics:
+        said = "The scores are of whole systems, or of sources that were not rated: no single output can be compared."
+        return Section("metric-segments", heading, said, page=PAGE)
+    columns = [
+        Column("metric"),
+        Column("r"),
+        Column("τ"),
+        Column("accuracy"),
+        Column("tie threshold", 4),
+        Column("outputs"),
+    ]
+    table = Table(
+        "metric-segments",
+        "Agreement on single outputs",
+        "r and τ over all outputs together. Accuracy: share of pairs of outputs of one source that are ordered, or "
+        "tied, as by people; metric scores that differ by no more than the threshold, which makes it greatest, are a "
+        "tie (Deutsch et al. 2023).",
+        columns,
+        [[m["name"], *(m["segment"][key] for key in OF_SEGMENTS), m["n_segments"]] for m in metrics],
+    )
+    figure = Figure(
+        "metric-segments",
+        "Metrics and human scores of single outputs",
+        partial(drawings.draw_segments, found),
+        "For each metric a scatter plot of outputs, metric to the right and people upwards, with a LOWESS line.",
+        "The line is LOWESS; of more than 1,000 outputs, 1,000 drawn at random." + _first_only(metrics),
+    )
+    defined = [m for m in metrics if m["segment"]["kendall"] is not None]
+    best = max(defined, key=lambda m: m["segment"]["kendall"], default=None)
+    finding = f"{found['n_segments']:,} outputs have a human score. "
+    if best:
+        finding += f"{best['name']} follows them best (τ = {_two(best['segment']['kendall'])}"
+        accuracy = best["segment"]["acc_eq"]
+        finding += f", accuracy {_two(accuracy)})." if accuracy is not None else ")."
+    return Section("metric-segments", heading, finding, [table], [figure], PAGE)
+
+
+def _disagreements(found: Report) -> list[Section]:
+    rows: list[list[Cell]] = [
+        [m["name"], d["system"], d["source"], d["z"], d["score"], d["place_human"], d["place_metric"]]
+        for m in found["metrics"]
+        for d in m["disagreements"]
+    ]
+    columns = [
+        Column("metric"),
+        Column("system"),
+        Column("source"),
+        Column(drawings.measure_of(found).removeprefix("mean ")),
+        Column("score"),
+        Column("place by people"),
+    ]
+    caption = (
+        "Outputs on which a metric and people disagree most: the difference of their places among all outputs, from 0 "
+        "(worst) to 1 (best)."
+    )
+    table = Table(
+        "metric-disagreements", "Biggest disagreements", caption, [*columns, Column("place by metric")], rows,
+        output=Output.FILES,
+    )  # fmt: skip
+    return [Section("metric-disagreements", "Biggest disagreements", tables=[table], page="")] if rows else []
