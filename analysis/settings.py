@@ -14,6 +14,7 @@ from analysis.ratings.scales import FULL, Scale
 from analysis.stats.pipeline import Design
 from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
+from campaigns.contracts.method import CampaignMethod
 from campaigns.contracts.protocol import DEFAULT_METHOD, Counted, CriterionSpec, Protocol
 from campaigns.design.composition import ANALYSED_KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
@@ -31,8 +32,12 @@ LONGEST_NAME, LONGEST_STATEMENT = 100, 500
 """In characters, of a criterion. Longer cells of a column of criteria are treated as texts."""
 _FIELDS = {
     *("protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale", "cost"),
-    *("workers_planned", "personas", "corpus", "method", "options", "comparison"),
+    *("workers_planned", "personas", "corpus", "method", "options", "comparison", "groups"),
 }
+_NO_GROUPS = (
+    "systems are compared by groups where outputs get scores or levels one by one, or errors are marked in them. "
+    "Comparisons of several outputs and other answers are not yet analysed so."
+)
 _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test", "scale"}
 
 
@@ -101,7 +106,8 @@ class AnalysisSettings:
     procedure that compares systems then; at every look it is the recommended one.
     `personas` maps each chatbot with a persona to the same one without, where both were rated. `corpus` says how long
     the turns of a corpus are that chats are compared with, as `analysis.dialogues.corpus.load_corpus` returns it.
-    `method` is the response method (`analysis.response_methods`), `options` are its own.
+    `method` is the response method (`analysis.response_methods`), `options` are its own. `groups` are columns of the
+    file by whose groups systems are compared.
     """
 
     protocol: str
@@ -120,6 +126,7 @@ class AnalysisSettings:
     method: str = DEFAULT_METHOD
     options: Mapping[str, Any] = field(default_factory=dict)
     comparison: str = Procedure.CLUSTERED.value
+    groups: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check(self)
@@ -185,6 +192,7 @@ class AnalysisSettings:
             **({"method": self.method} if {self.method, _method_of(self.protocol)} != {DEFAULT_METHOD} else {}),
             **({"options": dict(self.options)} if self.options else {}),
             **({"comparison": self.comparison} if self._names_comparison else {}),
+            **({"groups": list(self.groups)} if self.groups else {}),
         }
 
 
@@ -197,6 +205,7 @@ def _check(settings: AnalysisSettings) -> None:
     """Raise DomainError `bad_settings` unless an analysis can be run with these settings."""
     method = methods[settings.method]()
     method.check_options(settings.options)
+    _check_groups(method, settings.groups)
     names = [name.casefold() for name in settings.criterion_names]
     if not names and method.has_criteria:
         raise _bad("There is no criterion. Name at least one.")
@@ -229,6 +238,13 @@ def _check(settings: AnalysisSettings) -> None:
     is_tested = any(criterion.is_in_worker_test for criterion in settings.criteria)
     if settings.preset != NO_TEST and settings.criteria and not is_tested:
         raise _bad("No criterion is used by the worker test. Choose at least one, or no worker test.")
+
+
+def _check_groups(method: CampaignMethod, groups: Sequence[str]) -> None:
+    if groups and "groups" not in method.takes:
+        raise _bad(f"{method.title}: {_NO_GROUPS}")
+    if not all(groups) or len(set(groups)) < len(groups):
+        raise _bad("“groups” must be a list of columns, none of which is there twice.")
 
 
 def from_protocol(slug: str) -> AnalysisSettings:
@@ -343,7 +359,14 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
         method=method,
         options=options,
         comparison=str(data.get("comparison", _concluded_by(data, method))),
+        groups=_groups(data.get("groups", [])),
     )
+
+
+def _groups(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise _bad('“groups” must be a list of columns, such as ["domain"].')
+    return tuple(value)
 
 
 def _concluded_by(data: Mapping[str, Any], method: str) -> str:

@@ -379,6 +379,7 @@ EVALSITE_RESPONSE_METHODS = [
 EVALSITE_METHODS = [
     "analysis.methods.direct_assessment.DirectAssessment",
     "analysis.methods.recommended_comparison.RecommendedComparison",
+    "analysis.methods.groups.Groups",
     "analysis.methods.core_statistics.CoreStatistics",
     "analysis.methods.dialogue.Dialogue",
     "analysis.methods.replies.Replies",

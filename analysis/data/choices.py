@@ -28,7 +28,8 @@ class Choices:
     `missing`: further words of cells without an answer. `decimal`: the mark of numbers, a point or a comma. `twice`:
     what to do with answers that stand twice; "" refuses them. `by`: the columns that say the task of a row. `task`: the
     task whose rows are read; None: all, unless `splits_tasks`: then a file of several raises
-    `tasks.SeveralTasksError`. `tell` is called with how the file was read.
+    `tasks.SeveralTasksError`. `groups`: further columns that are read, by whose groups scores are
+    compared. `tell` is called with how the file was read.
     """
 
     encoding: str | None = None
@@ -45,6 +46,7 @@ class Choices:
     by: tuple[str, ...] = ()
     task: str | None = None
     splits_tasks: bool = False
+    groups: tuple[str, ...] = ()
     tell: Callable[[Reading], None] | None = field(default=None, compare=False)
 
     def for_file(self, path: Path) -> "Choices":

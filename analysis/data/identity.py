@@ -64,7 +64,8 @@ def settle_twice(
 ) -> Table:
     """Return the table with each answer to an ordinary item once: one rule for files of every kind of response.
 
-    Two rows are of the same answer if all columns of text that were read agree but for those of `answers`. An exact
+    Two rows are of the same answer if all columns of text that were read agree but for those of `answers` and of
+    groups that say nothing else. An exact
     copy of a row counts once, and is counted in a warning. Others are added to `problems`, unless `choices.twice` says
     which counts. Where no column says what was judged, nothing stands twice.
 
@@ -80,7 +81,8 @@ def settle_twice(
     Raises DomainError `bad_twice` for the mean of answers that are no numbers.
     """
     values = {called[name] for name in answers if name in called}
-    keys = [own for own in table.text if own not in values]
+    attributes = {own for own in choices.groups if own in table.text} - set(called.values())
+    keys = [own for own in table.text if own not in values | attributes]
     if not _ITEMS & called.keys() or not values:
         return table
     key, n = dense_ranks(*combined([_part(table, own) for own in keys]))
@@ -89,7 +91,7 @@ def settle_twice(
     earlier = first_rows(key, n)[key]
     # Repeats and degraded items are given again by design: whether they agree is another question.
     again = _ordinary(called, table)
-    copies = np.intersect1d(_copies(key, n, table, values, read_others), again)
+    copies = np.intersect1d(_copies(key, n, table, values | attributes, read_others), again)
     later = np.intersect1d(np.flatnonzero(earlier != np.arange(key.size)), again)
     table_left, left, dropped = table, np.setdiff1d(later, copies), copies
     if not later.size:

@@ -141,14 +141,15 @@ def find_layout(
     roles = _find_roles(others, names, choices, can_read)
     if choices.answers:
         return _as(_wanted(choices.shape) or Shape.CRITERIA, roles, choices.answers)
-    known = [name for name in cells if _is_criterion(name, criteria)]
+    free = [name for name in cells if name not in choices.groups]
+    known = [name for name in free if _is_criterion(name, criteria)]
     there = answer_columns(columns, rows, roles.values(), can_read, choices)
-    answers = [name for name in cells if name not in roles.values() and (name in known or name in there)]
+    answers = [name for name in free if name not in roles.values() and (name in known or name in there)]
     if only_these and known:
         answers = [name for name in answers if name in known]
-    roles |= _by_elimination(cells, roles, answers)
+    roles |= _by_elimination(cells, roles, [*answers, *choices.groups])
     if wanted := _wanted(choices.shape):
-        return _as(wanted, roles, answers or [name for name in cells if name not in roles.values()])
+        return _as(wanted, roles, answers or [name for name in free if name not in roles.values()])
     is_wide = "criterion" not in roles and ("score" not in roles or len(set(known) - {roles["score"]}) > 1)
     if not is_wide or not answers:
         return _as(Shape.LONG, roles, [])

@@ -13,7 +13,7 @@ from analysis.data.coding import combined, sorted_codes
 from analysis.data.finding import DOCUMENT, ITEM, NAMES, SEGMENT, Names, require_columns
 from analysis.data.notices import ResponsesWarning, said_of
 from analysis.data.reading import read_found
-from analysis.data.responses import LABELS, Responses, fingerprint
+from analysis.data.responses import LABELS, Responses, fingerprint, rows_of
 from analysis.data.scores import Scores
 from analysis.data.tools import Wanted
 from analysis.stats.codes import dense_ranks
@@ -117,7 +117,8 @@ def load_scores(
         "bad_score",
         lambda row, other: f"“{shorten(given.labels[given.codes[row]])}” is no score here. It must be {allowed}.",
     )
-    found = _responses(table, called, cells, {"score": values[given.codes]}, {}, kinds, criterion, problems)
+    numbers = {"score": values[given.codes]}
+    found = _responses(table, called, cells, numbers, {}, kinds, criterion, problems, choices.groups)
     digest = fingerprint("plain scores 1", [*found.labelled(*LABELS), found.score])
     return replace(found, has_chats=has_chats, fingerprint=digest)
 
@@ -169,7 +170,7 @@ def load_answers(
         each.name: _numbers(each, cells[each.name], called[each.name], problems) for each in there if each.is_number
     }
     text = {each.name: cells[each.name] for each in there if not each.is_number}
-    found = _responses(table, called, cells, numbers, text, kinds, criterion, problems)
+    found = _responses(table, called, cells, numbers, text, kinds, criterion, problems, choices.groups)
     parts = [
         *found.labelled("worker", "system", "source", "criterion"),
         *(part for column in found.text.values() for part in (column.labels, column.codes)),
@@ -187,6 +188,7 @@ def _responses(
     kinds: Collection[Kind],
     criterion: str,
     problems: CellProblems,
+    groups: Sequence[str],
 ) -> Responses:
     """Return the answers about items of the kinds that are wanted; raise TableError for problems, and if none is."""
     kind = read_kinds(table, called, problems)
@@ -207,7 +209,8 @@ def _responses(
         kind=kind[used],
         assignment=dense_ranks(*combined(of_worker))[0],  # a worker's own, whatever its label
         numbers={name: values[used] for name, values in numbers.items()},
-        text={name: TextColumn(column.codes[used], column.labels) for name, column in text.items()},
+        text=rows_of(text, used),
+        attributes=rows_of({name: table.text[name] for name in groups}, used),
         warnings=[*said_of(table), *_left_out(kinds, int(np.count_nonzero(~used)))],
     )
 

@@ -15,6 +15,7 @@ from analysis.data.scores import DataFile, Found, ScoreFile, Scores, joined
 from analysis.data.tasks import ReadMore, SeveralTasksError, find_tasks, of_task, take_rows, task_columns
 from analysis.data.tools import Wanted, read_made
 from campaigns.design.composition import KINDS, Kind
+from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import (
     CellProblems,
     Problem,
@@ -24,10 +25,12 @@ from evalsite.lib.tables import (
     preview,
     read_columns,
 )
+from evalsite.lib.tables.errors import listing, shorten
 
 Read = Callable[[Path, Mapping[str, str], str | None, CellProblems], Table]
 """Reads the file's columns, by what they are called here."""
 _TUTORIAL = Kind.TUTORIAL.name.lower()
+_NO_GROUPS = ("worker", "rater", "system", "score", "criterion")
 
 
 def read_found(
@@ -120,6 +123,7 @@ def read_answers(
     cleaned = clean_ids(found.called, found.table)
     table, read_more = _without_tutorial(found.called, cleaned, found.read_more)
     table, read_more = _of_wanted_task(found.called, table, choices, read_more)
+    table = _with_groups(found.called, table, choices, read_more)
     return replace(found, table=table, read_more=read_more)
 
 
@@ -150,7 +154,14 @@ def _read_ordinary(
     called = find_columns(there, names, choices.columns)
     require_columns(file.called, called, needed, there)
     table = (read or _read)(file.path, called, choices.encoding, problems)
-    return Found(called, table, lambda columns: file.read(columns, choices.encoding))
+    if read is None:
+        return Found(called, table, lambda columns: file.read(columns, choices.encoding))
+
+    def read_more(columns: Sequence[str]) -> Table:
+        # With the others: by all of them it is known how cells are quoted, and so what a row is.
+        return read(file.path, called | {own: own for own in columns}, choices.encoding, problems)
+
+    return Found(called, table, read_more)
 
 
 def _without_other_kinds(found: Found, choices: Choices) -> Found:
@@ -201,6 +212,26 @@ def _of_wanted_task(
     return of_task(called, table, tasks, choices, read_more) if tasks else (table, read_more)
 
 
+def _with_groups(called: Mapping[str, str], table: Table, choices: Choices, read_more: ReadMore | None) -> Table:
+    """Return the table with the columns by whose groups scores are compared.
+
+    Raises DomainError `bad_columns` for one that is not there, or that says who answered, about what or what.
+    """
+    there = [name for name in table.columns if name and (read_more or name in table.text)]
+    if missing := [name for name in choices.groups if name not in there]:
+        message = f"The file has no column “{shorten(missing[0])}” of groups. Its columns are {listing(there)}."
+        raise DomainError("bad_columns", message)
+    no_groups = {called[role]: role for role in _NO_GROUPS if role in called} | dict.fromkeys(table.cells, "text")
+    if wrong := [name for name in choices.groups if name in no_groups]:
+        message = f"“{shorten(wrong[0])}” says the {no_groups[wrong[0]]} of a row. Choose a column of groups."
+        raise DomainError("bad_columns", message)
+    wanted = [name for name in choices.groups if name not in table.text]
+    if not wanted or read_more is None:
+        return table
+    more = read_more(wanted).text
+    return replace(table, text=table.text | {name: more[name] for name in wanted})
+
+
 def _read(path: Path, called: Mapping[str, str], encoding: str | None, problems: CellProblems) -> Table:
     return read_columns(path, list(dict.fromkeys(called.values())), encoding=encoding, problems=problems)
 
@@ -234,7 +265,8 @@ def read_long(path: Path, names: Names, choices: Choices, scores: Scores) -> lis
             called["source"] = called.pop("document")
         roles = [role for role in names if role in called]
         text = {role: table.text[called[role]] for role in roles}
-        return LongTable(task, replace(table, columns=roles, text=text), heard[0])
+        text |= {name: table.text[name] for name in choices.groups if name not in roles}
+        return LongTable(task, replace(table, columns=list(text), text=text), heard[0])
 
     try:
         return [read(choices, "")]

@@ -48,6 +48,8 @@ class Responses:
         `score`, `seconds` and whatever else a method reads, as far as files have it: NaN where a cell is empty.
     text : {name: TextColumn, (n,)}
         Answers that are words, and texts that were judged.
+    attributes : {name: TextColumn, (n,)}
+        Columns by whose groups scores are compared, as far as they were asked for.
     has_chats : bool
         Whether documents are chats, and sources their replies.
     """
@@ -64,6 +66,7 @@ class Responses:
     assignment: Codes
     numbers: Mapping[str, Floats] = field(default_factory=dict)
     text: Mapping[str, TextColumn] = field(default_factory=dict)
+    attributes: Mapping[str, TextColumn] = field(default_factory=dict)
     documents: list[str] = field(default_factory=lambda: [""])
     document: Codes = field(default_factory=_nothing)
     warnings: list[ResponsesWarning] = field(default_factory=list)
@@ -115,7 +118,8 @@ class Responses:
             self,
             **{name: getattr(self, name)[rows] for name in _CODES},
             numbers={name: values[rows] for name, values in self.numbers.items()},
-            text={name: TextColumn(column.codes[rows], column.labels) for name, column in self.text.items()},
+            text=rows_of(self.text, rows),
+            attributes=rows_of(self.attributes, rows),
         )
 
     def with_used_labels(self) -> "Responses":
@@ -159,6 +163,11 @@ class Responses:
             n_workers=len(self.workers),
             n_systems=len(self.systems),
         )
+
+
+def rows_of(columns: Mapping[str, TextColumn], rows: Mask | Codes) -> dict[str, TextColumn]:
+    """Return some rows of columns, in the order of `rows`; labels stay as they are."""
+    return {name: TextColumn(column.codes[rows], column.labels) for name, column in columns.items()}
 
 
 def find_twins(key: Codes, n_keys: int, kind: Codes) -> NDArray[np.int64]:

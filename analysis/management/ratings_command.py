@@ -75,6 +75,7 @@ def choices_of(options: Mapping[str, Any], tell: Callable[[Reading], None] | Non
         decimal=options.get("decimal") or "",
         twice=options.get("twice") or "",
         by=tuple(options.get("by") or ()),
+        groups=tuple(options.get("groups") or ()),
         task=options.get("task"),
         splits_tasks=not options.get("pool", True),
         tell=tell,
@@ -180,6 +181,7 @@ class RatingsCommand(BaseCommand, ABC):
             "alpha": options["alpha"],
             "unit": options.get("unit"),
             "comparison": options.get("comparison"),
+            "groups": tuple(options.get("groups") or ()) or None,
         }
         if options["protocol"]:
             settings = load_settings(options["protocol"])

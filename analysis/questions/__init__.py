@@ -142,12 +142,13 @@ def analyse_fully(
     report = method.analyse(data, settings, on_progress)
     if method.is_study:
         return report
+    again = replace(settings, groups=())  # questions are of the ranking
     asked = Asked(
-        settings,
+        again,
         report,
         lambda other: method.analyse(data, other, brief=True),
-        method.variants(settings),
-        lambda: method.outputs(data, settings),
+        method.variants(again),
+        lambda: method.outputs(data, again),
         metrics,
     )
     answers = {}

@@ -1,8 +1,8 @@
 """Ratings files to arrays: everything wrong is said at once, and nothing is half imported."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from analysis.data.identity import settle_twice
 from analysis.data.loading import refuse_many_systems
 from analysis.data.notices import N_EXAMPLES, ResponsesWarning, said_of
 from analysis.data.reading import read_answers, tell
-from analysis.data.responses import Part, fingerprint
+from analysis.data.responses import Part, fingerprint, rows_of
 from analysis.data.scores import DataFile, Found, Scores
 from analysis.data.tools import Wanted
 from analysis.data.values import is_number
@@ -25,7 +25,7 @@ from analysis.ratings.replies import ReplyScores, take_replies
 from analysis.ratings.rows import Criteria, RatingRows, code_rows
 from analysis.ratings.scales import FULL, Scale
 from analysis.stats.ratings import Ratings, from_long
-from evalsite.lib.tables import CellProblems
+from evalsite.lib.tables import CellProblems, TextColumn
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class LoadedRatings:
         The file's names of the columns that hold the scores.
     pools : tuple of str
         The pool that each worker belongs to, "" for none; empty if nobody belongs to one.
+    attributes : {name: TextColumn, (n_items,)}
+        Columns by whose groups systems are compared, as far as they were asked for; of the first rating of each item.
     replies : ReplyScores, optional
         Scores of single replies of chats. Criteria that only they have are none of `criteria` if chats have scores too.
     """
@@ -63,6 +65,7 @@ class LoadedRatings:
     score_columns: tuple[str, ...] = ()
     pools: tuple[str, ...] = ()
     replies: ReplyScores | None = None
+    attributes: Mapping[str, TextColumn] = field(default_factory=dict)
 
 
 def load_ratings(
@@ -140,12 +143,14 @@ def load_ratings(
     problems.raise_for(found.table)
     tell(found, ("score",), choices, problems)
     warnings, used, guess = said_of(found.table), found.mapping, guess_mapping(found.table.columns)
+    groups = {name: found.table.text[name] for name in choices.groups}
     del found  # what follows needs as much memory as the columns
     replies, items = take_replies(rows, items, len(criteria))
     kept = _criteria_of_items(rows, len(criteria), replies)
     ratings = _ratings(rows, items, len(kept))
     names = Names(rows.workers, rows.systems, rows.sources, rows.assignments, [criteria[code] for code in kept])
     (pools, mixed), hit = _pools(rows), _hit_of_assignment(rows)
+    attributes = rows_of(groups, rows.row[items.first])
     del rows, items
     if is_guessed and "scores" in used:
         message = f"Each of these columns was used for the scores of a criterion: {', '.join(used['scores'])}."
@@ -168,6 +173,7 @@ def load_ratings(
         score_columns=tuple(score_columns(used)),
         pools=pools,
         replies=replies,
+        attributes=attributes,
     )
 
 

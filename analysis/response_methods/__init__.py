@@ -31,7 +31,7 @@ DEFAULT = DEFAULT_METHOD
 """The method of reports and settings that name none."""
 OPTIONS = (
     *("alpha", "worker_test", "scale", "score_columns", "unit", "comparison"),
-    *("dialogues", "assignments", "corpus", "sources", "metrics"),
+    *("dialogues", "assignments", "corpus", "sources", "metrics", "groups"),
 )
 """Options of `manage.py analyse` that a method takes, or does not know."""
 
@@ -142,8 +142,11 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
     # --- What pages, files and papers say of a report
 
     def printed(self, report: Report) -> dict[str, Any]:
-        """Return what `manage.py analyse --format json` prints of a report: summary, `findings` and `pairs`."""
-        return {**report["summary"], "findings": self.findings(report), "pairs": printed_pairs(report["pairs"])}
+        """Return what `manage.py analyse --format json` prints of a report: summary, `findings`, `pairs` and
+        `groups`."""
+        groups = {"groups": report["groups"]} if "groups" in report else {}
+        pairs = printed_pairs(report["pairs"])
+        return {**report["summary"], "findings": self.findings(report), "pairs": pairs, **groups}
 
     def findings(self, report: Report) -> list[str]:
         """Return what a report finds, in at most three sentences."""

@@ -1,7 +1,7 @@
 """Direct Assessment: scores of a number each, of one output at a time, with worker tests and z scores."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.dialogues.loading import load_dialogues, load_work
@@ -76,7 +76,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
             encoding=if_windows(path, encoding),
             wide=extras.get("score_columns", ()),
             scale=settings.scales,
-            choices=file.choices,
+            choices=replace(file.choices, groups=settings.groups),
         )
         if not settings.is_scale_said and (observed := check_scale(loaded.ratings.scores)):
             raise unclear_scale(path.name, loaded.score_columns, observed)
@@ -133,7 +133,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
 
     def printed(self, report: Report) -> dict[str, Any]:
         """Return the summary, and what all methods print: of each system `score` (mean z), `interval`, `rank` and
-        `ranks`; `findings` and `pairs`.
+        `ranks`; `findings`, `pairs` and `groups`.
         """
         summary, intervals = report["summary"], report["intervals"]
         ranks = {row["system"]: [row["best"], row["worst"]] for row in report["recommended"]["ranks"]}
@@ -151,6 +151,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
             "systems": rows,
             "findings": find(report),
             "pairs": [concluded_pair(pair) for pair in report["recommended"]["pairs"]],
+            **({"groups": report["groups"]} if "groups" in report else {}),
         }
 
     def findings(self, report: Report) -> list[str]:

@@ -11,6 +11,7 @@ from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, average_repeats
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.response_methods.by_groups import GroupedScores, describe_groups, groups_sections
 from analysis.response_methods.clusters import choose_groups, few_raters, in_words
 from analysis.response_methods.system_scores import (
     SystemScores,
@@ -69,7 +70,7 @@ class Esa(ResponseMethod[EsaData]):
     summary = "Scores of segments, averaged over raters, then over segments."
     table = "rated_spans"
     file_columns = ("worker", "source", "system", "score", "errors")
-    takes = frozenset({"alpha", "worker_test", "metrics"})
+    takes = frozenset({"alpha", "worker_test", "metrics", "groups"})
 
     @classmethod
     def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:
@@ -84,7 +85,7 @@ class Esa(ResponseMethod[EsaData]):
             _read_score,
             allowed,
             criterion=CRITERION,
-            choices=file.choices,
+            choices=replace(file.choices, groups=settings.groups),
             kinds=WITH_COPIES,
         )
         return EsaData(scores, load_marked(file.path, file.choices.encoding))
@@ -127,12 +128,16 @@ class Esa(ResponseMethod[EsaData]):
             "is_for_these_raters": "rater" not in groups,
             **worker_summary(judged),
         }
+        in_groups = GroupedScores(
+            *(given.score, given.system, given.systems, scores.order, groups, given.attributes), output=given.segment
+        )
         notes = explain_workers(judged, settings)
         if given.score.size and "rater" not in groups:
             notes.append(few_raters(int(np.unique(given.worker).size)))
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
+            **({"groups": describe_groups(in_groups)} if settings.groups else {}),
             **({"errors": _errors(data.marked, scores.order, given.systems, judged)} if data.marked else {}),
             "agreement": {} if brief else _agreement(everything, is_counted),
             "worker_table": worker_table(judged, everything.worker, everything.assignment),
@@ -156,6 +161,7 @@ class Esa(ResponseMethod[EsaData]):
         return [
             systems_section(report, score="score", n="segments", caption=caption),
             pairs_section(report, caption="Differences of mean scores, the better system first."),
+            *groups_sections(report, score="score"),
             *([_errors_section(report["errors"])] if "errors" in report else []),
             agreement_section(
                 report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT, shown=_SHOWN

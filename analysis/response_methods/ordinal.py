@@ -1,7 +1,7 @@
 """Scores of a few ordered levels, such as Likert scales: distributions, means, medians and rank tests."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
 from typing import Any, ClassVar, NamedTuple
@@ -12,6 +12,7 @@ from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, average_repeats
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.response_methods.by_groups import GroupedScores, describe_groups, groups_sections
 from analysis.response_methods.clusters import explain_single, in_words, with_several
 from analysis.response_methods.proportional_odds import MODEL, odds_of_criterion, odds_section
 from analysis.response_methods.system_scores import (
@@ -63,7 +64,7 @@ class Ordinal(ResponseMethod[Responses]):
     slug = "ordinal"
     title = "Ordered levels"
     summary = "Means, medians and distributions of levels, such as Likert scales."
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
     options: ClassVar[tuple[str, ...]] = ("levels", "negative", "model")
     campaign_options: ClassVar[tuple[str, ...]] = ("model",)
 
@@ -99,7 +100,7 @@ class Ordinal(ResponseMethod[Responses]):
             allowed,
             criterion=CRITERION,
             criteria=settings.criterion_names,
-            choices=file.choices,
+            choices=replace(file.choices, groups=settings.groups),
             kinds=WITH_COPIES,
         )
 
@@ -159,6 +160,7 @@ class Ordinal(ResponseMethod[Responses]):
         return {
             "summary": summary,
             "pairs": list_pairs(scores.systems),
+            **({"groups": _by_groups(found, scores.systems.order)} if settings.groups else {}),
             "criteria": criteria,
             "agreement": {} if brief else _agreement(given),
             "worker_table": worker_table(judged, data.worker, data.assignment),
@@ -184,6 +186,7 @@ class Ordinal(ResponseMethod[Responses]):
         return [
             systems_section(report, score="mean", n="ratings", caption=caption),
             pairs_section(report, caption="Differences of means, the better system first."),
+            *groups_sections(report, score="mean"),
             *(_criterion_section(found, summary["levels"]) for found in report["criteria"] if found["systems"]),
             *(odds_section(found["name"], found["odds"], by) for found in report["criteria"] if found.get("odds")),
             agreement_section(report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT),
@@ -308,6 +311,14 @@ def _system_scores(found: _Counted) -> _Means:
         criteria={name: each.mean for name, each in zip(data.criteria, means.of, strict=True)},
     )
     return _Means(scores, means.overall.n_clusters)
+
+
+def _by_groups(found: _Counted, order: list[int]) -> list[dict[str, Any]]:
+    data = found.data
+    clusters = with_several(data.groups)
+    return describe_groups(
+        GroupedScores(found.score, found.system, found.systems, order, clusters, data.attributes, part=data.criterion)
+    )
 
 
 def _criterion(name: str, found: _Counted, given: _Counted, levels: Floats, order: list[int]) -> dict[str, Any]:

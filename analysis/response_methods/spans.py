@@ -10,6 +10,7 @@ import numpy as np
 from analysis.data.coding import combined, first_rows
 from analysis.data.output_scores import OutputScores, name_sources
 from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.response_methods.by_groups import GroupedScores, describe_groups, groups_sections
 from analysis.response_methods.clusters import choose_groups, few_raters, in_words
 from analysis.response_methods.system_scores import (
     SystemScores,
@@ -58,7 +59,7 @@ class Spans(ResponseMethod[SpanData]):
     file_columns = ("system", "seg_id", "rater", "category", "severity")
 
     names = NAMES
-    takes = frozenset({"alpha", "worker_test", "metrics"})
+    takes = frozenset({"alpha", "worker_test", "metrics", "groups"})
     options = ("weights", "clusters")
     campaign_options = options
 
@@ -75,7 +76,7 @@ class Spans(ResponseMethod[SpanData]):
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> SpanData:
         """Return the annotations of an MQM file."""
         weights = read_weights(settings.options.get("weights", {}))
-        return load_spans(file.path, weights, file.choices)
+        return load_spans(file.path, weights, replace(file.choices, groups=settings.groups))
 
     def analyse(
         self, data: SpanData, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
@@ -114,6 +115,9 @@ class Spans(ResponseMethod[SpanData]):
             "n_left_out": int(np.count_nonzero(is_of_output & ~is_counted)),
             **worker_summary(judged),
         }
+        in_groups = GroupedScores(
+            *(penalty, data.system, data.systems, scores.order, groups, data.attributes), output=data.segment
+        )
         of_errors: dict[str, Any] = {}
         if not brief:
             ordinary = take(data, data.kind == Kind.ORDINARY)
@@ -121,6 +125,7 @@ class Spans(ResponseMethod[SpanData]):
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
+            **({"groups": describe_groups(in_groups, higher_is_better=False)} if settings.groups else {}),
             **of_errors,
             "worker_table": worker_table(judged, everything.rater, everything.assignment),
             "warnings": [asdict(warning) for warning in data.warnings],
@@ -161,6 +166,7 @@ class Spans(ResponseMethod[SpanData]):
         return [
             systems_section(report, score="penalty", n="segments", caption=caption, finding=_finding(report)),
             pairs_section(report, caption="Differences of mean penalties, the better system first."),
+            *groups_sections(report, score="penalty"),
             _errors_section(report),
             _agreement_section(report),
             *workers_section(report),

@@ -15,6 +15,7 @@ from analysis.data.finding import SYSTEM, WORKER
 from analysis.data.loading import read_kinds, refuse_many_systems
 from analysis.data.notices import N_EXAMPLES, ResponsesWarning
 from analysis.data.reading import read_found
+from analysis.data.responses import rows_of
 from analysis.data.tools import Wanted, read_made
 from analysis.spans.plain_tsv import read_plain
 from analysis.spans.rows import Side, SpanData, plain_texts, read_marks
@@ -109,7 +110,8 @@ def load_spans(
     kind = read_kinds(table, called, problems)
     problems.raise_for(table)
     refuse_many_systems(table.file, called["system"], len(cells["system"].labels))
-    return _span_data(cells, marks, is_error, kind, table.warnings)
+    attributes = {name: table.text[name] for name in choices.groups}
+    return _span_data(cells, marks, is_error, kind, table.warnings, attributes)
 
 
 def _read_file(path: Path, called: Mapping[str, str], encoding: str | None, problems: CellProblems) -> Table:
@@ -242,6 +244,7 @@ def _span_data(
     is_error: Any,
     kind: Codes,
     notices: Sequence[TableWarning],
+    attributes: Mapping[str, TextColumn],
 ) -> SpanData:
     system, systems = sorted_codes(columns["system"])
     rater, raters = sorted_codes(columns["rater"])
@@ -294,6 +297,7 @@ def _span_data(
         severity=severity[errors],
         kind=kind[first],
         assignment=_assignments(place_of[0], rater, len(raters))[first],
+        attributes=rows_of(attributes, first),
         warnings=[
             *(ResponsesWarning(each.code, 1, each.message) for each in notices),
             *_warnings(marks, annotation, is_error, side),

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.notices import ResponsesWarning
+from analysis.data.responses import rows_of
 from analysis.stats.ratings import Codes, Mask
+from evalsite.lib.tables import TextColumn
 
 if TYPE_CHECKING:
     from pyarrow import LargeStringArray
@@ -56,6 +59,8 @@ class SpanData:
     annotation, side, start, end : int, (n_errors,)
         In the order of the file; characters (Unicode code points) of the text of that side, from start to before end.
     category, severity : int, (n_errors,)
+    attributes : {name: TextColumn, (n_annotations,)}
+        Columns by whose groups scores are compared, as far as they were asked for; of the first row of each.
     """
 
     systems: list[str]
@@ -82,6 +87,7 @@ class SpanData:
     severity: Codes
     kind: Codes
     assignment: Codes
+    attributes: Mapping[str, TextColumn] = field(default_factory=dict)
     warnings: list[ResponsesWarning] = field(default_factory=list)
     fingerprint: str = ""
 
@@ -109,6 +115,7 @@ def take(data: SpanData, rows: Mask) -> SpanData:
         **{name: getattr(data, name)[rows] for name in of_annotations},
         **{name: getattr(data, name)[errors] for name in of_errors},
         annotation=place[data.annotation[errors]],
+        attributes=rows_of(data.attributes, rows),
     )
 
 

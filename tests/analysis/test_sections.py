@@ -118,6 +118,7 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
     assert [method.slug for method in list_methods()] == [
         "direct_assessment",
         "recommended",
+        "groups",
         "core",
         "dialogue",
         "replies",

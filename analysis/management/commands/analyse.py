@@ -40,6 +40,9 @@ class Command(RatingsCommand):
         parser.add_argument("--corpus", type=Path, metavar="FILE", help="dialogues that the chats are compared with")
         parser.add_argument("--sources", type=Path, metavar="FILE", help="how many words the texts of each source have")
         parser.add_argument("--metrics", type=Path, metavar="FILE", help="scores of metrics, to compare with people")
+        parser.add_argument(
+            "--groups", nargs="+", action="extend", default=[], metavar="COLUMN", help="compare systems in its groups"
+        )
         parser.add_argument("--format", choices=["table", "json", "latex"], default="table")
         parser.add_argument("--out", type=Path, metavar="FOLDER", help="also write tables and figures there")
         parser.add_argument("--explain", action="store_true", help="say how the file is read, and analyse nothing")
@@ -75,7 +78,8 @@ class Command(RatingsCommand):
         if original := options["compare"]:
             columns = {name: extras[name] for name in ("score_columns",) if name in extras}
             other = self.file_of(original, options, columns)
-            first = self._analyse(method, method.read(other, settings), other, settings, is_brief=True)
+            without_groups = replace(settings, groups=())  # which the original may not have
+            first = self._analyse(method, method.read(other, without_groups), other, without_groups, is_brief=True)
             document["replication"] = method.compare(first, document)
         self._print(method, document, options)
         if options["out"]:
@@ -91,8 +95,8 @@ class Command(RatingsCommand):
             super().tell(reading)
 
     def _refuse_unused(self, method: ResponseMethod, options: dict[str, Any]) -> None:
-        """Raise DomainError for an option that the method would not use."""
-        if unused := [name for name in OPTIONS if options[name] and name not in method.takes]:
+        """Raise DomainError for an option that the method would not use; settings say of groups why not."""
+        if unused := [name for name in OPTIONS if options[name] and name not in method.takes and name != "groups"]:
             given = "--" + unused[0].replace("_", "-")
             raise DomainError("unused_option", f"{given} says nothing about {method.slug}. Leave it out.")
 
@@ -131,6 +135,8 @@ class Command(RatingsCommand):
             return
         if headline := method.headline(document):
             self.stdout.write(headline)
+        for entry in document.get("groups", []):
+            self.stdout.write(" ".join(entry["said"]))
         self.stdout.write("\n".join(map(to_text, tables)), ending="")
 
 
