@@ -210,8 +210,19 @@ class ProtocolForm(ChangeForm):
         help_text="z is a score minus the worker's mean, divided by the worker's standard deviation.",
     )
 
-    def __init__(self, method: ResponseMethod[Any], *args: Any, **kwargs: Any) -> None:
+    groups = forms.MultipleChoiceField(
+        label="Compare systems by groups of",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Columns that say more of sources, outputs or workers. Numbers are cut into quarters.",
+    )
+
+    def __init__(self, method: ResponseMethod[Any], *args: Any, columns: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(method, *args, **kwargs)
+        if "groups" in self.fields:
+            cast(forms.MultipleChoiceField, self.fields["groups"]).choices = [(name, name) for name in columns]
+            if not columns:
+                del self.fields["groups"]
         if method.options:
             help_text = f"As JSON, such as {{}}. There are: {', '.join(method.options)}."
             self.fields["options"] = forms.JSONField(
@@ -229,6 +240,7 @@ class ProtocolForm(ChangeForm):
     def initial_of(settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the form's values for settings as a run stores them."""
         more = {"standardised_kinds": settings["standardised_kinds"], "options": settings.get("options") or None}
+        more["groups"] = settings.get("groups", [])
         return ChangeForm.initial_of(settings) | more
 
     def changes(self) -> dict[str, Any]:
@@ -238,6 +250,8 @@ class ProtocolForm(ChangeForm):
             more["standardised_kinds"] = tuple(data["standardised_kinds"])
         if "options" in data:
             more["options"] = data["options"]
+        if "groups" in data:
+            more["groups"] = tuple(data["groups"])
         return super().changes() | more
 
 

@@ -133,6 +133,9 @@ def write_ratings(stream: IO[bytes], study: Study, names: Mapping[str, str]) -> 
         columns["source"] = _labels(ratings.source[item], loaded.sources)
     if loaded.replies:
         columns["turn"] = _labels(turn, loaded.replies.turns)
+    for name, column in loaded.attributes.items():
+        if name not in columns:
+            columns[name] = _labels(column.codes[item], column.labels)
     pyarrow.csv.write_csv(pa.table(columns), stream)
 
 

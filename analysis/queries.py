@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404
 
 from analysis.anonymity import anonymise, anonymous_report, anonymous_settings, workers_of
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.ratings.columns import ColumnMapping, criterion_of, score_columns
+from analysis.ratings.columns import ColumnMapping, columns_of, criterion_of, score_columns
 from analysis.ratings.scales import FULL, Observed, Scale, check_scale_of_file
 from campaigns.contracts.protocol import DEFAULT_METHOD
 from campaigns.design.composition import Kind
@@ -232,6 +232,12 @@ def scale_doubt(ratings_file: RatingsFile, mapping: ColumnMapping) -> Observed |
     """Return what is odd about the scores of a file on 0–100; None if nothing is, or if they cannot be read."""
     path = Path(ratings_file.file.path)
     return check_scale_of_file(path, score_columns(mapping), name=ratings_file.name, encoding=ratings_file.encoding)
+
+
+def group_columns(ratings_file: RatingsFile) -> list[str]:
+    """Return the columns of a ratings file that have no other use: systems may be compared by their groups."""
+    used = set(columns_of(ratings_file.mapping)) - {ratings_file.mapping.get("pool")}
+    return [name for name in ratings_file.columns if name and name not in used]
 
 
 def criteria_in(ratings_file: RatingsFile) -> list[str]:

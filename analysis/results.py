@@ -429,5 +429,6 @@ def _by_name(settings: Mapping[str, Any]) -> dict[str, Any]:
         "corpus": (settings.get("corpus") or {}).get("name", ""),
         "workers_planned": settings.get("workers_planned"),
         "comparison": settings.get("comparison", Procedure.STUDIES.value),
+        "groups": settings.get("groups", []),
         "columns": settings["columns"],
     }

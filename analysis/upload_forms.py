@@ -77,6 +77,12 @@ class UploadForm(forms.Form):
         required=False,
         help_text="Such as the language pair, with commas between them.",
     )
+    groups = forms.CharField(
+        label="Columns by whose groups systems may be compared",
+        required=False,
+        help_text="Such as a domain, with commas between them; of a table that is made from the file. Other files keep "
+        "all their columns.",
+    )
     twice = forms.ChoiceField(
         label="Answers that stand twice",
         required=False,
@@ -106,6 +112,10 @@ class UploadForm(forms.Form):
     def clean_by(self) -> tuple[str, ...]:
         """Return the columns that say the task."""
         return _between_commas(self.cleaned_data["by"])
+
+    def clean_groups(self) -> tuple[str, ...]:
+        """Return the columns of groups."""
+        return _between_commas(self.cleaned_data["groups"])
 
     def clean_columns(self) -> dict[str, str]:
         """Return the columns that were named, by what they are."""

@@ -39,7 +39,7 @@ from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 from evalsite.lib.media import get_media
 from evalsite.lib.tables import if_windows
-from evalsite.lib.tables.errors import TableError
+from evalsite.lib.tables.errors import TableError, listing, shorten
 
 # How many stages `execute_run` announces, for its progress bar.
 N_STAGES = 8
@@ -57,7 +57,11 @@ def start_run(
     """Queue an analysis of a ratings file; of two clicks on one button, the second gets the first one's run.
 
     `mapping` and the settings' scale are the file's own by default. Scores of metrics are those that there are now.
+    Raises DomainError `bad_settings` for groups by columns that the file does not have.
     """
+    if missing := [name for name in settings.groups if name not in ratings_file.columns]:
+        message = f"The file has no column “{shorten(missing[0])}” of groups. Its columns are"
+        raise DomainError("bad_settings", f"{message} {listing(filter(None, ratings_file.columns))}.")
     if get_method(settings.method).is_study:
         settings = replace(settings, scale=settings.scale or scale_of(ratings_file))
     RatingsFile.objects.select_for_update().get(pk=ratings_file.pk)  # two clicks at once: one waits for the other
@@ -128,6 +132,7 @@ def load_run(run: AnalysisRun, settings: AnalysisSettings) -> LoadedRatings:
         encoding=run.ratings_file.encoding,
         scale=settings.scales,
         is_made=bool(run.ratings_file.made_from),
+        choices=Choices(groups=settings.groups),
     )
     loaded = replace(loaded, warnings=[*_said_before(run), *loaded.warnings])
     is_said = settings.is_scale_said or run.ratings_file.campaign_id is not None

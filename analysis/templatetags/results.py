@@ -186,6 +186,7 @@ def analysed_by(run: AnalysisRun) -> str:
     comparison = settings.get("comparison")
     words += [f"systems compared by {PROCEDURES[comparison][0]}"] if comparison else []
     words += ["valid whenever you look"] if settings.get("workers_planned") else []
+    words += [f"by groups of {', '.join(settings['groups'])}"] if settings.get("groups") else []
     return ", ".join(words + ([f"{excluded} excluded"] if excluded else []))
 
 
@@ -229,6 +230,7 @@ _SETTINGS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "excluded": ("Excluded by hand", lambda workers: ", ".join(workers) or "nobody"),
     "scale": ("Scale", scale_words),
     "comparison": ("Comparison of systems", lambda name: PROCEDURES[name][0]),
+    "groups": ("Compared by groups of", lambda columns: ", ".join(columns) or "none"),
     "corpus": ("Corpus", lambda name: name or "none"),
     "workers_planned": ("Recommended comparison", _looks),
     "columns": ("Columns", _columns),

@@ -134,7 +134,8 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     proposal = propose_settings(file, request.GET.get("protocol"), from_json(parent.settings) if parent else None)
     presets, found = proposal.presets, proposal.criteria
     method = get_method(presets.method)
-    form = ProtocolForm(method, sent(request), initial=ProtocolForm.initial_of(proposal.settings.to_json()))
+    initial = ProtocolForm.initial_of(proposal.settings.to_json())
+    form = ProtocolForm(method, sent(request), initial=initial, columns=queries.group_columns(file))
     rows = CriteriaFormSet(sent(request), initial=criteria_initial(presets), prefix="criteria")
     criteria = rows if method.has_criteria else None
     scale = queries.scale_of(file) if method.is_study else None

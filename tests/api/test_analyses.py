@@ -85,6 +85,24 @@ def test_a_file_is_looked_at_and_settings_are_proposed(script: Client, api: Api,
         assert api(stranger).get(f"{here}{part}").status_code == 404
 
 
+def test_systems_are_compared_by_the_groups_of_the_settings(script: Client) -> None:
+    lines = ratings_csv().decode().splitlines()
+    content = "\n".join(
+        [f"{lines[0]},domain", *(f"{line},{('news', 'chats')[k // 9 % 2]}" for k, line in enumerate(lines[1:]))]
+    )
+    file = SimpleUploadedFile("ratings.csv", content.encode())
+    address = script.post(f"{ROOT}ratings-files/", {"file": file}, MULTIPART_CONTENT).json()["id"]
+    address = f"{ROOT}ratings-files/{address}/runs/"
+    settings = from_protocol("mrc-adequacy").to_json()
+    run = _finished(script.post(address, {"settings": settings | {"groups": ["domain"]}}))
+    sections = script.get(f"{ROOT}runs/{run.pk}/sections/").json()
+    [section] = [each for each in sections if each["slug"] == "groups"]
+    assert section["finding"] == " ".join(run.report["groups"][0]["said"])
+    refused = script.post(address, {"settings": settings | {"groups": ["domian"]}})
+    assert (refused.status_code, refused.json()["code"]) == (422, "bad_settings")
+    assert "“domian”" in refused.text and "“domain”" in refused.text
+
+
 def test_settings_of_a_package_make_the_same_analysis(script: Client) -> None:
     file = _upload(script)
     address = f"{ROOT}ratings-files/{file['id']}/runs/"

@@ -1,0 +1,99 @@
+"""Systems by groups of an uploaded file: chosen on its page shown, downloaded and computed again."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from analysis.models import AnalysisRun, RatingsFile
+from analysis.settings import from_json
+from analysis.templatetags.results import changes_since, setting, setting_name
+from tests.analysis.conftest import finish
+from tests.analysis.test_downloads import as_downloaded, replicated
+from tests.methods.test_by_groups import DEPENDS, SAID, rows_of
+
+COLUMNS = ["domain", "expertise", "words", "only", "remark"]
+
+
+def as_csv(protocol: str, **changes: str) -> bytes:
+    """Return the responses of a protocol, with other names of columns."""
+    rows = [{changes.get(name, name): value for name, value in row.items()} for row in rows_of(protocol)]
+    text = io.StringIO(newline="")
+    table = csv.DictWriter(text, list(rows[0]))
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue().encode()
+
+
+def offered(page: str) -> list[str]:
+    return [name for name in COLUMNS if f'name="groups" value="{name}"' in page]
+
+
+@pytest.mark.parametrize("protocol", ["likert", "da-translation"])
+def test_groups_are_chosen_on_the_page_of_a_file_and_their_results_shown(
+    upload, owner_client: Client, protocol: str, tmp_path: Path
+) -> None:
+    file = upload(as_csv(protocol))
+    address = reverse("analysis:protocol", args=[file.pk]) + f"?protocol={protocol}"
+    page = owner_client.get(address)
+    assert offered(page.text) == COLUMNS
+    sent: Mapping[str, object] = {
+        **{name: "" if value is None else value for name, value in page.context["form"].initial.items()},
+        "groups": ["domain", "only"],
+        "criteria-TOTAL_FORMS": "1",
+        "criteria-INITIAL_FORMS": "1",
+        "criteria-0-name": "adequacy",
+        "criteria-0-is_in_worker_test": "on",
+    }
+    answer = owner_client.post(address, {name: value for name, value in sent.items() if value != ""})
+    assert answer.status_code == 302, answer.context["form"].errors
+    run = finish(AnalysisRun.objects.get())
+    assert run.settings["groups"] == ["domain", "only"]
+    name = "section" if protocol == "likert" else "run"
+    shown = owner_client.get(
+        reverse(f"analysis:{name}", args=[run.pk, *(["groups"] if name == "section" else [])])
+    ).text
+    assert DEPENDS in shown.replace("&lt;", "<") and SAID[0] in shown
+    assert "All answers that count have the same only: same." in shown
+    assert "by groups of domain, only" in owner_client.get(reverse("analysis:ratings_file", args=[file.pk])).text
+    summary, again = replicated(as_downloaded(owner_client, run), tmp_path)
+    assert again == summary
+    assert json.loads(summary)["groups"] == run.report["groups"]
+
+
+def test_a_change_of_groups_is_named_between_runs(upload, start, owner_client: Client) -> None:
+    file = upload(as_csv("likert"))
+    settings = {"protocol": "likert", "worker_test": "none"}
+    first = start(file, from_json(settings))
+    second = start(file, from_json(settings | {"groups": ["domain"]}), parent=first)
+    [change] = changes_since(second, first)
+    assert (setting_name(change), setting(change.before, change), setting(change.after, change)) == (
+        *("Compared by groups of", "none", "domain"),
+    )
+    page = owner_client.get(reverse("analysis:protocol", args=[file.pk]) + f"?run={second.pk}").text
+    assert 'value="domain" id="id_groups_0" checked' in page.replace('aria-describedby="id_groups_helptext" ', "")
+
+
+def test_a_table_that_is_made_from_a_file_keeps_the_columns_that_are_named(owner_client: Client) -> None:
+    """Of two tasks each becomes a table; it has the columns of groups, and no others beside those that are known."""
+    rows = as_csv("likert", only="language_pair").replace(b",same,", b",en-de,")
+    lines = rows.splitlines()
+    both = b"\n".join([*lines, *(line.replace(b",en-de,", b",en-zh,") for line in lines[1:])])
+
+    def send(groups: str):
+        file = SimpleUploadedFile("ratings.csv", both)
+        return owner_client.post("/analysis/new/", {"file": file, "groups": groups})
+
+    assert send("domain, expertise").status_code == 302
+    made = RatingsFile.objects.all()
+    assert {file.made_from["task"] for file in made} == {"en-de", "en-zh"}
+    assert all([name for name in file.columns if name in COLUMNS] == ["domain", "expertise"] for file in made)
+    page = owner_client.get(reverse("analysis:protocol", args=[made[0].pk]) + "?protocol=likert").text
+    assert offered(page) == ["domain", "expertise"]
+    assert "no column “domian” of groups" in send("domian").text
