@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.exports import REPORT, WORKBOOK, draw_figure, figure_files, make_workbook, table_paths
-from analysis.methods import figures_of, tables_of
+from analysis.report_sections import figures_of, tables_of
 from analysis.sections import Output
 from evalsite.lib.media import get_media
 

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 from zlib import crc32
 
-from analysis.methods import figures_of, tables_of
+from analysis.report_sections import figures_of, tables_of
 from analysis.sections import DARK, LIGHT, Cell, Figure, Output, Section, Table, Theme
 from evalsite.lib.drafts import draft_of
 from evalsite.lib.tables.writing import Sheet, sheet_names, write_csv, write_xlsx

@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from analysis.campaign_queries import RatingProgress, get_rating_progress
 from analysis.exports import file_name
-from analysis.methods import own_pages, pages_of, sections_of
 from analysis.models import AnalysisRun, RatingsFile, ShareLink
 from analysis.queries import Role, newest_run_of
+from analysis.report_sections import own_pages, pages_of, sections_of
 from analysis.response_methods import Report, method_of
 from analysis.results import get_totals, has_chats, metrics_of
 from analysis.sections import Section

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.findings import find
-from analysis.methods import sections_of
 from analysis.methods.direct_assessment import N_BOOTSTRAP
 from analysis.methods.recommended_comparison import procedure_of, winner
 from analysis.paper.texts import MOST_NAMED, listed
+from analysis.report_sections import sections_of
 from analysis.results import get_ranking, is_corrected
 from analysis.stats.procedures import ALPHA, Procedure
 from analysis.stats.scores import Unit

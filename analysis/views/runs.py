@@ -25,12 +25,12 @@ from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downlo
 from analysis.exports import to_csv, to_latex
 from analysis.forms import ChangeForm, ComparisonFilter, CorpusForm, ExclusionForm, ShareForm, WorkerFilter
 from analysis.interval_plot import plot_intervals
-from analysis.methods import tables_of
 from analysis.models import AnalysisRun
 from analysis.navigation import RESULT_PAGES, has_page, result_context, result_url, share_path
 from analysis.paper.statement import data_statement
 from analysis.paper.texts import paper_texts
 from analysis.queries import Role, get_finished_run_for
+from analysis.report_sections import tables_of
 from analysis.response_methods import method_of
 from analysis.results import compare_reports, get_chat_totals, get_comparisons, get_ranking, list_workers
 from analysis.sections import Output

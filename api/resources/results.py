@@ -15,11 +15,11 @@ from analysis.campaign_queries import find_agreement, get_answers, judging_setti
 from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
 from analysis.forms import LiveWorkerFilter
 from analysis.live import LiveWorker, find_workers, list_live_workers
-from analysis.methods import sections_of
 from analysis.models import Look
 from analysis.paper.questions import Question
 from analysis.paper.statement import data_statement
 from analysis.paper.texts import paper_texts
+from analysis.report_sections import sections_of
 from analysis.response_methods import method_of
 from analysis.results import (
     ChatTotals,

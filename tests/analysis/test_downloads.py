@@ -24,8 +24,8 @@ from django.urls import reverse
 
 from analysis.anonymity import anonymise, anonymous_report
 from analysis.exports import draw_figure
-from analysis.methods import tables_of
 from analysis.models import AnalysisRun
+from analysis.report_sections import tables_of
 from analysis.response_methods import method_of
 from analysis.sections import Output
 from analysis.services.runs import exclude_worker

@@ -22,11 +22,11 @@ from analysis.curves import LABEL_LENGTH, short_label
 from analysis.dialogues.loading import load_dialogues
 from analysis.exports import draw_figure, dump_json, write_figures, write_report
 from analysis.figures import save
-from analysis.methods import figures_of
 from analysis.methods.direct_assessment import draw_significance
 from analysis.models import AnalysisRun
 from analysis.ratings.loading import load_ratings
 from analysis.report import report
+from analysis.report_sections import figures_of
 from analysis.results import Comparison
 from analysis.sections import COLUMN_IN, DARK, LIGHT
 from analysis.settings import AnalysisSettings, custom_settings, from_protocol

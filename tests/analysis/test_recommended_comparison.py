@@ -10,11 +10,11 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.methods import sections_of, tables_of
 from analysis.methods.recommended_comparison import winner, winner_in_studies
 from analysis.models import AnalysisRun
 from analysis.ratings.loading import load_ratings
 from analysis.report import report
+from analysis.report_sections import sections_of, tables_of
 from analysis.sections import Output, Section
 from analysis.settings import from_json, from_protocol
 from analysis.stats import crossed

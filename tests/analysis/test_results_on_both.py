@@ -11,8 +11,8 @@ from django.conf import settings as django_settings
 from django.test import Client
 from django.urls import reverse
 
-from analysis.methods import sections_of
 from analysis.models import AnalysisRun
+from analysis.report_sections import sections_of
 from analysis.settings import Cost, from_protocol
 from analysis.templatetags.results import cell as cell_text
 from tests.analysis.conftest import Start, finish, ratings_csv

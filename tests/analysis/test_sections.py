@@ -15,8 +15,9 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.methods import Method, list_methods, sections_of, tables_of
+from analysis.methods import Method, list_methods
 from analysis.models import AnalysisRun
+from analysis.report_sections import sections_of, tables_of
 from analysis.sections import Column, Figure, Output, Range, Section, Table
 from analysis.study import Study
 from tests.analysis.conftest import ratings_csv

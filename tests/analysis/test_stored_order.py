@@ -15,7 +15,6 @@ from analysis.compare import compare_results, comparison_sections
 from analysis.compare_scores import compare_by_scores, score_sections
 from analysis.compare_several import DatedResult, several_by_scores, several_sections
 from analysis.exports import section_file, table_files, to_latex, to_text
-from analysis.methods import pages_of, sections_of
 from analysis.paper.texts import paper_texts
 from analysis.planning.methods import PLANNED
 from analysis.planning.methods.planned import SimulatedMethod
@@ -23,6 +22,7 @@ from analysis.planning.methods.votes import simulate_votes
 from analysis.planning.plans import PlanSettings, make_plan
 from analysis.planning.sections import findings_of, sections_of_plan
 from analysis.questions import analyse_fully
+from analysis.report_sections import pages_of, sections_of
 from analysis.response_methods import DEFAULT, ResponsesFile, get_method, list_response_methods, method_of
 from analysis.settings import AnalysisSettings, Cost, RatedCriterion, from_protocol
 from analysis.stats.designs import PlannedDesign

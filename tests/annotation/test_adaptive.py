@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from analysis.dialogues.loading import load_work
 from analysis.finished_work import read_weights
-from analysis.methods import tables_of
 from analysis.methods.recommended_comparison import RecommendedComparison
 from analysis.ratings.loading import load_ratings
+from analysis.report_sections import tables_of
 from analysis.sections import Output
 from analysis.services.looks import take_look
 from analysis.settings import load_settings

@@ -11,7 +11,7 @@ from django.core.management import CommandError
 from scipy.stats import binomtest, t
 
 from analysis.exports import figure_files, table_files, to_latex
-from analysis.methods import figures_of
+from analysis.report_sections import figures_of
 from analysis.response_methods import ResponsesFile
 from analysis.response_methods.choice import Choice
 from analysis.sections import LIGHT

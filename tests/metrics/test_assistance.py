@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods import sections_of, tables_of
 from analysis.metrics.loading import load_segment_scores
 from analysis.ratings.loading import load_ratings
 from analysis.report import report
+from analysis.report_sections import sections_of, tables_of
 from analysis.sections import Output
 from analysis.settings import from_protocol
 from analysis.study import run_study

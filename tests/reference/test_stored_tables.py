@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analysis.methods import sections_of
+from analysis.report_sections import sections_of
 from analysis.response_methods import ResponsesFile, get_method
 from analysis.sections import Cell
 from analysis.settings import load_settings

@@ -11,9 +11,9 @@ from analysis.data.describing import Reading
 from analysis.dialogues.corpus import load_corpus
 from analysis.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
 from analysis.management.ratings_command import ALONE, RatingsCommand
-from analysis.methods import tables_of
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.questions import analyse_fully
+from analysis.report_sections import tables_of
 from analysis.response_methods import OPTIONS, ResponseMethod, ResponsesFile, get_method
 from analysis.sections import Output
 from analysis.settings import AnalysisSettings
