@@ -256,7 +256,7 @@ class PaperAnswer(models.Model):
     """What a researcher wrote for a question of a campaign's datasheet or data statement."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="paper_answers")
-    question = models.CharField("key of the question (analysis.paper)", max_length=80)
+    question = models.CharField("key of the question (analysis.results.paper)", max_length=80)
     text = models.TextField(blank=True)
     changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     changed_at = models.DateTimeField(default=timezone.now)

@@ -2,7 +2,18 @@
 
 from django.urls import path
 
-from analysis.views import campaigns, comparisons, datasheets, deletion, files, judges, metrics, plans, runs, sharing
+from analysis.web.views import (
+    campaigns,
+    comparisons,
+    datasheets,
+    deletion,
+    files,
+    judges,
+    metrics,
+    plans,
+    runs,
+    sharing,
+)
 
 app_name = "analysis"
 urlpatterns = [

@@ -91,9 +91,9 @@ def measure_memory(n_ratings: int) -> dict[str, float]:
 def measure_file(path: str) -> dict[str, float]:
     """Return the seconds of reading a file, of analysing it, and the peak memory."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
-    from analysis.ratings.loading import load_ratings
-    from analysis.settings import from_protocol
-    from analysis.study import run_study
+    from analysis.data.ratings.loading import load_ratings
+    from analysis.methods.settings import from_protocol
+    from analysis.methods.study.study import run_study
 
     settings = from_protocol("mrc-adequacy")
     start = time.perf_counter()

@@ -70,12 +70,12 @@ def run(task: Task) -> dict[str, float]:
 
 
 def _sliders(design: Any, model: Any, step: float, rng: np.random.Generator) -> dict[str, int]:
-    from analysis.ratings.loading import LoadedRatings
-    from analysis.report import first_report
-    from analysis.results import conclusions_of
-    from analysis.settings import custom_settings
+    from analysis.data.ratings.loading import LoadedRatings
+    from analysis.methods.settings import custom_settings
+    from analysis.methods.study.report import first_report
+    from analysis.methods.study.study import run_study
+    from analysis.results.values import conclusions_of
     from analysis.stats.designs import simulate_ratings
-    from analysis.study import run_study
     from campaigns.design.worker_test import NO_TEST
 
     ratings = simulate_ratings(design, model, step, rng)
@@ -135,9 +135,9 @@ def _errors(design: Any, model: Any, step: float, world: str, rng: np.random.Gen
 
 
 def _votes(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Any:
+    from analysis.methods.preference import Preference
+    from analysis.methods.settings import from_protocol
     from analysis.planning.methods.votes import VoteModel, simulate_votes
-    from analysis.response_methods.preference import Preference
-    from analysis.settings import from_protocol
 
     votes = simulate_votes(design, VoteModel(taste=TASTE[world], careless=0.0), STRENGTH * bool(step), rng)
     return Preference().analyse(votes, from_protocol("preference"), brief=True)

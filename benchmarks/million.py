@@ -121,10 +121,10 @@ class Results:
 def make_results(campaign: Any, user: Any, jobs: Jobs) -> Results:
     """Analyse the campaign's ratings and the same as a file, each three times, and plan from them."""
     from analysis.models import AnalysisRun
-    from analysis.services.campaigns import request_analysis
-    from analysis.services.metrics import upload_scores
-    from analysis.services.runs import change_run
-    from analysis.services.sharing import create_share_link
+    from analysis.web.services.campaigns import request_analysis
+    from analysis.web.services.metrics import upload_scores
+    from analysis.web.services.runs import change_run
+    from analysis.web.services.sharing import create_share_link
 
     cost: dict[str, Cost] = {}
     runs: dict[str, Any] = {}
@@ -158,9 +158,9 @@ def as_upload(stream: Any, name: str) -> Any:
 
 def upload_file(run: Any, user: Any) -> Any:
     """Upload the ratings of a run as a file of one's own, by the service, and start its analysis."""
-    from analysis.proposals import propose_settings
-    from analysis.services.ratings_files import upload_ratings
-    from analysis.services.runs import start_run
+    from analysis.web.proposals import propose_settings
+    from analysis.web.services.ratings_files import upload_ratings
+    from analysis.web.services.runs import start_run
 
     start = time.process_time(), time.perf_counter()
     with Path(run.ratings_file.file.path).open("rb") as stream:
@@ -189,8 +189,8 @@ def write_scores(run: Any) -> Path:
 def plan_from(run: Any, campaign: Any, user: Any) -> Any:
     """Queue a plan that learns from a run: the campaign's systems, a tenth of its HITs, or fewer."""
     from analysis.planning.plans import PlanSettings
-    from analysis.services.planning import start_plan
     from analysis.stats.designs import PlannedDesign
+    from analysis.web.services.planning import start_plan
 
     design = PlannedDesign(
         n_systems=50, n_workers=100, n_sources=140, n_ordinary=70, n_degraded=10, n_repeat=10, n_criteria=4,

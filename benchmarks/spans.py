@@ -33,9 +33,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
 import analysis  # noqa: F401, I001  (before NumPy: it sets the number of BLAS threads)
 import numpy as np
 
-from analysis.response_methods import ResponsesFile, get_method
-from analysis.settings import from_protocol
-from analysis.spans.rows import SpanData
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.settings import from_protocol
+from analysis.data.spans.rows import SpanData
 
 PARTS = ("arrays", "mqm", "json")
 N_SPANS, QUICK, REPEATS = 10**6, 10**4, 3

@@ -43,7 +43,7 @@ AnyScoped = TypeVar("AnyScoped", bound=Scoped)
 def whole_before_replies(criteria: Iterable[AnyScoped]) -> list[AnyScoped]:
     """Return the criteria of a study of chats: those of single replies only where none is of whole chats.
 
-    Scores of replies are averaged to one score of a chat then; else they are kept apart (`analysis.ratings.replies`).
+    Scores of replies are averaged to one score of a chat then; else they are kept apart (`analysis.data.ratings`).
     """
     known = list(criteria)
     return [each for each in known if each.scope != Scope.TURN] or known

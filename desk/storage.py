@@ -12,8 +12,8 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Sum
 
-from analysis.live import kept_file
 from analysis.models import AnalysisRun, MetricScores, RatingsFile
+from analysis.web.queries.workers_now import kept_file
 from annotation.models import Assignment
 from campaigns.models import Campaign, Chatbot, Membership, Output, Upload
 from desk.navigation import campaign_url

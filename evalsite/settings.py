@@ -346,51 +346,51 @@ EVALSITE_CONNECTORS = [
 EVALSITE_OVERVIEW = [
     "crowd.overview.platform_part",
     "annotation.overview.progress_part",
-    "analysis.overview.stopping_part",
-    "analysis.overview.finding_part",
+    "analysis.web.overview.stopping_part",
+    "analysis.web.overview.finding_part",
 ]
 
 # What each app keeps of a campaign; those that refer to rows of others first.
 EVALSITE_RECORDS = [
     "api.records.ApiRecords",
     "crowd.records.CrowdRecords",
-    "analysis.records.AnalysisRecords",
+    "analysis.web.records.AnalysisRecords",
     "annotation.records.AnnotationRecords",
     "campaigns.services.deletion.CampaignRecords",
 ]
 
 # How each kind of response is read and analysed; a protocol names its method.
 EVALSITE_RESPONSE_METHODS = [
-    "analysis.response_methods.direct_assessment.DirectAssessmentMethod",
-    "analysis.response_methods.spans.Spans",
-    "analysis.response_methods.esa.Esa",
-    "analysis.response_methods.ordinal.Ordinal",
-    "analysis.response_methods.preference.Preference",
-    "analysis.response_methods.ranking.Ranking",
-    "analysis.response_methods.best_worst.BestWorst",
-    "analysis.response_methods.choice.Choice",
-    "analysis.response_methods.edits.PostEdits",
-    "analysis.response_methods.fact_count.FactCount",
-    "analysis.response_methods.magnitude.Magnitude",
-    "analysis.response_methods.ssa.Ssa",
+    "analysis.methods.direct_assessment.DirectAssessmentMethod",
+    "analysis.methods.spans.Spans",
+    "analysis.methods.esa.Esa",
+    "analysis.methods.ordinal.Ordinal",
+    "analysis.methods.preference.Preference",
+    "analysis.methods.ranking.Ranking",
+    "analysis.methods.best_worst.BestWorst",
+    "analysis.methods.choice.Choice",
+    "analysis.methods.edits.PostEdits",
+    "analysis.methods.fact_count.FactCount",
+    "analysis.methods.magnitude.Magnitude",
+    "analysis.methods.ssa.Ssa",
 ]
 
 # The parts of direct assessment.
 EVALSITE_METHODS = [
-    "analysis.methods.direct_assessment.DirectAssessment",
-    "analysis.methods.recommended_comparison.RecommendedComparison",
-    "analysis.methods.groups.Groups",
-    "analysis.methods.core_statistics.CoreStatistics",
-    "analysis.methods.dialogue.Dialogue",
-    "analysis.methods.replies.Replies",
-    "analysis.methods.contrasts.Contrasts",
-    "analysis.methods.corpus.CorpusComparison",
-    "analysis.methods.reliability.Reliability",
-    "analysis.methods.pools.Pools",
-    "analysis.methods.criteria.BetweenCriteria",
-    "analysis.methods.sensitivity.Sensitivity",
-    "analysis.methods.metrics.Metrics",
-    "analysis.methods.assistance.Assistance",
+    "analysis.methods.study.direct_assessment.DirectAssessment",
+    "analysis.methods.study.recommended_comparison.RecommendedComparison",
+    "analysis.methods.study.groups.Groups",
+    "analysis.methods.study.core_statistics.CoreStatistics",
+    "analysis.methods.study.dialogue.Dialogue",
+    "analysis.methods.study.replies.Replies",
+    "analysis.methods.study.contrasts.Contrasts",
+    "analysis.methods.study.corpus.CorpusComparison",
+    "analysis.methods.study.reliability.Reliability",
+    "analysis.methods.study.pools.Pools",
+    "analysis.methods.study.criteria.BetweenCriteria",
+    "analysis.methods.study.sensitivity.Sensitivity",
+    "analysis.methods.study.metrics.Metrics",
+    "analysis.methods.study.assistance.Assistance",
 ]
 
 # Questions that are asked of responses of every kind, in the order of their sections.

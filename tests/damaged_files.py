@@ -14,16 +14,16 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from analysis.data.choices import Choices
+from analysis.data.dialogues.corpus import load_corpus
+from analysis.data.dialogues.loading import load_dialogues, load_work
+from analysis.data.ratings.columns import guess_mapping, guess_scores
+from analysis.data.ratings.loading import load_ratings
+from analysis.data.ratings.sources import load_sources
 from analysis.data.tools import Wanted, find_made, read_made
 from analysis.data.tools.converting import convert, write_table
-from analysis.dialogues.corpus import load_corpus
-from analysis.dialogues.loading import load_dialogues, load_work
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.settings import from_protocol
 from analysis.metrics.loading import load_segment_scores
-from analysis.ratings.columns import guess_mapping, guess_scores
-from analysis.ratings.loading import load_ratings
-from analysis.ratings.sources import load_sources
-from analysis.response_methods import ResponsesFile, get_method
-from analysis.settings import from_protocol
 from annotation.rater_list import read_rater_file, read_raters
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.dialogues import check_dialogues, parse_transcript

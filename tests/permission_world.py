@@ -11,17 +11,17 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.judge_queries import judged_outputs
+from analysis.methods.settings import from_protocol
 from analysis.models import AnalysisRun, JudgeAnswer, MetricScores, PowerAnalysis
 from analysis.planning.plans import PlanSettings, make_plan
-from analysis.services.judges import add_judge
-from analysis.services.planning import start_plan
-from analysis.services.ratings_files import upload_ratings
-from analysis.services.runs import start_run
-from analysis.services.sharing import create_share_link
-from analysis.settings import from_protocol
 from analysis.stats.designs import PlannedDesign
 from analysis.urls import shared
+from analysis.web.queries.judges import judged_outputs
+from analysis.web.services.judges import add_judge
+from analysis.web.services.planning import start_plan
+from analysis.web.services.ratings_files import upload_ratings
+from analysis.web.services.runs import start_run
+from analysis.web.services.sharing import create_share_link
 from annotation.models import Assignment, Conversation, Invitation
 from annotation.tokens import token_of
 from campaigns.contracts.protocol import Screen

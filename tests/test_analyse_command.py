@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command, execute_from_command_line
 
-from analysis.methods import direct_assessment
+from analysis.methods.study import direct_assessment
 
 EXAMPLE = Path(settings.BASE_DIR) / "examples" / "ratings.csv"
 TRUE_ORDER = ["human", "cedar", "birch", "maple", "aspen", "willow"]

@@ -9,8 +9,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from analysis.data.ratings.loading import load_ratings
 from analysis.models import AnalysisRun
-from analysis.ratings.loading import load_ratings
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Upload
 from evalsite.accounts.models import User

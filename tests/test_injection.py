@@ -12,9 +12,9 @@ import pytest
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from analysis.exports import escape_latex
-from analysis.paper.heds import to_markdown
-from analysis.paper.texts import to_latex
+from analysis.results.exports import escape_latex
+from analysis.results.paper.heds import to_markdown
+from analysis.results.paper.texts import to_latex
 from annotation.models import Assignment, Worker
 from campaigns.models import Campaign, Criterion, Source, System
 from evalsite.accounts.models import User

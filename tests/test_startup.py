@@ -36,9 +36,9 @@ from pathlib import Path
 from evalsite.jobs.handlers import import_for_jobs
 import_for_jobs()
 before = set(sys.modules)
-from analysis.ratings.loading import load_ratings
-from analysis.settings import from_protocol
-from analysis.study import run_study
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.settings import from_protocol
+from analysis.methods.study.study import run_study
 settings = from_protocol("mrc-adequacy")
 run_study(load_ratings(Path("examples/ratings.csv"), criteria=settings.criterion_names), settings)
 for name in before:

@@ -14,11 +14,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.campaign_queries import judging_settings_of
-from analysis.finished_work import read_ratings
-from analysis.live import list_live_workers
-from analysis.response_methods import ResponsesFile, get_method
-from analysis.settings import from_protocol
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.settings import from_protocol
+from analysis.web.queries.campaigns import judging_settings_of
+from analysis.web.queries.finished_work import read_ratings
+from analysis.web.queries.workers_now import list_live_workers
 from annotation.models import Response
 from annotation.progress import count_by_system
 from annotation.simulation.running import count_items_left, make_crowd, open_site, run_crowd

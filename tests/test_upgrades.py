@@ -18,8 +18,8 @@ INSTALLATIONS = Path(__file__).parent / "data" / "installations"
 ANALYSE = """
 from django.db import transaction
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.services.campaigns import analyse_campaign
-from analysis.services.runs import execute_run
+from analysis.web.services.campaigns import analyse_campaign
+from analysis.web.services.runs import execute_run
 from annotation.models import Response
 from campaigns.models import Campaign, Criterion
 

@@ -15,14 +15,14 @@ from analysis.data.choices import Choices, Twice
 from analysis.data.describing import Reading
 from analysis.data.finding import read_chosen
 from analysis.data.layout import SHAPES
+from analysis.data.ratings.scales import SCALE_CODES
 from analysis.data.tasks import SeveralTasksError
-from analysis.ratings.scales import SCALE_CODES
-from analysis.recognition import recognise
-from analysis.report import explain
-from analysis.response_methods import ResponsesFile, get_method
-from analysis.response_methods.direct_assessment import DirectAssessmentMethod
-from analysis.settings import AnalysisSettings, load_settings
-from analysis.study import Study
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.direct_assessment import DirectAssessmentMethod
+from analysis.methods.recognition import recognise
+from analysis.methods.settings import AnalysisSettings, load_settings
+from analysis.methods.study.report import explain
+from analysis.methods.study.study import Study
 from campaigns.design.worker_test import WORKER_TESTS
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, Opening, TableError

@@ -1,48 +1,208 @@
-"""The parts of direct assessment: each takes a study and returns sections. A file each, and a line in
-`settings.EVALSITE_METHODS`. How other kinds of responses are analysed is in `analysis.response_methods`.
+"""Response methods: how each kind of response is read and analysed. A file each, and a line in
+`settings.EVALSITE_RESPONSE_METHODS`.
+
+A protocol names its method. The parts of which a *study* of direct assessment is made are in `analysis.methods.study`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
-from django.conf import settings
-from django.utils.module_loading import import_string
+from analysis.data.choices import GUESSED, Choices
+from analysis.data.finding import Names, find_columns
+from analysis.data.output_scores import OutputScores
+from analysis.data.responses import Responses
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.workers import JudgedWorkers
+from analysis.results.findings import find_by_pairs, printed_pairs
+from analysis.results.sections import Section, Table
+from analysis.results.stored import Report
+from campaigns.contracts.method import FIRST_PAGE, CampaignMethod
+from campaigns.contracts.protocol import DEFAULT_METHOD
+from campaigns.methods import methods
+from evalsite.lib.errors import DomainError
+from evalsite.lib.plugins import Registry
 
-from analysis.sections import Section
-from analysis.study import Study
+Data = TypeVar("Data")
+Progress = Callable[[str], None]
+DEFAULT = DEFAULT_METHOD
+"""The method of reports and settings that name none."""
+OPTIONS = (
+    *("alpha", "worker_test", "scale", "score_columns", "unit", "comparison"),
+    *("dialogues", "assignments", "corpus", "sources", "metrics", "groups"),
+)
+"""Options of `manage.py analyse` that a method takes, or does not know."""
 
-Report = Mapping[str, Any]
 
+@dataclass(frozen=True)
+class ResponsesFile:
+    """A file of responses, and how it is read.
 
-class Method(ABC):
-    """A way to analyse a study. What it computes is kept as JSON, and its sections are made from that alone.
-
-    So results that an earlier version stored are shown and exported too. Undefined numbers are None.
+    `extras` are what else the method `takes`, by name; those not given are left out.
     """
 
-    slug: ClassVar[str]
+    path: Path
+    choices: Choices = GUESSED
+    extras: Mapping[str, Any] = field(default_factory=dict)
 
-    def summarise(self, study: Study) -> dict[str, Any]:
-        """Return what the summary holds of this method: by convention `{slug: …}`; nothing where it does not apply.
 
-        The summary is in the replication package: it names no worker.
+class PaperSentences(NamedTuple):
+    """What a paper says of an analysis: how systems got their scores, how they were compared, and what was found.
+
+    `effects`: what the size of an effect is, for datasheets.
+    """
+
+    scored: list[str]
+    compared: list[str]
+    found: list[str]
+    effects: Sequence[str] = ()
+
+
+class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
+    """A way to analyse one kind of response: it reads its own `Data`, and turns that into a report.
+
+    A report is JSON: `summary`, `warnings` ({"code", "count", "message", "examples"}), `notes` (sentences), `settings`,
+    and whatever the sections are made from; undefined numbers are None. `summary` has `method`, `higher_is_better`,
+    `criteria` and `systems`, as `system_scores.summarise_systems` makes them; that of direct assessment is older and
+    has its own keys. What a report says of each worker is in `worker_table`, as `workers.worker_table` makes it, and of
+    every two systems in `pairs`, as `system_scores.list_pairs` does: results are compared by these.
+
+    `options`: those of the settings (`AnalysisSettings.options`) that the method knows.
+    `is_study`: its reports are studies of direct assessment, which pages show in their own way.
+    `file_columns`: columns by which its files are recognised; none where other methods' files may have the same.
+    `names`: what files may call these; nothing else by default.
+    """
+
+    options: ClassVar[tuple[str, ...]] = ()
+    is_study: ClassVar[bool] = False
+    file_columns: ClassVar[tuple[str, ...]] = ()
+    names: ClassVar[Names] = {}
+
+    @abstractmethod
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Data:
+        """Return the responses of a file; raise TableError that lists everything wrong with it."""
+
+    @abstractmethod
+    def analyse(
+        self, data: Data, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
+    ) -> dict[str, Any]:
+        """Return the report; if `brief`, `summary`, `warnings` and `notes` are enough."""
+
+    def judge(self, data: Data, settings: AnalysisSettings) -> JudgedWorkers | None:
+        """Return the verdicts on workers by which `analyse` counts them; None where nobody is tested.
+
+        The list of a running campaign's workers shows them, so what it says of a worker follows from the responses of
+        that worker alone. Studies have a list of their own (`analysis.web.queries.workers_now`).
         """
+        return None
+
+    def variants(self, settings: AnalysisSettings) -> Mapping[str, AnalysisSettings]:
+        """Return other settings of its own that may change the ranking, by what they are called; by default none."""
         return {}
 
-    def detail(self, study: Study) -> dict[str, Any]:
-        """Return what else the report holds of this method, which `manage.py analyse --format json` does not print."""
-        return {}
+    def scores_of(self, data: Data) -> Responses | None:
+        """Return the scores of single outputs, where the method has such; None by default. Studies have their own."""
+        return None
 
-    def first_detail(self, study: Study) -> dict[str, Any]:
-        """Return what the report holds of this method before `detail` is computed, under keys of `detail`."""
-        return {}
+    def outputs(self, data: Data, settings: AnalysisSettings) -> OutputScores | None:
+        """Return what workers who count say of single outputs, which metrics are compared with.
+
+        None where outputs are compared with each other, or nothing is known of single ones. Studies have their own.
+        """
+        return None
 
     @abstractmethod
     def sections(self, report: Report) -> list[Section]:
-        """Return the sections of a report; none where it holds nothing of this method."""
+        """Return the sections of a report of this method, the ranking first, made from the report alone."""
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise DomainError `bad_settings` unless these are options of the method.
+
+        A method that has options overrides this to check their values, and calls it.
+        """
+        if unknown := sorted(set(options) - set(self.options)):
+            known = f" The options are: {', '.join(self.options)}." if self.options else ""
+            raise DomainError("bad_settings", f"The method “{self.slug}” has no option “{unknown[0]}”.{known}")
+
+    def fits(self, columns: Sequence[str]) -> bool:
+        """Tell whether a file with these columns is clearly one of this method: if it has all of `file_columns`."""
+        names = self.names or dict.fromkeys(self.file_columns, ())
+        return bool(self.file_columns) and find_columns(columns, names).keys() >= set(self.file_columns)
+
+    def headline(self, report: Report) -> str:
+        """Return what a person reads first on the command line; by default nothing."""
+        return ""
+
+    def files(self, data: Data) -> Mapping[str, str]:
+        """Return files that are written beside tables and figures, by name; by default none."""
+        return {}
+
+    # --- What pages, files and papers say of a report
+
+    def printed(self, report: Report) -> dict[str, Any]:
+        """Return what `manage.py analyse --format json` prints of a report: summary, `findings`, `pairs` and
+        `groups`."""
+        groups = {"groups": report["groups"]} if "groups" in report else {}
+        pairs = printed_pairs(report["pairs"])
+        return {**report["summary"], "findings": self.findings(report), "pairs": pairs, **groups}
+
+    def findings(self, report: Report) -> list[str]:
+        """Return what a report finds, in at most three sentences."""
+        return [*find_by_pairs(report), *filter(None, [self.headline(report)])]
+
+    def tables_to_copy(self, report: Report) -> list[Table]:
+        """Return the tables whose LaTeX the first page shows."""
+        return [table for section in self.sections_on(report, FIRST_PAGE) for table in section.tables]
+
+    def paper(self, report: Report) -> PaperSentences:
+        """Return what a paper says of the analysis; by default the captions and the findings of the page."""
+        captions = [[table.caption for table in section.tables] for section in self.sections(report)[:2]]
+        scored, compared = [*captions, [], []][:2]
+        return PaperSentences(scored, compared, self.findings(report))
+
+    def sections_on(self, report: Report, page: str) -> list[Section]:
+        """Return the sections that a page shows: the first page the ranking, each other page what names it."""
+        found = self.sections(report)
+        if page == FIRST_PAGE:
+            return found[:1]
+        return [section for section in found[1:] if section.page == page and not section.is_empty]
+
+    def compare(self, original: Report, report: Report) -> dict[str, Any]:
+        """Return how far a report agrees with the one it replicates, as JSON."""
+        from analysis.methods.study.replication import compare_scores
+
+        return compare_scores(original, report)
+
+    def own_pages(self, report: Report) -> list[Section]:
+        """Return the sections that have a page of their own each: those after the ranking that name no other page.
+
+        Those that have nothing to show have none.
+        """
+        return [section for section in self.sections(report)[1:] if section.page == FIRST_PAGE and not section.is_empty]
 
 
-def list_methods() -> list[Method]:
-    """Return the methods of the settings, in their order."""
-    return [import_string(path)() for path in settings.EVALSITE_METHODS]
+# Campaigns have the same registry, and know less of what is in it.
+_methods = cast("Registry[type[ResponseMethod[Any]]]", methods)
+
+
+def get_method(slug: str) -> ResponseMethod:
+    """Return the method of `slug`; raise DomainError `unknown_method`."""
+    return _methods[slug]()
+
+
+def list_response_methods() -> list[ResponseMethod]:
+    """Return every method in the order of the settings."""
+    return [method() for method in _methods.all().values()]
+
+
+def method_of(report: Report) -> ResponseMethod:
+    """Return the method that made a report, whatever version did."""
+    return get_method(report.get("settings", {}).get("method", DEFAULT))
+
+
+def compare_by_method(original: Report, report: Report) -> dict[str, Any] | None:
+    """Return how far a report agrees with the one it replicates; None unless one method made both."""
+    method = method_of(report)
+    return method.compare(original, report) if type(method_of(original)) is type(method) else None

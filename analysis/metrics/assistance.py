@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from analysis.methods.study.study import Study
 from analysis.metrics.loading import SegmentScores
 from analysis.stats.pipeline import compare_assisted
 from analysis.stats.prediction_powered import AssistedComparison, MetricOutputs, predict_saving
 from analysis.stats.ratings import Mask, or_none
 from analysis.stats.scores import counted_items
-from analysis.study import Study
 
 GROWTH = (1, 2, 4)
 """How many times the ratings of now the saving is predicted for."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.metrics.loading import SegmentScores
-from analysis.sections import Column, Output, Table
+from analysis.results.sections import Column, Output, Table
 from analysis.stats.correlation import correlate
 from analysis.stats.metrics import (
     calibrate_ties,

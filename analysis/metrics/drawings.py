@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.curves import short_label
-from analysis.sections import Theme
+from analysis.results.curves import short_label
+from analysis.results.sections import Theme
 from analysis.stats.ratings import Floats, or_nan
 
 if TYPE_CHECKING:

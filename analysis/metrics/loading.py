@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from analysis.data.choices import GUESSED
 from analysis.data.coding import combined, first_rows, sorted_codes
 from analysis.data.layout import Answers, Layout, Shape, answer_columns, unfold
+from analysis.data.ratings.columns import guess_mapping
 from analysis.data.scores import PREVIEWED, relabel
 from analysis.data.values import is_number
-from analysis.ratings.columns import guess_mapping
 from analysis.stats.codes import dense_ranks
 from evalsite.lib.tables import CellProblems, Preview, Problem, Table, TableError, TextColumn, preview, read_columns
 from evalsite.lib.tables.errors import listing

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.methods.study.study import Study
 from analysis.metrics.comparison import SEED, segment_agreement, soft_accuracy
 from analysis.metrics.loading import SegmentScores
 from analysis.stats.correlation import bootstrap_correlations, correlate
@@ -14,7 +15,6 @@ from analysis.stats.pipeline import observe_ratings
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.scores import counted_items
 from analysis.stats.smoothing import lowess
-from analysis.study import Study
 
 OVERALL = "overall"
 _POINTS, _LINE_POINTS = 1000, 60

@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             name='PaperAnswer',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('question', models.CharField(max_length=80, verbose_name='key of the question (analysis.paper)')),
+                ('question', models.CharField(max_length=80, verbose_name='key of the question (analysis.results.paper)')),
                 ('text', models.TextField(blank=True)),
                 ('changed_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='paper_answers', to='campaigns.campaign')),

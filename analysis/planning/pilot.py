@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.methods.study.study import Study
 from analysis.metrics.assistance import learn_savings
 from analysis.stats.designs import CHATS, TEXTS, PlannedDesign, RatingModel
 from analysis.stats.power import share_counted
@@ -13,7 +14,6 @@ from analysis.stats.quality import twin_differences
 from analysis.stats.ratings import Floats
 from analysis.stats.scores import counted_items, reverse_negative
 from analysis.stats.variance import COMPONENTS, Components, estimate_components
-from analysis.study import Study
 from campaigns.design.composition import Kind, Layout
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError

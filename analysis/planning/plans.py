@@ -7,10 +7,10 @@ from functools import partial
 from math import ceil, isnan
 from typing import Any
 
+from analysis.methods import DEFAULT
 from analysis.planning.methods import planned_method
 from analysis.planning.methods.planned import PlannedMethod
 from analysis.planning.pilot import Pilot
-from analysis.response_methods import DEFAULT
 from analysis.stats.designs import PlannedDesign, change_designs, with_workers
 from analysis.stats.power import P_BELOW, TARGET, DesignPower, Power, search_workers
 from analysis.stats.prediction_powered import predict_saving

@@ -5,12 +5,12 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from analysis.methods import DEFAULT
 from analysis.planning.methods import planned_method
 from analysis.planning.methods.planned import PlannedMethod
-from analysis.response_methods import DEFAULT
-from analysis.sections import COLUMN_IN, Column, Figure, Section, Table, Theme
+from analysis.results.sections import COLUMN_IN, Column, Figure, Section, Table, Theme
+from analysis.results.stored import in_order
 from analysis.stats.variance import COMPONENTS
-from analysis.stored import in_order
 from campaigns.design.composition import Layout
 from evalsite.lib.words import counted
 

@@ -1,7 +1,7 @@
 """Questions that are asked of responses of every kind. A file each, and a line in `settings.EVALSITE_QUESTIONS`.
 
 A question knows neither what was answered nor how it is analysed: it analyses again, otherwise, and says what changes.
-Studies of direct assessment answer the same questions by parts of their own (`analysis.methods`).
+Studies of direct assessment answer the same questions by parts of their own (`analysis.methods.study`).
 """
 
 from abc import ABC, abstractmethod
@@ -15,13 +15,13 @@ from django.conf import settings as site
 from django.utils.module_loading import import_string
 
 from analysis.data.output_scores import OutputScores
+from analysis.methods import Progress, ResponseMethod
+from analysis.methods.settings import AnalysisSettings
 from analysis.metrics.loading import SegmentScores
-from analysis.response_methods import Progress, ResponseMethod
-from analysis.sections import Section
-from analysis.settings import AnalysisSettings
+from analysis.results.sections import Section
+from analysis.results.stored import Report
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Floats
-from analysis.stored import Report
 from campaigns.contracts.method import FIRST_PAGE
 from campaigns.design.worker_test import NO_TEST
 
@@ -99,7 +99,7 @@ class Question(ABC):
     """What may be asked of an analysis. Its answer is JSON, kept in the report, in `questions`, as `{slug: answer}`.
 
     Sections are made from the answer alone, so that results of earlier versions are shown, too. Undefined numbers are
-    None. `page`: the page of a result that shows it (`analysis.navigation.RESULT_PAGES`); by default one of its own.
+    None. `page`: the page of a result that shows it, as in `analysis.web.navigation`; by default one of its own.
     """
 
     slug: ClassVar[str]

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from analysis.questions import Asked, Question
-from analysis.sections import Column, Output, Section, Table
+from analysis.results.sections import Column, Output, Section, Table
+from analysis.results.stored import Report
 from analysis.stats.correlation import FEWEST, correlate
 from analysis.stats.ratings import Floats, or_none
 from analysis.stats.reliability import spearman_brown
-from analysis.stored import Report
 from evalsite.lib.words import counted
 
 SEED = 20160503

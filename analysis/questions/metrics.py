@@ -10,9 +10,9 @@ from analysis.metrics import drawings
 from analysis.metrics.comparison import OF_SEGMENTS
 from analysis.metrics.meta_evaluation import OVERALL, People, evaluate_metrics
 from analysis.questions import Asked, Question
-from analysis.sections import Cell, Column, Figure, Output, Range, Section, Table
+from analysis.results.sections import Cell, Column, Figure, Output, Range, Section, Table
+from analysis.results.stored import Report
 from analysis.stats.ratings import Floats, or_nan
-from analysis.stored import Report
 
 PAGE = "metrics"
 ALPHA = 0.05

@@ -17,10 +17,10 @@ from analysis.questions.survival import (
     survival_section,
     worker_section,
 )
-from analysis.sections import Section
+from analysis.results.sections import Section
+from analysis.results.stored import Report
 from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Floats
-from analysis.stored import Report
 from campaigns.design.worker_test import NO_TEST
 
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.curves import MOST_CURVES, draw_curves, short_label
-from analysis.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.results.curves import MOST_CURVES, draw_curves, short_label
+from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.results.stored import Report
 from analysis.stats.ratings import Floats, or_none
 from analysis.stats.sensitivity import compare_rankings
-from analysis.stored import Report
 from evalsite.lib.words import counted
 
 if TYPE_CHECKING:

@@ -9,18 +9,16 @@ from django.utils.formats import date_format
 from django.utils.http import urlencode
 from django.utils.timezone import localtime
 
-from analysis.downloads import RunFile
-from analysis.exports import file_name
+from analysis.data.ratings.scales import FULL
+from analysis.data.ratings.scales import words as scale_words
+from analysis.methods import method_of
 from analysis.models import AnalysisRun
-from analysis.navigation import file_url as address_of_file
-from analysis.navigation import result_url as address_of
 from analysis.planning.sections import planned_words
-from analysis.ratings.scales import FULL
-from analysis.ratings.scales import words as scale_words
-from analysis.response_methods import method_of
-from analysis.results import Comparison, SettingChange, SystemChange, compare_settings
-from analysis.sections import Cell, Column, Range
-from analysis.words import (
+from analysis.results.downloads import RunFile
+from analysis.results.exports import file_name
+from analysis.results.sections import Cell, Column, Range
+from analysis.results.values import Comparison, SettingChange, SystemChange, compare_settings
+from analysis.results.words import (
     DASH,
     N_COUNTS,
     PROCEDURES,
@@ -31,6 +29,8 @@ from analysis.words import (
     with_minus,
     worker_test_name,
 )
+from analysis.web.navigation import file_url as address_of_file
+from analysis.web.navigation import result_url as address_of
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.histograms import Histogram
 from evalsite.lib.words import counted

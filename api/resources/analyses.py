@@ -6,18 +6,18 @@ from django import forms
 from django.http import Http404
 from rest_framework import serializers
 
-from analysis import queries
-from analysis.campaign_queries import list_campaign_runs
-from analysis.forms import ChangeForm, ExclusionForm
+from analysis.methods import method_of
 from analysis.models import AnalysisRun
-from analysis.response_methods import method_of
-from analysis.results import (
+from analysis.results.values import (
     RunChanges,
     compare_reports,
 )
-from analysis.services.campaigns import request_analysis
-from analysis.services.deletion import delete_run
-from analysis.services.runs import change_run, exclude_worker, include_worker
+from analysis.web.forms.runs import ChangeForm, ExclusionForm
+from analysis.web.queries import ratings_files as queries
+from analysis.web.queries.campaigns import list_campaign_runs
+from analysis.web.services.campaigns import request_analysis
+from analysis.web.services.deletion import delete_run
+from analysis.web.services.runs import change_run, exclude_worker, include_worker
 from api.access import ApiRequest, may
 from api.operations import Listed, Resource, operation
 from api.resources.jobs import JobShape

@@ -10,7 +10,8 @@ from django.http import Http404, HttpResponse
 from django.utils.http import content_disposition_header, urlencode
 from rest_framework import serializers
 
-from analysis.compare_queries import (
+from analysis.results.downloads import CONTENT_TYPES
+from analysis.web.queries.comparisons import (
     MOST_COMPARED,
     ChosenResults,
     ResultsCompared,
@@ -18,7 +19,6 @@ from analysis.compare_queries import (
     comparison_content,
     comparison_file_name,
 )
-from analysis.downloads import CONTENT_TYPES
 from api.access import ApiRequest
 from api.operations import Resource, operation
 from api.resources.analyses import run_for

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from analysis.campaign_queries import get_documents
-from analysis.forms import AnswerForm
-from analysis.paper import heds
-from analysis.paper.questions import Question
-from analysis.services.datasheets import save_answers
+from analysis.results.paper import heds
+from analysis.results.paper.questions import Question
+from analysis.web.forms.runs import AnswerForm
+from analysis.web.queries.campaigns import get_documents
+from analysis.web.services.datasheets import save_answers
 from api.access import ApiRequest
 from api.operations import Resource, operation
 from api.shapes import cleaned, sent_to

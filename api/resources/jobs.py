@@ -4,7 +4,7 @@ from uuid import UUID
 
 from rest_framework import serializers
 
-from analysis.campaign_queries import get_any_job_of, list_jobs
+from analysis.web.queries.campaigns import get_any_job_of, list_jobs
 from api.access import ApiRequest, check_scope
 from api.operations import Listed, Resource, operation
 from api.shapes import model_shape

@@ -9,8 +9,9 @@ from django import forms
 from django.views.decorators.debug import sensitive_variables
 from rest_framework import serializers
 
-from analysis.judge_forms import JudgeLimitsForm, NewJudgeForm, limits_of
-from analysis.judge_queries import (
+from analysis.models import Judge, JudgeAnswer
+from analysis.web.forms.judges import JudgeLimitsForm, NewJudgeForm, limits_of
+from analysis.web.queries.judges import (
     find_judge_connector,
     get_judge_of,
     hosts_of,
@@ -20,8 +21,7 @@ from analysis.judge_queries import (
     list_known_models,
     state_of,
 )
-from analysis.models import Judge, JudgeAnswer
-from analysis.services.judges import add_judge, cancel_judge, remove_judge, start_judge
+from analysis.web.services.judges import add_judge, cancel_judge, remove_judge, start_judge
 from api.access import ApiRequest
 from api.operations import Listed, Resource, operation
 from api.options import check_known, named_as_on_pages, named_as_sent

@@ -7,13 +7,13 @@ from django import forms
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 
-from analysis.metric_forms import MetricsForm, ScoresUploadForm
-from analysis.metric_queries import ReferenceChoice, describe_computable, get_scores_of, scores_of
 from analysis.metrics.folders import list_models
 from analysis.metrics.kinds import Data, list_kinds
 from analysis.models import AnalysisRun, MetricScores
-from analysis.services.metrics import read_scores_as, remove_scores, request_metrics, upload_scores
-from analysis.services.runs import change_run
+from analysis.web.forms.metrics import MetricsForm, ScoresUploadForm
+from analysis.web.queries.metrics import ReferenceChoice, describe_computable, get_scores_of, scores_of
+from analysis.web.services.metrics import read_scores_as, remove_scores, request_metrics, upload_scores
+from analysis.web.services.runs import change_run
 from api.access import ApiRequest
 from api.operations import Resource, operation
 from api.resources.analyses import RunShape, run_for

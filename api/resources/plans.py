@@ -7,9 +7,9 @@ from rest_framework import serializers
 
 from analysis.models import PowerAnalysis
 from analysis.planning.sections import findings_of
-from analysis.planning_forms import PlanningForm, first_values
-from analysis.planning_queries import get_plan_for, list_pilots, plans_of
-from analysis.services.planning import delete_plan, start_plan
+from analysis.web.forms.planning import PlanningForm, first_values
+from analysis.web.queries.planning import get_plan_for, list_pilots, plans_of
+from analysis.web.services.planning import delete_plan, start_plan
 from api.access import ApiRequest
 from api.operations import Listed, Resource, operation
 from api.shapes import cleaned, sent_to

@@ -8,14 +8,14 @@ from django import forms
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 
-from analysis import queries
+from analysis.methods.settings import from_json, from_protocol
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.proposals import Proposal, propose_settings
-from analysis.services.deletion import delete_ratings_file
-from analysis.services.ratings_files import map_columns, read_as, upload_ratings
-from analysis.services.runs import start_run
-from analysis.settings import from_json, from_protocol
-from analysis.upload_forms import UploadForm
+from analysis.web.forms.uploads import UploadForm
+from analysis.web.proposals import Proposal, propose_settings
+from analysis.web.queries import ratings_files as queries
+from analysis.web.services.deletion import delete_ratings_file
+from analysis.web.services.ratings_files import map_columns, read_as, upload_ratings
+from analysis.web.services.runs import start_run
 from api.access import ApiRequest
 from api.operations import Listed, Resource, operation
 from api.resources.analyses import ListedRunShape, RunShape, may_name

@@ -10,18 +10,15 @@ from django.http import FileResponse, Http404
 from django.utils import timezone
 from rest_framework import serializers
 
-from analysis.campaign_facts import get_facts
-from analysis.campaign_queries import find_agreement, get_answers, judging_settings_of, list_looks
-from analysis.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
-from analysis.forms import LiveWorkerFilter
-from analysis.live import LiveWorker, find_workers, list_live_workers
+from analysis.methods import method_of
 from analysis.models import Look
-from analysis.paper.questions import Question
-from analysis.paper.statement import data_statement
-from analysis.paper.texts import paper_texts
-from analysis.report_sections import sections_of
-from analysis.response_methods import method_of
-from analysis.results import (
+from analysis.results.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
+from analysis.results.paper.questions import Question
+from analysis.results.paper.statement import data_statement
+from analysis.results.paper.texts import paper_texts
+from analysis.results.report_sections import sections_of
+from analysis.results.sections import Section
+from analysis.results.values import (
     ChatTotals,
     Comparison,
     Ranking,
@@ -33,7 +30,10 @@ from analysis.results import (
     get_totals,
     list_workers,
 )
-from analysis.sections import Section
+from analysis.web.forms.runs import LiveWorkerFilter
+from analysis.web.queries.campaigns import find_agreement, get_answers, judging_settings_of, list_looks
+from analysis.web.queries.facts import get_facts
+from analysis.web.queries.workers_now import LiveWorker, find_workers, list_live_workers
 from api.access import ApiRequest
 from api.operations import Resource, operation
 from api.resources.analyses import run_for

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from analysis.campaign_queries import get_share_link_of, list_share_links
-from analysis.forms import ShareForm
 from analysis.models import ShareLink
-from analysis.navigation import share_path
-from analysis.services.sharing import create_share_link, revoke_share_link
+from analysis.web.forms.runs import ShareForm
+from analysis.web.navigation import share_path
+from analysis.web.queries.campaigns import get_share_link_of, list_share_links
+from analysis.web.services.sharing import create_share_link, revoke_share_link
 from api.access import ApiRequest
 from api.operations import Resource, operation
 from api.shapes import cleaned, sent_to

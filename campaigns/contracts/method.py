@@ -12,13 +12,13 @@ FIRST_PAGE = "run"
 
 
 class CampaignMethod:
-    """A way to analyse responses, as a campaign offers it; `analysis.response_methods` has what it computes.
+    """A way to analyse responses, as a campaign offers it; `analysis.methods` has what it computes.
 
     `table`: which table of a campaign's responses it reads (`annotation.tables.TABLES`).
     `campaign_options`: those of its options that a campaign sets; the others follow from the campaign's criteria.
-    `pages`: the pages that its results may have (`analysis.navigation.RESULT_PAGES`), in order.
+    `pages`: the pages that its results may have (`analysis.web.navigation.RESULT_PAGES`), in order.
     `has_looks`: its results can be looked at while ratings come, so that a campaign may close itself.
-    `takes`: what of an analysis it knows, such as a worker test (`OPTIONS` of `analysis.response_methods`).
+    `takes`: what of an analysis it knows, such as a worker test (`OPTIONS` of `analysis.methods`).
     `has_criteria`: its settings need criteria.
     `is_of_whole_chats`: scores of single replies count only where no chat has a score as a whole.
     """

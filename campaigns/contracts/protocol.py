@@ -128,7 +128,7 @@ class Protocol:
     `n_counts`: what n of a system means where the study prints it: rated outputs, or ratings, one a criterion.
     `page_kind`: what workers see at once, in comparisons `outputs_per_page`; the mix counts pages.
     `has_open_screen`: its campaigns may change which fields there are.
-    `method`: how its responses are analysed (`analysis.response_methods`), with `method_options`.
+    `method`: how its responses are analysed (`analysis.methods`), with `method_options`.
     """
 
     do_not_call_in_templates: ClassVar[bool] = True

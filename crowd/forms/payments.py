@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from analysis.words import VERDICTS
+from analysis.results.words import VERDICTS
 from annotation.models import Assignment
 from crowd.models import Order, Submission
 from crowd.queries.payments import NONE

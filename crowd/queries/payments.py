@@ -28,8 +28,8 @@ from django.db.models.sql.compiler import SQLCompiler
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from analysis.campaign_queries import judging_settings_of
-from analysis.live import list_live_workers
+from analysis.web.queries.campaigns import judging_settings_of
+from analysis.web.queries.workers_now import list_live_workers
 from annotation.models import Assignment
 from campaigns.design.worker_test import NO_TEST
 from campaigns.models import Campaign

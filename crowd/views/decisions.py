@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from analysis.words import verdicts_of
+from analysis.results.words import verdicts_of
 from annotation.models import PlaceFreed
 from annotation.services.assignments import release_assignment
 from campaigns.models import Campaign

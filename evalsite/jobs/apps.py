@@ -8,4 +8,4 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the job handlers of every app."""
-        autodiscover_modules("tasks")
+        autodiscover_modules("tasks", "web.tasks")

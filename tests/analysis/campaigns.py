@@ -10,10 +10,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.campaign_queries import judging_settings_of
-from analysis.live import list_live_workers
 from analysis.models import AnalysisRun
-from analysis.services.campaigns import analyse_campaign
+from analysis.web.queries.campaigns import judging_settings_of
+from analysis.web.queries.workers_now import list_live_workers
+from analysis.web.services.campaigns import analyse_campaign
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from tests.analysis.conftest import finish

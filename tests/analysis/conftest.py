@@ -10,10 +10,10 @@ from django.conf import settings as django_settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from analysis.methods.settings import AnalysisSettings, custom_settings, from_protocol
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.services.ratings_files import upload_ratings
-from analysis.services.runs import start_run
-from analysis.settings import AnalysisSettings, custom_settings, from_protocol
+from analysis.web.services.ratings_files import upload_ratings
+from analysis.web.services.runs import start_run
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job

@@ -31,8 +31,8 @@ def test_a_form_that_was_not_sent_shows_no_error(owner_client: Client, done: Ana
 
 @pytest.mark.parametrize("name", ["significance", "workers", "downloads", "compare", "workers_csv", "run_file"])
 def test_pages_of_an_unfinished_run_wait_and_its_files_are_not_found(owner, owner_client, trees, name: str) -> None:
-    from analysis.services.runs import start_run
-    from analysis.settings import from_protocol
+    from analysis.methods.settings import from_protocol
+    from analysis.web.services.runs import start_run
 
     run = start_run(ratings_file=trees, user=owner, settings=from_protocol("mrc-adequacy"))
     response = owner_client.get(url_of(name, run))

@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.campaign_queries import judging_settings_of
-from analysis.live import kept_file, list_live_workers
 from analysis.models import AnalysisRun
+from analysis.web.queries.campaigns import judging_settings_of
+from analysis.web.queries.workers_now import kept_file, list_live_workers
 from annotation.models import Response
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from annotation.tables import TABLES

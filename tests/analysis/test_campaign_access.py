@@ -7,8 +7,8 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from analysis.models import AnalysisRun
-from analysis.navigation import result_url
-from analysis.services.runs import exclude_worker
+from analysis.web.navigation import result_url
+from analysis.web.services.runs import exclude_worker
 from campaigns.models import Campaign, Membership
 from evalsite.accounts.models import User
 from tests.analysis.campaigns import analysed, rated_campaign

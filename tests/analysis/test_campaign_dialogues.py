@@ -18,18 +18,18 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.dialogues.loading import load_dialogues
-from analysis.dialogues.rows import Chat, LoadedDialogues
-from analysis.finished_work import read_dialogues
+from analysis.data.dialogues.loading import load_dialogues
+from analysis.data.dialogues.rows import Chat, LoadedDialogues
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods import method_of
+from analysis.methods.settings import from_json
+from analysis.methods.study.report import report
+from analysis.methods.study.study import run_study
 from analysis.models import AnalysisRun
-from analysis.navigation import result_url
-from analysis.ratings.loading import load_ratings
-from analysis.report import report
-from analysis.response_methods import method_of
-from analysis.services.campaigns import analyse_campaign
-from analysis.services.runs import execute_run
-from analysis.settings import from_json
-from analysis.study import run_study
+from analysis.web.navigation import result_url
+from analysis.web.queries.finished_work import read_dialogues
+from analysis.web.services.campaigns import analyse_campaign
+from analysis.web.services.runs import execute_run
 from annotation.asked import AnswerKey
 from annotation.chat.services import (
     change_topic,

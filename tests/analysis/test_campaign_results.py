@@ -9,10 +9,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.methods.replication import compare_runs
+from analysis.methods.study.replication import compare_runs
 from analysis.models import AnalysisRun
-from analysis.navigation import result_url
-from analysis.services.campaigns import analyse_campaign
+from analysis.web.navigation import result_url
+from analysis.web.services.campaigns import analyse_campaign
 from annotation.models import Assignment
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from campaigns.models import Campaign

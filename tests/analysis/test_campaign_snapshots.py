@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.data.ratings.loading import load_ratings
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.ratings.loading import load_ratings
-from analysis.services.campaigns import analyse_campaign, request_analysis
+from analysis.web.services.campaigns import analyse_campaign, request_analysis
 from annotation.models import Assignment, Response
 from annotation.services.assignments import finish_assignment
 from campaigns.design.composition import Kind

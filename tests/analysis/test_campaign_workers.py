@@ -10,13 +10,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.campaign_queries import settings_of
-from analysis.finished_work import read_ratings
-from analysis.live import LiveWorker, Suspicion, kept_file, list_live_workers
-from analysis.navigation import result_url
-from analysis.records import AnalysisRecords
-from analysis.services.campaigns import analyse_campaign
 from analysis.stats.ratings import match_twins
+from analysis.web.navigation import result_url
+from analysis.web.queries.campaigns import settings_of
+from analysis.web.queries.finished_work import read_ratings
+from analysis.web.queries.workers_now import LiveWorker, Suspicion, kept_file, list_live_workers
+from analysis.web.records import AnalysisRecords
+from analysis.web.services.campaigns import analyse_campaign
 from annotation.models import Assignment, Response
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem

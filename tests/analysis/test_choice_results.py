@@ -12,10 +12,10 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.campaign_queries import settings_of
+from analysis.methods.settings import from_protocol
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.services.runs import start_run
-from analysis.settings import from_protocol
+from analysis.web.queries.campaigns import settings_of
+from analysis.web.services.runs import start_run
 from annotation.models import Response
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from annotation.tables import TABLES

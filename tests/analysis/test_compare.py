@@ -12,15 +12,15 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.agreement_figures import draw_scatter
-from analysis.compare import compare_results, comparison_sections, reproducibility_section
-from analysis.compare_several import DatedResult, several_sections
 from analysis.models import AnalysisRun
-from analysis.navigation import result_url
-from analysis.sections import DARK, LIGHT, Section
+from analysis.results.agreement_figures import draw_scatter
+from analysis.results.compare import compare_results, comparison_sections, reproducibility_section
+from analysis.results.compare_several import DatedResult, several_sections
+from analysis.results.sections import DARK, LIGHT, Section
+from analysis.results.words import number
 from analysis.stats.correlation import correlate
 from analysis.stats.ratings import or_nan
-from analysis.words import number
+from analysis.web.navigation import result_url
 from evalsite.lib.errors import DomainError
 from tests.analysis.conftest import ratings_csv
 

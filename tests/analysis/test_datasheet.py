@@ -11,11 +11,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from analysis.campaign_facts import get_facts
-from analysis.campaign_queries import get_datasheet
 from analysis.models import AnalysisRun, PaperAnswer
-from analysis.paper import heds
-from analysis.services.datasheets import save_answers
+from analysis.results.paper import heds
+from analysis.web.queries.campaigns import get_datasheet
+from analysis.web.queries.facts import get_facts
+from analysis.web.services.datasheets import save_answers
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError

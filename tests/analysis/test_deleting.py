@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.services.runs import change_run
+from analysis.web.services.runs import change_run
 from campaigns.models import Deletion
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job

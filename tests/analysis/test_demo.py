@@ -11,9 +11,9 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from analysis import examples
-from analysis.campaign_queries import find_job, find_latest_result
 from analysis.management.commands import demo
+from analysis.web import examples
+from analysis.web.queries.campaigns import find_job, find_latest_result
 from annotation.models import Assignment, Conversation, Response, Turn
 from campaigns.models import Campaign
 from evalsite.accounts.models import User

@@ -22,14 +22,14 @@ from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
-from analysis.anonymity import anonymise, anonymous_report
-from analysis.exports import draw_figure
+from analysis.methods import method_of
+from analysis.methods.settings import custom_settings, from_protocol
 from analysis.models import AnalysisRun
-from analysis.report_sections import tables_of
-from analysis.response_methods import method_of
-from analysis.sections import Output
-from analysis.services.runs import exclude_worker
-from analysis.settings import custom_settings, from_protocol
+from analysis.results.anonymity import anonymise, anonymous_report
+from analysis.results.exports import draw_figure
+from analysis.results.report_sections import tables_of
+from analysis.results.sections import Output
+from analysis.web.services.runs import exclude_worker
 from annotation.models import Response
 from evalsite.accounts.models import User
 from tests.analysis.campaigns import analysed, rated_campaign

@@ -16,21 +16,21 @@ from django.urls import reverse
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from analysis import figures
-from analysis.agreement_figures import draw_criteria, draw_heatmaps, draw_scatter
-from analysis.curves import LABEL_LENGTH, short_label
-from analysis.dialogues.loading import load_dialogues
-from analysis.exports import draw_figure, dump_json, write_figures, write_report
-from analysis.figures import save
-from analysis.methods.direct_assessment import draw_significance
+from analysis.data.dialogues.loading import load_dialogues
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.settings import AnalysisSettings, custom_settings, from_protocol
+from analysis.methods.study.direct_assessment import draw_significance
+from analysis.methods.study.report import report
+from analysis.methods.study.study import run_study
 from analysis.models import AnalysisRun
-from analysis.ratings.loading import load_ratings
-from analysis.report import report
-from analysis.report_sections import figures_of
-from analysis.results import Comparison
-from analysis.sections import COLUMN_IN, DARK, LIGHT
-from analysis.settings import AnalysisSettings, custom_settings, from_protocol
-from analysis.study import run_study
+from analysis.results import figures
+from analysis.results.agreement_figures import draw_criteria, draw_heatmaps, draw_scatter
+from analysis.results.curves import LABEL_LENGTH, short_label
+from analysis.results.exports import draw_figure, dump_json, write_figures, write_report
+from analysis.results.figures import save
+from analysis.results.report_sections import figures_of
+from analysis.results.sections import COLUMN_IN, DARK, LIGHT
+from analysis.results.values import Comparison
 from campaigns.design.worker_test import NO_TEST
 from tests.analysis.conftest import ratings_csv
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analysis.findings import find
+from analysis.results.findings import find
 
 Matrix = list[list[float | None]]
 

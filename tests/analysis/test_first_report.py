@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.models import AnalysisRun
-from analysis.navigation import result_url
-from analysis.services.campaigns import analyse_campaign
-from analysis.services.runs import execute_run
+from analysis.web.navigation import result_url
+from analysis.web.services.campaigns import analyse_campaign
+from analysis.web.services.runs import execute_run
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from tests.analysis.campaigns import analysed, rated_campaign

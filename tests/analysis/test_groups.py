@@ -11,8 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from analysis.methods.settings import from_json
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.settings import from_json
 from analysis.templatetags.results import changes_since, setting, setting_name
 from tests.analysis.conftest import finish
 from tests.analysis.test_downloads import as_downloaded, replicated

@@ -2,8 +2,8 @@
 
 import pytest
 
-from analysis.interval_plot import plot_intervals
-from analysis.results import RankedSystem, Ranking
+from analysis.results.interval_plot import plot_intervals
+from analysis.results.values import RankedSystem, Ranking
 
 
 def row(name: str, z: float | None, low: float | None = None, high: float | None = None) -> RankedSystem:

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.models import Look
-from analysis.services.looks import LOOK, enqueue_looks, take_look
+from analysis.web.services.looks import LOOK, enqueue_looks, take_look
 from annotation.models import Assignment
 from annotation.services.assignments import finish_assignment
 from campaigns.design.stopping import describe_pairs, pairs_to_decide

@@ -11,15 +11,15 @@ import pytest
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from analysis.campaign_facts import get_facts
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.settings import from_protocol
+from analysis.methods.study.report import report
+from analysis.methods.study.study import run_study
 from analysis.models import AnalysisRun
-from analysis.paper.facts import CampaignFacts
-from analysis.paper.statement import data_statement
-from analysis.paper.texts import paper_texts, to_latex
-from analysis.ratings.loading import load_ratings
-from analysis.report import report
-from analysis.settings import from_protocol
-from analysis.study import run_study
+from analysis.results.paper.facts import CampaignFacts
+from analysis.results.paper.statement import data_statement
+from analysis.results.paper.texts import paper_texts, to_latex
+from analysis.web.queries.facts import get_facts
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.conftest import make_owner
 

@@ -14,10 +14,10 @@ from analysis.models import PowerAnalysis
 from analysis.planning.methods import PLANNED
 from analysis.planning.plans import PlanSettings, make_plan
 from analysis.planning.sections import planned_words
-from analysis.planning_forms import DEFAULTS
-from analysis.planning_queries import plan_defaults
-from analysis.services.planning import start_plan
 from analysis.stats.designs import PlannedDesign
+from analysis.web.forms.planning import DEFAULTS
+from analysis.web.queries.planning import plan_defaults
+from analysis.web.services.planning import start_plan
 from campaigns.models import Campaign
 from campaigns.protocols import list_protocols
 from campaigns.services.deletion import execute_deletion, refusals_of, request_deletion
@@ -271,7 +271,7 @@ def test_a_campaign_whose_responses_cannot_be_planned_says_so_and_plans_no_slide
     owner, owner_client: Client, monkeypatch
 ) -> None:
     others = {slug: planned for slug, planned in PLANNED.items() if slug != "spans"}
-    monkeypatch.setattr("analysis.planning_queries.PLANNED", others)
+    monkeypatch.setattr("analysis.web.queries.planning.PLANNED", others)
     campaign = make_campaign(owner, "mqm")
     page = owner_client.get(url(campaign)).text
     assert "There is no plan for the response method of this campaign" in page

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.exports import to_csv
-from analysis.methods.pools import Pools, resamples_of
-from analysis.package import write_package
-from analysis.ratings.loading import load_ratings
-from analysis.report import report
-from analysis.sections import LIGHT
-from analysis.settings import AnalysisSettings, RatedCriterion
-from analysis.study import Study, run_study
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.settings import AnalysisSettings, RatedCriterion
+from analysis.methods.study.pools import Pools, resamples_of
+from analysis.methods.study.report import report
+from analysis.methods.study.study import Study, run_study
+from analysis.results.exports import to_csv
+from analysis.results.package import write_package
+from analysis.results.sections import LIGHT
 
 SYSTEMS = ("alder", "birch", "cedar", "elm")
 

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.methods.settings import custom_settings, from_protocol
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.settings import custom_settings, from_protocol
 from evalsite.jobs.models import Job
 from evalsite.jobs.running import run_job
 from tests.analysis.conftest import CAREFUL, finish, ratings_csv
@@ -254,7 +254,7 @@ def test_a_file_whose_criteria_are_the_statements_is_known(owner_client: Client,
 def test_the_protocol_of_a_run_is_edited_and_keeps_who_is_excluded(
     owner, owner_client: Client, done_with_two_criteria: AnalysisRun
 ) -> None:
-    from analysis.services.runs import exclude_worker
+    from analysis.web.services.runs import exclude_worker
 
     before = finish(exclude_worker(run=done_with_two_criteria, user=owner, worker=CAREFUL, reason="a friend"))
     url = protocol_of(before.ratings_file, f"?run={before.pk}")
@@ -276,7 +276,7 @@ def test_a_run_of_another_file_is_no_starting_point(owner_client: Client, done: 
 
 
 def test_a_run_that_waits_shows_its_progress(owner, owner_client: Client, trees: RatingsFile, start) -> None:
-    from analysis.services.runs import start_run
+    from analysis.web.services.runs import start_run
 
     run = start_run(ratings_file=trees, user=owner, settings=from_protocol("mrc-adequacy"))
     url = reverse("analysis:run", args=[run.pk])
@@ -287,7 +287,7 @@ def test_a_run_that_waits_shows_its_progress(owner, owner_client: Client, trees:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_file_with_faults_keeps_each_fault_once_and_shows_it(owner, owner_client: Client, upload) -> None:
-    from analysis.services.runs import start_run
+    from analysis.web.services.runs import start_run
 
     rows = "".join(f"w,sys{k},<b>{k}</b>\n" for k in range(120))
     file = upload(b"worker,system,score\n" + rows.encode())
@@ -307,11 +307,11 @@ def test_a_file_with_faults_keeps_each_fault_once_and_shows_it(owner, owner_clie
 def test_a_job_that_fails_says_so_and_can_be_retried(
     owner, owner_client: Client, trees: RatingsFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from analysis.services.runs import start_run
+    from analysis.web.services.runs import start_run
 
     run = start_run(ratings_file=trees, user=owner, settings=from_protocol("mrc-adequacy"))
     with monkeypatch.context() as patch:
-        patch.setattr("analysis.tasks.execute_run", None)  # not callable: a fault of the server's own
+        patch.setattr("analysis.web.tasks.execute_run", None)  # not callable: a fault of the server's own
         run_job(run.job_id)
     url = reverse("analysis:run", args=[run.pk])
     page = owner_client.get(url)

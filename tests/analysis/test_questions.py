@@ -16,15 +16,15 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from analysis.methods import ResponsesFile, get_method, list_response_methods
+from analysis.methods.settings import from_protocol
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.models import AnalysisRun
 from analysis.questions import Asked, Question, analyse_fully, list_questions
-from analysis.report_sections import sections_of
-from analysis.response_methods import ResponsesFile, get_method, list_response_methods
-from analysis.sections import Column, Section, Table
-from analysis.services.runs import change_run
-from analysis.settings import from_protocol
+from analysis.results.report_sections import sections_of
+from analysis.results.sections import Column, Section, Table
 from analysis.stats.reliability import spearman_brown
+from analysis.web.services.runs import change_run
 from campaigns.design.worker_test import NO_TEST
 from evalsite.accounts.models import User
 from tests.analysis.conftest import finish

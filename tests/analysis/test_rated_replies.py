@@ -10,12 +10,12 @@ from django.conf import settings as django_settings
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from analysis.campaign_queries import study_settings_of
-from analysis.finished_work import read_ratings
-from analysis.live import list_live_workers
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods import method_of
 from analysis.models import AnalysisRun
-from analysis.ratings.loading import load_ratings
-from analysis.response_methods import method_of
+from analysis.web.queries.campaigns import study_settings_of
+from analysis.web.queries.finished_work import read_ratings
+from analysis.web.queries.workers_now import list_live_workers
 from annotation.models import Response
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from campaigns.models import Campaign, Criterion

@@ -10,15 +10,15 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.methods.recommended_comparison import winner, winner_in_studies
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.settings import from_json, from_protocol
+from analysis.methods.study.recommended_comparison import winner, winner_in_studies
+from analysis.methods.study.report import report
+from analysis.methods.study.study import run_study
 from analysis.models import AnalysisRun
-from analysis.ratings.loading import load_ratings
-from analysis.report import report
-from analysis.report_sections import sections_of, tables_of
-from analysis.sections import Output, Section
-from analysis.settings import from_json, from_protocol
+from analysis.results.report_sections import sections_of, tables_of
+from analysis.results.sections import Output, Section
 from analysis.stats import crossed
-from analysis.study import run_study
 from tests.analysis.conftest import ratings_csv
 
 

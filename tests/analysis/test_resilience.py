@@ -9,10 +9,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from analysis.methods.settings import custom_settings, from_protocol
 from analysis.models import RatingsFile
-from analysis.services.ratings_files import upload_ratings
-from analysis.services.runs import execute_run
-from analysis.settings import custom_settings, from_protocol
+from analysis.web.services.ratings_files import upload_ratings
+from analysis.web.services.runs import execute_run
 from evalsite.jobs.handlers import LeaseLostError
 from evalsite.lib.tables import TableError
 from tests.analysis.conftest import kept_files, ratings_csv

@@ -13,10 +13,10 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.campaign_queries import settings_of
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.services.runs import exclude_worker
-from analysis.services.sharing import create_share_link
+from analysis.web.queries.campaigns import settings_of
+from analysis.web.services.runs import exclude_worker
+from analysis.web.services.sharing import create_share_link
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from campaigns.design.composition import Layout
 from campaigns.forms.settings import SettingsForm

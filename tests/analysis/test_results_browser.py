@@ -6,8 +6,8 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from analysis.campaign_queries import find_job
-from analysis.services.campaigns import request_analysis
+from analysis.web.queries.campaigns import find_job
+from analysis.web.services.campaigns import request_analysis
 from evalsite.accounts.models import User
 from evalsite.jobs.running import run_job
 from tests.analysis.campaigns import rated_campaign

@@ -11,9 +11,9 @@ from django.conf import settings as django_settings
 from django.test import Client
 from django.urls import reverse
 
+from analysis.methods.settings import Cost, from_protocol
 from analysis.models import AnalysisRun
-from analysis.report_sections import sections_of
-from analysis.settings import Cost, from_protocol
+from analysis.results.report_sections import sections_of
 from analysis.templatetags.results import cell as cell_text
 from tests.analysis.conftest import Start, finish, ratings_csv
 from tests.databases import on_both

@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.methods.settings import custom_settings
 from analysis.models import AnalysisRun
-from analysis.services.runs import change_run
-from analysis.settings import custom_settings
+from analysis.web.services.runs import change_run
 from tests.analysis.conftest import finish, ratings_csv
 from tests.databases import on_both
 

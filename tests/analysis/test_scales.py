@@ -13,9 +13,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from analysis.data.ratings.scales import check_scale
+from analysis.methods.settings import from_json
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.ratings.scales import check_scale
-from analysis.settings import from_json
 from evalsite.jobs.running import run_job
 from evalsite.lib.errors import DomainError
 from tests.analysis.conftest import ratings_csv

@@ -15,11 +15,11 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.methods import Method, list_methods
+from analysis.methods.study import Method, list_methods
+from analysis.methods.study.study import Study
 from analysis.models import AnalysisRun
-from analysis.report_sections import sections_of, tables_of
-from analysis.sections import Column, Figure, Output, Range, Section, Table
-from analysis.study import Study
+from analysis.results.report_sections import sections_of, tables_of
+from analysis.results.sections import Column, Figure, Output, Range, Section, Table
 from tests.analysis.conftest import ratings_csv
 
 

@@ -9,14 +9,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.curves import draw_curves, spread_out
-from analysis.methods.sensitivity import ALPHAS, Sensitivity
+from analysis.data.ratings.loading import load_ratings
+from analysis.data.ratings.sources import SourceWords, load_sources
+from analysis.methods.settings import load_settings
+from analysis.methods.study.sensitivity import ALPHAS, Sensitivity
+from analysis.methods.study.study import run_study
 from analysis.models import AnalysisRun
-from analysis.ratings.loading import load_ratings
-from analysis.ratings.sources import SourceWords, load_sources
-from analysis.sections import LIGHT
-from analysis.settings import load_settings
-from analysis.study import run_study
+from analysis.results.curves import draw_curves, spread_out
+from analysis.results.sections import LIGHT
 from evalsite.lib.tables import TableError
 
 

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.models import AnalysisRun, ShareLink
-from analysis.services.runs import exclude_worker
-from analysis.services.sharing import create_share_link, revoke_share_link
+from analysis.web.services.runs import exclude_worker
+from analysis.web.services.sharing import create_share_link, revoke_share_link
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.models import AnalysisRun
-from analysis.results import get_comparisons
+from analysis.results.values import get_comparisons
 from analysis.templatetags.results import heat_of_p, heat_of_superiority, heatmap, number, p_value, signed
 
 

@@ -12,11 +12,11 @@ from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 
+from analysis.data.spans.loading import load_spans
+from analysis.data.spans.marked import load_marked
+from analysis.data.spans.weights import DEFAULTS
+from analysis.methods.spans import Spans
 from analysis.models import AnalysisRun
-from analysis.response_methods.spans import Spans
-from analysis.spans.loading import load_spans
-from analysis.spans.marked import load_marked
-from analysis.spans.weights import DEFAULTS
 from annotation.models import Response, Worker
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from annotation.simulation.visitor import Visitor

@@ -11,20 +11,20 @@ import pytest
 from django.apps import apps
 from django.db import models
 
-from analysis.compare import compare_results, comparison_sections
-from analysis.compare_scores import compare_by_scores, score_sections
-from analysis.compare_several import DatedResult, several_by_scores, several_sections
-from analysis.exports import section_file, table_files, to_latex, to_text
-from analysis.paper.texts import paper_texts
+from analysis.methods import DEFAULT, ResponsesFile, get_method, list_response_methods, method_of
+from analysis.methods.settings import AnalysisSettings, Cost, RatedCriterion, from_protocol
 from analysis.planning.methods import PLANNED
 from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.votes import simulate_votes
 from analysis.planning.plans import PlanSettings, make_plan
 from analysis.planning.sections import findings_of, sections_of_plan
 from analysis.questions import analyse_fully
-from analysis.report_sections import pages_of, sections_of
-from analysis.response_methods import DEFAULT, ResponsesFile, get_method, list_response_methods, method_of
-from analysis.settings import AnalysisSettings, Cost, RatedCriterion, from_protocol
+from analysis.results.compare import compare_results, comparison_sections
+from analysis.results.compare_scores import compare_by_scores, score_sections
+from analysis.results.compare_several import DatedResult, several_by_scores, several_sections
+from analysis.results.exports import section_file, table_files, to_latex, to_text
+from analysis.results.paper.texts import paper_texts
+from analysis.results.report_sections import pages_of, sections_of
 from analysis.stats.designs import PlannedDesign
 from tests.key_order import check_folder, reads_by_order
 from tests.stored import as_jsonb_keeps, stored
@@ -207,13 +207,13 @@ STORED_FIELDS = {
     if isinstance(field, models.JSONField)
 }
 ALLOWED = {
-    "analysis/agreement.py": "the document of a command, which is not stored",
+    "analysis/methods/study/agreement.py": "the document of a command, which is not stored",
     "analysis/metrics/comparison.py": "the document of a command, which is not stored",
-    "analysis/campaign_queries.py": "rows of a table",
+    "analysis/web/queries/campaigns.py": "rows of a table",
     "analysis/data/tools/mturk.py": "columns that somebody named on the command line",
-    "analysis/metric_forms.py": "fields that a query returned",
-    "analysis/response_methods/choice_options.py": "a check of each entry",
-    "analysis/services/judges.py": "keywords of the call",
+    "analysis/web/forms/metrics.py": "fields that a query returned",
+    "analysis/methods/choice_options.py": "a check of each entry",
+    "analysis/web/services/judges.py": "keywords of the call",
     "api/reference.py": "the schema, as it was made",
     "api/schema.py": "the schema, as it was made",
     "campaigns/services/chatbots.py": "keywords of the call",

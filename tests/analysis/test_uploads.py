@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 from openpyxl import Workbook
 
+from analysis.methods.settings import custom_settings
 from analysis.models import RatingsFile
-from analysis.settings import custom_settings
 from analysis.templatetags.results import changes_since, setting
 from tests.analysis.conftest import kept_files, ratings_csv
 from tests.databases import on_both

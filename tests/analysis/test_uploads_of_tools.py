@@ -12,11 +12,11 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.data.tools import Wanted
+from analysis.methods import ResponsesFile, get_method, method_of
+from analysis.methods.settings import load_settings
 from analysis.models import RatingsFile
-from analysis.response_methods import ResponsesFile, get_method, method_of
-from analysis.services.ratings_files import upload_ratings
-from analysis.services.runs import start_run
-from analysis.settings import load_settings
+from analysis.web.services.ratings_files import upload_ratings
+from analysis.web.services.runs import start_run
 from evalsite.accounts.models import User
 from tests.analysis.conftest import finish, kept_files
 from tests.databases import on_both, on_sqlite

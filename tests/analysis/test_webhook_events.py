@@ -121,7 +121,7 @@ def test_an_analysis_that_fails_is_announced(
     expire_leases(campaign=campaign, now=timezone.now() + timedelta(days=1))
     close_campaign(campaign=campaign)
     run_jobs("analysis.campaign")
-    monkeypatch.setattr("analysis.tasks.execute_run", None)  # not callable: a fault of the server's own
+    monkeypatch.setattr("analysis.web.tasks.execute_run", None)  # not callable: a fault of the server's own
     run_jobs("analysis.run")
     failed = dict(sent(receiver))["job.failed"]
     assert (failed["kind"], failed["code"]) == ("analysis.run", "internal")

@@ -9,15 +9,15 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from analysis.dialogues.loading import load_work
-from analysis.finished_work import read_weights
-from analysis.methods.recommended_comparison import RecommendedComparison
-from analysis.ratings.loading import load_ratings
-from analysis.report_sections import tables_of
-from analysis.sections import Output
-from analysis.services.looks import take_look
-from analysis.settings import load_settings
-from analysis.study import Study, run_study
+from analysis.data.dialogues.loading import load_work
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.settings import load_settings
+from analysis.methods.study.recommended_comparison import RecommendedComparison
+from analysis.methods.study.study import Study, run_study
+from analysis.results.report_sections import tables_of
+from analysis.results.sections import Output
+from analysis.web.queries.finished_work import read_weights
+from analysis.web.services.looks import take_look
 from annotation.exports import ASSIGNMENT_COLUMNS, iter_assignments
 from annotation.models import Assignment
 from annotation.services.assignments import start_assignment

@@ -15,8 +15,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis.anonymity import anonymise
-from analysis.ratings.loading import LoadedRatings, load_ratings
+from analysis.data.ratings.loading import LoadedRatings, load_ratings
+from analysis.results.anonymity import anonymise
 from annotation.encoding import csv_pieces, parquet_pieces
 from annotation.exports import (
     ALL_STATES,

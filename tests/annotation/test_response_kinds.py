@@ -11,11 +11,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from analysis.campaign_queries import settings_of
-from analysis.finished_work import read_ratings
-from analysis.live import list_live_workers
-from analysis.ratings.loading import load_ratings
-from analysis.settings import from_json
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.settings import from_json
+from analysis.web.queries.campaigns import settings_of
+from analysis.web.queries.finished_work import read_ratings
+from analysis.web.queries.workers_now import list_live_workers
 from annotation.asked import AnswerKey
 from annotation.downloads import count_rows
 from annotation.exports import RATING_COLUMNS, iter_ratings, iter_scores

@@ -11,17 +11,17 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.test.client import MULTIPART_CONTENT
 
-from analysis.compare import compare_results, comparison_sections
-from analysis.exports import to_csv
-from analysis.findings import find
-from analysis.methods.replication import compare_runs
+from analysis.methods.settings import from_protocol
+from analysis.methods.study.replication import compare_runs
 from analysis.models import AnalysisRun, PowerAnalysis
 from analysis.planning.plans import PlanSettings, make_plan
-from analysis.sections import Output
-from analysis.services.ratings_files import upload_ratings
-from analysis.services.runs import start_run
-from analysis.settings import from_protocol
+from analysis.results.compare import compare_results, comparison_sections
+from analysis.results.exports import to_csv
+from analysis.results.findings import find
+from analysis.results.sections import Output
 from analysis.stats.designs import PlannedDesign
+from analysis.web.services.ratings_files import upload_ratings
+from analysis.web.services.runs import start_run
 from evalsite.accounts.models import Scope, User
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.analysis.conftest import CARELESS, finish, ratings_csv

@@ -13,7 +13,7 @@ from django.urls import resolve
 from django.utils import timezone
 
 from analysis.models import AnalysisRun, Look, MetricScores, PowerAnalysis
-from analysis.services.sharing import create_share_link
+from analysis.web.services.sharing import create_share_link
 from annotation.rater_list import by_name
 from annotation.services.invitations import invite_raters
 from api.operations import Operation

@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.services.campaigns import request_analysis
-from analysis.services.runs import exclude_worker
+from analysis.web.services.campaigns import request_analysis
+from analysis.web.services.runs import exclude_worker
 from annotation.exports import iter_assignments, iter_events, iter_ratings
 from annotation.models import Assignment, Event, Response, Turn, Worker
 from annotation.rater_list import by_name

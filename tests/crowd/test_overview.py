@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.findings import find
+from analysis.results.findings import find
 from annotation.services.assignments import start_assignment
 from campaigns.models import Campaign, Membership
 from campaigns.services.lifecycle import close_campaign, pause_campaign

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from analysis.live import list_live_workers
+from analysis.web.queries.workers_now import list_live_workers
 from annotation.models import Assignment
 from campaigns.models import Campaign
 from campaigns.platforms.mturk.plugin import MTurk

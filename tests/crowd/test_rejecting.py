@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.finished_work import read_ratings
+from analysis.web.queries.finished_work import read_ratings
 from annotation.models import Assignment, Event, Response
 from annotation.progress import get_totals
 from annotation.tokens import token_of

@@ -16,8 +16,8 @@ from django.utils.crypto import salted_hmac
 from pytest_django import Settings
 
 from analysis.models import Judge
-from analysis.services.judges import add_judge
-from analysis.services.sharing import create_share_link
+from analysis.web.services.judges import add_judge
+from analysis.web.services.sharing import create_share_link
 from annotation.models import Assignment
 from annotation.worker_names import hashed_name
 from campaigns.models import Campaign, Chatbot, Webhook

@@ -12,9 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import Settings
 
-from analysis.live import kept_file
 from analysis.models import MetricScores
-from analysis.services.ratings_files import upload_ratings
+from analysis.web.queries.workers_now import kept_file
+from analysis.web.services.ratings_files import upload_ratings
 from campaigns.services.imports import upload_outputs
 from desk import storage
 from evalsite.accounts.models import User

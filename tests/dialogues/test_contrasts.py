@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.dialogues.loading import load_dialogues
-from analysis.methods.contrasts import Contrasts
-from analysis.ratings.loading import load_ratings
-from analysis.settings import from_json, load_settings
-from analysis.study import run_study
+from analysis.data.dialogues.loading import load_dialogues
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.settings import from_json, load_settings
+from analysis.methods.study.contrasts import Contrasts
+from analysis.methods.study.study import run_study
 from evalsite.lib.errors import DomainError
 
 PAIRS = {f"{name}p": name for name in "ABCDE"}

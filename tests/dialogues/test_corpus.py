@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis.dialogues.corpus import describe_lengths, load_corpus
-from analysis.dialogues.loading import load_dialogues
-from analysis.methods.corpus import CorpusComparison
-from analysis.ratings.loading import load_ratings
-from analysis.sections import DARK
-from analysis.settings import from_json
-from analysis.study import run_study
+from analysis.data.dialogues.corpus import describe_lengths, load_corpus
+from analysis.data.dialogues.loading import load_dialogues
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.settings import from_json
+from analysis.methods.study.corpus import CorpusComparison
+from analysis.methods.study.study import run_study
+from analysis.results.sections import DARK
 from evalsite.lib.errors import DomainError
 
 TURNS = [["hello you", "hi", "how are you today ?", "fine"], ["a b c", "d"]]

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from matplotlib.transforms import Bbox
 
-from analysis import figures
-from analysis.dialogues.cloud import draw_cloud
-from analysis.dialogues.rows import in_order
-from analysis.dialogues.summary import CLOUD, LENGTHS, summarise_dialogues
-from analysis.methods.dialogue import Dialogue
-from analysis.sections import DARK, LIGHT
+from analysis.data.dialogues.rows import in_order
+from analysis.data.dialogues.summary import CLOUD, LENGTHS, summarise_dialogues
+from analysis.methods.study.dialogue import Dialogue
+from analysis.results import figures
+from analysis.results.sections import DARK, LIGHT
+from analysis.results.word_cloud import draw_cloud
 
 SCRIPTS = ["music", "الموسيقى", "हिन्दी", "音楽", "กีฬา", "спорт", "rock'n'roll", "w" * 60]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.dialogues.loading import load_dialogues
-from analysis.dialogues.rows import Chat, Work
+from analysis.data.dialogues.loading import load_dialogues
+from analysis.data.dialogues.rows import Chat, Work
 from annotation.chat.exports import measure
 from evalsite.lib.tables import TableError
 from tests.ratings.conftest import FORMATS, write_rows

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from analysis.dialogues.rows import Chat, Work, in_order
-from analysis.dialogues.summary import N_TOPICS, N_WORDS, summarise_dialogues
-from analysis.exports import dump_json, to_csv, to_latex
-from analysis.methods.dialogue import Dialogue, workers_in_words
-from analysis.sections import LIGHT
+from analysis.data.dialogues.rows import Chat, Work, in_order
+from analysis.data.dialogues.summary import N_TOPICS, N_WORDS, summarise_dialogues
+from analysis.methods.study.dialogue import Dialogue, workers_in_words
+from analysis.results.exports import dump_json, to_csv, to_latex
+from analysis.results.sections import LIGHT
 
 GROUP_OF = {"pia": "passed", "pam": "passed", "fay": "failed"}
 SYSTEMS = {"A": False, "B": False, "zero": True}

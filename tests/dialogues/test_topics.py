@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.dialogues.topics import can_draw, count_topics, count_words, most_common, normalise, words_of
+from analysis.data.dialogues.topics import can_draw, count_topics, count_words, most_common, normalise, words_of
 
 
 @pytest.mark.parametrize("typed", ["Video Games", " video  games", "VIDEO\tGAMES "])

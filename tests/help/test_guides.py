@@ -10,7 +10,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import resolve
 
-from analysis.navigation import RESULT_PAGES
+from analysis.web.navigation import RESULT_PAGES
 from campaigns.navigation import side_bar
 from campaigns.queries import get_campaign_for
 from desk.navigation import desk_context

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from django.core.management import CommandError
 
-from analysis.response_methods import ResponsesFile, get_method
-from analysis.response_methods.by_groups import MOST_GROUPS, find_grouping
-from analysis.settings import from_json, from_protocol
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.by_groups import MOST_GROUPS, find_grouping
+from analysis.methods.settings import from_json, from_protocol
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.table import text_column
 

@@ -10,9 +10,9 @@ import pytest
 from django.core.management import CommandError
 from scipy.stats import binomtest
 
-from analysis.response_methods import ResponsesFile
-from analysis.response_methods.choice import Choice
-from analysis.settings import from_protocol
+from analysis.methods import ResponsesFile
+from analysis.methods.choice import Choice
+from analysis.methods.settings import from_protocol
 from evalsite.lib.errors import DomainError
 
 HEADER = ("worker", "source", "system", "answer")

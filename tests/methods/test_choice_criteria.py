@@ -10,12 +10,12 @@ import pytest
 from django.core.management import CommandError
 from scipy.stats import binomtest, t
 
-from analysis.exports import figure_files, table_files, to_latex
-from analysis.report_sections import figures_of
-from analysis.response_methods import ResponsesFile
-from analysis.response_methods.choice import Choice
-from analysis.sections import LIGHT
-from analysis.settings import from_json, from_protocol
+from analysis.methods import ResponsesFile
+from analysis.methods.choice import Choice
+from analysis.methods.settings import from_json, from_protocol
+from analysis.results.exports import figure_files, table_files, to_latex
+from analysis.results.report_sections import figures_of
+from analysis.results.sections import LIGHT
 from evalsite.lib.errors import DomainError
 
 HEADER = ("worker", "source", "system", "criterion", "answer", "kind")

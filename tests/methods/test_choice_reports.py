@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.exports import table_files
-from analysis.response_methods import ResponsesFile
-from analysis.response_methods.choice import Choice
-from analysis.settings import from_protocol
+from analysis.methods import ResponsesFile
+from analysis.methods.choice import Choice
+from analysis.methods.settings import from_protocol
+from analysis.results.exports import table_files
 
 REPORTS = sorted((Path(__file__).parents[1] / "data" / "choice").iterdir())
 

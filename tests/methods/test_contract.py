@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.response_methods import DEFAULT, ResponseMethod, get_method, list_response_methods, method_of
-from analysis.response_methods.system_scores import SystemScores, list_pairs, summarise_systems, systems_section
-from analysis.settings import from_json, from_protocol
+from analysis.methods import DEFAULT, ResponseMethod, get_method, list_response_methods, method_of
+from analysis.methods.settings import from_json, from_protocol
+from analysis.methods.system_scores import SystemScores, list_pairs, summarise_systems, systems_section
 from analysis.stats.pairs import compare_pairs
 from campaigns.methods import reads
 from campaigns.protocols import list_protocols
@@ -46,9 +46,9 @@ class Counts(ResponseMethod):
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
     """Register the toy method; return a file of responses and a protocol's file."""
-    registry = Registry("method", [f"{__name__}.Counts", "analysis.response_methods.spans.Spans"])
-    monkeypatch.setattr("analysis.response_methods._methods", registry)
-    monkeypatch.setattr("analysis.settings.methods", registry)
+    registry = Registry("method", [f"{__name__}.Counts", "analysis.methods.spans.Spans"])
+    monkeypatch.setattr("analysis.methods._methods", registry)
+    monkeypatch.setattr("analysis.methods.settings.methods", registry)
     responses, protocol = tmp_path / "thumbs.csv", tmp_path / "toy.json"
     responses.write_text("system,thumbs\nash,1\nash,0\nbirch,1\nbirch,1\n")
     protocol.write_text(json.dumps({"method": "counts"}))

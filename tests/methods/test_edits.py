@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from django.core.management import CommandError
 
-from analysis.response_methods import ResponsesFile
-from analysis.response_methods import edits as edits_module
-from analysis.response_methods.edits import PostEdits
-from analysis.settings import from_protocol
+from analysis.methods import ResponsesFile
+from analysis.methods import edits as edits_module
+from analysis.methods.edits import PostEdits
+from analysis.methods.settings import from_protocol
 from evalsite.lib.edits import edit_distance
 
 HEADER = ("worker", "source", "system", "output", "edited", "seconds", "keystrokes")

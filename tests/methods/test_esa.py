@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.response_methods import ResponsesFile
-from analysis.response_methods.esa import Esa
-from analysis.settings import from_protocol
+from analysis.methods import ResponsesFile
+from analysis.methods.esa import Esa
+from analysis.methods.settings import from_protocol
 from campaigns.design.worker_test import NO_TEST
 
 HEADER = ("rater", "doc", "seg_id", "system", "score", "kind")

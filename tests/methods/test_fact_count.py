@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from django.core.management import CommandError
 
-from analysis.response_methods import ResponsesFile
-from analysis.response_methods.fact_count import FactCount
-from analysis.settings import from_protocol
+from analysis.methods import ResponsesFile
+from analysis.methods.fact_count import FactCount
+from analysis.methods.settings import from_protocol
 from analysis.stats.segment_means import clustered_ratios
 from evalsite.lib.errors import DomainError
 

@@ -9,9 +9,9 @@ import pytest
 from django.core.management import CommandError
 from scipy.stats import gmean, sem, t
 
-from analysis.response_methods import ResponsesFile
-from analysis.response_methods.magnitude import Magnitude
-from analysis.settings import RatedCriterion, from_protocol
+from analysis.methods import ResponsesFile
+from analysis.methods.magnitude import Magnitude
+from analysis.methods.settings import RatedCriterion, from_protocol
 from evalsite.lib.errors import DomainError
 
 HEADER = ("worker", "source", "system", "value")

@@ -9,9 +9,9 @@ import pytest
 from django.core.management import CommandError
 from scipy.stats import mannwhitneyu
 
-from analysis.response_methods import ResponsesFile, get_method
-from analysis.response_methods.ordinal import Ordinal
-from analysis.settings import from_protocol
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.ordinal import Ordinal
+from analysis.methods.settings import from_protocol
 from analysis.stats.segment_means import clustered_means, segment_means
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from analysis.data.spans.loading import load_spans
+from analysis.data.spans.weights import DEFAULTS
 from analysis.planning.methods.esa import PlannedEsa, simulate_scores
 from analysis.planning.methods.spans import (
     MAJOR,
@@ -15,8 +17,6 @@ from analysis.planning.methods.spans import (
     penalties_of_systems,
     simulate_errors,
 )
-from analysis.spans.loading import load_spans
-from analysis.spans.weights import DEFAULTS
 from analysis.stats.designs import TEXTS, PlannedDesign
 from campaigns.design.composition import Kind
 

@@ -13,9 +13,9 @@ from scipy.optimize import minimize
 from scipy.stats import binomtest
 
 from analysis.data.votes import load_votes
-from analysis.response_methods import ResponsesFile, get_method
-from analysis.response_methods.strengths import Votes, estimate_strengths
-from analysis.settings import from_protocol
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.settings import from_protocol
+from analysis.methods.strengths import Votes, estimate_strengths
 from analysis.stats.arena import Glicko2, elo, glicko2, glicko2_period
 from analysis.stats.bradley_terry import (
     count_votes,

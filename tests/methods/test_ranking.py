@@ -11,9 +11,9 @@ from django.core.management import CommandError
 from scipy.stats import friedmanchisquare
 
 from analysis.data.rankings import load_best_worst, load_rankings
-from analysis.response_methods import ResponsesFile, get_method
-from analysis.response_methods.ranking import Ranking
-from analysis.settings import RatedCriterion, from_protocol
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.ranking import Ranking
+from analysis.methods.settings import RatedCriterion, from_protocol
 from analysis.stats.bradley_terry import count_votes, fit_bradley_terry
 from analysis.stats.rankings import friedman_test, implied_pairs, share_beaten
 from evalsite.lib.tables import TableError

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from analysis.compare_scores import compare_by_scores, score_sections
-from analysis.compare_several import DatedResult, several_by_scores
-from analysis.methods.replication import compare_scores, p_of_pairs
+from analysis.methods.study.replication import compare_scores, p_of_pairs
 from analysis.planning.methods import PLANNED
 from analysis.planning.methods.planned import SimulatedMethod
-from analysis.sections import LIGHT, Output
+from analysis.results.compare_scores import compare_by_scores, score_sections
+from analysis.results.compare_several import DatedResult, several_by_scores
+from analysis.results.sections import LIGHT, Output
 from analysis.stats.designs import PlannedDesign
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError

@@ -10,10 +10,10 @@ from django.core.management import CommandError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.spans.loading import COLUMNS, load_spans
-from analysis.spans.rows import Side, read_mark, read_marks, with_mark
-from analysis.spans.weights import DEFAULTS, read_weights, weigh
-from analysis.spans.writing import to_mqm_tsv
+from analysis.data.spans.loading import COLUMNS, load_spans
+from analysis.data.spans.rows import Side, read_mark, read_marks, with_mark
+from analysis.data.spans.weights import DEFAULTS, read_weights, weigh
+from analysis.data.spans.writing import to_mqm_tsv
 from analysis.stats.segment_means import segment_means
 from analysis.stats.spans import span_agreement
 from evalsite.lib.errors import DomainError

@@ -11,7 +11,7 @@ from django.core.management import CommandError
 from analysis.data.choices import Choices
 from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.values import is_number
-from analysis.response_methods import list_response_methods
+from analysis.methods import list_response_methods
 from evalsite.lib.errors import DomainError
 
 

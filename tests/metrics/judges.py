@@ -6,8 +6,8 @@ from decimal import Decimal
 from django.utils import timezone
 
 from analysis.models import Judge
-from analysis.services.judges import add_judge, start_judge
-from analysis.services.judging import judge_outputs
+from analysis.web.services.judges import add_judge, start_judge
+from analysis.web.services.judging import judge_outputs
 from evalsite.jobs.handlers import JobContext
 from evalsite.jobs.models import Job
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.settings import from_protocol
+from analysis.methods.study.report import report
+from analysis.methods.study.study import run_study
 from analysis.metrics.loading import load_segment_scores
-from analysis.ratings.loading import load_ratings
-from analysis.report import report
-from analysis.report_sections import sections_of, tables_of
-from analysis.sections import Output
-from analysis.settings import from_protocol
-from analysis.study import run_study
+from analysis.results.report_sections import sections_of, tables_of
+from analysis.results.sections import Output
 
 SYSTEMS = ("alder", "birch", "cedar")
 N_RATED, N_MORE = 60, 400

@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from analysis.judge_queries import judged_outputs, prompter_of
 from analysis.models import JudgeAnswer, MetricScores
-from analysis.services.judges import start_judge
+from analysis.web.queries.judges import judged_outputs, prompter_of
+from analysis.web.services.judges import start_judge
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 from tests.metrics.judges import COST, added, ask, rating, spent

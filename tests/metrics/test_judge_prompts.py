@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.judges.answers import UnparsableError, parse_answer
-from analysis.judges.costs import Prices, estimate
-from analysis.judges.prompt import Statement, make_prompt
+from analysis.metrics.judges.answers import UnparsableError, parse_answer
+from analysis.metrics.judges.costs import Prices, estimate
+from analysis.metrics.judges.prompt import Statement, make_prompt
 from campaigns.blocks import Block, blocks_of
 from campaigns.contracts.protocol import Field, Screen
 

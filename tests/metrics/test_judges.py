@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.models import Judge, JudgeAnswer, MetricScores
-from analysis.services.judges import remove_judge, start_judge
+from analysis.web.services.judges import remove_judge, start_judge
 from campaigns.models import Campaign
 from campaigns.services.deletion import execute_deletion, refusals_of, request_deletion
 from evalsite.jobs.models import Job

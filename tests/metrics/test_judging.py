@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from analysis.judge_queries import judged_outputs, list_judges, list_pending, state_of
 from analysis.models import AnalysisRun, Judge, JudgeAnswer
-from analysis.services.judges import cancel_judge, start_judge
+from analysis.web.queries.judges import judged_outputs, list_judges, list_pending, state_of
+from analysis.web.services.judges import cancel_judge, start_judge
 from campaigns.design.composition import Kind
 from campaigns.models import HitItem, Output
 from campaigns.templatetags.words import amount

@@ -10,13 +10,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.exports import draw_figure
-from analysis.metric_forms import MetricsForm
-from analysis.metric_queries import describe_data, list_references, read_texts
 from analysis.metrics.kinds.fed import FedReply
 from analysis.models import AnalysisRun, MetricScores
-from analysis.services.campaigns import analyse_campaign
-from analysis.services.deletion import delete_ratings_file
+from analysis.results.exports import draw_figure
+from analysis.web.forms.metrics import MetricsForm
+from analysis.web.queries.metrics import describe_data, list_references, read_texts
+from analysis.web.services.campaigns import analyse_campaign
+from analysis.web.services.deletion import delete_ratings_file
 from campaigns.models import Output, Source
 from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.ratings.columns import COLUMNS, chosen_mapping, guess_mapping
+from analysis.data.ratings.columns import COLUMNS, chosen_mapping, guess_mapping
 
 
 def test_the_long_table_s_own_names_are_themselves() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.ratings.loading import LoadedRatings, load_ratings
+from analysis.data.ratings.loading import LoadedRatings, load_ratings
 from campaigns.design.composition import Kind
 from evalsite.lib.tables import TableError, preview
 from tests.ratings.conftest import FORMATS, study, write_rows

@@ -13,7 +13,7 @@ _N = 1_000_000
 _PEAK = """
 import sys
 from pathlib import Path
-from analysis.ratings.loading import load_ratings
+from analysis.data.ratings.loading import load_ratings
 from evalsite.lib.tables import parquet
 # Not what getrusage says, which is at least what the process had from which this one was started.
 peak = lambda: int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) * 1024

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from analysis.ratings.loading import load_ratings
+from analysis.data.ratings.loading import load_ratings
 from evalsite.lib.tables import TableError
 from tests.ratings.conftest import FORMATS, Row, study
 

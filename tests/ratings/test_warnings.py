@@ -3,7 +3,7 @@
 import openpyxl
 
 from analysis.data.notices import ResponsesWarning
-from analysis.ratings.loading import load_ratings
+from analysis.data.ratings.loading import load_ratings
 from tests.ratings.conftest import Row, study
 
 BOTH = ["fluency", "adequacy"]

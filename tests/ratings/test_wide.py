@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.ratings.columns import guess_mapping, guess_scores
-from analysis.ratings.loading import LoadedRatings, load_ratings
+from analysis.data.ratings.columns import guess_mapping, guess_scores
+from analysis.data.ratings.loading import LoadedRatings, load_ratings
 from evalsite.lib.tables import TableError, preview
 from tests.ratings.conftest import FORMATS, Row, study, write_rows
 from tests.ratings.test_loading import assert_same

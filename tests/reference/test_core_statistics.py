@@ -11,7 +11,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from analysis.methods.core_statistics import CoreStatistics
+from analysis.methods.study.core_statistics import CoreStatistics
 from analysis.stats.core_statistics import cost_of, count_work
 from analysis.stats.ratings import Ratings
 from campaigns.design.composition import Kind

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.methods.criteria import BetweenCriteria
-from analysis.methods.reliability import Reliability
-from analysis.ratings.loading import load_ratings
-from analysis.settings import load_settings
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.settings import load_settings
+from analysis.methods.study.criteria import BetweenCriteria
+from analysis.methods.study.reliability import Reliability
+from analysis.methods.study.study import run_study
 from analysis.stats.ratings import or_nan
-from analysis.study import run_study
 from tests.databases import on_both
 
 pytestmark = on_both

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from analysis.report_sections import sections_of
-from analysis.response_methods import ResponsesFile, get_method
-from analysis.sections import Cell
-from analysis.settings import load_settings
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.settings import load_settings
+from analysis.results.report_sections import sections_of
+from analysis.results.sections import Cell
 from tests.databases import on_both
 
 pytestmark = on_both

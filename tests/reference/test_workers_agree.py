@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy.stats import gaussian_kde
 
-from analysis.ratings.loading import load_ratings
-from analysis.settings import load_settings
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.settings import load_settings
+from analysis.methods.study.study import run_study
 from analysis.stats.quality import Verdict
 from analysis.stats.reliability import correlate_assignments
 from analysis.stats.scores import reverse_negative
-from analysis.study import run_study
 
 
 @pytest.fixture(scope="module")

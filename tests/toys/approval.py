@@ -4,16 +4,16 @@ from typing import Any
 
 from analysis.data.loading import load_scores
 from analysis.data.responses import Responses
-from analysis.response_methods import Progress, Report, ResponseMethod, ResponsesFile
-from analysis.response_methods.system_scores import (
+from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.system_scores import (
     SystemScores,
     list_pairs,
     pairs_section,
     summarise_systems,
     systems_section,
 )
-from analysis.sections import Section
-from analysis.settings import AnalysisSettings
+from analysis.results.sections import Section
 from analysis.stats.segment_means import segment_means
 
 _THUMBS = {"0": 0.0, "1": 1.0}

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from analysis.data.finding import DOCUMENT, ITEM, SEGMENT, SYSTEM, check_chosen, find_columns
+from analysis.data.spans.weights import DEFAULTS, plain
 from analysis.data.tools.made import Made
-from analysis.spans.weights import DEFAULTS, plain
 from evalsite.lib.tables.errors import listing
 
 ABOUT = {

@@ -3,10 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.agreement import N_BINS, Agreement, agreement_of, measure_agreement, measure_scores
-from analysis.exports import dump_json, to_text
 from analysis.management.ratings_command import ALONE, RatingsCommand
-from analysis.response_methods import get_method
+from analysis.methods import get_method
+from analysis.methods.study.agreement import N_BINS, Agreement, agreement_of, measure_agreement, measure_scores
+from analysis.results.exports import dump_json, to_text
 from evalsite.lib.arguments import whole
 
 

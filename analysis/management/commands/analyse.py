@@ -8,15 +8,15 @@ from typing import Any
 from django.utils.text import slugify
 
 from analysis.data.describing import Reading
-from analysis.dialogues.corpus import load_corpus
-from analysis.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
+from analysis.data.dialogues.corpus import load_corpus
 from analysis.management.ratings_command import ALONE, RatingsCommand
+from analysis.methods import OPTIONS, ResponseMethod, ResponsesFile, get_method
+from analysis.methods.settings import AnalysisSettings
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.questions import analyse_fully
-from analysis.report_sections import tables_of
-from analysis.response_methods import OPTIONS, ResponseMethod, ResponsesFile, get_method
-from analysis.sections import Output
-from analysis.settings import AnalysisSettings
+from analysis.results.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
+from analysis.results.report_sections import tables_of
+from analysis.results.sections import Output
 from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
 from evalsite.lib.errors import DomainError

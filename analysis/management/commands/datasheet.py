@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.campaign_queries import get_datasheet
-from analysis.exports import dump_json
-from analysis.paper import heds
+from analysis.results.exports import dump_json
+from analysis.results.paper import heds
+from analysis.web.queries.campaigns import get_datasheet
 from campaigns.queries import find_by_name
 from evalsite.lib.errors import DomainError
 

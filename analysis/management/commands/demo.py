@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
-from analysis.examples import EXAMPLES, load_examples
+from analysis.web.examples import EXAMPLES, load_examples
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from evalsite.serving import become, refuse_taken, server_command

@@ -10,12 +10,12 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.data.choices import Choices
 from analysis.data.describing import Reading
-from analysis.exports import dump_json, to_text
 from analysis.management.ratings_command import add_choices, choices_of, problems_of
 from analysis.metrics.comparison import SEED, compare_metrics, comparison_tables
 from analysis.metrics.human import load_human_scores
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.metrics.score_lists import is_score_list, load_score_lists
+from analysis.results.exports import dump_json, to_text
 from evalsite.lib.arguments import whole
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.archives import unpack

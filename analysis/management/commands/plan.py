@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from analysis.exports import dump_json, to_text
 from analysis.management.ratings_command import RatingsCommand
+from analysis.methods import DEFAULT
 from analysis.planning.methods import PLANNED
 from analysis.planning.pilot import Pilot, learn_from
 from analysis.planning.plans import LEVELS, OUTPUTS_PER_PAGE, SEED, SIMULATIONS, PlanSettings, make_design, make_plan
 from analysis.planning.sections import findings_of, sections_of_plan
-from analysis.response_methods import DEFAULT
+from analysis.results.exports import dump_json, to_text
 from analysis.stats.power import TARGET
 from campaigns.design.composition import Layout
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analysis.data.responses import Responses
+from analysis.methods.choice import Choice
+from analysis.methods.choice_reading import CRITERION, ChoiceData, Choices
 from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.scores import long_rows
 from analysis.planning.methods.shares import OfShares
-from analysis.response_methods.choice import Choice
-from analysis.response_methods.choice_reading import CRITERION, ChoiceData, Choices
 from analysis.stats.designs import MIDDLE, PlannedDesign, RatingModel, simulate_ratings
 from analysis.stats.ratings import Floats
 

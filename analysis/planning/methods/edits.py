@@ -6,12 +6,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from analysis.data.responses import Responses
+from analysis.methods import Report
+from analysis.methods.edits import CRITERION, Edits, PostEdits
+from analysis.methods.settings import AnalysisSettings
 from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.scores import long_rows
 from analysis.planning.methods.shares import OfShares, simulate_shares
-from analysis.response_methods import Report
-from analysis.response_methods.edits import CRITERION, Edits, PostEdits
-from analysis.settings import AnalysisSettings
 from analysis.stats.designs import PlannedDesign, RatingModel
 from analysis.stats.ratings import Floats
 

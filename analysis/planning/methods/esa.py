@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from analysis.data.responses import Responses
+from analysis.methods.esa import CRITERION, Esa, EsaData
 from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.scores import OfRatings, long_rows, refuse_points
-from analysis.response_methods.esa import CRITERION, Esa, EsaData
 from analysis.stats.designs import PlannedDesign, RatingModel, simulate_ratings
 
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analysis.data.responses import Responses
+from analysis.methods.fact_count import CRITERION, FactCount
 from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.scores import long_rows
 from analysis.planning.methods.shares import OfShares, simulate_shares
-from analysis.response_methods.fact_count import CRITERION, FactCount
 from analysis.stats.designs import PlannedDesign, RatingModel
 from analysis.stats.ratings import Floats
 

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analysis.data.responses import Responses
+from analysis.methods.ordinal import Ordinal
+from analysis.methods.settings import AnalysisSettings
 from analysis.planning.methods.campaigns import names
 from analysis.planning.methods.planned import SimulatedMethod, bad_plan
 from analysis.planning.methods.scores import OfRatings, long_rows
-from analysis.response_methods.ordinal import Ordinal
-from analysis.settings import AnalysisSettings
 from analysis.stats.designs import PlannedDesign, RatingModel, simulate_ratings
 
 

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from analysis.methods import Report, ResponseMethod
+from analysis.methods.settings import AnalysisSettings
 from analysis.planning.methods.campaigns import of_report, power_of_designs
-from analysis.response_methods import Report, ResponseMethod
-from analysis.sections import Cell
-from analysis.settings import AnalysisSettings
+from analysis.results.sections import Cell
 from analysis.stats.designs import PlannedDesign, RatingModel
 from analysis.stats.power import P_BELOW, Power
 from campaigns.design.composition import Layout

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analysis.data.rankings import BEST, MIDDLE, WORST, RankingData
+from analysis.methods.best_worst import BestWorst
+from analysis.methods.ranking import Ranking
 from analysis.planning.methods.campaigns import names
 from analysis.planning.methods.planned import SIGN, SimulatedMethod, bad_plan
 from analysis.planning.methods.scores import OfRatings
-from analysis.response_methods.best_worst import BestWorst
-from analysis.response_methods.ranking import Ranking
 from analysis.stats.designs import PlannedDesign, RatingModel, simulate_ratings
 from analysis.stats.power import Power, approximate_workers
 from analysis.stats.ratings import Floats

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analysis.data.responses import Responses
+from analysis.methods.settings import AnalysisSettings, RatedCriterion
+from analysis.methods.ssa import SENSIBLE, SPECIFIC, Ssa
 from analysis.planning.methods.campaigns import names
 from analysis.planning.methods.planned import SIGN, SimulatedMethod
 from analysis.planning.methods.shares import OfShares, spread_of
-from analysis.response_methods.ssa import SENSIBLE, SPECIFIC, Ssa
-from analysis.settings import AnalysisSettings, RatedCriterion
 from analysis.stats.designs import MIDDLE, PlannedDesign, RatingModel, simulate_ratings
 from analysis.stats.ratings import Floats
 from campaigns.design.composition import Layout

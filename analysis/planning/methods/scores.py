@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from analysis.methods import DEFAULT
 from analysis.planning.methods.campaigns import names
 from analysis.planning.methods.planned import ModelWords, PlannedMethod, bad_plan
-from analysis.response_methods import DEFAULT
 from analysis.stats.designs import CHATS, TEXTS, PlannedDesign, RatingModel
 from analysis.stats.power import Power, approximate_workers, simulate_power, variance_parts
 from analysis.stats.ratings import Ratings

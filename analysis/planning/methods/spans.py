@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from analysis.data.spans.rows import Side, SpanData
+from analysis.data.spans.weights import DEFAULTS
+from analysis.methods.spans import Spans
 from analysis.planning.methods.campaigns import names
 from analysis.planning.methods.planned import ModelWords, SimulatedMethod, bad_plan
-from analysis.response_methods.spans import Spans
-from analysis.sections import Cell
-from analysis.spans.rows import Side, SpanData
-from analysis.spans.weights import DEFAULTS
+from analysis.results.sections import Cell
 from analysis.stats.designs import PlannedDesign, RatingModel, draw_items, evenly_spaced
 from analysis.stats.power import approximate_workers
 from analysis.stats.ratings import Floats

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analysis.data.votes import VoteData
+from analysis.methods.preference import Preference, compare_by_votes
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.system_scores import list_pairs
 from analysis.planning.methods.campaigns import Campaign, names, power_of_designs
 from analysis.planning.methods.planned import SIGN, ModelWords, PlannedMethod, bad_plan
-from analysis.response_methods.preference import Preference, compare_by_votes
-from analysis.response_methods.system_scores import list_pairs
-from analysis.sections import Cell
-from analysis.settings import AnalysisSettings
+from analysis.results.sections import Cell
 from analysis.stats.bradley_terry import Outcome
 from analysis.stats.designs import PlannedDesign, RatingModel
 from analysis.stats.power import P_BELOW, Power

@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
-from analysis.campaign_queries import can_analyse, judging_settings_of
-from analysis.live import list_live_workers
+from analysis.web.queries.campaigns import can_analyse, judging_settings_of
+from analysis.web.queries.workers_now import list_live_workers
 from annotation.models import Assignment
 from campaigns.models import Campaign, Hit
 from crowd.models import Order, Posting, Submission, Wave

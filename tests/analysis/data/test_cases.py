@@ -14,12 +14,12 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.data.choices import GUESSED
+from analysis.data.ratings.loading import load_ratings
+from analysis.methods.recognition import recognise
+from analysis.methods.settings import AnalysisSettings, load_settings
 from analysis.metrics.loading import load_segment_scores
 from analysis.models import AnalysisRun, MetricScores, RatingsFile
-from analysis.ratings.loading import load_ratings
-from analysis.recognition import recognise
-from analysis.services.runs import start_run
-from analysis.settings import AnalysisSettings, load_settings
+from analysis.web.services.runs import start_run
 from evalsite.accounts.models import User
 from evalsite.lib.tables import TableError
 from tests.analysis.conftest import finish

@@ -9,10 +9,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from analysis.data.choices import Choices
 from analysis.data.loading import load_scores
+from analysis.data.ratings.loading import load_ratings
 from analysis.data.responses import Responses
 from analysis.data.votes import load_votes
-from analysis.ratings.loading import load_ratings
-from analysis.services.ratings_files import upload_ratings
+from analysis.web.services.ratings_files import upload_ratings
 from evalsite.accounts.models import User
 from evalsite.lib.tables import TableError
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from analysis.data.choices import Choices
 from analysis.data.layout import Shape, find_layout
 from analysis.data.loading import SCORE_NAMES, load_scores
+from analysis.data.ratings.loading import load_ratings
 from analysis.data.responses import Responses
 from analysis.data.values import is_number, read_values
-from analysis.ratings.loading import load_ratings
 from evalsite.lib.tables import TableError
 
 AGREEMENT = ("Strongly disagree", "Disagree", "Neither agree nor disagree", "Agree", "Strongly agree")

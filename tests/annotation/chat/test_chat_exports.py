@@ -12,9 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis.dialogues.loading import load_dialogues
-from analysis.finished_work import read_dialogues
-from analysis.ratings.loading import load_ratings
+from analysis.data.dialogues.loading import load_dialogues
+from analysis.data.ratings.loading import load_ratings
+from analysis.web.queries.finished_work import read_dialogues
 from annotation.chat import exports as transcripts
 from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from annotation.chat.replies import fetch_reply_of

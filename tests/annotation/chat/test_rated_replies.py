@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import Settings as SettingsWrapper
 
-from analysis.campaign_facts import get_facts
+from analysis.web.queries.facts import get_facts
 from annotation.chat.exports import iter_transcripts
 from annotation.chat.transcripts import get_transcript
 from annotation.downloads import count_rows

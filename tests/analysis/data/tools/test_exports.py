@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from analysis.data.choices import Choices
+from analysis.data.spans.loading import load_spans
+from analysis.data.spans.rows import Side
+from analysis.data.spans.weights import DEFAULTS
 from analysis.data.tools import Wanted, find_made, read_made
-from analysis.recognition import recognise
-from analysis.response_methods import ResponsesFile, get_method
-from analysis.spans.loading import load_spans
-from analysis.spans.rows import Side
-from analysis.spans.weights import DEFAULTS
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.recognition import recognise
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError
 from tests.analysis.data.tools.test_reading import EXAMPLES, ORDER, means, scores

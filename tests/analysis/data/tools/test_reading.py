@@ -11,16 +11,16 @@ import pytest
 
 from analysis.data.choices import Choices
 from analysis.data.loading import load_scores
+from analysis.data.ratings.loading import load_ratings
 from analysis.data.responses import Responses
+from analysis.data.spans.loading import load_spans
+from analysis.data.spans.rows import Side
+from analysis.data.spans.weights import DEFAULTS
+from analysis.data.spans.writing import to_mqm_tsv
 from analysis.data.tools import Wanted, find_made, read_made
 from analysis.data.votes import load_votes
-from analysis.ratings.loading import load_ratings
-from analysis.response_methods import ResponsesFile, get_method
-from analysis.settings import from_protocol
-from analysis.spans.loading import load_spans
-from analysis.spans.rows import Side
-from analysis.spans.weights import DEFAULTS
-from analysis.spans.writing import to_mqm_tsv
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.settings import from_protocol
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError

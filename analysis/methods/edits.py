@@ -1,0 +1,311 @@
+"""Post-edited outputs: how much was edited (HTER), edit distance, and the time and keystrokes that it took."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import nan
+from typing import Any, ClassVar
+
+import numpy as np
+
+from analysis.data.loading import WITH_COPIES, Answer, load_answers
+from analysis.data.output_scores import OutputScores, counted_outputs
+from analysis.data.responses import Responses
+from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.clusters import explain_single, in_words, with_several
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.system_scores import (
+    SystemScores,
+    closing,
+    list_pairs,
+    pairs_section,
+    summarise_systems,
+    systems_section,
+)
+from analysis.methods.worker_agreement import Shown, agreement_section, compared_rows, describe_agreement
+from analysis.methods.workers import JudgedWorkers, judge_rows, worker_parts, workers_in_words, workers_section
+from analysis.metrics.tokens import TOKENS, tokenise
+from analysis.results.sections import Cell, Column, Section, Table
+from analysis.results.stored import criteria_of
+from analysis.stats.agreement import pairs_within
+from analysis.stats.ratings import Codes, Floats, Mask, or_none
+from analysis.stats.repeated_judgements import NumberAgreement, first_and_own, number_agreement
+from analysis.stats.segment_means import ClusteredMeans, clustered_ratios
+from campaigns.design.composition import Kind
+from evalsite.lib.edits import edit_distance
+from evalsite.lib.errors import DomainError
+from evalsite.lib.words import counted
+
+CRITERION = "edits"
+HTER, CHARACTERS, SECONDS, KEYSTROKES = "HTER", "edit distance", "seconds per word", "keystrokes per word"
+_COLUMNS = (
+    Answer(("output", "translation", "mt", "hypothesis", "target"), is_number=False),
+    Answer(("edited", "post_edited", "postedit", "post_edit", "pe"), is_number=False),
+    Answer(("seconds", "time", "edit_time", "duration"), is_required=False),
+    Answer(("keystrokes", "keys", "key_presses"), is_required=False),
+)
+_IN_ROUND = 200
+# A comparison takes 0.1 ms for 20 words and 5 ms for 300.
+_MOST_PAIRS = 20_000
+_AGREEMENT = (
+    "Edited texts of the same output, from workers who count, on ordinary items and on repeats. Same: of two texts of "
+    "an output, and edit distance: characters inserted, deleted or replaced between the two per 100 of theirs, in the "
+    "mean over outputs. α is of the HTER of an output and weighs squared differences; 0 is chance."
+)
+_SHOWN = Shown(
+    {"same": Column("same text, %", 1), "difference": Column("edit distance", 1), "alpha": Column("α of HTER", 2)},
+    "Two workers edit an output to the same text in {same:.0f} % of cases.",
+    "A worker who edits an output again makes the same text in {same:.0f} % of cases.",
+)
+
+
+@dataclass(frozen=True)
+class Edits:
+    """What was edited, (n,) each: edits of TER, words and characters of the edited texts, and edited characters."""
+
+    n_edits: Floats
+    n_words: Floats
+    n_characters: Floats
+    n_changed: Floats
+
+    def take(self, rows: Mask) -> "Edits":
+        """Return the edits of some rows."""
+        return Edits(self.n_edits[rows], self.n_words[rows], self.n_characters[rows], self.n_changed[rows])
+
+
+class PostEdits(ResponseMethod[Responses]):
+    """HTER of a system: edits in all of its outputs over words in all edited texts, in per cent; lower is better."""
+
+    slug = "edits"
+    title = "Post-editing"
+    summary = "Edits over words of the edited texts (HTER), time and keystrokes."
+    table = "edits"
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
+
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
+        """Return the outputs of a file and what they were edited to."""
+        return load_answers(
+            file.path,
+            _COLUMNS,
+            criterion=CRITERION,
+            choices=file.choices,
+            kinds=WITH_COPIES,
+        )
+
+    def analyse(
+        self,
+        data: Responses,
+        settings: AnalysisSettings,
+        on_progress: Progress = lambda _: None,
+        *,
+        brief: bool = False,
+    ) -> dict[str, Any]:
+        """Return HTER and the other rates, with errors clustered by worker and source, and how far workers agree."""
+        once = data.without_repeats()
+        if brief:
+            return self.report_of(once, measure_edits(once, on_progress), settings)
+        edits = measure_edits(data, on_progress)
+        own = edits.take(data.kind != Kind.REPEAT)
+        judged = _judge(once, own.n_changed, own.n_characters, settings)
+        return self.report_of(once, own, settings) | {"agreement": _agreement(data, edits, judged)}
+
+    def report_of(self, data: Responses, edits: Edits, settings: AnalysisSettings) -> dict[str, Any]:
+        """Return the report of outputs of which it is known what was edited."""
+        judged = _judge(data, edits.n_changed, edits.n_characters, settings)
+        of_summary, of_workers = worker_parts(data, judged, settings)
+        is_counted = judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY)
+        data, edits = data.take(is_counted), edits.take(is_counted)
+        rates = _rates(data, edits)
+        n_of = np.bincount(data.system, minlength=len(data.systems))
+        found = rates[HTER]
+        scores = SystemScores(
+            data.systems,
+            found.mean,
+            found.low,
+            found.high,
+            n_of,
+            found.pairs,
+            higher_is_better=False,
+            criteria={name: each.mean for name, each in rates.items()},
+        )
+        unchanged = np.bincount(data.system, weights=edits.n_changed == 0, minlength=n_of.size) / np.maximum(n_of, 1)
+        notes = list(of_workers["notes"])
+        if data.n:
+            notes += explain_single(found.n_clusters)
+        return {
+            "summary": summarise_systems(self.slug, settings.protocol, scores)
+            | {
+                "n_workers": len(data.workers),
+                "n_outputs": data.n,
+                "n_words": int(edits.n_words.sum()),
+                "clusters": dict(found.n_clusters),
+                **of_summary,
+            },
+            "pairs": list_pairs(scores),
+            "rates": [
+                {
+                    "system": data.systems[code],
+                    "unchanged": float(unchanged[code]),
+                    **{
+                        name: [or_none(values[code]) for values in (each.mean, each.low, each.high)]
+                        for name, each in rates.items()
+                    },
+                }
+                for code in scores.order
+            ],
+            "worker_table": of_workers["worker_table"],
+            **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
+        }
+
+    def judge(self, data: Responses, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on workers: whether they change more of degraded items."""
+        data = data.without_repeats()
+        keys, of_row = _different_texts(data)
+        changed = np.array([(edit_distance(output, edited), len(edited)) for output, edited in keys], np.float64)
+        n_changed, n_characters = changed.reshape(-1, 2)[of_row].T
+        return _judge(data, n_changed, n_characters, settings)
+
+    def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
+        """Return HTER of each output, with its sign changed."""
+        data = data.without_repeats()
+        edits = measure_edits(data, lambda _: None)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rate = np.where(edits.n_words > 0, -100 * edits.n_edits / edits.n_words, np.nan)
+        return counted_outputs(data, rate, self.judge(data, settings).is_counted)
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return the ranking by HTER, the pairs, all rates, and how far workers agree."""
+        by = in_words(report["summary"]["clusters"])
+        caption = (
+            "HTER: edits, shifts of words included, per 100 words of the edited texts (TER, Snover et al. 2006, by "
+            f"sacrebleu). {TOKENS} Errors are clustered by {by}."
+        )
+        return [
+            systems_section(report, score=HTER, n="outputs", caption=caption),
+            pairs_section(report, caption="Differences of HTER, the better system first."),
+            _rates_section(report["rates"]),
+            agreement_section(
+                report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT, shown=_SHOWN
+            ),
+            *workers_section(report),
+        ]
+
+    def headline(self, report: Report) -> str:
+        """Return how much was edited."""
+        summary = report["summary"]
+        return (
+            f"{counted(summary['n_workers'], 'worker')} edited {counted(summary['n_outputs'], 'output')} to "
+            f"{counted(summary['n_words'], 'word')}. {workers_in_words(report)}"
+        ).strip()
+
+
+def measure_edits(data: Responses, on_progress: Progress = lambda _: None) -> Edits:
+    """Return what was edited; every two different texts are compared once.
+
+    Raises DomainError `missing_library` without sacrebleu.
+    """
+    try:
+        from sacrebleu.metrics import TER
+    except ImportError:
+        raise DomainError(
+            "missing_library",
+            "HTER needs the library sacrebleu, which is not installed here. An administrator can install it: "
+            "pip install 'evalsite[metrics]'.",
+        ) from None
+
+    texts, of_row = _different_texts(data)
+    ter, found = TER(), np.empty((len(texts), 4))
+    for k, (output, edited) in enumerate(texts):
+        found[k] = _compare(ter, output, edited)
+        if k % _IN_ROUND == 0:
+            on_progress(f"Compared {k:,} of {len(texts):,} texts")
+    return Edits(*found[of_row].T)
+
+
+def _different_texts(data: Responses) -> tuple[list[tuple[str, str]], Codes]:
+    """Return the different outputs with what they were edited to, and which of these each row is, (n,)."""
+    output, edited = data.text["output"], data.text["edited"]
+    key = output.codes.astype(np.int64) * len(edited.labels) + edited.codes
+    keys, of_row = np.unique(key, return_inverse=True)
+    before, after = np.divmod(keys, len(edited.labels))
+    return [(output.labels[a], edited.labels[b]) for a, b in zip(before, after, strict=True)], of_row
+
+
+def _judge(data: Responses, n_changed: Floats, n_characters: Floats, settings: AnalysisSettings) -> JudgedWorkers:
+    return judge_rows(data, -n_changed / np.maximum(n_characters, 1), settings)
+
+
+def _compare(ter: Any, output: str, edited: str) -> tuple[int, int, int, int]:
+    """Return edits of TER, words and characters of the edited text, and edited characters."""
+    words = tokenise(edited)
+    before = tokenise(output)
+    n_edits = 0
+    if before != words:
+        n_edits = int(ter.sentence_score(" ".join(before), [" ".join(words)]).num_edits)
+    return n_edits, max(len(words), 1), len(edited), edit_distance(output, edited)
+
+
+def _agreement(data: Responses, edits: Edits, judged: JudgedWorkers) -> dict[str, Any]:
+    """Return how far workers agree on what the same outputs are edited to."""
+    rows, output = compared_rows(data, judged)
+    text, hter = data.text["edited"].codes[rows], (100 * edits.n_edits / edits.n_words)[rows]
+    labels = data.text["edited"].labels
+    _, item = np.unique(output, return_inverse=True)
+    first, own = first_and_own(item, data.worker[rows])
+    between = _text_agreement(text[first], hter[first], item[first], labels)
+    return {CRITERION: describe_agreement((between, _text_agreement(text, hter, own, labels)))}
+
+
+def _text_agreement(text: Codes, hter: Floats, item: Codes, labels: Sequence[str]) -> NumberAgreement:
+    """Return how far texts of the same items agree; `text`: int, (n,), codes of `labels`."""
+    of_texts, alpha = number_agreement(text.astype(np.float64), item), number_agreement(hter, item).alpha
+    return replace(of_texts, difference=_mean_distance(text, item, labels), alpha=alpha)
+
+
+def _mean_distance(text: Codes, item: Codes, labels: Sequence[str]) -> float:
+    """Return the edit distance of two texts of an item per 100 of their characters, in the mean over items.
+
+    Every two different texts are compared once. Of more than `_MOST_PAIRS` pairs as many, evenly spread, are used.
+    """
+    first, second = (rows.astype(np.int64) for rows in pairs_within(np.arange(item.size, dtype=float), item))
+    if not first.size:
+        return nan
+    if first.size > _MOST_PAIRS:
+        used = np.linspace(0, first.size - 1, _MOST_PAIRS).astype(np.int64)
+        first, second = first[used], second[used]
+    low, high = np.minimum(text[first], text[second]), np.maximum(text[first], text[second])
+    keys, of_pair = np.unique(low.astype(np.int64) * len(labels) + high, return_inverse=True)
+    texts = [(labels[one], labels[other]) for one, other in zip(*np.divmod(keys, len(labels)), strict=True)]
+    distance = np.array([200 * edit_distance(one, other) / (len(one) + len(other)) for one, other in texts])
+    _, of_item = np.unique(item[first], return_inverse=True)
+    return float((np.bincount(of_item, weights=distance[of_pair]) / np.bincount(of_item)).mean())
+
+
+def _rates(data: Responses, edits: Edits) -> Mapping[str, ClusteredMeans]:
+    """Return the rates of systems that the file has the numbers for."""
+    sums = {HTER: (100 * edits.n_edits, edits.n_words), CHARACTERS: (100 * edits.n_changed, edits.n_characters)}
+    for name, column in ((SECONDS, "seconds"), (KEYSTROKES, "keystrokes")):
+        if column in data.numbers and not np.isnan(data.numbers[column]).all():
+            sums[name] = data.numbers[column], edits.n_words
+    groups = {"worker": data.worker, "source": data.source}
+    found = {}
+    for name, (numerator, denominator) in sums.items():
+        known = ~np.isnan(numerator)
+        own = with_several({each: codes[known] for each, codes in groups.items()})
+        found[name] = clustered_ratios(numerator[known], denominator[known], data.system[known], len(data.systems), own)
+    return found
+
+
+def _rates_section(rows: Sequence[Report]) -> Section:
+    names = [name for name in (HTER, CHARACTERS, SECONDS, KEYSTROKES) if name in rows[0]]
+    cells: list[list[Cell]] = [
+        [row["system"], row["unchanged"], *(value for name in names for value in row[name])] for row in rows
+    ]
+    columns = [Column("system"), Column("unchanged", 3)]
+    for name in names:
+        columns += [Column(name, 2), Column("low", 2), Column("high", 2)]
+    caption = (
+        "Rates over all texts of a system, with 95 % intervals. Edit distance: characters that were inserted, deleted "
+        "or replaced, per 100 of the edited texts. Seconds and keystrokes are per word of the edited texts. Unchanged: "
+        "the share of outputs that were left as they are."
+    )
+    return Section("rates", "Edits and effort", tables=[Table("rates", "Edits and effort", caption, columns, cells)])

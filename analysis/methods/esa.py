@@ -1,0 +1,224 @@
+"""ESA: scores of segments by expert raters (Kocmi et al. 2024), averaged over raters, then over segments."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from analysis.data.loading import WITH_COPIES, load_scores
+from analysis.data.output_scores import OutputScores, counted_outputs
+from analysis.data.responses import Responses, average_repeats
+from analysis.data.spans.marked import MarkedErrors, load_marked
+from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.by_groups import GroupedScores, describe_groups, groups_sections
+from analysis.methods.clusters import choose_groups, few_raters, in_words
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.system_scores import (
+    SystemScores,
+    closing,
+    list_pairs,
+    pairs_section,
+    summarise_systems,
+    systems_section,
+)
+from analysis.methods.worker_agreement import Shown, agreement_section, describe_numbers
+from analysis.methods.workers import (
+    JudgedWorkers,
+    explain_workers,
+    judge_by_scores,
+    worker_summary,
+    worker_table,
+    workers_in_words,
+    workers_section,
+)
+from analysis.results.sections import Cell, Column, Section, Table
+from analysis.results.stored import criteria_of
+from analysis.stats.ratings import Mask
+from analysis.stats.segment_means import segment_means
+from campaigns.contracts.response import ResponseKind
+from campaigns.design.composition import Kind
+from evalsite.lib.words import counted
+
+CRITERION = "score"
+_LOWEST, _HIGHEST = 0.0, 100.0
+_AGREEMENT = (
+    "Scores of the same output, from raters who count, on ordinary items and on repeats. Difference: points between "
+    "two scores of an output, in the mean over outputs. α weighs squared differences; 0 is chance."
+)
+_SHOWN = Shown(
+    {"difference": Column("difference", 1), "alpha": Column("Krippendorff’s α", 2)},
+    "Two raters’ scores of an output are {difference:.1f} points apart in the mean.",
+    "Two scores that one rater gave an output are {difference:.1f} points apart in the mean.",
+)
+
+
+@dataclass(frozen=True)
+class EsaData:
+    """Scores, and the errors that were marked before, where the file has them."""
+
+    scores: Responses
+    marked: MarkedErrors | None = None
+
+
+class Esa(ResponseMethod[EsaData]):
+    """The mean score of a segment, from 0 to 100."""
+
+    slug = "esa"
+    title = "ESA"
+    summary = "Scores of segments, averaged over raters, then over segments."
+    table = "rated_spans"
+    file_columns = ("worker", "source", "system", "score", "errors")
+    takes = frozenset({"alpha", "worker_test", "metrics", "groups"})
+
+    @classmethod
+    def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:
+        """Tell whether answers are scores from 0 to 100."""
+        return kind.bounds(settings) == (_LOWEST, _HIGHEST)
+
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> EsaData:
+        """Return the scores of a file: rater, system, segment, document and score; and the errors of a tool's file."""
+        allowed = "a number from 0 to 100"
+        scores = load_scores(
+            file.path,
+            _read_score,
+            allowed,
+            criterion=CRITERION,
+            choices=replace(file.choices, groups=settings.groups),
+            kinds=WITH_COPIES,
+        )
+        return EsaData(scores, load_marked(file.path, file.choices.encoding))
+
+    def scores_of(self, data: EsaData) -> Responses:
+        """Return the scores without the errors."""
+        return data.scores
+
+    def analyse(
+        self,
+        data: EsaData,
+        settings: AnalysisSettings,
+        on_progress: Progress = lambda _: None,
+        *,
+        brief: bool = False,
+    ) -> dict[str, Any]:
+        """Return verdicts on raters, mean scores, and the differences of systems."""
+        everything, twin = data.scores, data.scores.twins()
+        judged = self.judge(data, settings)
+        is_counted = judged.is_counted[everything.worker]
+        averaged, is_left = average_repeats(everything, everything.score, twin)
+        given = replace(everything, numbers={"score": averaged}).take(is_counted & is_left)
+        groups = choose_groups(given.worker, given.document, given.segment, len(given.documents))
+        found = segment_means(given.score, given.system, given.segment, len(given.systems), groups)
+        scores = SystemScores(
+            given.systems,
+            found.mean,
+            found.low,
+            found.high,
+            found.n_segments,
+            found.pairs,
+            higher_is_better=True,
+            criteria={CRITERION: found.mean},
+        )
+        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+            "n_raters": int(np.unique(given.worker).size),
+            "n_scores": int(given.score.size),
+            "n_left_out": int(np.count_nonzero(~is_counted & (everything.kind != Kind.DEGRADED))),
+            "clusters": dict(found.n_clusters),
+            "is_for_these_raters": "rater" not in groups,
+            **worker_summary(judged),
+        }
+        in_groups = GroupedScores(
+            *(given.score, given.system, given.systems, scores.order, groups, given.attributes), output=given.segment
+        )
+        notes = explain_workers(judged, settings)
+        if given.score.size and "rater" not in groups:
+            notes.append(few_raters(int(np.unique(given.worker).size)))
+        return {
+            "summary": summary,
+            "pairs": list_pairs(scores),
+            **({"groups": describe_groups(in_groups)} if settings.groups else {}),
+            **({"errors": _errors(data.marked, scores.order, given.systems, judged)} if data.marked else {}),
+            "agreement": {} if brief else _agreement(everything, is_counted),
+            "worker_table": worker_table(judged, everything.worker, everything.assignment),
+            **closing(settings, given.fingerprint, given.warnings, notes, given.criteria),
+        }
+
+    def judge(self, data: EsaData, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on raters: whether they give degraded items lower scores."""
+        return judge_by_scores(data.scores, data.scores.score, settings)
+
+    def outputs(self, data: EsaData, settings: AnalysisSettings) -> OutputScores | None:
+        """Return the scores."""
+        return counted_outputs(data.scores, data.scores.score, self.judge(data, settings).is_counted)
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return the ranking, the pairs, marked errors and how far raters agree."""
+        by = in_words(report["summary"]["clusters"])
+        caption = (
+            f"Mean score of a segment, averaged over its raters, then over segments. Errors are clustered by {by}."
+        )
+        return [
+            systems_section(report, score="score", n="segments", caption=caption),
+            pairs_section(report, caption="Differences of mean scores, the better system first."),
+            *groups_sections(report, score="score"),
+            *([_errors_section(report["errors"])] if "errors" in report else []),
+            agreement_section(
+                report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT, shown=_SHOWN
+            ),
+            *workers_section(report),
+        ]
+
+    def headline(self, report: Report) -> str:
+        """Return how many scores there are."""
+        summary = report["summary"]
+        by = workers_in_words(report)
+        given = f"{counted(summary['n_raters'], 'rater')} gave {counted(summary['n_scores'], 'score')}."
+        return f"{by} {given}" if by else given
+
+
+def _agreement(data: Responses, is_counted: Mask) -> dict[str, Any]:
+    """Return how far raters agree on the same outputs; nothing without segments. `is_counted`: bool, (n,)."""
+    given = data.take(is_counted & (data.kind != Kind.DEGRADED))
+    if np.unique(given.segment).size < 2:
+        return {}
+    output = given.segment.astype(np.int64) * len(given.systems) + given.system
+    found: dict[str, Any] = {}
+    for code, name in enumerate(given.criteria):
+        rows = given.criterion == code
+        found |= describe_numbers({name: given.score[rows]}, output[rows], given.worker[rows])
+    return found
+
+
+def _errors(marked: MarkedErrors, order: list[int], systems: list[str], judged: JudgedWorkers) -> list[dict[str, Any]]:
+    """Return how many outputs of each system were marked, and how many errors of each severity one has in the mean.
+
+    Those of raters who do not count are left out.
+    """
+    is_counted = judged.counts(marked.rater)
+    found = []
+    for name in (systems[code] for code in order):
+        is_of = is_counted & np.array([system == name for system in marked.system], bool)
+        if n := int(np.count_nonzero(is_of)):
+            mean = marked.counts[is_of].mean(axis=0).tolist()
+            found.append({"system": name, "n": n, "counts": dict(zip(marked.severities, mean, strict=True))})
+    return found
+
+
+def _errors_section(errors: list[dict[str, Any]]) -> Section:
+    severities = sorted(errors[0]["counts"]) if errors else []
+    columns = [Column("system"), Column("outputs"), *(Column(name, 2) for name in severities)]
+    rows: list[list[Cell]] = [
+        [row["system"], row["n"], *(row["counts"][severity] for severity in severities)] for row in errors
+    ]
+    caption = "Errors that were marked in an output, by severity, in the mean of a system’s annotations."
+    table = Table("marked-errors", "Marked errors", caption, columns, rows)
+    return Section("marked-errors", "Marked errors", tables=[table] if severities else [])
+
+
+def _read_score(label: str) -> float:
+    try:
+        value = float(label)
+    except ValueError:
+        return nan
+    return value if _LOWEST <= value <= _HIGHEST else nan

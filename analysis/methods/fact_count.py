@@ -1,0 +1,230 @@
+"""Counts of facts in outputs: precision, recall and F of each system, over all facts and over outputs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from analysis.data.loading import WITH_COPIES, Answer, load_answers
+from analysis.data.notices import ResponsesWarning
+from analysis.data.output_scores import OutputScores, counted_outputs
+from analysis.data.responses import Responses
+from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.clusters import explain_single, in_words, with_several
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.system_scores import (
+    SystemScores,
+    closing,
+    list_pairs,
+    pairs_section,
+    summarise_systems,
+    systems_section,
+)
+from analysis.methods.worker_agreement import Shown, agreement_section, compared_rows, describe_numbers
+from analysis.methods.workers import JudgedWorkers, judge_rows, worker_parts, workers_in_words, workers_section
+from analysis.results.sections import Cell, Column, Section, Table
+from analysis.stats.ratings import Floats, Mask, or_none
+from analysis.stats.segment_means import ClusteredMeans, clustered_means, clustered_ratios
+from campaigns.design.composition import Kind
+from evalsite.lib.errors import DomainError
+from evalsite.lib.words import counted
+
+CRITERION = "facts"
+PRECISION, RECALL, F = "precision", "recall", "F"
+_COLUMNS = (
+    Answer(("present", "n_present", "facts"), is_whole=True),
+    Answer(("correct", "n_correct"), is_whole=True),
+    Answer(("missing", "n_missing", "omitted"), is_whole=True),
+)
+_COUNTS = ("present", "correct", "missing")
+_AGREEMENT = (
+    "Counts of the same output, from workers who count, on ordinary items and on repeats. Same: of two counts of an "
+    "output, and difference: facts between the two, in the mean over outputs. α weighs squared differences; 0 is "
+    "chance."
+)
+_SHOWN = Shown(
+    {"same": Column("same, %", 1), "difference": Column("difference", 2), "alpha": Column("Krippendorff’s α", 2)}
+)
+
+
+class FactCount(ResponseMethod[Responses]):
+    """F of a system over all facts of its outputs."""
+
+    slug = "fact_count"
+    title = "Fact counts"
+    summary = "Precision, recall and F of facts that were counted."
+    table = "counts"
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
+
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
+        """Return the counts of a file; raise DomainError if in every row more facts are correct than there are."""
+        rows = load_answers(
+            file.path,
+            _COLUMNS,
+            criterion=CRITERION,
+            choices=file.choices,
+            kinds=WITH_COPIES,
+        )
+        if rows.n and _is_impossible(rows.without_repeats()).all():
+            raise DomainError(
+                "bad_counts",
+                "More facts are correct than present in every row. “present” counts all facts that an output states, "
+                "“correct” those of them that are right, “missing” those that it should state, too.",
+            )
+        return rows
+
+    def analyse(
+        self,
+        data: Responses,
+        settings: AnalysisSettings,
+        on_progress: Progress = lambda _: None,
+        *,
+        brief: bool = False,
+    ) -> dict[str, Any]:
+        """Return precision, recall and F with errors clustered by worker and source.
+
+        Rows in which more facts are correct than present are left out of them, and counted in a warning.
+        """
+        judged = self.judge(data, settings)
+        agreement = {} if brief else _agreement(data, judged)
+        data = data.without_repeats()
+        of_summary, of_workers = worker_parts(data, judged, settings)
+        data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
+        is_impossible = _is_impossible(data)
+        warnings = [*data.warnings, *_left_out(int(is_impossible.sum()))]
+        data = data.take(~is_impossible)
+        micro = _ratios(data)
+        macro = _means(data)
+        found = micro[F]
+        scores = SystemScores(
+            data.systems,
+            found.mean,
+            found.low,
+            found.high,
+            np.bincount(data.system, minlength=len(data.systems)),
+            found.pairs,
+            higher_is_better=True,
+            criteria={name: each.mean for name, each in micro.items()}
+            | {f"{name} (macro)": each.mean for name, each in macro.items()},
+        )
+        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+            "n_workers": len(data.workers),
+            "n_outputs": data.n,
+            "n_facts": int(data.numbers["present"].sum()),
+            "clusters": dict(found.n_clusters),
+            **of_summary,
+        }
+        notes = list(of_workers["notes"])
+        if data.n:
+            notes += explain_single(found.n_clusters)
+        return {
+            "summary": summary,
+            "pairs": list_pairs(scores),
+            "rates": [
+                {"system": data.systems[code]}
+                | {
+                    f"{kind} {name}": [or_none(values[code]) for values in (each.mean, each.low, each.high)]
+                    for kind, of in (("micro", micro), ("macro", macro))
+                    for name, each in of.items()
+                }
+                for code in scores.order
+            ],
+            "agreement": agreement,
+            "worker_table": of_workers["worker_table"],
+            **closing(settings, data.fingerprint, warnings, notes, _COUNTS),
+        }
+
+    def judge(self, data: Responses, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on workers: whether they find fewer correct facts in degraded items."""
+        data = data.without_repeats()
+        return judge_rows(data, data.numbers["correct"], settings)
+
+    def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
+        """Return F of each output."""
+        data = data.without_repeats()
+        is_counted = self.judge(data, settings).is_counted
+        data = data.take(~_is_impossible(data))
+        correct, needed = _sums(data)[F]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return counted_outputs(data, np.where(needed > 0, correct / needed, np.nan), is_counted)
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return the ranking by F, the pairs, precision, recall and F both ways, and how far workers agree."""
+        by = in_words(report["summary"]["clusters"])
+        caption = f"Score: F over all facts of a system’s outputs (micro). Errors are clustered by {by}."
+        return [
+            systems_section(report, score="F", n="outputs", caption=caption, decimals=3),
+            pairs_section(report, caption="Differences of F, the better system first.", decimals=3),
+            _rates_section(report["rates"]),
+            agreement_section(report.get("agreement", {}), _COUNTS, noun="output", caption=_AGREEMENT, shown=_SHOWN),
+            *workers_section(report),
+        ]
+
+    def headline(self, report: Report) -> str:
+        """Return how many facts were counted."""
+        summary = report["summary"]
+        return (
+            f"{counted(summary['n_workers'], 'worker')} counted {counted(summary['n_facts'], 'fact')} in "
+            f"{counted(summary['n_outputs'], 'output')}. {workers_in_words(report)}"
+        ).strip()
+
+
+def _is_impossible(rows: Responses) -> Mask:
+    """Return in which rows more facts are correct than present, bool, (n,)."""
+    impossible: Mask = rows.numbers["correct"] > rows.numbers["present"]
+    return impossible
+
+
+def _left_out(n: int) -> list[ResponsesWarning]:
+    """Return the warning of so many impossible rows."""
+    said = f"More facts are correct than present in {counted(n, 'row')}. They are left out of the scores."
+    return [ResponsesWarning("bad_counts", n, said)] if n else []
+
+
+def _agreement(data: Responses, judged: JudgedWorkers) -> dict[str, Any]:
+    """Return how far workers agree on each count of the same outputs, without impossible rows."""
+    data = data.take(~_is_impossible(data))
+    rows, output = compared_rows(data, judged)
+    numbers = {name: values[rows] for name, values in data.numbers.items()}
+    return describe_numbers(numbers, output, data.worker[rows])
+
+
+def _sums(data: Responses) -> Mapping[str, tuple[Floats, Floats]]:
+    """Return the numerator and denominator of each rate, (n,) each; F is 2 · correct over both denominators."""
+    present, correct, missing = (data.numbers[name] for name in ("present", "correct", "missing"))
+    return {
+        PRECISION: (correct, present),
+        RECALL: (correct, correct + missing),
+        F: (2 * correct, present + correct + missing),
+    }
+
+
+def _ratios(data: Responses) -> dict[str, ClusteredMeans]:
+    groups = with_several({"worker": data.worker, "source": data.source})
+    return {
+        name: clustered_ratios(*parts, data.system, len(data.systems), groups) for name, parts in _sums(data).items()
+    }
+
+
+def _means(data: Responses) -> dict[str, ClusteredMeans]:
+    """Return means over outputs of the rates of each, of those outputs that have one."""
+    found = {}
+    for name, (numerator, denominator) in _sums(data).items():
+        has = denominator > 0
+        groups = with_several({"worker": data.worker[has], "source": data.source[has]})
+        values = numerator[has] / denominator[has]
+        found[name] = clustered_means(values, data.system[has], len(data.systems), None, groups)
+    return found
+
+
+def _rates_section(rows: Sequence[Report]) -> Section:
+    names = [f"{kind} {rate}" for kind in ("micro", "macro") for rate in (PRECISION, RECALL, F)]
+    cells: list[list[Cell]] = [[row["system"], name, *row[name]] for row in rows for name in names]
+    columns = [Column("system"), Column("rate"), Column("value", 3), Column("low", 3), Column("high", 3)]
+    caption = (
+        "Precision: correct of present facts. Recall: correct of correct and missing ones. F: their harmonic mean. "
+        "Micro: over all facts; macro: means over outputs that have such facts. 95 % intervals."
+    )
+    return Section(
+        "rates", "Precision and recall", tables=[Table("rates", "Precision and recall", caption, columns, cells)]
+    )

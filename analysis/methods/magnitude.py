@@ -1,0 +1,275 @@
+"""Magnitude estimation: how many times as good as a reference an output is, as the geometric mean of its values."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.data.coding import combined
+from analysis.data.loading import WITH_COPIES, Answer, load_answers
+from analysis.data.output_scores import OutputScores, counted_outputs
+from analysis.data.responses import Responses
+from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.clusters import explain_single, in_words, with_several
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.system_scores import (
+    SystemScores,
+    closing,
+    list_pairs,
+    pairs_section,
+    summarise_systems,
+    systems_section,
+)
+from analysis.methods.worker_agreement import agreement_section, describe_by_criterion
+from analysis.methods.workers import (
+    JudgedWorkers,
+    judge_by_scores,
+    worker_parts,
+    workers_in_words,
+    workers_section,
+)
+from analysis.results.sections import Cell, Column, Section, Table
+from analysis.results.stored import criteria_of
+from analysis.stats.codes import dense_ranks
+from analysis.stats.krippendorff import Level
+from analysis.stats.ratings import Floats, Mask, or_none
+from analysis.stats.segment_means import means_over_criteria
+from campaigns.design.composition import Kind
+from evalsite.lib.errors import DomainError
+from evalsite.lib.words import counted
+
+CRITERION = "magnitude"
+RATIO, WORKER = "ratio", "worker"
+_COLUMNS = (
+    Answer(("value", "magnitude", "score", "rating", "estimate"), above_0=True),
+    Answer(("reference", "reference_value", "modulus", "standard"), is_required=False, above_0=True),
+)
+_DIGITS = 9
+_AGREEMENT = (
+    "Values of the same output, from workers who count, on ordinary items and on repeats. Same: of two values of an "
+    "output, in the mean over outputs. κ takes each value as a category; α weighs differences of logs. 0 is chance."
+)
+
+
+class Magnitude(ResponseMethod[Responses]):
+    """The geometric mean of a system's values over those of the reference; or logs in units of each worker."""
+
+    slug = "magnitude"
+    title = "Magnitudes"
+    summary = "Geometric means of values over those of the reference."
+    table = "magnitudes"
+    options = ("reference", "scale")
+    campaign_options = options
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Options are `reference`: its value, or the system that is it; `scale`: of ratios, or of each worker."""
+        super().check_options(options)
+        if options.get("scale", RATIO) not in (RATIO, WORKER):
+            raise _bad(f"“scale” must be one of: {RATIO}, {WORKER}.")
+        reference = options.get("reference", 100)
+        is_number = isinstance(reference, int | float) and not isinstance(reference, bool)
+        if not (0 < reference < np.inf if is_number else isinstance(reference, str) and reference):
+            raise _bad("“reference” must be the value that the reference has, above 0, or the name of a system.")
+
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
+        """Return the values of a file."""
+        return load_answers(
+            file.path,
+            _COLUMNS,
+            criterion=CRITERION,
+            choices=file.choices,
+            kinds=WITH_COPIES,
+        )
+
+    def analyse(
+        self,
+        data: Responses,
+        settings: AnalysisSettings,
+        on_progress: Progress = lambda _: None,
+        *,
+        brief: bool = False,
+    ) -> dict[str, Any]:
+        """Return means of logs, with errors clustered by worker and source, as ratios unless they are of workers."""
+        is_ratio = settings.options.get("scale", RATIO) == RATIO
+        log, notes = _logs(data, settings.options.get("reference"), is_needed=is_ratio)
+        judged = self.judge(data, settings)
+        log = np.where(_is_negative(data, settings)[data.criterion], -log, log)
+        of_summary, of_workers = worker_parts(data, judged, settings)
+        used = judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY) & ~np.isnan(log)
+        if not is_ratio:
+            log = _standardised(log, data, used)
+        compared = judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED) & ~np.isnan(log)
+        agreement = {} if brief else _agreement(data.take(compared), log[compared])
+        groups = with_several({"worker": data.worker[used], "source": data.source[used]})
+        shape = len(data.systems), len(data.criteria)
+        means = means_over_criteria(log[used], data.system[used], data.criterion[used], shape, groups)
+        back = np.exp if is_ratio else np.asarray
+        found = means.overall
+        scores = SystemScores(
+            data.systems,
+            back(found.mean),
+            back(found.low),
+            back(found.high),
+            np.bincount(data.system[used], minlength=len(data.systems)),
+            found.pairs,
+            higher_is_better=True,
+            criteria={name: back(each.mean) for name, each in zip(data.criteria, means.of, strict=True)},
+        )
+        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+            "n_workers": int(np.unique(data.worker[used]).size),
+            "n_values": int(used.sum()),
+            "scale": RATIO if is_ratio else WORKER,
+            "clusters": dict(found.n_clusters),
+            **of_summary,
+        }
+        notes += of_workers["notes"]
+        missing = [data.systems[code] for code in np.flatnonzero(~means.has_all)]
+        if missing and used.any():
+            notes.append(f"Without a value on some criterion, and so without a score: {', '.join(missing)}.")
+        if used.any():
+            notes += explain_single(found.n_clusters)
+        return {
+            "summary": summary,
+            "pairs": list_pairs(scores),
+            "criteria": [
+                {
+                    "criterion": name,
+                    "system": data.systems[code],
+                    "score": or_none(float(back(each.mean[code]))),
+                    "interval": [or_none(float(back(bound[code]))) for bound in (each.low, each.high)],
+                }
+                for name, each in zip(data.criteria, means.of, strict=True)
+                for code in scores.order
+            ],
+            "agreement": agreement,
+            "worker_table": of_workers["worker_table"],
+            **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
+        }
+
+    def judge(self, data: Responses, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on workers: whether they give degraded items smaller numbers, on the criteria tested."""
+        is_ratio = settings.options.get("scale", RATIO) == RATIO
+        log, _ = _logs(data, settings.options.get("reference"), is_needed=is_ratio)
+        log = np.where(_is_negative(data, settings)[data.criterion], -log, log)
+        is_once = data.kind != Kind.REPEAT
+        return judge_by_scores(data.take(is_once), log[is_once], settings)
+
+    def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
+        """Return the logs, of negative criteria with their sign changed."""
+        data = data.take(data.kind != Kind.REPEAT)
+        log, _ = _logs(data, settings.options.get("reference"), is_needed=False)
+        log = np.where(_is_negative(data, settings)[data.criterion], -log, log)
+        return counted_outputs(data, log, self.judge(data, settings).is_counted)
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return the ranking, the pairs, and each criterion."""
+        summary = report["summary"]
+        is_ratio = summary["scale"] == RATIO
+        by = in_words(summary["clusters"])
+        what = "geometric mean of values over those of the reference" if is_ratio else "mean of logs of values, in"
+        unit = "" if is_ratio else " standard deviations of each worker’s logs from their mean"
+        caption = f"Score: {what}{unit}. Errors, of logs, are clustered by {by}."
+        of_pairs = "Differences of scores" if not is_ratio else "Differences of natural logs (0.693: twice as much)"
+        return [
+            systems_section(report, score="ratio" if is_ratio else "mean", n="values", caption=caption, decimals=3),
+            pairs_section(report, caption=f"{of_pairs}, the better system first.", decimals=3),
+            _criteria_section(report["criteria"]),
+            agreement_section(report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT),
+            *workers_section(report),
+        ]
+
+    def headline(self, report: Report) -> str:
+        """Return how many values there are."""
+        summary = report["summary"]
+        given = f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_values'], 'value')}."
+        return f"{workers_in_words(report)} {given}".strip()
+
+
+def _bad(message: str) -> DomainError:
+    return DomainError("bad_settings", message)
+
+
+def _is_negative(data: Responses, settings: AnalysisSettings) -> Mask:
+    """Return which criteria are negative, (n_criteria,)."""
+    negative = {each.name.casefold() for each in settings.criteria if each.is_negative}
+    return np.array([name.casefold() in negative for name in data.criteria], bool)
+
+
+def _logs(data: Responses, reference: float | str | None, *, is_needed: bool) -> tuple[Floats, list[str]]:
+    """Return natural logs of values over the reference's, (n,), and what a person must know.
+
+    NaN where a value has no reference. If none has, and none `is_needed`, logs are those of the values.
+    """
+    log: Floats = np.log(data.numbers["value"])
+    if isinstance(reference, str):
+        return _over_system(log, data, reference)
+    if reference is not None:
+        return log - np.log(reference), []
+    own = np.log(data.numbers.get("reference", np.full(data.n, np.nan)))
+    if np.isnan(own).all():
+        said = (
+            "No reference is known, so values are as they are: name its value in the option “reference” or, if workers "
+            f"chose their own numbers, set the option “scale” to “{WORKER}”."
+        )
+        return log, [said] if is_needed else []
+    ratio = log - own
+    n_without = _n_left_out(ratio, data)
+    return ratio, [f"Left out, without a value of the reference: {n_without:,}."] if n_without else []
+
+
+def _over_system(log: Floats, data: Responses, name: str) -> tuple[Floats, list[str]]:
+    """Return logs over those that the same worker gave a system for the same source and criterion.
+
+    Repeats are over the repeat of that system, as a repeated page shows both again.
+    """
+    known = [each.casefold() for each in data.systems]
+    if name.casefold() not in known:
+        raise _bad(f"“reference” names “{name}”. The systems are: {', '.join(data.systems)}.")
+    parts = [(data.worker, len(data.workers)), (data.source, len(data.sources)), (data.criterion, len(data.criteria))]
+    is_repeat = data.kind == Kind.REPEAT
+    parts.append((is_repeat.astype(np.int64), 2))
+    judgement, n = dense_ranks(*combined(parts))
+    code = known.index(name.casefold())
+    name, is_reference = data.systems[code], (data.system == code) & (is_repeat | (data.kind == Kind.ORDINARY))
+    own = np.full(n, np.nan)
+    own[judgement[is_reference]] = log[is_reference]
+    ratio = log - own[judgement]
+    n_without = _n_left_out(ratio, data)
+    return ratio, [f"Left out, as their worker gave {name} no value for the source: {n_without:,}."] * bool(n_without)
+
+
+def _n_left_out(ratio: Floats, data: Responses) -> int:
+    return int(np.count_nonzero(np.isnan(ratio) & (data.kind == Kind.ORDINARY)))
+
+
+def _standardised(log: Floats, data: Responses, used: NDArray[np.bool_]) -> Floats:
+    """Return logs in standard deviations (ddof = 1) of their worker from the worker's mean; 0 where all are equal."""
+    n = len(data.workers)
+    worker, values = data.worker[used], log[used]
+    size = np.bincount(worker, minlength=n)
+    mean = np.bincount(worker, weights=values, minlength=n) / np.maximum(size, 1)
+    squares = np.bincount(worker, weights=(values - mean[worker]) ** 2, minlength=n)
+    deviation = np.sqrt(squares / np.maximum(size - 1, 1))
+    has_spread = deviation > 1e-12
+    found: Floats = (log - mean[data.worker]) / np.where(has_spread, deviation, 1.0)[data.worker]
+    return np.where(has_spread[data.worker], found, 0.0)
+
+
+def _agreement(data: Responses, log: Floats) -> dict[str, Any]:
+    """Return how far workers agree on each criterion about the same outputs; nothing without sources."""
+    if len(data.sources) < 2:
+        return {}
+    output = data.source.astype(np.int64) * len(data.systems) + data.system
+    log = log.round(_DIGITS)  # 2 is 100 over 50, and 20 over 10
+    return describe_by_criterion(log, output, data.worker, data.criterion, data.criteria, level=Level.INTERVAL)
+
+
+def _criteria_section(rows: list[Report]) -> Section:
+    cells: list[list[Cell]] = [[row["criterion"], row["system"], row["score"], *row["interval"]] for row in rows]
+    columns = [Column("criterion"), Column("system"), Column("score", 3), Column("low", 3), Column("high", 3)]
+    caption = "Scores on each criterion, with 95 % intervals."
+    has_several = len({row["criterion"] for row in rows}) > 1
+    table = Table("criteria", "Criteria", caption, columns, cells)
+    return Section("criteria", "Criteria", tables=[table] if has_several else [])

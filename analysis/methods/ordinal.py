@@ -1,0 +1,416 @@
+"""Scores of a few ordered levels, such as Likert scales: distributions, means, medians and rank tests."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from math import nan
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from analysis.data.loading import WITH_COPIES, load_scores
+from analysis.data.output_scores import OutputScores, counted_outputs
+from analysis.data.responses import Responses, average_repeats
+from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.by_groups import GroupedScores, describe_groups, groups_sections
+from analysis.methods.clusters import explain_single, in_words, with_several
+from analysis.methods.proportional_odds import MODEL, odds_of_criterion, odds_section
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.system_scores import (
+    SystemScores,
+    closing,
+    draw_stacked,
+    list_pairs,
+    pairs_section,
+    summarise_systems,
+    systems_section,
+)
+from analysis.methods.worker_agreement import agreement_section, describe_by_criterion
+from analysis.methods.workers import (
+    JudgedWorkers,
+    explain_workers,
+    judge_by_scores,
+    worker_summary,
+    worker_table,
+    workers_in_words,
+    workers_section,
+)
+from analysis.results.sections import Cell, Column, Figure, Output, Section, Table
+from analysis.results.stored import criteria_of
+from analysis.results.words import CORRECTED
+from analysis.stats.procedures import ALPHA
+from analysis.stats.ratings import Codes, Floats, or_none
+from analysis.stats.scores import MOST_LEVELS
+from analysis.stats.segment_means import means_over_criteria
+from analysis.stats.significance import adjust, compare_systems
+from campaigns.contracts.response import ResponseKind
+from campaigns.design.composition import Kind
+from campaigns.design.worker_test import NO_TEST
+from evalsite.lib.errors import DomainError
+from evalsite.lib.words import counted
+
+CRITERION = "score"
+
+
+_AGREEMENT = (
+    "Levels of the same output, from workers who count, on ordinary items and on repeats. Same: of two levels of an "
+    "output, in the mean over outputs. κ takes levels as categories, α as ordered; 0 is chance."
+)
+
+
+class Ordinal(ResponseMethod[Responses]):
+    """Mean level of a system over its ratings, of several criteria the mean of their means."""
+
+    slug = "ordinal"
+    title = "Ordered levels"
+    summary = "Means, medians and distributions of levels, such as Likert scales."
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
+    options: ClassVar[tuple[str, ...]] = ("levels", "negative", "model")
+    campaign_options: ClassVar[tuple[str, ...]] = ("model",)
+
+    @classmethod
+    def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:
+        """Tell whether workers choose among a few levels."""
+        return kind.levels(settings) is not None
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Options are `levels`: how many from 1, or their names, lowest first; `negative`: criteria to be reversed;
+        `model`: one that is fitted beside the rank tests."""
+        super().check_options(options)
+        if options.get("model", MODEL) != MODEL:
+            raise _bad(f"“model” must be {MODEL}.")
+        levels = options.get("levels", MOST_LEVELS)
+        names = levels if isinstance(levels, list) else []
+        n = len(set(names)) if names else levels
+        is_right = isinstance(n, int) and not isinstance(n, bool) and 2 <= n <= MOST_LEVELS
+        if not is_right or len(names) not in (0, n) or not all(isinstance(name, str) and name for name in names):
+            raise _bad(f"“levels” must be a number from 2 to {MOST_LEVELS}, or a list of so many names, lowest first.")
+        negative = options.get("negative", [])
+        if not isinstance(negative, list) or not all(isinstance(name, str) for name in negative):
+            raise _bad("“negative” must be a list of criteria.")
+        if negative and "levels" not in options:
+            raise _bad("Criteria can only be reversed if “levels” says which levels there are.")
+
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
+        """Return the scores of a file, as levels from 1, or as they are where the settings do not say the levels."""
+        read_score, allowed = _reader(settings.options.get("levels"))
+        return load_scores(
+            file.path,
+            read_score,
+            allowed,
+            criterion=CRITERION,
+            criteria=settings.criterion_names,
+            choices=replace(file.choices, groups=settings.groups),
+            kinds=WITH_COPIES,
+        )
+
+    def scores_of(self, data: Responses) -> Responses:
+        """Return the scores as they are."""
+        return data
+
+    def analyse(
+        self,
+        data: Responses,
+        settings: AnalysisSettings,
+        on_progress: Progress = lambda _: None,
+        *,
+        brief: bool = False,
+    ) -> dict[str, Any]:
+        """Return verdicts on workers; means, medians, how often each level was given, and rank tests."""
+        levels, names = _levels(data, settings)
+        score = _reversed(data, settings, levels)
+        twin = data.twins()
+        judged = self.judge(data, settings)
+        is_counted = judged.is_counted[data.worker]
+        averaged, is_left = average_repeats(data, score, twin)
+        system, systems = _with_outputs(data)
+        rows = is_counted & is_left
+        found = _Counted(data.take(rows), system[rows], systems, averaged[rows])
+        scores = _system_scores(found)
+        is_given = is_counted & (data.kind != Kind.DEGRADED)
+        given = _Counted(data.take(is_given), system[is_given], systems, score[is_given])
+        n_left_out = int(np.count_nonzero(~is_counted & (data.kind != Kind.DEGRADED)))
+        summary = summarise_systems(self.slug, settings.protocol, scores.systems) | {
+            "n_workers": len(data.workers),
+            "n_ratings": int(np.count_nonzero(rows)),
+            "n_left_out": n_left_out,
+            "levels": names,
+            "clusters": dict(scores.n_clusters),
+            **worker_summary(judged),
+        }
+        criteria = (
+            []
+            if brief
+            else [
+                _criterion(name, found.of(code), given.of(code), levels, scores.systems.order)
+                for code, name in enumerate(data.criteria)
+            ]
+        )
+        missing = [row["system"] for row in summary["systems"] if row["score"] is None]
+        notes = explain_workers(judged, settings)
+        n_degraded = int(np.count_nonzero(data.kind == Kind.DEGRADED))
+        if n_degraded and judged.preset == NO_TEST:
+            notes.append(f"Scores of degraded items, which are left out: {n_degraded:,}.")
+        if settings.options.get("model") and not brief:
+            notes += _add_odds(criteria, given, levels, scores.systems.order)
+        if missing and is_counted.any():
+            notes.append(f"Without a rating on some criterion, and so without a score: {', '.join(missing)}.")
+        if rows.any():
+            notes += explain_single(scores.n_clusters)
+        return {
+            "summary": summary,
+            "pairs": list_pairs(scores.systems),
+            **({"groups": _by_groups(found, scores.systems.order)} if settings.groups else {}),
+            "criteria": criteria,
+            "agreement": {} if brief else _agreement(given),
+            "worker_table": worker_table(judged, data.worker, data.assignment),
+            **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
+        }
+
+    def judge(self, data: Responses, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on workers: whether they give degraded items lower levels."""
+        score = _reversed(data, settings, _levels(data, settings)[0])
+        return judge_by_scores(data, score, settings)
+
+    def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
+        """Return the levels, of negative criteria reversed."""
+        score = _reversed(data, settings, _levels(data, settings)[0])
+        return counted_outputs(data, score, self.judge(data, settings).is_counted)
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return the ranking, the pairs, of each criterion distribution, median and rank tests, and the workers."""
+        summary = report["summary"]
+        by = in_words(summary["clusters"])
+        what = "Mean level" if len(report["criteria"]) == 1 else "Mean over criteria of the mean level"
+        caption = f"{what}; {_levels_in_words(summary['levels'])}. Errors are clustered by {by}."
+        return [
+            systems_section(report, score="mean", n="ratings", caption=caption),
+            pairs_section(report, caption="Differences of means, the better system first."),
+            *groups_sections(report, score="mean"),
+            *(_criterion_section(found, summary["levels"]) for found in report["criteria"] if found["systems"]),
+            *(odds_section(found["name"], found["odds"], by) for found in report["criteria"] if found.get("odds")),
+            agreement_section(report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT),
+            *workers_section(report),
+        ]
+
+    def headline(self, report: Report) -> str:
+        """Return how many ratings there are."""
+        summary = report["summary"]
+        by = workers_in_words(report)
+        n_workers, n_ratings = counted(summary["n_workers"], "worker"), counted(summary["n_ratings"], "rating")
+        return f"{by} {n_ratings} count." if by else f"{n_workers} gave {n_ratings}."
+
+
+def _bad(message: str) -> DomainError:
+    return DomainError("bad_settings", message)
+
+
+def _reader(levels: int | list[str] | None) -> tuple[Callable[[str], float], str]:
+    """Return what reads a level, and what a cell may hold."""
+    names = levels if isinstance(levels, list) else []
+    n = levels if isinstance(levels, int) else len(names) or None
+    place = {name.casefold(): float(k) for k, name in enumerate(names, start=1)}
+
+    def read(label: str) -> float:
+        if label.casefold() in place:
+            return place[label.casefold()]
+        try:
+            value = float(label)
+        except ValueError:
+            return nan
+        is_allowed = (2 * value).is_integer() if n is None else value.is_integer() and 1 <= value <= n
+        return value if is_allowed else nan
+
+    if n is None:
+        return read, "a whole number or a half"
+    numbers = f"a whole number from 1 to {n}"
+    return read, f"{', '.join(names)}, or {numbers}" if names else numbers
+
+
+def _levels(data: Responses, settings: AnalysisSettings) -> tuple[Floats, list[str]]:
+    """Return the levels, rising, and what they are called: those of the options, of the criteria, or those observed.
+
+    Raises DomainError if there are too many, or if criteria have different ones.
+    """
+    asked = settings.options.get("levels")
+    if isinstance(asked, list):
+        return np.arange(1.0, len(asked) + 1), asked
+    scales = {each.scale for each in settings.criteria if each.scale}
+    if len(scales) > 1:
+        said = ", ".join(
+            f"{each.name} {each.scale[0]:g} to {each.scale[1]:g}" for each in settings.criteria if each.scale
+        )
+        raise DomainError(
+            "different_levels",
+            f"The criteria have different levels ({said}), whose means cannot be averaged. Give them the same "
+            "points, or choose direct assessment as the response method.",
+        )
+    observed = np.unique(data.score[data.kind != Kind.DEGRADED])
+    low, high = next(iter(scales)) if scales else (1, asked or 0)
+    levels = np.arange(low, high + 1.0) if scales or asked else observed
+    if levels.size > MOST_LEVELS or not np.isin(observed, levels).all():
+        raise DomainError(
+            "too_many_levels",
+            f"There are {observed.size} different scores, and at most {MOST_LEVELS} levels. Scores on a long scale "
+            "are analysed by another protocol, such as custom.",
+        )
+    return levels, [f"{level:g}" for level in levels]
+
+
+def _reversed(data: Responses, settings: AnalysisSettings, levels: Floats) -> Floats:
+    """Return the scores, those of negative criteria counted from the other end."""
+    negative = [name.casefold() for name in settings.options.get("negative", [])]
+    known = [name.casefold() for name in data.criteria]
+    if unknown := sorted(set(negative) - set(known)):
+        raise _bad(f"“negative” names “{unknown[0]}”. The criteria are: {', '.join(data.criteria)}.")
+    negative += [each.name.casefold() for each in settings.criteria if each.is_negative]
+    is_negative = np.array([name in negative for name in known])[data.criterion]
+    return np.where(is_negative, levels[0] + levels[-1] - data.score, data.score)
+
+
+def _with_outputs(data: Responses) -> tuple[Codes, list[str]]:
+    """Return the code of each score's system among those with an item that is not degraded, and these systems."""
+    has_output = np.bincount(data.system[data.kind != Kind.DEGRADED], minlength=len(data.systems)) > 0
+    code = np.cumsum(has_output) - 1
+    return code[data.system], [name for name, has in zip(data.systems, has_output, strict=True) if has]
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """The scores that count: their workers and sources, system, (n,), among `systems`, and score, (n,)."""
+
+    data: Responses
+    system: Codes
+    systems: list[str]
+    score: Floats
+
+    def of(self, criterion: int) -> "_Counted":
+        """Return those on one criterion."""
+        rows = self.data.criterion == criterion
+        return _Counted(self.data.take(rows), self.system[rows], self.systems, self.score[rows])
+
+
+class _Means(NamedTuple):
+    systems: SystemScores
+    n_clusters: Mapping[str, int]
+
+
+def _system_scores(found: _Counted) -> _Means:
+    """Return the mean level of each system: of several criteria the mean of their means."""
+    data, shape = found.data, (len(found.systems), len(found.data.criteria))
+    groups = with_several(data.groups)
+    means = means_over_criteria(found.score, found.system, data.criterion, shape, groups)
+    scores = SystemScores(
+        found.systems,
+        means.overall.mean,
+        means.overall.low,
+        means.overall.high,
+        np.bincount(found.system, minlength=len(found.systems)),
+        means.overall.pairs,
+        higher_is_better=True,
+        criteria={name: each.mean for name, each in zip(data.criteria, means.of, strict=True)},
+    )
+    return _Means(scores, means.overall.n_clusters)
+
+
+def _by_groups(found: _Counted, order: list[int]) -> list[dict[str, Any]]:
+    data = found.data
+    clusters = with_several(data.groups)
+    return describe_groups(
+        GroupedScores(found.score, found.system, found.systems, order, clusters, data.attributes, part=data.criterion)
+    )
+
+
+def _criterion(name: str, found: _Counted, given: _Counted, levels: Floats, order: list[int]) -> dict[str, Any]:
+    """Return how often each level was given, mean and median of each system, and rank tests of all pairs.
+
+    `found` has repeats averaged with their twins, `given` every score by itself.
+    """
+    score, system, systems = found.score, found.system, found.systems
+    counts = np.zeros((len(systems), levels.size), np.int64)
+    np.add.at(counts, (given.system, np.searchsorted(levels, given.score)), 1)
+    tests = compare_systems(score, system, len(systems))
+    two_sided = np.minimum(1, 2 * np.minimum(tests.p_value, tests.p_value.T))
+    upper = np.triu(np.ones_like(two_sided, dtype=bool), 1)
+    holm = adjust(np.where(upper, two_sided, np.nan), "holm")
+    holm = np.where(upper, holm, holm.T)
+    rated = [code for code in order if counts[code].any()]
+    return {
+        "name": name,
+        "systems": [
+            {
+                "system": systems[code],
+                "counts": counts[code].tolist(),
+                "mean": float(score[system == code].mean()),
+                "median": float(np.median(score[system == code])),
+            }
+            for code in rated
+        ],
+        "tests": [
+            {
+                "systems": [systems[a], systems[b]],
+                "superiority": or_none(tests.superiority[a, b]),
+                "p": or_none(two_sided[a, b]),
+                "p_holm": or_none(holm[a, b]),
+            }
+            for place, a in enumerate(rated)
+            for b in rated[place + 1 :]
+        ],
+    }
+
+
+def _agreement(given: _Counted) -> dict[str, Any]:
+    """Return how far workers agree on each criterion about the same outputs; nothing without sources."""
+    if np.unique(given.data.segment).size < 2:
+        return {}
+    data, output = given.data, given.data.segment * len(given.systems) + given.system
+    return describe_by_criterion(given.score, output, data.worker, data.criterion, data.criteria)
+
+
+def _add_odds(criteria: list[dict[str, Any]], given: _Counted, levels: Floats, order: list[int]) -> list[str]:
+    """Add the proportional odds of each criterion, and return of which there are none."""
+    groups = with_several(given.data.groups)
+    for code, found in enumerate(criteria):
+        on, rows = given.of(code), given.data.criterion == code
+        clusters = {name: codes[rows] for name, codes in groups.items()}
+        level = np.searchsorted(levels, on.score)
+        is_known = bool(on.score.size)
+        found["odds"] = odds_of_criterion(level, on.system, on.systems, clusters, order) if is_known else None
+    without = [found["name"] for found in criteria if found["odds"] is None]
+    why = "there is one level or system, or the ratings of some systems all lie above those of others"
+    return [f"No finite odds of levels fit best on {', '.join(without)}: {why}."] if without else []
+
+
+def _levels_in_words(names: list[str]) -> str:
+    return f"levels from {names[0]} (lowest) to {names[-1]}"
+
+
+def _criterion_section(found: Report, names: list[str]) -> Section:
+    """Return distribution and rank tests of a criterion."""
+    name, rows, tests = found["name"], found["systems"], found["tests"]
+    cells: list[list[Cell]] = [[row["system"], *row["counts"], row["mean"], row["median"]] for row in rows]
+    pairs: list[list[Cell]] = [[*t["systems"], t["superiority"], t["p"], t["p_holm"]] for t in tests]
+    n_differing = sum(test["p_holm"] is not None and test["p_holm"] < ALPHA for test in tests)
+    slug = f"levels-{name}"
+    caption = f"How often each level was given, {_levels_in_words(names)}; negative criteria reversed."
+    test_caption = (
+        "Rank-sum tests, two-sided, corrected by Holm over all pairs; P(better): a rating of the first is higher, ties "
+        "counted half. They take ratings to be independent of each other."
+    )
+    columns = [Column("system"), *map(Column, names), Column("mean", 2), Column("median", 1)]
+    of_tests = [Column("system"), Column("other"), Column("P(better)", 3), Column("p", 4, is_p=True)]
+    of_tests.append(Column("p (Holm)", 4, is_p=True))
+    shares = {level: [100 * row["counts"][k] / sum(row["counts"]) for row in rows] for k, level in enumerate(names)}
+    figure = Figure(
+        slug,
+        f"Levels: {name}",
+        partial(draw_stacked, [row["system"] for row in rows], shares, "ratings, %", is_rising=True),
+        "Stacked bars: the share of each level; the table has the numbers.",
+    )
+    tables, finding = [Table(slug, f"Levels: {name}", caption, columns, cells)], ""
+    if tests:
+        output = Output.FILES | Output.PAGE
+        title = f"Rank tests: {name}"
+        tables.append(Table(f"rank-tests-{name}", title, test_caption, of_tests, pairs, output=output))
+        finding = f"{n_differing} of {len(tests)} pairs of systems differ by rank ({CORRECTED})."
+    return Section(slug, f"Levels: {name}", finding, tables, [figure])

@@ -1,0 +1,218 @@
+"""Votes between two systems: Bradley–Terry strengths with Davidson's ties, and what they rest on."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from analysis.data.coding import combined
+from analysis.data.votes import NAMES, VoteData, load_votes
+from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.preference_sections import sections_of_votes
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.strengths import Strengths, Votes, estimate_strengths
+from analysis.methods.system_scores import closing, list_pairs, summarise_systems
+from analysis.methods.worker_agreement import agreement_section, describe_agreement
+from analysis.methods.workers import (
+    JudgedWorkers,
+    judge_comparisons,
+    worker_parts,
+    workers_in_words,
+    workers_section,
+)
+from analysis.results.sections import Section
+from analysis.stats.arena import elo, glicko2
+from analysis.stats.bradley_terry import sign_test, win_matrix
+from analysis.stats.fewest_votes import fewest_votes
+from analysis.stats.ratings import or_none
+from analysis.stats.repeated_judgements import agreement_of_workers
+from campaigns.design.composition import Kind
+from evalsite.lib.errors import DomainError
+from evalsite.lib.words import counted
+
+LEAVE_OUT = "leave out"
+_BOTH_BAD = ("tie", LEAVE_OUT)
+_GAMES_IN_PERIOD = 15  # of each system in the mean, as Glickman recommends
+_SCORE = np.array([1.0, 0.0, 0.5])
+_RANKS = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]])  # of the left and the right output, by `Outcome`
+_VALUE = np.array([1.0, -1.0, 0.0])
+
+
+_AGREEMENT = (
+    "Votes on the same two outputs, which workers who count gave on ordinary pages and on repeats. Same and opposite: "
+    "of two votes on a comparison, in the mean over comparisons; the rest are a tie and a win. κ and α take votes in "
+    "both directions, and a tie to lie between them for α; 0 is chance."
+)
+
+
+class Preference(ResponseMethod[VoteData]):
+    """Strengths of systems, natural log and centred at 0, with errors clustered by worker."""
+
+    slug = "preference"
+    title = "Preference"
+    summary = "Strengths of systems by their votes (Bradley–Terry)."
+    table = "votes"
+    file_columns = ("system_a", "system_b", "winner")
+    names = NAMES
+    options = ("both_bad",)
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """The option is `both_bad`: whether a vote that both are bad is a tie, or left out."""
+        super().check_options(options)
+        if options.get("both_bad", LEAVE_OUT) not in _BOTH_BAD:
+            raise DomainError("bad_settings", f"“both_bad” must be one of: {', '.join(_BOTH_BAD)}.")
+
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> VoteData:
+        """Return the votes of a file."""
+        return load_votes(file.path, file.choices)
+
+    def analyse(
+        self, data: VoteData, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
+    ) -> dict[str, Any]:
+        """Return strengths, wins, the advantage of the left side, and how few votes decide the first place.
+
+        Of ordinary pages alone, and of the workers by whom degraded outputs lose.
+        """
+        everyone = data
+        judged, data, votes, strengths = compare_by_votes(everyone, settings)
+        of_summary, of_workers = worker_parts(everyone, judged, settings)
+        found = strengths.scores
+        wins, ties = win_matrix(votes.counts)
+        n_left, n_right, n_ties = votes.counts.sum(axis=(0, 1)).tolist()
+        fit = strengths.fit
+        can_lose = fit is not None and not strengths.prior
+        fewest = fewest_votes(strengths.counts, fit) if fit is not None and can_lose else None
+        summary = summarise_systems(self.slug, settings.protocol, found) | {
+            "n_votes": votes.n,
+            "n_workers": int(np.unique(data.worker).size),
+            **of_summary,
+            "n_ties": n_ties,
+            "n_both_bad": int(data.is_both_bad.sum()),
+            "log_tie": None if fit is None else or_none(fit.log_tie),
+            "order_effect": _order_effect(strengths, n_left, n_right),
+            "first_place": None
+            if fewest is None
+            else {"n_votes": fewest.n_votes, "system": strengths.names[fewest.system]},
+        }
+        order = found.order
+        names = [data.systems[code] for code in order]
+        sign = sign_test(wins)
+        report = {
+            "summary": summary,
+            "pairs": list_pairs(found),
+            "votes": {
+                "order": names,
+                "wins": wins[np.ix_(order, order)].astype(int).tolist(),
+                "ties": ties[np.ix_(order, order)].astype(int).tolist(),
+                "sign_p": [[or_none(p) for p in row] for row in sign[np.ix_(order, order)]],
+                "naive": {
+                    name: [or_none(strengths.naive[0][code]), or_none(strengths.naive[1][code])]
+                    for name, code in zip(names, order, strict=True)
+                },
+            },
+            "worker_table": of_workers["worker_table"],
+            **closing(settings, data.fingerprint, data.warnings, [*strengths.notes, *of_workers["notes"]]),
+        }
+        if brief:
+            return report
+        return report | {"arena": _arena(votes, data.systems), "agreement": _agreement(everyone, judged, settings)}
+
+    def variants(self, settings: AnalysisSettings) -> dict[str, AnalysisSettings]:
+        """Return the other treatment of votes that both are bad."""
+        leaves_out = settings.options.get("both_bad") == LEAVE_OUT
+        title, other = ("“both bad” is a tie", "tie") if leaves_out else ("“both bad” is left out", LEAVE_OUT)
+        return {title: replace(settings, options=dict(settings.options) | {"both_bad": other})}
+
+    def judge(self, data: VoteData, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on workers: whether degraded outputs lose their comparisons more often than by chance."""
+        return judge_votes(data, settings)
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return the ranking, pairs, wins, the left side and ratings as in a running arena."""
+        agreement = agreement_section(
+            {"": report.get("agreement")}, noun="comparison", caption=_AGREEMENT, is_vote=True
+        )
+        return [*sections_of_votes(report), agreement, *workers_section(report)]
+
+    def headline(self, report: Report) -> str:
+        """Return how many votes there are."""
+        summary = report["summary"]
+        votes = (
+            f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_votes'], 'vote')}, "
+            f"{summary['n_ties']:,} of them ties."
+        )
+        return f"{workers_in_words(report)} {votes}".strip()
+
+
+def compare_by_votes(data: VoteData, settings: AnalysisSettings) -> tuple[JudgedWorkers, VoteData, Votes, Strengths]:
+    """Return the verdicts on workers, the votes that count, and the strengths that these show."""
+    judged = judge_votes(data, settings)
+    data = data.without_degraded_systems()
+    data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
+    arrays = data.left, data.right, data.outcome, data.worker
+    if settings.options.get("both_bad") == LEAVE_OUT:
+        left, right, outcome, worker = (each[~data.is_both_bad] for each in arrays)
+        arrays = left, right, outcome, worker
+    votes = Votes.of(data.systems, *arrays)
+    return judged, data, votes, estimate_strengths(votes)
+
+
+def judge_votes(data: VoteData, settings: AnalysisSettings) -> JudgedWorkers:
+    """Return the verdicts on workers: whether degraded outputs lose their comparisons more often than by chance."""
+    votes = np.flatnonzero(data.degraded > 0)
+    rank = _RANKS[data.outcome[votes]].ravel()
+    is_degraded = (data.degraded[votes][:, None] == [1, 2]).ravel()
+    judgement = np.repeat(np.arange(votes.size), 2)
+    return judge_comparisons(data.workers, judgement, rank, is_degraded, data.worker[votes], settings, what="Votes")
+
+
+def _agreement(data: VoteData, judged: JudgedWorkers, settings: AnalysisSettings) -> dict[str, Any] | None:
+    """Return how far workers who count agree on ordinary comparisons and repeats; None without sources."""
+    is_left_out = data.is_both_bad & (settings.options.get("both_bad") == LEAVE_OUT)
+    data = data.take(judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED) & ~is_left_out)
+    if not data.question.size or data.question[0] < 0:
+        return None
+    is_turned = data.left > data.right  # so that the first of two systems is the same in all votes
+    first, second = np.minimum(data.left, data.right), np.maximum(data.left, data.right)
+    n = len(data.systems)
+    item, _ = combined([(data.question, int(data.question.max()) + 1), (first, n), (second, n)])
+    item = np.unique(item, return_inverse=True)[1]
+    value = _VALUE[data.outcome] * np.where(is_turned, -1, 1)
+    return describe_agreement(agreement_of_workers(value, item, data.worker, is_vote=True))
+
+
+def _order_effect(strengths: Strengths, n_left: int, n_right: int) -> dict[str, Any]:
+    """Return the share of decided votes that the left one won, and its advantage in log strength, by worker."""
+    from scipy.special import stdtr, stdtrit
+
+    log_left, error, df = strengths.order
+    half = stdtrit(df, 0.975) * error if df >= 1 else np.nan
+    decided = n_left + n_right
+    return {
+        "n_left": n_left,
+        "n_right": n_right,
+        "share_left": n_left / decided if decided else None,
+        "log_strength": or_none(log_left),
+        "interval": [or_none(log_left - half), or_none(log_left + half)],
+        "p": or_none(2 * stdtr(df, -abs(log_left / error))) if df >= 1 and error > 0 else None,
+    }
+
+
+def _arena(votes: Votes, systems: list[str]) -> list[dict[str, Any]]:
+    """Return Elo and Glicko-2 ratings in the order of the file, best Elo first."""
+    score = _SCORE[votes.outcome]
+    rating = elo(votes.left, votes.right, score, len(systems))
+    period = max(1, _GAMES_IN_PERIOD * len(systems) // 2)  # a vote is a game of two
+    glicko = glicko2(votes.left, votes.right, score, len(systems), period=period)
+    return [
+        {
+            "system": systems[code],
+            "elo": float(rating[code]),
+            "glicko2": float(glicko.rating[code]),
+            "deviation": float(glicko.deviation[code]),
+            "volatility": float(glicko.volatility[code]),
+        }
+        for code in np.argsort(-rating, kind="stable")
+    ]

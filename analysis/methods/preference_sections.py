@@ -1,0 +1,179 @@
+"""Sections of votes between two systems."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from analysis.methods import Report
+from analysis.methods.system_scores import pairs_section, systems_section
+from analysis.results.sections import Cell, Column, Figure, Output, Section, Table, Theme
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+_MOST_IN_MATRIX = 30
+_MANY = 0.05
+
+
+def sections_of_votes(report: Report) -> list[Section]:
+    """Return the sections of a report of votes."""
+    summary = report["summary"]
+    ties = ", with Davidson’s ties" if summary["n_ties"] else ""
+    caption = (
+        f"Strength: natural log, centred at 0 (Bradley–Terry{ties}); a difference of 1.1 are odds of 3 to 1. Errors "
+        "are clustered by worker."
+    )
+    return [
+        systems_section(report, score="strength", n="votes", caption=caption, finding=_finding(report), decimals=3),
+        pairs_section(report, caption="Differences of strengths, the better system first.", decimals=3),
+        _wins_section(report["votes"]),
+        _naive_section(report),
+        _order_section(summary["order_effect"]),
+        _arena_section(report.get("arena", [])),
+    ]
+
+
+def _finding(report: Report) -> str:
+    """Return who is first, and how few votes would change that."""
+    summary = report["summary"]
+    rows = [row for row in summary["systems"] if row["score"] is not None]
+    if len(rows) < 2:
+        return ""
+    said = f"{rows[0]['system']} is first, {rows[1]['system']} second."
+    if fewest := summary["first_place"]:
+        share = fewest["n_votes"] / summary["n_votes"]
+        said += (
+            f" Without {fewest['n_votes']:,} of {summary['n_votes']:,} votes ({100 * share:.2g} %) {fewest['system']} "
+            "would be first."
+        )
+    return said
+
+
+def _wins_section(votes: Report) -> Section:
+    """Return how often each system won against each other, and the sign test of each pair."""
+    names, wins, ties, p = (votes[key] for key in ("order", "wins", "ties", "sign_p"))
+    pairs: list[list[Cell]] = [
+        [names[i], names[j], wins[i][j], wins[j][i], ties[i][j], p[i][j]]
+        for i in range(len(names))
+        for j in range(i + 1, len(names))
+        if wins[i][j] + wins[j][i] + ties[i][j]
+    ]
+    tables = [
+        Table(
+            "votes",
+            "Votes of each pair",
+            "How often each won. Sign test: two-sided, exact, ties left out; it takes votes to be independent.",
+            [*map(Column, ("system", "other", "won", "lost", "ties")), Column("p (sign test)", 4, is_p=True)],
+            pairs,
+            output=Output.FILES,
+        )
+    ]
+    if len(names) > _MOST_IN_MATRIX:
+        return Section("votes", "Votes", tables=tables if pairs else [])
+    shares = [
+        [
+            None if i == j or not wins[i][j] + wins[j][i] + ties[i][j] else _share(wins, ties, i, j)
+            for j in range(len(names))
+        ]
+        for i in range(len(names))
+    ]
+    tables.append(
+        Table(
+            "win-matrix",
+            "Wins",
+            "Share of votes that the row won against the column, a tie counted half.",
+            [Column("system"), *(Column(name, 2) for name in names)],
+            [[name, *row] for name, row in zip(names, shares, strict=True)],
+        )
+    )
+    figure = Figure(
+        "win-matrix",
+        "Wins",
+        partial(draw_matrix, names, shares),
+        "Share of votes that each row won against each column; the table has the numbers.",
+    )
+    return Section("votes", "Votes", tables=tables if pairs else [], figures=[figure] if pairs else [])
+
+
+def _share(wins: list[list[int]], ties: list[list[int]], i: int, j: int) -> float:
+    return (wins[i][j] + ties[i][j] / 2) / (wins[i][j] + wins[j][i] + ties[i][j])
+
+
+def _naive_section(report: Report) -> Section:
+    """Return intervals as if votes were independent, beside the robust ones."""
+    naive = report["votes"]["naive"]
+    rows: list[list[Cell]] = [
+        [row["system"], *(row["interval"] or (None, None)), *naive[row["system"]]]
+        for row in report["summary"]["systems"]
+        if row["score"] is not None
+    ]
+    columns = [Column("system"), Column("low", 3), Column("high", 3)]
+    columns += [Column("low (independent)", 3), Column("high (independent)", 3)]
+    caption = (
+        "95 % intervals of strengths: clustered by worker, and as if all votes were independent, which is too narrow "
+        "where workers have tastes of their own."
+    )
+    table = Table("intervals", "Intervals", caption, columns, rows, output=Output.FILES)
+    return Section("intervals", "Intervals", tables=[table] if rows else [])
+
+
+def _order_section(effect: Report) -> Section:
+    """Return whether the left side has an advantage."""
+    if effect["share_left"] is None:
+        return Section("order-effect", "Left and right")
+    p = effect["p"]
+    said = f"The one on the left won {100 * effect['share_left']:.1f} % of decided votes"
+    if p is not None:
+        said += (
+            "; that may be chance."
+            if p >= _MANY
+            else ": more than chance."
+            if effect["log_strength"] > 0
+            else ": less than chance."
+        )
+    else:
+        said += "."
+    rows: list[list[Cell]] = [[effect["n_left"], effect["n_right"], effect["log_strength"], *effect["interval"], p]]
+    columns = [Column("left won"), Column("right won"), Column("advantage of the left", 3), Column("low", 3)]
+    columns += [Column("high", 3), Column("p", 4, is_p=True)]
+    caption = "Advantage in log strength, systems being equal; its interval and p are clustered by worker."
+    return Section(
+        "order-effect", "Left and right", said, [Table("order-effect", "Left and right", caption, columns, rows)]
+    )
+
+
+def _arena_section(rows: list[Report]) -> Section:
+    cells: list[list[Cell]] = [
+        [row["system"], row["elo"], row["glicko2"], row["deviation"], row["volatility"]] for row in rows
+    ]
+    columns = [
+        Column("system"),
+        Column("Elo", 1),
+        Column("Glicko-2", 1),
+        Column("deviation", 1),
+        Column("volatility", 4),
+    ]
+    caption = (
+        "Ratings after each vote in the order of the file, as a running arena has them; another order gives others."
+    )
+    table = Table("arena", "Elo and Glicko-2", caption, columns, cells)
+    return Section("arena", "Elo and Glicko-2", tables=[table] if rows else [])
+
+
+def draw_matrix(names: list[str], shares: list[list[float | None]], theme: Theme) -> "Drawing":
+    """Draw the share that each row won against each column."""
+    import numpy as np
+    from matplotlib.colors import LinearSegmentedColormap
+
+    shades = LinearSegmentedColormap.from_list("wins", [theme.warn, theme.paper, theme.accent])
+    size = 2.0 + 0.42 * len(names)
+    figure, axes = theme.canvas(size, size)
+    values = np.array([[np.nan if share is None else share for share in row] for row in shares])
+    axes.imshow(values, cmap=shades, vmin=0, vmax=1)
+    places = range(len(names))
+    axes.set_xticks(places, names, rotation=90)
+    axes.set_yticks(places, names)
+    for i in places:
+        for j in places:
+            if shares[i][j] is not None:
+                axes.text(j, i, f"{100 * values[i, j]:.0f}", ha="center", va="center", color=theme.ink, fontsize=8)
+    return figure

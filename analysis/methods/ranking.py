@@ -1,0 +1,221 @@
+"""Rankings of some systems at a time: counting scores, Bradley–Terry of the implied pairs, Friedman's test."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+import numpy as np
+
+from analysis.data.coding import combined
+from analysis.data.finding import Names
+from analysis.data.rankings import NAMES, RankingData, load_rankings
+from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.clusters import in_words, with_several
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.strengths import Votes, estimate_strengths
+from analysis.methods.system_scores import (
+    SystemScores,
+    closing,
+    list_pairs,
+    pairs_section,
+    summarise_systems,
+    systems_section,
+)
+from analysis.methods.worker_agreement import agreement_section, describe_agreement
+from analysis.methods.workers import (
+    JudgedWorkers,
+    judge_comparisons,
+    worker_parts,
+    workers_in_words,
+    workers_section,
+)
+from analysis.results.sections import Cell, Column, Section, Table
+from analysis.results.stored import in_order
+from analysis.stats.bradley_terry import Outcome
+from analysis.stats.codes import dense_ranks
+from analysis.stats.rankings import friedman_test, implied_pairs, share_beaten
+from analysis.stats.ratings import Floats, or_nan, or_none
+from analysis.stats.repeated_judgements import agreement_of_workers
+from analysis.stats.segment_means import clustered_means
+from campaigns.design.composition import Kind
+from evalsite.lib.words import counted
+
+_VALUE = np.array([1.0, -1.0, 0.0])  # of a pair, by `Outcome`
+_AGREEMENT = (
+    "The pairs that judgements of workers who count imply, on ordinary pages and on repeats, as votes on the same two "
+    "systems for the same source. Same and opposite: of two votes on a pair, in the mean over pairs. κ and α take "
+    "votes in both directions; 0 is chance."
+)
+
+
+class Ranking(ResponseMethod[RankingData]):
+    """The share of other systems that a system beats, in the mean of its rankings."""
+
+    slug = "ranking"
+    title = "Ranking"
+    summary = "Strengths of systems by the pairs that rankings imply."
+    table = "rankings"
+    file_columns = ("worker", "source", "system", "rank")
+    names: ClassVar[Names] = NAMES | {"rank": ()}  # a position is not always a rank
+    what: ClassVar[str] = "share of the other systems of a ranking that a system beats, a tie counted half"
+    noun: ClassVar[str] = "ranking"
+    keeps_ties: ClassVar[bool] = True
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
+
+    def read(self, file: ResponsesFile, settings: AnalysisSettings) -> RankingData:
+        """Return the rankings of a file."""
+        return load_rankings(file.path, file.choices)
+
+    def value(self, data: RankingData) -> Floats:
+        """Return what each row counts, (n_rows,)."""
+        return share_beaten(data.judgement, data.rank)
+
+    def analyse(
+        self,
+        data: RankingData,
+        settings: AnalysisSettings,
+        on_progress: Progress = lambda _: None,
+        *,
+        brief: bool = False,
+    ) -> dict[str, Any]:
+        """Return counting scores, strengths of the implied pairs and Friedman's test.
+
+        Of ordinary pages alone, and of the workers who rank degraded outputs low.
+        """
+        judged = self.judge(data, settings)
+        of_summary, of_workers = worker_parts(data, judged, settings)
+        compared = judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED)
+        agreement = None if brief else self._agreement(data.take(compared))
+        data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
+        n = len(data.systems)
+        groups = with_several({"worker": data.worker[data.judgement], "source": data.source[data.judgement]})
+        value = self.value(data)
+        found = clustered_means(value, data.system, n, None, groups)
+        strengths = estimate_strengths(_votes(data, keeps_ties=self.keeps_ties))
+        scores = SystemScores(
+            data.systems,
+            found.mean,
+            found.low,
+            found.high,
+            np.bincount(data.system, minlength=n),
+            found.pairs,
+            higher_is_better=True,
+            criteria={name or self.noun: each for name, each in _by_criterion(value, data)},
+        )
+        friedman = asdict(friedman_test(_complete(data)))
+        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+            "n_workers": int(np.unique(data.worker).size),
+            "n_judgements": int(data.worker.size),
+            **of_summary,
+            "clusters": dict(found.n_clusters),
+            "friedman": {key: None if value != value else value for key, value in friedman.items()},  # NaN
+        }
+        of_pairs = strengths.scores
+        return {
+            "summary": summary,
+            "pairs": list_pairs(scores),
+            "strengths": {
+                data.systems[code]: [or_none(each[code]) for each in (of_pairs.score, of_pairs.low, of_pairs.high)]
+                for code in scores.order
+            },
+            "agreement": agreement,
+            "worker_table": of_workers["worker_table"],
+            **closing(settings, data.fingerprint, data.warnings, [*strengths.notes, *of_workers["notes"]]),
+        }
+
+    def _agreement(self, data: RankingData) -> dict[str, Any] | None:
+        """Return how far workers agree with each other, and with themselves on repeats, on the pairs they imply."""
+        pairs = implied_pairs(data.judgement, data.rank)
+        kept = np.argsort(pairs.first, kind="stable")  # in the order of the file: the first judgement is the earlier
+        if not self.keeps_ties:
+            kept = kept[pairs.outcome[kept] != Outcome.TIE]
+        one, other, value = pairs.first[kept], pairs.second[kept], _VALUE[pairs.outcome[kept]]
+        judgement, n = data.judgement[one], len(data.systems)
+        first, second = data.system[one], data.system[other]
+        item, _ = dense_ranks(
+            *combined(
+                [
+                    (data.source[judgement], len(data.sources)),
+                    (data.criterion[judgement], len(data.criteria)),
+                    (np.minimum(first, second), n),
+                    (np.maximum(first, second), n),
+                ]
+            )
+        )
+        value = np.where(first > second, -value, value)  # of the system with the lower code
+        return describe_agreement(agreement_of_workers(value, item, data.worker[judgement], is_vote=True))
+
+    def judge(self, data: RankingData, settings: AnalysisSettings) -> JudgedWorkers:
+        """Return the verdicts on workers, by the criteria that the worker test uses."""
+        not_tested = {each.name.casefold() for each in settings.criteria if not each.is_in_worker_test}
+        is_tested = np.array([name.casefold() not in not_tested for name in data.criteria])
+        low = data.is_degraded & is_tested[data.criterion][data.judgement]
+        what = f"{self.noun.capitalize()}s"
+        return judge_comparisons(data.workers, data.judgement, data.rank, low, data.worker, settings, what=what)
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return the ranking by counts, the pairs, strengths and Friedman's test."""
+        by = in_words(report["summary"]["clusters"])
+        caption = f"Score: {self.what}; mean. Errors are clustered by {by}."
+        return [
+            systems_section(report, score="score", n=f"{self.noun}s", caption=caption, decimals=3),
+            pairs_section(report, caption="Differences of scores, the better system first.", decimals=3),
+            _strengths_section(report),
+            _friedman_section(report["summary"]["friedman"], self.noun),
+            agreement_section({"": report.get("agreement")}, noun="pair", caption=_AGREEMENT, is_vote=True),
+            *workers_section(report),
+        ]
+
+    def headline(self, report: Report) -> str:
+        """Return how much was judged."""
+        summary = report["summary"]
+        given = f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_judgements'], self.noun)}."
+        return f"{workers_in_words(report)} {given}".strip()
+
+
+def _by_criterion(value: Floats, data: RankingData) -> Iterator[tuple[str, Floats]]:
+    """Yield each criterion with the mean value of each system, (n_systems,), NaN where it was not shown."""
+    n = len(data.systems)
+    for code, name in enumerate(data.criteria):
+        rows = data.criterion[data.judgement] == code
+        total, n_shown = (np.bincount(data.system[rows], each, n) for each in (value[rows], None))
+        yield name, np.where(n_shown > 0, total / np.maximum(n_shown, 1), np.nan)
+
+
+def _votes(data: RankingData, *, keeps_ties: bool) -> Votes:
+    """Return the implied pairs as votes of their workers."""
+    pairs = implied_pairs(data.judgement, data.rank)
+    kept = np.ones(pairs.outcome.size, bool) if keeps_ties else pairs.outcome != Outcome.TIE
+    first, second = pairs.first[kept], pairs.second[kept]
+    worker = data.worker[data.judgement[first]]
+    return Votes.of(data.systems, data.system[first], data.system[second], pairs.outcome[kept], worker)
+
+
+def _complete(data: RankingData) -> Floats:
+    """Return the ranks of the rankings that have all systems, (n_blocks, n_systems)."""
+    n = len(data.systems)
+    full = np.bincount(data.judgement) == n
+    ranks = np.full((full.size, n), np.nan)
+    ranks[data.judgement, data.system] = data.rank
+    return ranks[full]
+
+
+def _strengths_section(report: Report) -> Section:
+    strengths = in_order(report["strengths"], [row["system"] for row in report["summary"]["systems"]])
+    rows: list[list[Cell]] = [[name, *values] for name, values in strengths]
+    caption = "Bradley–Terry of the implied pairs: natural log, centred at 0; 95 % intervals, clustered by worker."
+    columns = [Column("system"), Column("strength", 3), Column("low", 3), Column("high", 3)]
+    has_any = not np.isnan(or_nan(values[0] for _, values in strengths)).all()
+    tables = [Table("strengths", "Strengths", caption, columns, rows)] if has_any else []
+    return Section("strengths", "Strengths", tables=tables)
+
+
+def _friedman_section(found: Report, noun: str) -> Section:
+    if found["p_value"] is None:
+        said = f"Friedman’s test needs two {noun}s or more of all systems, which differ."
+        return Section("friedman", "Friedman’s test", said)
+    columns = [Column("χ²", 3), Column("df"), Column("p", 4, is_p=True), Column(f"{noun}s")]
+    caption = f"Friedman’s test, with ties: whether all systems are ranked alike; {noun}s of all systems only."
+    rows: list[list[Cell]] = [[found["statistic"], found["df"], found["p_value"], found["n_blocks"]]]
+    table = Table("friedman", "Friedman’s test", caption, columns, rows)
+    return Section("friedman", "Friedman’s test", tables=[table])

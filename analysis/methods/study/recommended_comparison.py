@@ -1,0 +1,327 @@
+"""Recommended comparison: which systems differ, where ratings share workers, sources and outputs (METHOD §5)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from analysis.methods.study import Method
+from analysis.methods.study.study import Study
+from analysis.results.sections import Cell, Column, Output, Section, Table
+from analysis.results.stored import in_order
+from analysis.results.words import PROCEDURES
+from analysis.stats.inference import Comparison, TooLargeError, rank_intervals
+from analysis.stats.procedures import ALPHA, Procedure, Procedures, compare_beside
+from analysis.stats.ratings import Floats, or_none
+from evalsite.lib.words import counted
+
+PAIRS_SHOWN = 66  # those of twelve systems; the file has all
+_BETTER, _OPEN, _SO_FAR, _UNDEFINED = "better", "not shown to differ", "undecided so far", "cannot be compared"
+_DRAWN = " HITs of undecided pairs were given out more often; "
+_WEIGHTED = {
+    Procedure.CLUSTERED: _DRAWN + "here ratings are weighted by the inverse of the probabilities of their HITs, in "
+    "scores of systems and in the tests of the studies they are not.",
+    Procedure.CROSSED: _DRAWN + "the model needs no weights for it, scores of systems and the tests of the "
+    "studies have none.",
+    Procedure.PERMUTED: _DRAWN + "nothing here is weighted for it.",
+}
+_HOW = {
+    Procedure.CLUSTERED: "Difference in z with its 95 % interval. Ratings that share a worker or a source are not "
+    "taken as independent.",
+    Procedure.CROSSED: "Difference in z with its 95 % interval by a mixed model (REML) with random effects of workers, "
+    "workers × systems, sources and outputs.",
+    Procedure.PERMUTED: "Difference in z within sources with its 95 % interval. p: how often the difference, over its "
+    "standard error, is as great when the labels of the two systems are exchanged at random within sources (within "
+    "workers where sources are not known). Only sources with outputs of both systems count.",
+}
+Report = Mapping[str, Any]
+
+
+class RecommendedComparison(Method):
+    """Every two systems by least squares, with errors clustered by worker and source, and the ranks that follow."""
+
+    slug = "recommended"
+
+    def first_detail(self, study: Study) -> dict[str, Any]:
+        """Return `recommended`: the pairs of systems as they are ranked, and the ranks that each may have.
+
+        Of each pair: difference in z with its 95 % interval, p corrected by Holm's method, the number of sources that
+        both are rated on, and p of the rank-sum test that either beats the other. With the setting `workers_planned`
+        the recommended procedure is used, and intervals and p hold at every look; an interval that has no end yet is
+        None. So is everything of a chosen procedure that is not made for so many ratings; `refused` says so.
+        """
+        order, compared = study.order, study.compared
+        is_refused = isinstance(compared, TooLargeError)
+        found = _nothing(study.ratings.n_systems) if isinstance(compared, TooLargeError) else compared
+        found = replace(found, low=_finite(found.low), high=_finite(found.high))
+        ranks = rank_intervals(found, ALPHA)
+        names = study.loaded.systems
+        in_studies = study.analysis.tests.p_value
+        pairs: list[dict[str, Any]] = [
+            {
+                "systems": [names[i], names[j]],
+                "difference": or_none(found.difference[i, j]),
+                "low": or_none(found.low[i, j]),
+                "high": or_none(found.high[i, j]),
+                "p_holm": or_none(found.holm[i, j]),
+                "n_shared_sources": int(found.n_shared[i, j]),
+                "p_studies": [or_none(in_studies[i, j]), or_none(in_studies[j, i])],
+                "others": {},
+            }
+            for place, i in enumerate(order)
+            for j in order[place + 1 :]
+        ]
+        rows = [
+            {"system": names[code], "best": int(ranks.best[code]), "worst": int(ranks.worst[code])}
+            for code in order
+            if not np.isnan(study.analysis.systems.z[code])
+        ]
+        known = {
+            "alpha": ALPHA,
+            "has_sources": bool((study.ratings.source >= 0).any()),
+            "pairs": pairs,
+            "ranks": rows,
+            "is_weighted": study.weights is not None,
+            "workers_planned": study.settings.workers_planned,
+            "procedure": _beside_studies(study.procedure).value,
+            "refused": {study.procedure.value: str(compared)} if is_refused else {},
+            "n_decided": sum(winner(pair) is not None for pair in pairs),
+        }
+        return {self.slug: known}
+
+    def detail(self, study: Study) -> dict[str, Any]:
+        """Return the same, with `others` of each pair: difference and p of the procedures that were not chosen."""
+        known = self.first_detail(study)[self.slug]
+        if study.settings.workers_planned:
+            return {self.slug: known}
+        chosen, compared = _beside_studies(study.procedure), study.compared
+        of_chosen = {} if isinstance(compared, TooLargeError) else {chosen: compared}
+        design = study.settings.design(study.loaded.workers)
+        beside = compare_beside(of_chosen, study.ratings, design, study.analysis, study.weights)
+        place = {name: code for code, name in enumerate(study.loaded.systems)}
+        for pair in known["pairs"]:
+            pair["others"] = _others(beside, chosen, *(place[name] for name in pair["systems"]))
+        known["refused"] |= {name.value: why for name, why in beside.refused.items()}
+        return {self.slug: known}
+
+    def sections(self, report: Report) -> list[Section]:
+        """Return a conclusion for each pair of systems, and the ranks that each may have."""
+        found = report.get(self.slug)
+        if not found or not found["pairs"]:
+            return []
+        tables = [_pairs_in_files(found), _pairs_shown(found), *_procedures(found), _ranks(found)]
+        return [Section("recommended", _title(found), _finding(found), tables)]
+
+
+def _beside_studies(procedure: Procedure) -> Procedure:
+    """Return the procedure whose numbers are shown: beside the studies' test, the recommended one."""
+    return Procedure.CLUSTERED if procedure is Procedure.STUDIES else procedure
+
+
+def _nothing(n_systems: int) -> Comparison:
+    """Return a comparison that says nothing."""
+    unknown = np.full((n_systems, n_systems), np.nan)
+    numbers = dict.fromkeys(("difference", "standard_error", "df", "p_value", "holm", "low", "high"), unknown)
+    none = np.zeros((n_systems, n_systems), np.int64)
+    return Comparison(**numbers, n_shared=none, is_connected=none.astype(bool))
+
+
+def _others(procedures: Procedures, chosen: Procedure, i: int, j: int) -> dict[str, dict[str, float | None]]:
+    return {
+        name.value: {"difference": or_none(found.difference[i, j]), "p_holm": or_none(found.holm[i, j])}
+        for name, found in procedures.found.items()
+        if name is not chosen
+    }
+
+
+def procedure_of(found: Report) -> Procedure:
+    """Return by which procedure systems were compared; results of before had one."""
+    return Procedure(found.get("procedure", Procedure.CLUSTERED))
+
+
+def _title(found: Report) -> str:
+    procedure = procedure_of(found)
+    name = PROCEDURES[procedure][0]
+    return "Recommended comparison" if procedure == Procedure.CLUSTERED else f"Comparison of systems: {name}"
+
+
+def _finite(bound: Floats) -> Floats:
+    return np.where(np.isfinite(bound), bound, np.nan)
+
+
+def winner(pair: Mapping[str, Any]) -> str | None:
+    """Return which system of a pair is better by the recommended comparison; None if that is open."""
+    p = pair["p_holm"]
+    if p is None or p >= ALPHA:
+        return None
+    system: str = pair["systems"][0 if pair["difference"] > 0 else 1]
+    return system
+
+
+def concluded_pair(pair: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pair as all methods print it: `better` and `worse` by the difference, and whether it `differs`."""
+    is_first = (pair["difference"] or 0) >= 0
+    better, worse = pair["systems"] if is_first else pair["systems"][::-1]
+    bounds = (pair["low"], pair["high"]) if is_first else (_minus(pair["high"]), _minus(pair["low"]))
+    return {
+        "better": better,
+        "worse": worse,
+        "difference": None if pair["difference"] is None else abs(pair["difference"]),
+        "low": bounds[0],
+        "high": bounds[1],
+        "p_holm": pair["p_holm"],
+        "differs": winner(pair) is not None,
+        "p_studies": pair["p_studies"] if is_first else pair["p_studies"][::-1],
+    }
+
+
+def _minus(bound: float | None) -> float | None:
+    return None if bound is None else -bound
+
+
+def winner_in_studies(pair: Mapping[str, Any]) -> str | None:
+    """Return which system of a pair is better by the test of the studies; None if that is open."""
+    for system, p in zip(pair["systems"], pair["p_studies"], strict=True):
+        if p is not None and p < ALPHA:
+            return str(system)
+    return None
+
+
+def _conclusion(pair: Mapping[str, Any], found: Report) -> str:
+    first, second = pair["systems"]
+    if pair["p_holm"] is None:
+        return f"{first} and {second} {_UNDEFINED}"
+    if (better := winner(pair)) is None:
+        return f"{first} and {second} are {_SO_FAR if found.get('workers_planned') else _OPEN}"
+    return f"{better} is {_BETTER} than {second if better == first else first}"
+
+
+def _studies(pair: Mapping[str, Any]) -> str:
+    """Return what the studies' test says of a pair, beside the recommended comparison."""
+    theirs = winner_in_studies(pair)
+    if pair["p_holm"] is not None and theirs == winner(pair):
+        return "the same"
+    return f"{theirs} is {_BETTER}" if theirs else "no difference"
+
+
+def _finding(found: Report) -> str:
+    pairs = found["pairs"]
+    n_tested = sum(pair["p_holm"] is not None for pair in pairs)
+    if why := found.get("refused", {}).get(procedure_of(found)):
+        return f"Systems were not compared: {why}. Choose the recommended comparison."
+    if not n_tested:
+        return (
+            "No two systems can be compared: this takes ratings by two workers or more who count, of two sources or "
+            "more, that are not all the same."
+        )
+    n_differ = sum(winner(pair) is not None for pair in pairs)
+    n_other = sum(winner(pair) != winner_in_studies(pair) for pair in pairs)
+    n_pairs = f"{n_differ} of {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} of systems"
+    if found.get("workers_planned"):
+        return (
+            f"Valid whenever you look: {n_pairs} {'is' if n_differ == 1 else 'are'} decided so far. The test of the "
+            "studies, beside it, holds for one look at the end only."
+        )
+    said = f"{n_pairs} differ. "
+    if not n_other:
+        return said + "The test of the studies concludes the same of every pair."
+    return said + f"The test of the studies concludes otherwise of {n_other}."
+
+
+def _caption(found: Mapping[str, Any]) -> str:
+    if n_planned := found.get("workers_planned"):
+        looks = (
+            "Intervals and p hold at every look at the campaign, and if what a look shows ends it (a confidence "
+            f"sequence for {n_planned:,} workers); a dash: too little is known for an end of the interval."
+        )
+    else:
+        looks = "Intervals and p hold for one look, when all ratings are there."
+    across = any(pair["n_shared_sources"] == 0 for pair in found["pairs"])
+    return (
+        f"{_HOW[procedure_of(found)]} "
+        f"p is two-sided, with Holm's correction over all pairs; systems differ at p < {found['alpha']:g}. In the "
+        f"studies: one-sided rank-sum test of single observations at p < {ALPHA:g}, not corrected. {looks}"
+        + (_WEIGHTED[procedure_of(found)] if found.get("is_weighted") else "")
+        + (" Systems without a shared source are compared across sources." if across and found["has_sources"] else "")
+        + ("" if found["has_sources"] else " Sources are not known.")
+    )
+
+
+def _numbers(pair: Mapping[str, Any]) -> list[Cell]:
+    return [pair["difference"], pair["low"], pair["high"], pair["p_holm"]]
+
+
+_NUMBERS = [Column("low"), Column("high"), Column("p Holm", 4, is_p=True)]
+
+
+def _conclusions(pair: Mapping[str, Any], found: Report) -> dict[str, str]:
+    """Return what each procedure concludes of a pair, the chosen one and that of the studies first."""
+    said = {
+        procedure_of(found).value: _said(pair["p_holm"], winner(pair)),
+        "studies": _said(1.0, winner_in_studies(pair)),
+    }
+    for name, other in in_order(pair.get("others", {}), PROCEDURES):
+        said[name] = _said(other["p_holm"], winner({**pair, **other}))
+    return said
+
+
+def _said(p: float | None, better: str | None) -> str:
+    if p is None:
+        return _UNDEFINED
+    return f"{better} is {_BETTER}" if better else "no difference"
+
+
+def _procedures(found: Mapping[str, Any]) -> list[Table]:
+    """Return what each procedure concludes: of all pairs in files, on pages of those on which they disagree."""
+    rows = [(pair, _conclusions(pair, found)) for pair in found["pairs"]]
+    if not any(pair.get("others") for pair, _ in rows):
+        return []
+    names = list(rows[0][1])
+    titles = {name: name_of for name, (name_of, _) in PROCEDURES.items()} | {"studies": "rank-sum test of the studies"}
+    columns = [Column("system"), Column("compared with"), *(Column(titles[name]) for name in names)]
+    cells: list[list[Cell]] = [[*pair["systems"], *(said[name] for name in names)] for pair, said in rows]
+    apart = [row for row in cells if len(set(row[2:])) > 1]
+    n = f"{len(apart):,} of {counted(len(cells), 'pair')}"
+    caption = (
+        f"The procedures disagree on {n}. All but the studies' test take account of shared workers and sources, from "
+        f"different assumptions, and p with Holm's correction over all pairs, at p < {found['alpha']:g}."
+    )
+    shown = caption if len(apart) <= PAIRS_SHOWN else f"{caption} The first {PAIRS_SHOWN} are shown."
+    tables = [Table("procedures", "What each procedure concludes", caption, columns, cells, output=Output.FILES)]
+    if apart:
+        where = Output.PAGE | Output.TERMINAL
+        title = "Where procedures disagree"
+        tables.append(Table("procedures", title, shown, columns, apart[:PAIRS_SHOWN], output=where))
+    return tables
+
+
+def _pairs_in_files(found: Mapping[str, Any]) -> Table:
+    rows = [
+        [*pair["systems"], _conclusion(pair, found), *_numbers(pair), pair["n_shared_sources"], _studies(pair)]
+        for pair in found["pairs"]
+    ]
+    columns = [Column("system"), Column("compared with"), Column("conclusion"), Column("difference"), *_NUMBERS]
+    columns += [Column("shared sources"), Column("in the studies")]
+    return Table("recommended", _title(found), _caption(found), columns, rows, output=Output.FILES)
+
+
+def _pairs_shown(found: Mapping[str, Any]) -> Table:
+    pairs = found["pairs"]
+    caption = _caption(found)
+    if len(pairs) > PAIRS_SHOWN:
+        caption = f"The first {PAIRS_SHOWN} of {len(pairs):,} pairs, in the order of ranks. {caption}"
+    columns = [Column("Conclusion"), Column("Difference", hint="in z"), *_NUMBERS]
+    columns += [Column("In the studies", hint="what the rank-sum test concludes")]
+    rows = [[_conclusion(pair, found), *_numbers(pair), _studies(pair)] for pair in pairs[:PAIRS_SHOWN]]
+    return Table("recommended", _title(found), caption, columns, rows, output=Output.PAGE | Output.TERMINAL)
+
+
+def _ranks(found: Mapping[str, Any]) -> Table:
+    return Table(
+        "rank-intervals",
+        "Ranks that each system may have",
+        "Best and worst rank of each system by these comparisons, for all systems jointly at 95 %.",
+        [Column("system"), Column("best rank"), Column("worst rank")],
+        [[row["system"], row["best"], row["worst"]] for row in found["ranks"]],
+    )

@@ -1,0 +1,126 @@
+"""One set of ratings, how it is analysed and what comes out, in arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.data.dialogues.rows import LoadedDialogues, Work
+from analysis.data.ratings.loading import LoadedRatings
+from analysis.data.ratings.sources import SourceWords
+from analysis.methods.settings import AnalysisSettings, RatedCriterion
+from analysis.metrics.loading import SegmentScores
+from analysis.stats.inference import Comparison, TooLargeError
+from analysis.stats.pipeline import Analysis, Progress, analyse
+from analysis.stats.procedures import ALPHA, Procedure, compare_by
+from analysis.stats.ratings import Floats, Ratings
+from analysis.stats.scores import rescale
+from analysis.stats.sequences import at_every_look
+
+
+@dataclass(frozen=True)
+class Study:
+    """One set of ratings, how it was analysed and what came out; of chats, the chats as well.
+
+    `loaded` has the scores as they were given, `ratings` on 0–100. `work` says how long assignments took,
+    `source_words` how long the texts of the sources are, `metrics` what metrics say of the outputs. `asked` are all
+    criteria that the settings named, with those of single replies that `settings` has no more.
+    """
+
+    loaded: LoadedRatings
+    ratings: Ratings
+    settings: AnalysisSettings
+    analysis: Analysis
+    dialogues: LoadedDialogues | None = None
+    work: Sequence[Work] = ()
+    source_words: Sequence[SourceWords] = ()
+    metrics: SegmentScores | None = None
+    asked: tuple[RatedCriterion, ...] = ()
+
+    @property
+    def order(self) -> list[int]:
+        """Codes of the systems that have ordinary items, best first; a chatbot that is all degraded has none."""
+        has_outputs = self.has_outputs
+        return [code for code in self.analysis.order if has_outputs[code]]
+
+    @property
+    def weights(self) -> Floats | None:
+        """What the ratings of each assignment weigh in comparisons, (n_assignments,); None where all weigh the same.
+
+        One whose weight is not known weighs 1.
+        """
+        known = {row[:2]: row.weight for row in self.work if row.weight is not None}
+        if not known:
+            return None
+        found, loaded = np.ones(len(self.loaded.assignments)), self.loaded
+        worker_of = dict(zip(self.ratings.assignment.tolist(), self.ratings.worker.tolist(), strict=True))
+        for code, worker in worker_of.items():
+            found[code] = known.get((loaded.workers[worker], loaded.assignments[code]), 1.0)
+        return found
+
+    @property
+    def procedure(self) -> Procedure:
+        """By what systems are said to differ; of ratings that are looked at while they come, the recommended one."""
+        return Procedure.CLUSTERED if self.settings.workers_planned else Procedure(self.settings.comparison)
+
+    @cached_property
+    def compared(self) -> Comparison | TooLargeError:
+        """Every two systems by the procedure of the settings, or why it cannot be; beside the studies' the recommended.
+
+        Of ratings that are looked at while they come it holds at every look.
+        """
+        procedure = Procedure.CLUSTERED if self.procedure is Procedure.STUDIES else self.procedure
+        design, n_planned = self.settings.design(self.loaded.workers), self.settings.workers_planned
+        try:
+            found = compare_by(procedure, self.ratings, design, self.analysis, self.weights)
+        except TooLargeError as error:
+            return error
+        return at_every_look(found, alpha=ALPHA, n_planned=n_planned) if n_planned else found
+
+    @property
+    def concluded(self) -> Floats:
+        """p that the row's system is better than the column's, (n_systems, n_systems): what is concluded by.
+
+        With Holm's correction over all pairs, or of the studies' tests if these were asked for. 1 where it is open, NaN
+        where either has no score.
+        """
+        if self.procedure is Procedure.STUDIES:
+            return self.analysis.tests.p_value
+        scored = ~np.isnan(self.analysis.systems.z)
+        p = np.where(np.outer(scored, scored), 1.0, np.nan)
+        if isinstance(self.compared, Comparison):
+            is_better = (self.compared.difference > 0) & ~np.isnan(self.compared.holm)
+            p[is_better] = self.compared.holm[is_better]
+        return p
+
+    @property
+    def has_outputs(self) -> NDArray[np.bool_]:
+        """Whether each system has ordinary items, (n_systems,)."""
+        return self.ratings.has_outputs
+
+
+def run_study(
+    loaded: LoadedRatings,
+    settings: AnalysisSettings,
+    on_progress: Progress = lambda _: None,
+    *,
+    dialogues: LoadedDialogues | None = None,
+    work: Sequence[Work] = (),
+    source_words: Sequence[SourceWords] = (),
+    metrics: SegmentScores | None = None,
+) -> Study:
+    """Analyse loaded ratings by these settings; `on_progress` gets the name of each stage.
+
+    `work` is how long assignments took; the dialogues, if given, have their own. `source_words` is how long the texts
+    of the sources are.
+    """
+    asked = settings.criteria
+    if len(loaded.criteria) < len(asked):
+        settings = replace(settings, criteria=tuple(each for each in asked if each.name in loaded.criteria))
+    low, high = np.array(settings.scales).T
+    ratings = replace(loaded.ratings, scores=rescale(loaded.ratings.scores, low, high))
+    analysis = analyse(ratings, settings.design(loaded.workers), on_progress)
+    times = dialogues.work if dialogues else work
+    return Study(loaded, ratings, settings, analysis, dialogues, times, source_words, metrics, asked)

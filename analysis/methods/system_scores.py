@@ -1,0 +1,215 @@
+"""What the summaries of response methods share: systems with score, interval and rank, and how these are shown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.data.notices import ResponsesWarning
+from analysis.methods import Report
+from analysis.results.curves import short_label
+from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.results.words import CORRECTED
+from analysis.stats.pairs import Pairs, rank_range
+from analysis.stats.procedures import ALPHA
+from analysis.stats.ratings import Codes, Floats, or_none
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+    from analysis.methods.settings import AnalysisSettings
+
+_WIDTH, _ROW_HEIGHT = 7.0, 0.32  # inches
+_MOST_PAIRS_SHOWN = 60
+_IN_ONE_ROW = 5
+_ROUNDING = 1e-9  # of equal means, summed in another order
+
+
+@dataclass(frozen=True)
+class SystemScores:
+    """Scores of systems in the order of `names`, float64, (n_systems,), NaN where undefined.
+
+    `low`, `high`: 95 % interval of each. `n`: int, (n_systems,), what each score is the mean of. `pairs`: the
+    differences of every two. `criteria`: the scores on each of them.
+    """
+
+    names: Sequence[str]
+    score: Floats
+    low: Floats
+    high: Floats
+    n: Codes
+    pairs: Pairs
+    higher_is_better: bool
+    criteria: Mapping[str, Floats] = field(default_factory=dict)
+
+    @property
+    def order(self) -> list[int]:
+        """Codes of the systems, best first; those without a score last."""
+        sign = -1 if self.higher_is_better else 1
+        return sorted(range(len(self.names)), key=lambda k: (np.isnan(self.score[k]), sign * self.score[k], k))
+
+
+def summarise_systems(method: str, protocol: str, found: SystemScores) -> dict[str, Any]:
+    """Return what the summary of every method has: `method`, `protocol`, `higher_is_better`, `systems`, `criteria`.
+
+    `systems`, best first: `system`, `score`, `interval` (95 %, of this system alone; None if undefined), `n`, `rank`
+    (equal scores share one; None without a score), `ranks` (best and worst, jointly at 95 %; None if undefined),
+    `criteria`. `criteria`: {criterion: {system: score}}.
+    """
+    best, worst = rank_range(found.pairs.difference, found.pairs.holm, higher_is_better=found.higher_is_better)
+    rows = []
+    for code in found.order:
+        score = found.score[code]
+        ahead = found.score - score if found.higher_is_better else score - found.score
+        better = ahead > _ROUNDING
+        interval = [or_none(found.low[code]), or_none(found.high[code])]
+        rows.append(
+            {
+                "system": found.names[code],
+                "score": or_none(score),
+                "interval": None if None in interval else interval,
+                "n": int(found.n[code]),
+                "rank": None if np.isnan(score) else 1 + int(np.count_nonzero(better)),
+                "ranks": [int(best[code]), int(worst[code])] if best[code] else None,
+                "criteria": {name: or_none(of[code]) for name, of in found.criteria.items()},
+            }
+        )
+    return {
+        "method": method,
+        "protocol": protocol,
+        "higher_is_better": found.higher_is_better,
+        "systems": rows,
+        "criteria": {
+            name: {found.names[code]: or_none(of[code]) for code in found.order} for name, of in found.criteria.items()
+        },
+    }
+
+
+def closing(
+    settings: "AnalysisSettings",
+    fingerprint: str,
+    warnings: Sequence[ResponsesWarning],
+    notes: Sequence[str],
+    criteria: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return what ends the report of every method: its criteria, warnings and notes, and what it was made from."""
+    return {
+        **({"criterion_order": list(criteria)} if criteria else {}),
+        "warnings": [asdict(warning) for warning in warnings],
+        "notes": list(notes),
+        "settings": settings.to_json(),
+        "fingerprint": fingerprint,
+    }
+
+
+def list_pairs(found: SystemScores) -> list[dict[str, Any]]:
+    """Return every two systems that both have a score, the better one first, in the order of the ranking."""
+    order = [code for code in found.order if not np.isnan(found.score[code])]
+    return [
+        {
+            "systems": [found.names[i], found.names[j]],
+            "difference": or_none(found.pairs.difference[i, j]),
+            "interval": [or_none(found.pairs.low[i, j]), or_none(found.pairs.high[i, j])],
+            "p": or_none(found.pairs.p_value[i, j]),
+            "p_holm": or_none(found.pairs.holm[i, j]),
+        }
+        for place, i in enumerate(order)
+        for j in order[place + 1 :]
+    ]
+
+
+def systems_section(
+    report: Report, *, score: str, n: str, caption: str, finding: str = "", decimals: int = 2
+) -> Section:
+    """Return the ranking with its figure; `score` and `n` are what the scores are called and what n counts."""
+    rows = report["summary"]["systems"]
+    cells: list[list[Cell]] = []
+    for row in rows:
+        low, high = row["interval"] or (None, None)
+        best, worst = row["ranks"] or (None, None)
+        ranks = None if best is None else f"{best}" if best == worst else f"{best}–{worst}"
+        cells.append([row["rank"], row["system"], row["score"], low, high, ranks, row["n"]])
+    columns = [Column("rank"), Column("system"), Column(score, decimals)]
+    columns += [Column("low", decimals), Column("high", decimals), Column("ranks"), Column(n)]
+    about = (
+        f"{caption} Low and high: 95 % interval of each system alone. Ranks: what ranks are possible, jointly at 95 %."
+    )
+    table = Table("systems", "Systems", about, columns, cells, rules=_rules(report), row_name=1)
+    scored = [row for row in rows if row["score"] is not None]
+    figure = Figure(
+        "systems", "Systems", partial(_draw, scored, score), f"{score} of each system; the table has the numbers."
+    )
+    return Section("systems", "Systems", finding, [table], [figure] if scored else [])
+
+
+def _rules(report: Report) -> frozenset[int]:
+    """Return the rows under which a rule runs: of a system that is better than all below, by Holm's corrected p."""
+    undecided = [pair["systems"] for pair in report["pairs"] if pair["p_holm"] is None or pair["p_holm"] >= ALPHA]
+    place = {row["system"]: k for k, row in enumerate(report["summary"]["systems"])}
+    open_after = {place[better] for better, _ in undecided}
+    scored = [k for k, row in enumerate(report["summary"]["systems"]) if row["score"] is not None]
+    return frozenset(k for k in scored[:-1] if k not in open_after)
+
+
+def pairs_section(report: Report, *, caption: str, decimals: int = 2) -> Section:
+    """Return the differences of every two systems."""
+    pairs = report["pairs"]
+    rows: list[list[Cell]] = [
+        [*pair["systems"], pair["difference"], *pair["interval"], pair["p"], pair["p_holm"]] for pair in pairs
+    ]
+    columns = [Column("system"), Column("other"), Column("difference", decimals), Column("low", decimals)]
+    columns += [Column("high", decimals), Column("p", 4, is_p=True), Column("p (Holm)", 4, is_p=True)]
+    n_decided = sum(pair["p_holm"] is not None and pair["p_holm"] < ALPHA for pair in pairs)
+    finding = f"{n_decided} of {len(pairs)} pairs of systems differ ({CORRECTED})."
+    about = f"{caption} p is two-sided, corrected over all pairs. Low and high: 95 % interval of this pair alone."
+    output = Output.FILES | (Output.PAGE if len(pairs) <= _MOST_PAIRS_SHOWN else Output(0))
+    table = Table("pairs", "Pairs of systems", about, columns, rows, output=output)
+    return Section("pairs", "Pairs of systems", finding if rows else "", [table] if rows else [])
+
+
+def _draw(rows: Sequence[Report], label: str, theme: Theme) -> "Drawing":
+    """Draw the score of each system and its interval, best on top."""
+    figure, axes = theme.canvas(COLUMN_IN, 0.9 + _ROW_HEIGHT * len(rows))
+    for place, row in enumerate(reversed(rows)):
+        if row["interval"]:
+            axes.plot(row["interval"], [place, place], color=theme.accent, linewidth=2)
+        axes.plot(row["score"], place, "o", color=theme.ink, markersize=5)
+    axes.set_yticks(range(len(rows)), [short_label(row["system"]) for row in reversed(rows)])
+    axes.set(xlabel=f"{label} (line: 95 % interval)", ylim=(-0.6, len(rows) - 0.4))
+    axes.grid(axis="x", color=theme.faint, linewidth=0.6)
+    return figure
+
+
+def draw_stacked(
+    names: Sequence[str],
+    parts: Mapping[str, Sequence[float]],
+    label: str,
+    theme: Theme,
+    *,
+    is_rising: bool = False,
+) -> "Drawing":
+    """Draw a bar for each name, first on top, stacked of parts; `is_rising`: the last part is the best one."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    ends = [theme.faint, theme.accent]  # from light to dark, so that parts differ in grey, too
+    shades = LinearSegmentedColormap.from_list("parts", ends if is_rising else ends[::-1])
+    figure, axes = theme.canvas(_WIDTH, 1.5 + _ROW_HEIGHT * len(names))
+    left = np.zeros(len(names))
+    places = np.arange(len(names))[::-1]
+    for k, (part, values) in enumerate(parts.items()):
+        colour = shades(k / max(len(parts) - 1, 1))
+        axes.barh(places, values, left=left, color=colour, edgecolor=theme.ink, linewidth=0.4, height=0.7, label=part)
+        left = left + np.asarray(values, float)
+    axes.set_yticks(places, names)
+    axes.set(xlabel=label)
+    axes.legend(
+        frameon=False,
+        labelcolor=theme.ink,
+        fontsize=8,
+        ncols=len(parts) if len(parts) <= _IN_ONE_ROW else 4,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+    )
+    return figure

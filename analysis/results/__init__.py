@@ -1,0 +1,1 @@
+"""What a report says: its sections as pages, text, tables, figures and packages."""

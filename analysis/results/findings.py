@@ -1,0 +1,244 @@
+"""What a report finds, in at most three sentences: who beats whom, what is undecided, whose ratings count. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+from unicodedata import bidirectional
+
+from analysis.results.values import EXCLUDED, conclusions_of, get_workers, is_corrected
+from analysis.results.words import CORRECTED, number, p_equals
+from analysis.stats.procedures import ALPHA
+from campaigns.design.worker_test import NO_TEST
+from evalsite.lib.words import counted, listed
+
+Report = Mapping[str, Any]
+_LONGEST_NAME = 40
+_MOST_NAMED = 3
+# A reader sees a name in its own direction, whatever the sentence's.
+_ISOLATE, _END = "\u2068", "\u2069"
+
+
+@dataclass(frozen=True)
+class _Tests:
+    """The systems that have a score, best first, their mean z, and p that the row beats the column by which test."""
+
+    names: list[str]
+    z: list[float]
+    p: list[list[float | None]]
+    level: str
+    test: str
+
+    def beats(self, one: int, other: int) -> bool:
+        """Whether the first system beats the second."""
+        p = self.p[one][other]
+        return p is not None and p < ALPHA
+
+    def is_undecided(self, one: int, other: int) -> bool:
+        """Whether neither beats the other."""
+        return not self.beats(one, other) and not self.beats(other, one)
+
+
+def find(report: Report) -> list[str]:
+    """Return what a report finds, as sentences: at most three, however many systems it has."""
+    tests = _tests_of(report)
+    if not tests.names:
+        return [_no_score(report)]
+    if len(tests.names) == 1:
+        found = [f"{tests.names[0]} is the only system with a score (z = {number(tests.z[0])}): nothing to compare."]
+    elif is_corrected(report) and (why := report["recommended"].get("refused", {}).get(_concluded_by(report))):
+        found = [f"Systems were not compared: {why}. Choose the recommended comparison."]
+    elif len(tests.names) == 2:
+        found = [_pair(tests)]
+    else:
+        found = [_best(tests), _rest(tests)]
+    return [*found, _workers(report)]
+
+
+def _concluded_by(report: Report) -> str:
+    return str(report["summary"].get("concluded_by", ""))
+
+
+def _tests_of(report: Report) -> _Tests:
+    """Return the systems with p of what is concluded by."""
+    scored = [(row["system"], row["z"]) for row in report["summary"]["systems"] if row["z"] is not None]
+    names, z = [_name(name) for name, _ in scored], [z for _, z in scored]
+    p = conclusions_of(report, [name for name, _ in scored])
+    if not is_corrected(report):
+        return _Tests(names, z, p, f"p < {ALPHA:g}", "rank-sum test")
+    level = CORRECTED
+    if report["settings"].get("workers_planned"):
+        level += ", valid whenever you look"
+    return _Tests(names, z, p, level, "comparison of systems")
+
+
+def _name(name: str) -> str:
+    """Return a name that fits in a sentence."""
+    short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1].rstrip()}…"
+    return f"{_ISOLATE}{short}{_END}" if any(bidirectional(c) in {"R", "AL"} for c in short) else short
+
+
+# --- Systems
+
+
+def _pair(tests: _Tests) -> str:
+    first, second = tests.names
+    scores = f"mean z {number(tests.z[0])} against {number(tests.z[1])}"
+    if tests.beats(0, 1):
+        return f"{first} beats {second} at {tests.level} ({scores}; p {p_equals(tests.p[0][1])})."
+    if tests.beats(1, 0):
+        return (
+            f"{second} beats {first} in the {tests.test} (p {p_equals(tests.p[1][0])}), though {first} has the higher "
+            f"mean z ({number(tests.z[0])} against {number(tests.z[1])})."
+        )
+    if tests.p[0][1] is None:
+        return f"{first} and {second} could not be compared ({scores})."
+    return f"Whether {first} or {second} is better is undecided ({scores}; p {p_equals(tests.p[0][1])})."
+
+
+def _best(tests: _Tests) -> str:
+    """Return what the system with the highest z beats."""
+    names, n_others = tests.names, len(tests.names) - 1
+    pairs = list(combinations(range(len(names)), 2))
+    if all(tests.is_undecided(*pair) for pair in pairs):
+        return (
+            f"No system beats another at {tests.level}: {names[0]} has the highest mean z ({number(tests.z[0])}), "
+            f"{names[-1]} the lowest ({number(tests.z[-1])})."
+        )
+    beaten = [k for k in range(1, n_others + 1) if tests.beats(0, k)]
+    if len(beaten) == n_others:
+        return f"{names[0]} is the best of {n_others + 1} systems: it beats each of the others at {tests.level}."
+    text = f"{names[0]} has the highest mean z ({number(tests.z[0])}) "
+    if not beaten:
+        text += f"but beats no other system at {tests.level}"
+    else:
+        text += f"and beats {len(beaten)} of the {n_others} other systems at {tests.level}"
+        undecided = [names[k] for k in range(1, n_others + 1) if tests.is_undecided(0, k)]
+        if 0 < len(undecided) <= _MOST_NAMED:
+            text += f", but not {listed(undecided, 'or')}"
+    if by := [names[k] for k in range(1, n_others + 1) if tests.beats(k, 0)]:
+        text += f"; in the {tests.test} {_some(by)} it"
+    return f"{text}."
+
+
+def _some(names: Sequence[str]) -> str:
+    if len(names) > _MOST_NAMED:
+        return f"{len(names)} systems beat"
+    return f"{listed(names)} beat{'s' if len(names) == 1 else ''}"
+
+
+def _rest(tests: _Tests) -> str:
+    """Return how many pairs are decided, and which are not."""
+    pairs = list(combinations(range(len(tests.names)), 2))
+    undecided = [pair for pair in pairs if tests.is_undecided(*pair)]
+    if not undecided:
+        return f"All {len(pairs)} pairs of systems differ."
+    if len(undecided) == len(pairs):
+        return f"All {len(pairs)} pairs are undecided."
+    n_decided = len(pairs) - len(undecided)
+    text = f"Of {len(pairs)} pairs of systems, {n_decided} {'differs' if n_decided == 1 else 'differ'}"
+    if len(undecided) > _MOST_NAMED:
+        return f"{text}; {len(undecided)} are undecided."
+    named = [f"{tests.names[one]} against {tests.names[other]}" for one, other in undecided]
+    return f"{text}; undecided {'is' if len(named) == 1 else 'are'} {listed(named)}."
+
+
+# --- Workers
+
+
+def _no_score(report: Report) -> str:
+    """Return why no system has a score."""
+    if not report["summary"]["systems"]:
+        return "No system has a score: there is no ordinary item in these ratings."
+    workers = get_workers(report)
+    if any(worker.is_counted for worker in workers):
+        return "No system has a score: no item was rated on every criterion."
+    reasons = _left_out(report)
+    if len(workers) == 1:
+        return f"No system has a score: the only worker {reasons[0][1]}."
+    if len(reasons) == 1:
+        return f"No system has a score: all {len(workers):,} workers {_plural(reasons[0][1])}."
+    return f"No system has a score: of {len(workers):,} workers {_clauses(reasons)}."
+
+
+def _workers(report: Report) -> str:
+    """Return how many workers count of how many, and why the others do not."""
+    workers = get_workers(report)
+    n_counted = sum(worker.is_counted for worker in workers)
+    n_ratings = sum(row.get("n_ratings", row["n"]) for row in report["summary"]["systems"])
+    has_test = report["summary"]["worker_test"]["preset"] != NO_TEST
+    if n_counted < len(workers):
+        who, why = f"{n_counted:,} of {len(workers):,} workers", _clauses(_left_out(report))
+    else:
+        who = "the only worker" if n_counted == 1 else f"all {n_counted:,} workers"
+        why = f"the worker test was passed at p < {_alpha(report)}"
+    why = why if has_test else "no worker test was applied" + (f", {why}" if n_counted < len(workers) else "")
+    return f"{counted(n_ratings, 'rating')} by {who} {'counts' if n_ratings == 1 else 'count'}; {why}."
+
+
+def _alpha(report: Report) -> str:
+    return f"{report['summary']['worker_test']['alpha']:g}"
+
+
+def _left_out(report: Report) -> list[tuple[int, str]]:
+    """Return how many workers do not count for each reason, with the reason as said of one of them."""
+    reasons = {
+        "failed": f"failed the worker test at p < {_alpha(report)}",
+        "untested": "could not be tested",
+        EXCLUDED: "was excluded",
+    }
+    states = [worker.state for worker in get_workers(report)]
+    return [(states.count(state), reason) for state, reason in reasons.items() if state in states]
+
+
+def _clauses(reasons: Sequence[tuple[int, str]]) -> str:
+    return listed([f"{n:,} {reason if n == 1 else _plural(reason)}" for n, reason in reasons])
+
+
+def _plural(reason: str) -> str:
+    return reason.replace("was ", "were ")
+
+
+# --- Of methods other than direct assessment
+
+
+def find_by_pairs(report: Report) -> list[str]:
+    """Return in at most two sentences which system is best, and how many pairs differ, by the report's `pairs`."""
+    scored = [row["system"] for row in report["summary"]["systems"] if row["score"] is not None]
+    if not scored:
+        return ["No system has a score."]
+    best = _name(scored[0])
+    if len(scored) == 1:
+        return [f"{best} is the only system with a score: nothing to compare."]
+    pairs = report["pairs"]
+    decided = [pair for pair in pairs if pair["p_holm"] is not None and pair["p_holm"] < ALPHA]
+    n_beaten = sum(pair["systems"][0] == scored[0] for pair in decided)
+    level = CORRECTED
+    if report["summary"].get("is_for_these_raters"):
+        level = f"for these raters, {level}"
+    if n_beaten == len(scored) - 1:
+        others = "the other system" if n_beaten == 1 else "every other system"
+        first = f"{best} is better than {others} ({level})."
+    else:
+        n_others = len(scored) - 1
+        beaten = f"better than {n_beaten} of the {n_others} others" if n_beaten else "not separated from any other one"
+        first = f"{best} has the best score; it is {beaten} ({level})."
+    if len(scored) == 2:
+        return [first]
+    verb = "differs" if len(decided) == 1 else "differ"
+    return [first, f"{len(decided)} of {counted(len(pairs), 'pair')} of systems {verb}."]
+
+
+def printed_pairs(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the pairs of a report as they are printed: the better system by its score, and whether the two differ."""
+    return [
+        {
+            **dict(zip(("better", "worse"), pair["systems"], strict=True)),
+            "difference": pair["difference"],
+            **dict(zip(("low", "high"), pair["interval"], strict=True)),
+            "p": pair["p"],
+            "p_holm": pair["p_holm"],
+            "differs": pair["p_holm"] is not None and pair["p_holm"] < ALPHA,
+        }
+        for pair in pairs
+    ]

@@ -1,0 +1,131 @@
+"""What a result is made of: sections with a finding in words, tables and figures. Pure: numbers without formats.
+
+Methods and questions make sections. `analysis.results.exports` writes any section as CSV, LaTeX and text, and
+`templates/analysis/section.html` shows it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Flag, auto
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+
+class Output(Flag):
+    """Where a table is found."""
+
+    FILES = auto()  # CSV and LaTeX, beside the report and in the replication package
+    TERMINAL = auto()  # what `manage.py analyse` prints
+    PAGE = auto()
+    EVERYWHERE = FILES | TERMINAL | PAGE
+
+
+class Range(NamedTuple):
+    """Two numbers that a page shows in one cell; both are None where they are not known."""
+
+    low: float | None
+    high: float | None
+
+
+Cell = str | int | float | Range | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading, how many decimals its floats have, and whether they are p-values."""
+
+    name: str
+    decimals: int = 3
+    is_p: bool = False
+    hint: str = ""
+
+
+def in_percent(share: float | None) -> float | None:
+    """Return a share of 1 as a number of per cent; None stays None."""
+    return None if share is None else 100 * share
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its file name, what it is called, caption, columns, rows, and the rows under which a rule runs.
+
+    The column at the place `row_name` names the row. None is a dash.
+    """
+
+    name: str
+    title: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    rules: frozenset[int] = frozenset()
+    output: Output = Output.EVERYWHERE
+    row_name: int = 0
+
+
+class Theme(NamedTuple):
+    """Colours of a figure: ink, faint lines, paper, the accent of what passes and the colour of what fails."""
+
+    ink: str
+    faint: str
+    paper: str
+    accent: str
+    warn: str
+
+    def canvas(self, width: float, height: float) -> "tuple[Drawing, Axes]":
+        """Return an empty figure of so many inches, in these colours."""
+        figure, [axes] = self.grid(1, width, height)
+        return figure, axes
+
+    def grid(self, n: int, width: float, height: float) -> "tuple[Drawing, list[Axes]]":
+        """Return a figure of n panels, three in a row, each of so many inches, in these colours."""
+        from analysis.results.figures import grid  # it imports matplotlib
+
+        return grid(n, width, height, ink=self.ink, faint=self.faint, paper=self.paper)
+
+
+COLUMN_IN = 4.6
+"""Width in inches of a figure for a column of a paper: at 8.4 cm, texts of 8.5 points are printed with six or more."""
+LIGHT = Theme(ink="#1c2126", faint="#dedad1", paper="#ffffff", accent="#0f5f6b", warn="#a3271f")
+DARK = Theme(ink="#e7e5e0", faint="#373d44", paper="#1c2024", accent="#74c5cf", warn="#f4998f")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: its file name, what it is called, what draws it, and what it shows in words."""
+
+    name: str
+    title: str
+    draw: "Callable[[Theme], Drawing]"
+    alt: str
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A result. `page` is the page of a run that shows it (a key of `navigation.RESULT_PAGES`), or none ("")."""
+
+    slug: str
+    title: str
+    finding: str = ""
+    tables: Sequence[Table] = ()
+    figures: Sequence[Figure] = ()
+    page: str = "run"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        return not (self.finding or self.tables or self.figures)
+
+    @property
+    def tables_shown(self) -> list[Table]:
+        """The tables that a page shows."""
+        return [table for table in self.tables if Output.PAGE in table.output]
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether a page has its one figure beside its one table, which is narrow."""
+        shown = self.tables_shown
+        return len(shown) == len(self.figures) == 1 and len(shown[0].columns) <= 2

@@ -1,0 +1,1 @@
+"""Pages, services and background work of the analysis: all that knows the database."""

@@ -1,0 +1,1 @@
+"""The shape of what a researcher sends to the analysis pages."""

@@ -1,0 +1,170 @@
+"""Looking at a campaign's ratings while they come, and closing it when its stopping rule says so."""
+
+import logging
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.utils import timezone
+
+from analysis.methods.study.recommended_comparison import winner
+from analysis.models import Look
+from analysis.stats.inference import Comparison
+from analysis.stats.pipeline import analyse, compare_recommended
+from analysis.stats.procedures import ALPHA
+from analysis.stats.sequences import at_every_look
+from analysis.web.queries.campaigns import can_analyse, planned_workers, settings_of
+from analysis.web.queries.finished_work import read_ratings, read_weights
+from annotation.models import Assignment
+from campaigns.design.stopping import StoppingRule, describe_pairs, pairs_to_decide
+from campaigns.methods import slugs_with_looks
+from campaigns.models import Campaign
+from campaigns.services.drawing import weigh_campaign
+from campaigns.services.lifecycle import close_campaign
+from evalsite.jobs.handlers import enqueue
+from evalsite.jobs.models import Job
+
+logger = logging.getLogger(__name__)
+LOOK = "analysis.look"
+"""The kind of job that takes one look at a campaign."""
+_PAUSE, _PAUSE_AFTER_FAILURE = timedelta(minutes=2), timedelta(hours=1)
+_WATCHED = ~Q(stopping_rule=StoppingRule.OFF) | Q(is_adaptive=True)
+# A look is due once so many more are finished, of those that were: some hundred looks, however large the campaign is.
+_GROWTH = 0.02
+
+
+def enqueue_looks(now: datetime | None = None) -> None:
+    """Queue a look at each running campaign that uses looks and in which enough was finished since the last one.
+
+    It uses them for a stopping rule, or to give out HITs of undecided pairs first.
+
+    One query where there is no such campaign, two more where one is due.
+    """
+    now = now or timezone.now()
+    last = Look.objects.filter(campaign=OuterRef("pk")).order_by("-n_assignments")
+    watched = Campaign.objects.filter(_WATCHED, status=Campaign.Status.RUNNING, method__in=slugs_with_looks())
+    found = watched.annotate(
+        n_finished=Count("assignments", filter=Q(assignments__state=Assignment.State.FINISHED)),
+        n_seen=Subquery(last.values("n_assignments")[:1]),
+        looked_at=Subquery(last.values("at")[:1]),
+    )
+    due = [
+        pk
+        for pk, n_finished, n_seen, at in found.values_list("pk", "n_finished", "n_seen", "looked_at")
+        if n_finished > (n_seen or 0) * (1 + _GROWTH) and (at is None or at <= now - _PAUSE)
+    ]
+    for pk in set(due) - _looked_at_lately(due, now):
+        enqueue(LOOK, args={"campaign": pk})
+
+
+def _looked_at_lately(campaigns: Iterable[int], now: datetime) -> set[int]:
+    """Return those of the campaigns that have a job which waits, works, or has failed a while ago."""
+    unfinished = Q(status__in=(Job.Status.QUEUED, Job.Status.RUNNING))
+    failed = Q(status=Job.Status.FAILED, created_at__gt=now - _PAUSE_AFTER_FAILURE)
+    jobs = Job.objects.filter(unfinished | failed, kind=LOOK, args__campaign__in=list(campaigns))
+    return {job["campaign"] for job in jobs.values_list("args", flat=True)}
+
+
+def take_look(
+    *, campaign: Campaign, saving: Callable[[], AbstractContextManager[None]] = transaction.atomic
+) -> Look | None:
+    """Compare the systems by the ratings so far, keep what is decided, and close the campaign if its rule says so.
+
+    It is closed as by hand: who has a HIT may finish it, and is paid. Where HITs of undecided pairs are to come first,
+    they are weighed by what is undecided now. `saving` opens the transaction that stores the look. None where nothing
+    is finished, or the campaign does not run or uses no looks, or its method has none.
+
+    Raises DomainError `bad_settings`.
+    """
+    has_looks = campaign.method in slugs_with_looks()
+    found = read_ratings(campaign) if has_looks and can_analyse(campaign) else None
+    if found is None or not found.ratings.n_items:
+        return None
+    design = settings_of(campaign).design([])
+    analysis = analyse(found.ratings, design)
+    weights = read_weights(campaign, found.assignment_ids)
+    comparison = compare_recommended(found.ratings, design, analysis, weights)
+    comparison = at_every_look(comparison, alpha=ALPHA, n_planned=planned_workers(campaign))
+    names = dict(campaign.systems.filter(is_degraded=False).values_list("pk", "name"))
+    pairs = _pairs(comparison, found.system_ids, names)
+    n_assignments = len(found.assignment_ids)
+    n_workers = int(analysis.is_kept.sum())
+    with saving():
+        locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+        is_watched = locked.stopping_rule != StoppingRule.OFF or locked.is_adaptive
+        if locked.status != Campaign.Status.RUNNING or not is_watched:
+            return None
+        look = _keep(locked, pairs, n_assignments=n_assignments, n_workers=n_workers)
+    if locked.is_adaptive and not look.has_closed:
+        weigh_campaign(campaign=locked, pairs=_undecided(look, names))
+    return look
+
+
+def _undecided(look: Look, names: dict[int, str]) -> list[tuple[int, int]]:
+    """Return the undecided pairs of systems by their keys: those that a stopping rule waits for, if there is one."""
+    key = {name: pk for pk, name in names.items()}
+    wanted = [pair for pair in look.pairs if pair["is_wanted"]] or look.pairs
+    return [(key[pair["systems"][0]], key[pair["systems"][1]]) for pair in wanted if not winner(pair)]
+
+
+def _pairs(comparison: Comparison, system_ids: list[int], names: dict[int, str]) -> list[dict[str, Any]]:
+    """Return every pair of a campaign's systems; one that has no rating yet is undecided."""
+    code = {pk: k for k, pk in enumerate(system_ids)}
+
+    def number(values: Any, one: int, other: int) -> float | None:
+        if one not in code or other not in code:
+            return None
+        value = float(values[code[one], code[other]])
+        return value if np.isfinite(value) else None
+
+    arrays = {
+        "difference": comparison.difference,
+        "low": comparison.low,
+        "high": comparison.high,
+        "p_holm": comparison.holm,
+    }
+    return [
+        {
+            "systems": [names[one], names[other]],
+            **{name: number(values, one, other) for name, values in arrays.items()},
+        }
+        for one, other in combinations(sorted(names, key=names.__getitem__), 2)
+    ]
+
+
+def _keep(campaign: Campaign, pairs: list[dict[str, Any]], *, n_assignments: int, n_workers: int) -> Look:
+    """Store a look at a campaign, locked by the caller, and close it if all pairs are decided that it waits for."""
+    systems = sorted({name for pair in pairs for name in pair["systems"]})
+    wanted = set(pairs_to_decide(campaign.stopping_rule, campaign.stopping_systems, systems))
+    for pair in pairs:
+        pair["is_wanted"] = tuple(pair["systems"]) in wanted
+    decided = [pair for pair in pairs if winner(pair)]
+    n_wanted_decided = sum(pair["is_wanted"] for pair in decided)
+    has_closed = 0 < len(wanted) == n_wanted_decided
+    look, _ = Look.objects.update_or_create(
+        campaign=campaign,
+        n_assignments=n_assignments,
+        defaults={
+            "at": timezone.now(),
+            "n_workers": n_workers,
+            "n_pairs": len(pairs),
+            "n_decided": len(decided),
+            "n_wanted": len(wanted),
+            "n_wanted_decided": n_wanted_decided,
+            "pairs": pairs,
+            "has_closed": has_closed,
+        },
+    )
+    if has_closed:
+        what = describe_pairs(campaign.stopping_rule, campaign.stopping_systems)
+        logger.info(
+            "campaign %s closes by its stopping rule: after %d assignments %s is decided",
+            *(campaign.public_id, n_assignments, what),
+        )
+        close_campaign(campaign=campaign)
+    return look

@@ -1,0 +1,374 @@
+"""The pages of a run: its progress, its results, and their files."""
+
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from tempfile import NamedTemporaryFile
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from analysis.data.dialogues.corpus import load_corpus
+from analysis.methods import method_of
+from analysis.models import AnalysisRun
+from analysis.results.anonymity import anonymise, anonymous_report, workers_of
+from analysis.results.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
+from analysis.results.exports import to_csv, to_latex
+from analysis.results.interval_plot import plot_intervals
+from analysis.results.paper.statement import data_statement
+from analysis.results.paper.texts import paper_texts
+from analysis.results.report_sections import tables_of
+from analysis.results.sections import Output
+from analysis.results.values import compare_reports, get_chat_totals, get_comparisons, get_ranking, list_workers
+from analysis.web.forms.runs import ChangeForm, ComparisonFilter, CorpusForm, ExclusionForm, ShareForm, WorkerFilter
+from analysis.web.navigation import RESULT_PAGES, has_page, result_context, result_url, share_path
+from analysis.web.queries import ratings_files as queries
+from analysis.web.queries.campaigns import get_answers, list_share_links
+from analysis.web.queries.facts import get_facts
+from analysis.web.queries.ratings_files import Role, get_finished_run_for
+from analysis.web.services.runs import change_run, exclude_worker, include_worker
+from campaigns.design.worker_test import WORKER_TESTS
+from campaigns.views.access import render_form
+from campaigns.views.autosave import sent
+from evalsite.accounts.requests import SignedInRequest
+from evalsite.jobs.queries import job_state
+from evalsite.lib.acts import note_act
+from evalsite.lib.errors import CONFLICT, DomainError
+from evalsite.lib.tables import Problem
+from evalsite.lib.tables.errors import shorten
+
+_WORKERS_PER_PAGE = 50
+_IN_PACKAGE = (
+    "It also has the datasheet, and the text for the paper with the data statement, as they were when the ratings were "
+    "analysed. Names, addresses and other personal data that somebody typed into them are in it: read datasheet.md and "
+    "paper.txt before you pass the package on. You may delete both from it, and datasheet.json: nothing is computed "
+    "from them."
+)
+
+
+Show = Callable[[SignedInRequest, AnalysisRun], HttpResponse]
+
+
+def result_page(name: str, show: Show) -> Callable[[SignedInRequest, UUID], HttpResponse]:
+    """Return the view of a page of a result. Of a campaign's run it leads to the page of the campaign."""
+
+    @require_GET
+    def view(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+        found = queries.get_run_for(request.user, run_id)
+        if found.ratings_file.campaign_id:
+            return redirect(result_url(found, name, request.GET))
+        return show_when_done(request, found, name, show)
+
+    return view
+
+
+def show_when_done(request: SignedInRequest, found: AnalysisRun, name: str, show: Show) -> HttpResponse:
+    """Show a page of a result; until its run has finished, how far that is: then the page shows by itself.
+
+    Where the method of the result has no such page, the page says so.
+    """
+    if found.report is None:
+        return show_waiting(request, found, name)
+    return show(request, found) if has_page(found, name) else show_missing(request, found, name)
+
+
+def show_missing(request: SignedInRequest, found: AnalysisRun, name: str) -> HttpResponse:
+    """Say that results of this kind do not have the page."""
+    title = RESULT_PAGES.get(name, "")
+    context = result_context(found, "run") | {"missing": title, "method": method_of(found.report).title}
+    return render(request, "analysis/missing.html", context, status=404)
+
+
+@require_http_methods(["GET", "POST"])
+def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+    """Show what a run finds, or how far it is; lead to its campaign if it has one. Sent settings make a new run."""
+    found = queries.get_run_for(request.user, run_id, to_change=request.method == "POST")
+    if request.method == "GET" and found.ratings_file.campaign_id:
+        return redirect(result_url(found, "run", request.GET))
+    if request.method == "POST" and found.report is None:
+        return show_waiting(request, found, status=CONFLICT)
+    method = method_of({"settings": found.settings})
+    form = ChangeForm(method, sent(request), initial=ChangeForm.initial_of(found.settings))
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect(result_url(change_run(run=found, user=request.user, **form.changes())))
+        except DomainError as error:
+            form.add_error(None, error.message)
+    return show_findings(request, found, form)
+
+
+def show_findings(
+    request: SignedInRequest, found: AnalysisRun, form: ChangeForm | None = None, more: dict[str, Any] | None = None
+) -> HttpResponse:
+    """Show what a run finds, or how far it is; `more` is what the page of a campaign has besides."""
+    if found.shown is None:
+        return show_waiting(request, found)
+    method, more = method_of(found.shown), more or {}
+    context = result_context(found, "run", more.get("progress"))
+    context |= {
+        "finding": method.findings(found.shown),
+        "latex": [(table, to_latex(table)) for table in method.tables_to_copy(found.shown)],
+        "form": form or ChangeForm(method, initial=ChangeForm.initial_of(found.settings)),
+        "job_state": run_progress(found) if found.report is None else None,
+        **(_study_context(request, found) if method.is_study else {}),
+    }
+    is_refused = form is not None and bool(form.errors)
+    return render_form(request, "analysis/findings.html", context | more, is_refused=is_refused)
+
+
+def _study_context(request: SignedInRequest, found: AnalysisRun) -> dict[str, Any]:
+    """Return what the findings of a study show besides: its ranking by z, and what differs from another run."""
+    before = _compared_with(request, found) if found.report else None
+    changes = compare_reports(found.report, before.report) if before else None
+    ranking = get_ranking(found.shown, changes)
+    return {
+        "ranking": ranking,
+        "plot": plot_intervals(ranking),
+        "chats": get_chat_totals(found.shown),
+        "changes": changes,
+        "before": before,
+        "others": [] if found.share_token else queries.list_comparable(found),
+    }
+
+
+def _is_study(run: AnalysisRun) -> bool:
+    return method_of({"settings": run.settings}).is_study
+
+
+def show_waiting(request: SignedInRequest, found: AnalysisRun, page: str = "run", *, status: int = 200) -> HttpResponse:
+    """Show the progress of a run, its failure, or the problems of its file, in place of a page of its result."""
+    problems = found.problems or {"rows": [], "n_more": 0}
+    rows = [Problem(row, column, text, "") for row, column, text in problems["rows"]]
+    context = result_context(found, page) | {
+        "page": page,
+        "is_owner": found.my_role == Role.OWNER and (found.job is None or found.job.is_finished),
+        "job_state": run_progress(found),
+        "may_retry": found.job and found.job.owner_id == request.user.pk,
+        "problems": rows,
+        "n_problems": len(rows) + problems["n_more"],
+    }
+    return render(request, "analysis/waiting.html", context, status=status)
+
+
+def run_progress(run: AnalysisRun) -> dict[str, Any] | None:
+    """Return how far a run is, as jobs/progress.html shows it; None without a job."""
+    if run.job is None:
+        return None
+    return job_state(run.job) | {"url": reverse("analysis:run_job", args=[run.pk]), "partial": run.shown is not None}
+
+
+@never_cache
+@require_GET
+def run_job(request: SignedInRequest, run_id: UUID) -> JsonResponse:
+    """Answer with the state of a run's job, and whether a part of its result can be shown."""
+    job = queries.get_job_of_run(request.user, run_id)
+    if job is None:
+        raise Http404
+    return JsonResponse(job_state(job) | {"url": request.path, "partial": queries.has_part(job)})
+
+
+def _compared_with(request: SignedInRequest, found: AnalysisRun) -> AnalysisRun | None:
+    """Return the run that the page compares with: the chosen one of the same file, else the one it was changed from."""
+    chosen = request.GET.get("against")
+    if found.share_token or chosen == "none" or (not chosen and not found.parent_id):
+        return None
+    if not chosen:
+        parent = queries.find_finished_run_for(request.user, found.parent_id)
+        return parent if parent and _is_study(parent) else None
+    other = get_finished_run_for(request.user, queries.parse_id(chosen))
+    if other.ratings_file_id != found.ratings_file_id or not _is_study(other):
+        raise Http404("Only analyses of the same ratings, by the same method, are compared.")
+    return other
+
+
+def show_significance(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
+    """Show the tests between systems, on one criterion or overall, by p, corrected or not, or by effect size."""
+    comparisons = get_comparisons(found.report)
+    form = ComparisonFilter(list(comparisons), request.GET)
+    if not form.is_valid():
+        raise Http404
+    comparison, value = comparisons[form.cleaned_data["criterion"]], form.cleaned_data["value"]
+    n_differing = None if value == "superiority" else comparison.n_differing(value)
+    context = {"form": form, "comparison": comparison, "value": value, "n_differing": n_differing}
+    return render(request, "analysis/significance.html", result_context(found, "significance") | context)
+
+
+significance = result_page("significance", show_significance)
+
+
+@require_http_methods(["GET", "POST"])
+def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+    """Show the worker table of a run; analyse again without a worker, or with one again."""
+    if request.method == "GET":
+        return _workers(request, run_id)
+    found = get_finished_run_for(request.user, run_id, to_change=True)
+    try:
+        return redirect(result_url(_exclude_or_include(request, found, ExclusionForm(request.POST))))
+    except DomainError as error:
+        refused = {name: request.POST.get(name, "") for name in ("worker", "reason")} | {"error": error.message}
+        return show_workers(request, found, refused)
+
+
+def show_workers(request: SignedInRequest, found: AnalysisRun, refused: dict[str, str] | None = None) -> HttpResponse:
+    """Show the worker table, filtered and sorted as asked; `refused` is an exclusion that cannot be."""
+    preset = found.report["summary"]["worker_test"]["preset"]
+    form = WorkerFilter(preset, request.GET)
+    if not form.is_valid():
+        raise Http404
+    rows = list_workers(found.report, **form.cleaned_data)
+    context = result_context(found, "workers") | {
+        "page_obj": Paginator(rows, _WORKERS_PER_PAGE).get_page(request.GET.get("page")),
+        "refused": refused,
+        "compared": WORKER_TESTS[preset].compared,
+        "has_means": any(row["histogram"] for row in found.report["worker_table"]),
+        "has_references": found.report["summary"].get("references") is not None,
+        "form": form,
+    }
+    return render_form(request, "analysis/workers.html", context)
+
+
+_workers = result_page("workers", show_workers)
+
+
+def _exclude_or_include(request: SignedInRequest, found: AnalysisRun, sent: ExclusionForm) -> AnalysisRun:
+    """Return the run without, or again with, the worker; raise DomainError if that cannot be."""
+    if not sent.is_valid():
+        raise DomainError("bad_exclusion", "Name a worker, and a reason of at most 500 characters.")
+    data = sent.cleaned_data
+    if data["again"]:
+        return include_worker(run=found, user=request.user, worker=data["worker"])
+    return exclude_worker(run=found, user=request.user, worker=data["worker"], reason=data["reason"])
+
+
+def show_sections(page: str) -> Show:
+    """Return what shows a page that is nothing but the sections of a result."""
+
+    def show(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
+        return render(request, "analysis/sections.html", result_context(found, page))
+
+    return show
+
+
+def show_section(request: SignedInRequest, found: AnalysisRun, section: str) -> HttpResponse:
+    """Show the page that one section of a result has of its own."""
+    return show_when_done(request, found, f"section:{section}", show_sections(f"section:{section}"))
+
+
+@require_GET
+def section(request: SignedInRequest, run_id: UUID, section: str) -> HttpResponse:
+    """Show one section of a result. Of a campaign's run it leads to the page of the campaign."""
+    found = queries.get_run_for(request.user, run_id)
+    if found.ratings_file.campaign_id:
+        return redirect(result_url(found, f"section:{section}", request.GET))
+    return show_section(request, found, section)
+
+
+def show_chats(request: SignedInRequest, found: AnalysisRun, form: CorpusForm | None = None) -> HttpResponse:
+    """Show what the chats of a run's ratings are like: topics, opinions, lengths, time; `form`: a corpus refused."""
+    totals = get_chat_totals(found.report)
+    if totals is None:
+        raise Http404
+    context = result_context(found, "chats") | {"chats": totals, "form": form or CorpusForm()}
+    return render_form(request, "analysis/chats.html", context, is_refused=form is not None)
+
+
+def show_paper(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
+    """Show what a paper says of the evaluation: methods, results and a data statement."""
+    campaign = found.ratings_file.campaign
+    facts, answers = (get_facts(campaign), get_answers(campaign)) if campaign else (None, {})
+    context = {"texts": paper_texts(found.report, facts), "statement": data_statement(found.report, facts, answers)}
+    return render(request, "analysis/paper.html", result_context(found, "paper") | context)
+
+
+@require_POST
+def corpus(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+    """Analyse again with a corpus that the chats are compared with."""
+    found = get_finished_run_for(request.user, run_id, to_change=True)
+    form = CorpusForm(request.POST, request.FILES)
+    if form.is_valid():
+        sent_file = form.cleaned_data["corpus"]
+        try:
+            with NamedTemporaryFile(prefix="corpus-") as copy:
+                for chunk in sent_file.chunks():
+                    copy.write(chunk)
+                copy.flush()
+                lengths = load_corpus(Path(copy.name), shorten(sent_file.name))
+            return redirect(result_url(change_run(run=found, user=request.user, corpus=lengths)))
+        except DomainError as error:
+            form.add_error("corpus", error.message)
+    return show_chats(request, found, form)
+
+
+def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
+    """List everything that can be downloaded."""
+    files = list_downloads(found.report, found.folder)
+    context = result_context(found, "downloads") | {"files": files, "names_workers": found.my_role == Role.OWNER}
+    campaign = found.ratings_file.campaign
+    context["package_note"] = _IN_PACKAGE if campaign and not found.share_token else ""
+    if campaign and found.my_role != Role.VIEWER:
+        links = [(link, request.build_absolute_uri(share_path(link))) for link in list_share_links(campaign)]
+        context |= {"share_form": ShareForm(), "share_links": links}
+    return render(request, "analysis/downloads.html", context)
+
+
+reliability = result_page("reliability", show_sections("reliability"))
+sensitivity = result_page("sensitivity", show_sections("sensitivity"))
+chats = result_page("chats", show_chats)
+paper = result_page("paper", show_paper)
+downloads = result_page("downloads", show_downloads)
+
+
+@require_GET
+def run_file(request: SignedInRequest, run_id: UUID, name: str) -> FileResponse:
+    """Send a table, a figure or the replication package of a run; a figure is drawn when it is first asked for."""
+    return send_file(request, get_finished_run_for(request.user, run_id), name)
+
+
+def send_file(request: HttpRequest, found: AnalysisRun, name: str) -> FileResponse:
+    """Answer with a file of a run; raise Http404 if it has none of this name."""
+    path = find_file(found.folder, name)
+    if path is None:
+        raise Http404
+    suffix = PurePosixPath(name).suffix
+    is_figure = suffix == ".svg" and "download" not in request.GET
+    response = FileResponse(
+        path.open("rb"),
+        as_attachment=not is_figure,
+        filename=_download_name(found, PurePosixPath(name).name),
+        content_type=CONTENT_TYPES.get(suffix, OTHER_TYPE),
+    )
+    response["Cache-Control"] = "private, max-age=3600"
+    return response
+
+
+@require_GET
+def workers_csv(request: SignedInRequest, run_id: UUID) -> HttpResponse:
+    """Send the worker table; workers by their own ids only to an owner who asks (`?ids=own`)."""
+    by_own_ids = request.GET.get("ids") == "own"
+    found = get_finished_run_for(request.user, run_id)
+    if by_own_ids and found.my_role != Role.OWNER:
+        raise PermissionDenied("Only owners may take out the workers’ own ids.")
+    note_act(is_act=by_own_ids)
+    report = found.report
+    if not by_own_ids and found.my_role != Role.VIEWER:  # a viewer's is anonymous already
+        report = anonymous_report(report, anonymise(workers_of(report)))
+    table = next((table for table in tables_of(report, Output.FILES) if table.name == "workers"), None)
+    if table is None:
+        raise Http404("These results say nothing of single workers.")
+    response = HttpResponse(to_csv(table), content_type="text/csv; charset=utf-8")
+    name = _download_name(found, "workers.csv")
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
+    return response
+
+
+def _download_name(run: AnalysisRun, name: str) -> str:
+    """Return what a browser saves a file of the run as."""
+    return f"{slugify(run.ratings_file.title, allow_unicode=True) or 'ratings'}-{name}"

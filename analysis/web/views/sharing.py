@@ -1,0 +1,96 @@
+"""Links to a campaign's results: making and revoking them, and the pages that everybody sees who has one."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.http import require_safe
+
+from analysis.web.forms.runs import ShareForm
+from analysis.web.queries.campaigns import get_share_link_of, get_shared_result
+from analysis.web.services.sharing import create_share_link, revoke_share_link
+from analysis.web.views.runs import (
+    Show,
+    send_file,
+    show_chats,
+    show_downloads,
+    show_findings,
+    show_paper,
+    show_section,
+    show_sections,
+    show_significance,
+    show_when_done,
+)
+from campaigns.models import Campaign
+from campaigns.views.access import back_to, campaign_view
+from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.acts import note_refusal
+
+_DOWNLOADS = "analysis:campaign_downloads"
+
+
+@campaign_view("POST", refused=back_to(_DOWNLOADS))
+def create(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Make a link, which the page then shows."""
+    form = ShareForm(request.POST)
+    if form.is_valid():
+        create_share_link(campaign=campaign, user=request.user, **form.cleaned_data)
+        messages.success(request, "The link is ready. Everybody who has it can see the results.")
+    else:
+        note_refusal()
+        messages.error(
+            request, " ".join(f"{form[name].label}: {text}" for name, texts in form.errors.items() for text in texts)
+        )
+    return redirect(_DOWNLOADS, campaign.public_id)
+
+
+@campaign_view("POST")
+def revoke(request: SignedInRequest, campaign: Campaign, link_id: int) -> HttpResponse:
+    """Close a link."""
+    revoke_share_link(link=get_share_link_of(campaign, link_id))
+    messages.success(request, "The link is revoked: it shows nothing any more.")
+    return redirect(_DOWNLOADS, campaign.public_id)
+
+
+# --- What a link shows
+
+
+def _shared(show: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Return a view without a user of the result that a link shares.
+
+    Search engines leave it out, nothing keeps a copy that would outlive the link, and no other site learns the address.
+    """
+
+    @login_not_required
+    @require_safe
+    @wraps(show)
+    def view(request: HttpRequest, token: str, **arguments: Any) -> HttpResponseBase:
+        response = show(request, get_shared_result(token), **arguments)
+        response["Cache-Control"] = "private, no-store"
+        response["Referrer-Policy"] = "no-referrer"
+        response["X-Robots-Tag"] = "noindex, nofollow"
+        return response
+
+    return view
+
+
+def _page(name: str, show: Show) -> Callable[..., HttpResponseBase]:
+    """Return the view of a page, which asks nothing of the user where a result is shared."""
+    return _shared(lambda request, found: show_when_done(cast(SignedInRequest, request), found, name, show))
+
+
+findings = _page("run", show_findings)
+significance = _page("significance", show_significance)
+reliability = _page("reliability", show_sections("reliability"))
+sensitivity = _page("sensitivity", show_sections("sensitivity"))
+metrics = _page("metrics", show_sections("metrics"))
+chats = _page("chats", show_chats)
+paper = _page("paper", show_paper)
+downloads = _page("downloads", show_downloads)
+section = _shared(lambda request, found, section: show_section(cast(SignedInRequest, request), found, section))
+file = _shared(send_file)
