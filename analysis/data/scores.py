@@ -305,8 +305,10 @@ def relabel(
     """
     labels = {label for column in columns.values() for label in column.labels}
     values = read_values(labels, can_read, choices)
+    if not values.changed:
+        return dict(columns), []
     found = {
-        name: text_column(column.codes, [values.number_of[label] for label in column.labels])
+        name: text_column(column.codes, [values.number_of(label) for label in column.labels])
         for name, column in columns.items()
     }
     return found, [TableWarning("values", values.said)] if values.said else []

@@ -81,13 +81,17 @@ class _Level:
 
 @dataclass(frozen=True)
 class Values:
-    """How the cells of a file are read: the text of the number that each says, "" for a missing answer.
+    """How the cells of a file are read; those that say their number as it is are not in `changed`.
 
     `said`: what was guessed, as a sentence; "" if nothing was.
     """
 
-    number_of: dict[str, str]
+    changed: dict[str, str]
     said: str = ""
+
+    def number_of(self, cell: str) -> str:
+        """Return the text of the number that a cell says, "" for a missing answer."""
+        return self.changed.get(cell, cell)
 
 
 def read_values(labels: Collection[str], can_read: CanRead, choices: Choices = GUESSED) -> Values:
@@ -108,12 +112,12 @@ def read_values(labels: Collection[str], can_read: CanRead, choices: Choices = G
     left = [each for each in labels if each not in gone]
     empty = dict.fromkeys(gone, "")
     if all(map(can_read, left)) or any(len(each) > _LONGEST for each in left):
-        return Values(empty | {each: each for each in left})
+        return Values(empty)
     ways = [_with_comma] if choices.decimal != "." else []
     for way in (*ways, _numbered, _of_most, lambda cells: _in_words(cells, choices.words)):
         if found := way(left):
-            return Values(empty | found.number_of, found.said)
-    return Values(empty | {each: each for each in left})
+            return Values(empty | found.changed, found.said)
+    return Values(empty)
 
 
 def _missing(choices: Choices) -> frozenset[str]:
@@ -140,10 +144,14 @@ def _numbered(cells: Sequence[str]) -> Values | None:
 
 def _of_most(cells: Sequence[str]) -> Values | None:
     """Numbers of a greatest one, such as `4/5` or `4 out of 5`, the same in all cells; or per cent."""
-    found = {cell: _OF_MOST.fullmatch(cell) for cell in cells}
-    if not all(found.values()) or len({"".join(match.group(2).split()) for match in found.values() if match}) > 1:
-        return None
-    numbers = {cell: match.group(1).replace(",", ".") for cell, match in found.items() if match}
+    numbers: dict[str, str] = {}
+    most = set()
+    for cell in cells:
+        match = _OF_MOST.fullmatch(cell)
+        most.add("".join(match.group(2).split()) if match else "")
+        if match is None or len(most) > 1:
+            return None
+        numbers[cell] = match.group(1).replace(",", ".")
     return Values(numbers, "Of answers such as 4/5 or 95 %, the first number was read.")
 
 
@@ -172,6 +180,8 @@ def _as_levels(cells: dict[str, str], scale: dict[str, _Level]) -> Values:
 
 
 def _plain(text: str) -> str:
+    if text.isascii() and text.isalnum():  # a file may have a million different words
+        return text.lower()
     text = unicodedata.normalize("NFC", text).replace("’", "'").casefold().strip().rstrip(".!")
     return re.sub(r"[\s_]+", " ", text) or unicodedata.normalize("NFC", text)
 
@@ -206,5 +216,6 @@ def are_answers(cells: Iterable[str], can_read: CanRead = is_number, choices: Ch
     there = set(cells)
     if any(len(cell) > _LONGEST for cell in there):
         return False
-    number_of = read_values(there, lambda cell: can_read(cell) or is_number(cell), choices).number_of
-    return any(number_of.values()) and all(not text or can_read(text) or is_number(text) for text in number_of.values())
+    values = read_values(there, lambda cell: can_read(cell) or is_number(cell), choices)
+    numbers = [values.number_of(cell) for cell in there]
+    return any(numbers) and all(not text or can_read(text) or is_number(text) for text in numbers)

@@ -216,7 +216,8 @@ def _coded(
     refuse_many_systems(found.table.file, called["system"], len(rows.systems), advice)
     # A score that is wrong is still somebody's rating of something; a wrong label leaves that unknown.
     unclear = [problems.rows_in(own) for role, own in called.items() if role != "score"]
-    unclear.append(np.setdiff1d(np.flatnonzero(np.isnan(rows.score)), problems.rows_in(called["score"])))
+    no_score = np.flatnonzero(np.isnan(rows.score))
+    unclear.append(np.setdiff1d(no_score, problems.rows_in(called["score"]), assume_unique=True))
     if any(bad.size for bad in unclear):
         rows.drop(np.concatenate(unclear))
     items = find_items(rows)

@@ -180,12 +180,12 @@ def plain(name: str) -> str:
     ],
 )
 def test_values_of_a_file_are_read_in_one_way(cells: list[str], numbers: list[str]) -> None:
-    assert [read_values(cells, is_number).number_of[cell] for cell in cells] == numbers
+    assert [read_values(cells, is_number).number_of(cell) for cell in cells] == numbers
 
 
 def test_words_of_ones_own_scale_are_levels_in_their_order() -> None:
     cells = ["meh", "wow", "ugh"]
-    assert read_values(cells, is_number, Choices(words=("ugh", "meh", "wow"))).number_of == {
+    assert read_values(cells, is_number, Choices(words=("ugh", "meh", "wow"))).changed == {
         "meh": "2",
         "wow": "3",
         "ugh": "1",
