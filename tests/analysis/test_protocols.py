@@ -138,6 +138,17 @@ def test_a_degraded_item_is_found_wherever_it_stands(owner_client: Client, uploa
     assert "no worker can pass" not in page.text
 
 
+def test_of_levels_no_scale_is_said_to_be_mapped_and_no_option_is_null(owner_client: Client, upload) -> None:
+    rows = [f"w{k},q{source},s{k % 2},{1 + (k + source) % 5}" for k in range(4) for source in range(6)]
+    file = upload("\n".join(["worker,source,system,score", *rows]).encode())
+    file.scale = [1, 5]
+    file.save()
+    address = reverse("analysis:protocol", args=[file.pk])
+    page = owner_client.get(address, {"protocol": "likert"}).text
+    assert "mapped to 0–100" not in page and "null" not in page
+    assert "mapped to 0–100" in owner_client.get(address, {"protocol": "mrc-fluency"}).text
+
+
 def test_a_second_click_starts_no_second_run(owner_client: Client, trees: RatingsFile) -> None:
     url = protocol_of(trees)
     sent = filled_in(owner_client, url)

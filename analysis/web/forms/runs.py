@@ -239,7 +239,7 @@ class ProtocolForm(ChangeForm):
     @staticmethod
     def initial_of(settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the form's values for settings as a run stores them."""
-        more = {"standardised_kinds": settings["standardised_kinds"], "options": settings.get("options") or None}
+        more = {"standardised_kinds": settings["standardised_kinds"], "options": settings.get("options", {})}
         more["groups"] = settings.get("groups", [])
         return ChangeForm.initial_of(settings) | more
 

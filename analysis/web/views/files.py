@@ -160,7 +160,7 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
         "candidates": proposal.candidates,
         "long": [name for name in presets.statements if name in found and len(name) > LONGEST_NAME],
         "longest_name": LONGEST_NAME,
-        "scale": scale_words(file.scale) if file.scale and scale != FULL else "",
+        "scale": scale_words(file.scale) if file.scale and scale not in (None, FULL) else "",
         "protocols": list_protocols(),
         "chosen": presets.protocol,
         "cannot_test": proposal.cannot_test,
