@@ -52,7 +52,9 @@ class VoteData:
     `left`, `right`, `worker`: int, (n_votes,), codes of `systems` and `workers`, whose labels are sorted; `left` was
     shown on the left. `outcome`: an `Outcome`; `is_both_bad` marks ties of two that are bad. `kind`: `Kind` codes;
     `degraded`: 1 where the left output is degraded, 2 where the right one is, else 0. `assignment`: codes of what a
-    worker did at one go. `question`: codes of source and criterion; −1 where the file has no sources.
+    worker did at one go. `question`: codes of source and criterion, source · n_criteria + criterion, of `sources` and
+    `criteria`, whose labels are sorted; −1 where the file has no sources. Files without criteria have one without a
+    name.
     """
 
     systems: list[str]
@@ -68,6 +70,8 @@ class VoteData:
     question: Codes
     fingerprint: str = ""
     warnings: list[ResponsesWarning] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    criteria: list[str] = field(default_factory=lambda: [""])
 
     def take(self, rows: Mask) -> "VoteData":
         """Return some of the votes."""
@@ -130,6 +134,7 @@ def load_votes(path: Path, choices: Choices = GUESSED) -> VoteData:
     problems.raise_for(table)
     refuse_many_systems(table.file, called["system_a"], len(systems))
     worker, workers = sorted_codes(cells["worker"])
+    question, sources, criteria = _questions(table, called)
     return VoteData(
         systems,
         workers,
@@ -141,17 +146,23 @@ def load_votes(path: Path, choices: Choices = GUESSED) -> VoteData:
         kind,
         degraded,
         sorted_codes(table.text[called["assignment"]])[0] if "assignment" in called else worker,
-        _questions(table, called),
+        question,
         fingerprint("votes 1", [systems, workers, left, right, worker, outcome, is_both_bad]),
         said_of(table),
+        sources,
+        criteria,
     )
 
 
-def _questions(table: Table, called: Mapping[str, str]) -> Codes:
+def _questions(table: Table, called: Mapping[str, str]) -> tuple[Codes, list[str], list[str]]:
+    """Return the `question` of each vote, the sources and the criteria."""
     if "source" not in called:
-        return np.full(table.n_rows, -1, np.int64)
-    columns = [sorted_codes(table.text[called[name]]) for name in ("source", "criterion") if name in called]
-    return combined([(codes, len(labels)) for codes, labels in columns])[0]
+        return np.full(table.n_rows, -1, np.int64), [], [""]
+    source, sources = sorted_codes(table.text[called["source"]])
+    if "criterion" not in called:
+        return source.astype(np.int64), sources, [""]
+    criterion, criteria = sorted_codes(table.text[called["criterion"]])
+    return combined([(source, len(sources)), (criterion, len(criteria))])[0], sources, criteria
 
 
 def _in(systems: list[str], column: TextColumn) -> NDArray[np.int32]:

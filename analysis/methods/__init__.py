@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 from analysis.data.choices import GUESSED, Choices
+from analysis.data.compared import ComparedPairs
 from analysis.data.finding import Names, find_columns
 from analysis.data.output_scores import OutputScores
 from analysis.data.responses import Responses
@@ -110,6 +111,13 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         """Return what workers who count say of single outputs, which metrics are compared with.
 
         None where outputs are compared with each other, or nothing is known of single ones. Studies have their own.
+        """
+        return None
+
+    def comparisons(self, data: Data, settings: AnalysisSettings) -> ComparedPairs | None:
+        """Return the pairs of systems that workers who count compared on ordinary pages.
+
+        None, by default, where outputs are judged one by one.
         """
         return None
 

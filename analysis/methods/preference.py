@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.data.coding import combined
+from analysis.data.compared import ComparedPairs, pairs_of_votes
 from analysis.data.votes import NAMES, VoteData, load_votes
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.preference_sections import sections_of_votes
@@ -25,7 +25,7 @@ from analysis.results.sections import Section
 from analysis.stats.arena import elo, glicko2
 from analysis.stats.bradley_terry import sign_test, win_matrix
 from analysis.stats.fewest_votes import fewest_votes
-from analysis.stats.ratings import or_none
+from analysis.stats.ratings import Mask, or_none
 from analysis.stats.repeated_judgements import agreement_of_workers
 from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
@@ -36,7 +36,6 @@ _BOTH_BAD = ("tie", LEAVE_OUT)
 _GAMES_IN_PERIOD = 15  # of each system in the mean, as Glickman recommends
 _SCORE = np.array([1.0, 0.0, 0.5])
 _RANKS = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]])  # of the left and the right output, by `Outcome`
-_VALUE = np.array([1.0, -1.0, 0.0])
 
 
 _AGREEMENT = (
@@ -129,6 +128,11 @@ class Preference(ResponseMethod[VoteData]):
         """Return the verdicts on workers: whether degraded outputs lose their comparisons more often than by chance."""
         return judge_votes(data, settings)
 
+    def comparisons(self, data: VoteData, settings: AnalysisSettings) -> ComparedPairs:
+        """Return the votes that count."""
+        _, data = _that_count(data, settings)
+        return pairs_of_votes(data.take(~_is_left_out(data, settings)))
+
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, pairs, wins, the left side and ratings as in a running arena."""
         agreement = agreement_section(
@@ -148,15 +152,22 @@ class Preference(ResponseMethod[VoteData]):
 
 def compare_by_votes(data: VoteData, settings: AnalysisSettings) -> tuple[JudgedWorkers, VoteData, Votes, Strengths]:
     """Return the verdicts on workers, the votes that count, and the strengths that these show."""
+    judged, data = _that_count(data, settings)
+    kept = data.take(~_is_left_out(data, settings))
+    votes = Votes.of(data.systems, kept.left, kept.right, kept.outcome, kept.worker)
+    return judged, data, votes, estimate_strengths(votes)
+
+
+def _that_count(data: VoteData, settings: AnalysisSettings) -> tuple[JudgedWorkers, VoteData]:
+    """Return the verdicts on workers, and the votes on ordinary pages of those who count."""
     judged = judge_votes(data, settings)
     data = data.without_degraded_systems()
-    data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
-    arrays = data.left, data.right, data.outcome, data.worker
-    if settings.options.get("both_bad") == LEAVE_OUT:
-        left, right, outcome, worker = (each[~data.is_both_bad] for each in arrays)
-        arrays = left, right, outcome, worker
-    votes = Votes.of(data.systems, *arrays)
-    return judged, data, votes, estimate_strengths(votes)
+    return judged, data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
+
+
+def _is_left_out(data: VoteData, settings: AnalysisSettings) -> Mask:
+    """Return which votes say that both are bad, (n_votes,), if such are left out."""
+    return data.is_both_bad & (settings.options.get("both_bad") == LEAVE_OUT)
 
 
 def judge_votes(data: VoteData, settings: AnalysisSettings) -> JudgedWorkers:
@@ -170,17 +181,11 @@ def judge_votes(data: VoteData, settings: AnalysisSettings) -> JudgedWorkers:
 
 def _agreement(data: VoteData, judged: JudgedWorkers, settings: AnalysisSettings) -> dict[str, Any] | None:
     """Return how far workers who count agree on ordinary comparisons and repeats; None without sources."""
-    is_left_out = data.is_both_bad & (settings.options.get("both_bad") == LEAVE_OUT)
-    data = data.take(judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED) & ~is_left_out)
-    if not data.question.size or data.question[0] < 0:
+    if not data.sources:
         return None
-    is_turned = data.left > data.right  # so that the first of two systems is the same in all votes
-    first, second = np.minimum(data.left, data.right), np.maximum(data.left, data.right)
-    n = len(data.systems)
-    item, _ = combined([(data.question, int(data.question.max()) + 1), (first, n), (second, n)])
-    item = np.unique(item, return_inverse=True)[1]
-    value = _VALUE[data.outcome] * np.where(is_turned, -1, 1)
-    return describe_agreement(agreement_of_workers(value, item, data.worker, is_vote=True))
+    is_compared = judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED) & ~_is_left_out(data, settings)
+    pairs = pairs_of_votes(data.take(is_compared))
+    return describe_agreement(agreement_of_workers(*pairs.judgements(), pairs.worker, is_vote=True))
 
 
 def _order_effect(strengths: Strengths, n_left: int, n_right: int) -> dict[str, Any]:

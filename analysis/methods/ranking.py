@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analysis.data.coding import combined
+from analysis.data.compared import ComparedPairs, pairs_of_rankings
 from analysis.data.finding import Names
 from analysis.data.rankings import NAMES, RankingData, load_rankings
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
@@ -31,16 +31,13 @@ from analysis.methods.workers import (
 )
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.results.stored import in_order
-from analysis.stats.bradley_terry import Outcome
-from analysis.stats.codes import dense_ranks
-from analysis.stats.rankings import friedman_test, implied_pairs, share_beaten
+from analysis.stats.rankings import friedman_test, share_beaten
 from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.repeated_judgements import agreement_of_workers
 from analysis.stats.segment_means import clustered_means
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
 
-_VALUE = np.array([1.0, -1.0, 0.0])  # of a pair, by `Outcome`
 _AGREEMENT = (
     "The pairs that judgements of workers who count imply, on ordinary pages and on repeats, as votes on the same two "
     "systems for the same source. Same and opposite: of two votes on a pair, in the mean over pairs. κ and α take "
@@ -86,12 +83,13 @@ class Ranking(ResponseMethod[RankingData]):
         of_summary, of_workers = worker_parts(data, judged, settings)
         compared = judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED)
         agreement = None if brief else self._agreement(data.take(compared))
-        data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
+        data = _that_count(data, judged)
         n = len(data.systems)
         groups = with_several({"worker": data.worker[data.judgement], "source": data.source[data.judgement]})
         value = self.value(data)
         found = clustered_means(value, data.system, n, None, groups)
-        strengths = estimate_strengths(_votes(data, keeps_ties=self.keeps_ties))
+        pairs = pairs_of_rankings(data, keeps_ties=self.keeps_ties)
+        strengths = estimate_strengths(Votes.of(data.systems, pairs.first, pairs.second, pairs.outcome, pairs.worker))
         scores = SystemScores(
             data.systems,
             found.mean,
@@ -125,25 +123,12 @@ class Ranking(ResponseMethod[RankingData]):
 
     def _agreement(self, data: RankingData) -> dict[str, Any] | None:
         """Return how far workers agree with each other, and with themselves on repeats, on the pairs they imply."""
-        pairs = implied_pairs(data.judgement, data.rank)
-        kept = np.argsort(pairs.first, kind="stable")  # in the order of the file: the first judgement is the earlier
-        if not self.keeps_ties:
-            kept = kept[pairs.outcome[kept] != Outcome.TIE]
-        one, other, value = pairs.first[kept], pairs.second[kept], _VALUE[pairs.outcome[kept]]
-        judgement, n = data.judgement[one], len(data.systems)
-        first, second = data.system[one], data.system[other]
-        item, _ = dense_ranks(
-            *combined(
-                [
-                    (data.source[judgement], len(data.sources)),
-                    (data.criterion[judgement], len(data.criteria)),
-                    (np.minimum(first, second), n),
-                    (np.maximum(first, second), n),
-                ]
-            )
-        )
-        value = np.where(first > second, -value, value)  # of the system with the lower code
-        return describe_agreement(agreement_of_workers(value, item, data.worker[judgement], is_vote=True))
+        pairs = pairs_of_rankings(data, keeps_ties=self.keeps_ties)
+        return describe_agreement(agreement_of_workers(*pairs.judgements(), pairs.worker, is_vote=True))
+
+    def comparisons(self, data: RankingData, settings: AnalysisSettings) -> ComparedPairs:
+        """Return the pairs that judgements that count imply."""
+        return pairs_of_rankings(_that_count(data, self.judge(data, settings)), keeps_ties=self.keeps_ties)
 
     def judge(self, data: RankingData, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers, by the criteria that the worker test uses."""
@@ -173,6 +158,11 @@ class Ranking(ResponseMethod[RankingData]):
         return f"{workers_in_words(report)} {given}".strip()
 
 
+def _that_count(data: RankingData, judged: JudgedWorkers) -> RankingData:
+    """Return what workers who count say on ordinary pages."""
+    return data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
+
+
 def _by_criterion(value: Floats, data: RankingData) -> Iterator[tuple[str, Floats]]:
     """Yield each criterion with the mean value of each system, (n_systems,), NaN where it was not shown."""
     n = len(data.systems)
@@ -180,15 +170,6 @@ def _by_criterion(value: Floats, data: RankingData) -> Iterator[tuple[str, Float
         rows = data.criterion[data.judgement] == code
         total, n_shown = (np.bincount(data.system[rows], each, n) for each in (value[rows], None))
         yield name, np.where(n_shown > 0, total / np.maximum(n_shown, 1), np.nan)
-
-
-def _votes(data: RankingData, *, keeps_ties: bool) -> Votes:
-    """Return the implied pairs as votes of their workers."""
-    pairs = implied_pairs(data.judgement, data.rank)
-    kept = np.ones(pairs.outcome.size, bool) if keeps_ties else pairs.outcome != Outcome.TIE
-    first, second = pairs.first[kept], pairs.second[kept]
-    worker = data.worker[data.judgement[first]]
-    return Votes.of(data.systems, data.system[first], data.system[second], pairs.outcome[kept], worker)
 
 
 def _complete(data: RankingData) -> Floats:

@@ -7,13 +7,14 @@ Studies of direct assessment answer the same questions by parts of their own (`a
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from django.conf import settings as site
 from django.utils.module_loading import import_string
 
+from analysis.data.compared import ComparedPairs
 from analysis.data.output_scores import OutputScores
 from analysis.methods import Progress, ResponseMethod
 from analysis.methods.settings import AnalysisSettings
@@ -46,6 +47,8 @@ class Asked:
         What else their method offers that may change the ranking.
     outputs : callable
         What they say of single outputs (`ResponseMethod.outputs`).
+    comparisons : callable
+        Which pairs of systems they compare (`ResponseMethod.comparisons`).
     metrics : SegmentScores, optional
         What metrics say of the same outputs.
     """
@@ -55,6 +58,7 @@ class Asked:
     analyse: Callable[[AnalysisSettings], Report]
     variants: Mapping[str, AnalysisSettings]
     outputs: Callable[[], OutputScores | None]
+    comparisons: Callable[[], ComparedPairs | None]
     metrics: SegmentScores | None = None
 
     @cached_property
@@ -149,6 +153,7 @@ def analyse_fully(
         lambda other: method.analyse(data, other, brief=True),
         method.variants(again),
         lambda: method.outputs(data, again),
+        cache(lambda: method.comparisons(data, again)),
         metrics,
     )
     answers = {}
