@@ -396,8 +396,10 @@ EVALSITE_METHODS = [
 # Questions that are asked of responses of every kind, in the order of their sections.
 EVALSITE_QUESTIONS = [
     "analysis.questions.halves.Halves",
+    "analysis.questions.circular_triads.CircularTriads",
     "analysis.questions.sensitivity.Sensitivity",
     "analysis.questions.metrics.Metrics",
+    "analysis.questions.metric_votes.MetricVotes",
 ]
 
 # Kinds of metrics that can be computed from outputs and references.

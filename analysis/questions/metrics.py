@@ -32,7 +32,7 @@ class Metrics(Question):
         return asked.metrics is not None
 
     def compute(self, asked: Asked) -> dict[str, Any]:
-        """Return what `evaluate_metrics` does; of comparisons no output has a score of its own."""
+        """Return what `evaluate_metrics` does. Of comparisons no output has a score of its own: it `is_by_system`."""
         if asked.metrics is None:
             return {}
         summary, outputs, scores = asked.report["summary"], asked.outputs(), asked.scores_in(asked.report)
@@ -46,7 +46,7 @@ class Metrics(Question):
             outputs.means(asked.order) if outputs else np.empty((0, len(asked.order))),
             "score" if asked.sign > 0 else "score, its sign changed",
         )
-        return evaluate_metrics(people, asked.metrics)
+        return evaluate_metrics(people, asked.metrics) | {"is_by_system": asked.comparisons() is not None}
 
     def sections(self, found: Report) -> list[Section]:
         """Return what `metric_sections` shows of them."""
@@ -62,7 +62,7 @@ def metric_sections(found: Report | None) -> list[Section]:
     if not found or not found["metrics"]:
         return []
     sections = [_correlations(found), _ranks(found), *_criteria(found), *_williams(found)]
-    return [*sections, _segments(found), *_disagreements(found)]
+    return sections if found.get("is_by_system") else [*sections, _segments(found), *_disagreements(found)]
 
 
 # --- Systems

@@ -5,7 +5,12 @@ from typing import Any
 
 from annotation.worker_names import worker_digits
 
-_NAMING = (("worker_table",), ("labels", "workers"), ("criteria", "labels", "workers"))
+_NAMING = (
+    ("worker_table",),
+    ("labels", "workers"),
+    ("criteria", "labels", "workers"),
+    ("questions", "circular_triads", "workers"),
+)
 """The parts of a report whose rows name a worker each: keys, one in the other; lists between them are gone through."""
 
 

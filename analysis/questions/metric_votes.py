@@ -1,0 +1,104 @@
+"""Metrics on comparisons: does the output that wins have the higher score (METHOD §7)?"""
+
+from typing import Any
+
+import numpy as np
+
+from analysis.data.compared import ComparedPairs
+from analysis.methods.clusters import with_several
+from analysis.metrics.loading import SegmentScores
+from analysis.questions import Asked, Question
+from analysis.questions.metrics import PAGE
+from analysis.results.sections import Cell, Column, Section, Table, in_percent
+from analysis.results.stored import Report
+from analysis.stats.bradley_terry import Outcome
+from analysis.stats.ratings import or_none
+from analysis.stats.repeated_judgements import agreement_of_workers
+from analysis.stats.segment_means import clustered_means
+from evalsite.lib.words import counted
+
+_TITLE = "Do metrics prefer the outputs that workers prefer?"
+_CAPTION = (
+    "Share of decided comparisons of two outputs of one source in which the metric has the higher score for the output "
+    "that won; equal scores count half, and 50 % is chance. Intervals of 95 % are clustered by worker and source. Two "
+    "workers: of two of them who decided between the same outputs, how often they decided alike."
+)
+
+
+class MetricVotes(Question):
+    """How often each metric is on the side of the workers who compared two outputs."""
+
+    slug = "metric_votes"
+    title = _TITLE
+    page = PAGE
+
+    def is_asked(self, asked: Asked) -> bool:
+        """Whether outputs were compared with each other, and there are scores of metrics."""
+        return asked.metrics is not None and asked.comparisons() is not None
+
+    def compute(self, asked: Asked) -> dict[str, Any]:
+        """Return the share of each of the `metrics` with scores of outputs that were compared, the highest first; how
+        often two `workers` agree, None where no two decided the same.
+        """
+        pairs, metrics = asked.comparisons(), asked.metrics
+        if pairs is None or metrics is None:
+            return {}
+        pairs = pairs.take((pairs.outcome != Outcome.TIE) & (pairs.source >= 0))
+        between, _ = agreement_of_workers(*pairs.judgements(), pairs.worker, is_vote=True)
+        return {
+            "n_decided": int(pairs.outcome.size),
+            "metrics": _shares(pairs, metrics),
+            "workers": {"share": between.same, "n_items": between.n_items} if between.n_items else None,
+        }
+
+    def sections(self, found: Report) -> list[Section]:
+        """Return the share of each metric, beside that of two workers."""
+        metrics, workers = found["metrics"], found["workers"]
+        if not metrics:
+            said = "No two outputs that a worker decided between have scores of a metric: scores or comparisons are of "
+            return [Section(self.slug, _TITLE, f"{said}whole systems, or of other sources.", page=PAGE)]
+        columns = [Column("metric"), Column("agrees, %", 1), Column("low", 1), Column("high", 1)]
+        columns += [Column("comparisons"), Column("equal scores")]
+        rows: list[list[Cell]] = [
+            [m["name"], *(in_percent(m[key]) for key in ("share", "low", "high")), m["n"], m["n_equal"]]
+            for m in metrics
+        ]
+        rules = frozenset({len(rows) - 1} if workers else ())
+        if workers:
+            rows.append(["two workers", in_percent(workers["share"]), None, None, workers["n_items"], None])
+        table = Table("metric-votes", "Metrics and comparisons", _CAPTION, columns, rows, rules)
+        return [Section(self.slug, _TITLE, _finding(found), [table], page=PAGE)]
+
+
+def _shares(pairs: ComparedPairs, metrics: SegmentScores) -> list[dict[str, Any]]:
+    """Return of each metric the share of decided comparisons, with a source, in which it agrees, the highest first."""
+    is_first = pairs.outcome == Outcome.LEFT
+    winner, loser = (np.where(each, pairs.first, pairs.second) for each in (is_first, ~is_first))
+    found = []
+    for name in metrics.metrics:
+        scores = metrics.matrix(name, pairs.systems, pairs.sources)
+        difference = scores[pairs.source, winner] - scores[pairs.source, loser]
+        rows = np.flatnonzero(~np.isnan(difference))
+        if rows.size:
+            value = (np.sign(difference[rows]) + 1) / 2
+            clusters = with_several({"worker": pairs.worker[rows], "source": pairs.source[rows]})
+            of = clustered_means(value, np.zeros(rows.size, np.int64), 1, None, clusters)
+            share, low, high = (or_none(float(each[0])) for each in (of.mean, of.low, of.high))
+            n_equal = int(np.count_nonzero(value == 0.5))
+            found.append(
+                {"name": name, "share": share, "low": low, "high": high, "n": int(rows.size), "n_equal": n_equal}
+            )
+    return sorted(found, key=lambda each: -each["share"])
+
+
+def _finding(found: Report) -> str:
+    best, *others = found["metrics"]
+    interval = "" if best["low"] is None else f" (95 % interval {100 * best['low']:.0f} to {100 * best['high']:.0f} %)"
+    said = (
+        f"{best['name']} has the higher score for the output that won in {100 * best['share']:.0f} % of "
+        f"{counted(best['n'], 'decided comparison')}{interval}"
+    )
+    said += f", {others[-1]['name']} in {100 * others[-1]['share']:.0f} %, the least." if others else "."
+    if workers := found["workers"]:
+        said += f" Two workers agree on {100 * workers['share']:.0f} %."
+    return f"{said} By chance it is 50 %."
