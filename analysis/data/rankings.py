@@ -15,7 +15,7 @@ from analysis.data.finding import NAMES as RATING_NAMES
 from analysis.data.loading import read_kinds, read_words, refuse_many_systems
 from analysis.data.notices import ResponsesWarning, said_of
 from analysis.data.reading import read_found
-from analysis.data.responses import Part, fingerprint
+from analysis.data.responses import Part, fingerprint, rows_of
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import Kind
@@ -47,7 +47,8 @@ class RankingData:
     `judgement`, `system`: int, (n_rows,); codes of rankings, and of `systems`, whose labels are sorted. `rank`:
     float64, (n_rows,), the lower, the better; equal ones are ties. `is_degraded`: bool, (n_rows,). Of rankings, int,
     (n_judgements,): codes of `worker`, `source` and `criterion` (one without a name where files have none), `kind`,
-    as `Kind`, and `assignment`, of what a worker did at one go.
+    as `Kind`, and `assignment`, of what a worker did at one go. `attributes`: columns by whose groups scores are
+    compared, (n_rows,).
     """
 
     systems: list[str]
@@ -65,6 +66,7 @@ class RankingData:
     assignment: Codes
     fingerprint: str = ""
     warnings: list[ResponsesWarning] = field(default_factory=list)
+    attributes: Mapping[str, TextColumn] = field(default_factory=dict)
 
     def take(self, judgements: Mask) -> "RankingData":
         """Return some of the rankings, `judgements`: bool, (n_judgements,); labels stay as they are."""
@@ -75,6 +77,7 @@ class RankingData:
             self,
             judgement=(np.cumsum(judgements) - 1)[self.judgement[rows]],
             **of_rows,
+            attributes=rows_of(self.attributes, rows),
             **{name: getattr(self, name)[judgements] for name in names},
         )
 
@@ -113,7 +116,8 @@ def load_rankings(path: Path, choices: Choices = GUESSED) -> RankingData:
     for each in (Kind.REPEAT, Kind.DEGRADED):  # beside a degraded output others are repeats
         of_page[judgement[kind == each]] = each
     data = _data(systems, of_judgements, judgement, system, rank, is_degraded, of_page)
-    return replace(data, warnings=said_of(table))
+    attributes = {name: table.text[name] for name in choices.groups}
+    return replace(data, warnings=said_of(table), attributes=attributes)
 
 
 def _refuse_rows(
@@ -170,7 +174,8 @@ def load_best_worst(path: Path, choices: Choices = GUESSED) -> RankingData:
     system = shown[judgement, place_shown]
     rank = np.where(system == best[judgement], BEST, np.where(system == worst[judgement], WORST, MIDDLE))
     data = _data(labels, coded, judgement, system, rank, place_shown + 1 == degraded[judgement], kind)
-    return replace(data, warnings=said_of(table))
+    attributes = rows_of({name: table.text[name] for name in choices.groups}, judgement)
+    return replace(data, warnings=said_of(table), attributes=attributes)
 
 
 def _refuse_choices(

@@ -30,7 +30,10 @@ from evalsite.lib.tables.errors import listing, shorten
 Read = Callable[[Path, Mapping[str, str], str | None, CellProblems], Table]
 """Reads the file's columns, by what they are called here."""
 _TUTORIAL = Kind.TUTORIAL.name.lower()
-_NO_GROUPS = ("worker", "rater", "system", "score", "criterion")
+_NO_GROUPS = (
+    *("worker", "rater", "system", "system_a", "system_b", "criterion"),
+    *("score", "winner", "rank", "best", "worst", "value", "answer", "present", "missing", "edited"),
+)
 
 
 def read_found(

@@ -14,7 +14,7 @@ from analysis.data.finding import ITEM, SEGMENT, WORKER
 from analysis.data.loading import read_kinds, read_words, refuse_many_systems
 from analysis.data.notices import ResponsesWarning, said_of
 from analysis.data.reading import read_found
-from analysis.data.responses import fingerprint
+from analysis.data.responses import fingerprint, rows_of
 from analysis.data.tools import Wanted
 from analysis.stats.bradley_terry import Outcome
 from analysis.stats.ratings import Codes, Mask
@@ -54,7 +54,7 @@ class VoteData:
     `degraded`: 1 where the left output is degraded, 2 where the right one is, else 0. `assignment`: codes of what a
     worker did at one go. `question`: codes of source and criterion, source · n_criteria + criterion, of `sources` and
     `criteria`, whose labels are sorted; −1 where the file has no sources. Files without criteria have one without a
-    name.
+    name. `attributes`: columns by whose groups systems are compared, (n_votes,).
     """
 
     systems: list[str]
@@ -72,11 +72,13 @@ class VoteData:
     warnings: list[ResponsesWarning] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     criteria: list[str] = field(default_factory=lambda: [""])
+    attributes: Mapping[str, TextColumn] = field(default_factory=dict)
 
     def take(self, rows: Mask) -> "VoteData":
         """Return some of the votes."""
         names = ("left", "right", "worker", "outcome", "is_both_bad", "kind", "degraded", "assignment", "question")
-        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+        own = {name: getattr(self, name)[rows] for name in names}
+        return replace(self, **own, attributes=rows_of(self.attributes, rows))
 
     def without_degraded_systems(self) -> "VoteData":
         """Return the votes on systems that were ever shown as they are: a degraded chatbot is not compared."""
@@ -151,6 +153,7 @@ def load_votes(path: Path, choices: Choices = GUESSED) -> VoteData:
         said_of(table),
         sources,
         criteria,
+        {name: table.text[name] for name in choices.groups},
     )
 
 

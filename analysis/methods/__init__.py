@@ -6,7 +6,7 @@ A protocol names its method. The parts of which a *study* of direct assessment i
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
@@ -47,6 +47,10 @@ class ResponsesFile:
     path: Path
     choices: Choices = GUESSED
     extras: Mapping[str, Any] = field(default_factory=dict)
+
+    def choices_for(self, settings: AnalysisSettings) -> Choices:
+        """Return how it is read, with the columns by whose groups systems are compared."""
+        return replace(self.choices, groups=settings.groups)
 
 
 class PaperSentences(NamedTuple):

@@ -27,7 +27,7 @@ class BestWorst(Ranking):
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> RankingData:
         """Return the choices of a file."""
-        return load_best_worst(file.path, file.choices)
+        return load_best_worst(file.path, file.choices_for(settings))
 
     def value(self, data: RankingData) -> Floats:
         """Return 1 for the best, −1 for the worst, 0 for others."""

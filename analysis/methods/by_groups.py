@@ -1,16 +1,17 @@
 """Systems in groups of answers, such as domains of sources: their scores, and whether differences depend on the group.
 
-A method that takes `groups` reads their columns, adds `describe_groups` to its report and `groups_sections` to its
-sections.
+A method that takes `groups` reads their columns (`ResponsesFile.choices_for`), adds `compare_by_groups` to its report
+and `groups_sections` to its sections.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from analysis.methods.settings import AnalysisSettings
 from analysis.results.curves import short_label
 from analysis.results.sections import Cell, Column, Figure, Output, Section, Table, Theme
 from analysis.results.stored import Report
@@ -37,7 +38,8 @@ _PANEL_WIDTH, _ROW_HEIGHT = 2.6, 0.25  # inches
 class GroupedScores:
     """The scores that count, as `stats.group_effects.compare_groups` takes them, with the columns of groups.
 
-    `systems`: labels of their codes; `order`: the codes, best first.
+    `systems`: labels of their codes; `order`: the codes, best first. `answer`: int, (n,), codes of answers that several
+    scores are of, such as a vote on two outputs; None where each is one.
     """
 
     values: Floats
@@ -48,6 +50,7 @@ class GroupedScores:
     attributes: Mapping[str, TextColumn]
     output: Codes | None = None
     part: Codes | None = None
+    answer: Codes | None = None
 
 
 class Grouping(NamedTuple):
@@ -108,14 +111,24 @@ def _written(number: float) -> str:
     return f"{number:.12g}"
 
 
+def compare_by_groups(
+    settings: AnalysisSettings, find: Callable[[], GroupedScores], *, higher_is_better: bool = True
+) -> dict[str, Any]:
+    """Return `groups` of a report, as `describe_groups` makes it; nothing if the settings ask for none.
+
+    `find` returns the scores that count, and is not called for nothing.
+    """
+    return {"groups": describe_groups(find(), higher_is_better=higher_is_better)} if settings.groups else {}
+
+
 def describe_groups(found: GroupedScores, *, higher_is_better: bool = True) -> list[dict[str, Any]]:
     """Return each grouping that was asked for: its groups, scores, tests, and what there is to say.
 
-    `by`, `groups`, `is_cut`; `systems`, best first: `system` and `scores` of each group (`group`, `score`, `interval`,
-    `n`); `p` that no difference depends on the group, `p_holm` with Holm's correction over the groupings, `f` and
-    `df` of its test, `is_by_pairs`; `pairs`: `systems`, the better one of all first, `p_holm` of theirs over the
-    pairs, and `groups` (`group`, `difference`, `interval`, `p_holm` over the groups); `said`: what was found, and what
-    was left out, in sentences. What is undefined is None, or an empty list.
+    `by`, `groups`, `is_cut`, and `clusters`: by what errors are clustered; `systems`, best first: `system` and `scores`
+    of each group (`group`, `score`, `interval`, `n`); `p` that no difference depends on the group, `p_holm` with Holm's
+    correction over the groupings, `f` and `df` of its test, `is_by_pairs`; `pairs`: `systems`, the better one of all
+    first, `p_holm` of theirs over the pairs, and `groups` (`group`, `difference`, `interval`, `p_holm` over the
+    groups); `said`: what was found, and what was left out, in sentences. What is undefined is None, or an empty list.
     """
     entries, effects = [], []
     for by, column in found.attributes.items():
@@ -156,6 +169,7 @@ def _entry(
 ) -> dict[str, Any]:
     entry: dict[str, Any] = {"by": by, "groups": [], "is_cut": grouping.is_cut, "systems": [], "p": None}
     entry |= {"f": None, "df": [], "is_by_pairs": False, "pairs": [], "said": [why_not] if why_not else []}
+    entry["clusters"] = list(found.clusters)
     if effect is None:
         return entry
     names, test = grouping.labels, effect.interaction
@@ -187,7 +201,7 @@ def _entry(
             for pair in sorted(effect.pairs, key=lambda each: sorted(place[code] for code in each.systems))
             if not np.isnan(pair.difference).all()
         ],
-        "said": _left_out(by, grouping, effect, list(found.clusters)),
+        "said": _left_out(by, grouping, effect, found),
     }
 
 
@@ -214,19 +228,23 @@ def _interval(low: float, high: float) -> list[float] | None:
     return None if np.isnan(low) or np.isnan(high) else [float(low), float(high)]
 
 
-def _left_out(by: str, grouping: Grouping, effect: GroupEffects, clusters: Sequence[str]) -> list[str]:
+def _left_out(by: str, grouping: Grouping, effect: GroupEffects, found: GroupedScores) -> list[str]:
     notes = []
-    if n_without := int(np.count_nonzero(grouping.code < 0)):
+    without = np.flatnonzero(grouping.code < 0)
+    if n_without := np.unique(without if found.answer is None else found.answer[without]).size:
         notes.append(f"Answers without a value of {by}, which are left out: {n_without:,}.")
     few = [name for name, is_tested in zip(grouping.labels, effect.is_tested, strict=True) if not is_tested]
     if few and effect.is_tested.any():
-        least = " and ".join(counted(LEAST_CLUSTERS, name) for name in clusters)
+        least = " and ".join(counted(LEAST_CLUSTERS, name) for name in found.clusters)
         notes.append(f"Too few answers for tests, which need {least} of two systems: {by} {listed(few)}.")
     return notes
 
 
-def groups_sections(report: Report, *, score: str, decimals: int = 2) -> list[Section]:
-    """Return the section of the groups that were asked for; nothing if none were. `score`: what scores are called."""
+def groups_sections(report: Report, *, score: str, decimals: int = 2, note: str = "") -> list[Section]:
+    """Return the section of the groups that were asked for; nothing if none were.
+
+    `score`: what scores are called; `note`: what they are, where they are others than those of the ranking.
+    """
     entries = report.get("groups", [])
     if not entries:
         return []
@@ -234,7 +252,7 @@ def groups_sections(report: Report, *, score: str, decimals: int = 2) -> list[Se
     said = " ".join(sentence for entry in entries for sentence in entry["said"])
     tables, figures = [_tests_table(shown)] if shown else [], []
     for entry in shown:
-        tables += [_scores_table(entry, score, decimals), _pairs_table(entry, decimals)]
+        tables += [_scores_table(entry, score, decimals, note), _pairs_table(entry, decimals)]
         figures.append(
             Figure(
                 f"groups-{entry['by']}",
@@ -303,15 +321,15 @@ def _tests_table(entries: Sequence[Report]) -> Table:
     columns = [Column("groups of"), Column("groups"), Column("F", 2), Column("df", 0), Column("df of errors", 1)]
     columns += [Column("p", 4, is_p=True), Column("p (Holm)", 4, is_p=True)]
     caption = (
-        "Whether differences of systems depend on the group; errors are clustered as those of the pairs of systems, "
-        "and the largest p of the clusterings counts. Corrected over the groupings."
+        "Whether differences of systems depend on the group. Errors are clustered by "
+        f"{listed(entries[0]['clusters'])}; the largest p of the clusterings counts. Corrected over the groupings."
     )
     if any(entry["is_by_pairs"] for entry in entries):
         caption += " Without F: the least p of all pairs of systems, times their number."
     return Table("group-tests", "Systems and groups", caption, columns, rows)
 
 
-def _scores_table(entry: Report, score: str, decimals: int) -> Table:
+def _scores_table(entry: Report, score: str, decimals: int, note: str) -> Table:
     by = entry["by"]
     rows: list[list[Cell]] = [
         [each["group"], row["system"], each["score"], *(each["interval"] or (None, None)), each["n"]]
@@ -323,7 +341,7 @@ def _scores_table(entry: Report, score: str, decimals: int) -> Table:
     n_systems = len(entry["systems"])
     rules = frozenset(k * n_systems - 1 for k in range(1, len(entry["groups"])))
     cut = " Numbers are cut into quarters of the answers." if entry["is_cut"] else ""
-    caption = f"Scores of systems by {by}, with the 95 % interval of each alone.{cut}"
+    caption = f"Scores of systems by {by}, with the 95 % interval of each alone.{cut} {note}".strip()
     return Table(f"groups-{by}", f"By {by}", caption, [*columns, Column("n")], rows, rules=rules, row_name=1)
 
 

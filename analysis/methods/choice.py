@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from analysis.data.output_scores import OutputScores
 from analysis.data.responses import Responses
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.by_groups import GroupedScores, compare_by_groups
 from analysis.methods.choice_labels import describe_labels, write_labels
 from analysis.methods.choice_options import NAMES, by_criterion, check_values, unknown_good, with_offered
 from analysis.methods.choice_reading import ChoiceData, Choices, load_choices
@@ -71,7 +73,7 @@ class Choice(ResponseMethod[ChoiceData]):
     table = "answers"
     options = NAMES
     campaign_options = ("good", "chance")
-    takes = frozenset({"metrics"})
+    takes = frozenset({"metrics", "groups"})
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Options are `options`: all of them, in order; `good`: those that are good; `chance`: a share, to compare.
@@ -122,6 +124,7 @@ class Choice(ResponseMethod[ChoiceData]):
         report = {
             "summary": summary,
             "pairs": list_pairs(scores) if is_known else [],
+            **(compare_by_groups(settings, partial(_in_groups, rows, parts, scores)) if is_known else {}),
             "worker_table": of_workers["worker_table"],
         }
         ends = closing(settings, rows.fingerprint, rows.warnings, notes)
@@ -140,10 +143,8 @@ class Choice(ResponseMethod[ChoiceData]):
 
     def outputs(self, data: ChoiceData, settings: AnalysisSettings) -> OutputScores | None:
         """Return 1 for good answers and 0 for others; None where it is not known which are good."""
-        rows, score = data.ordinary, np.full(data.ordinary.n, np.nan)
-        for code, part in enumerate(_parts(data, settings)):
-            if part.is_good is not None:
-                score[rows.criterion == code] = part.is_good
+        rows = data.ordinary
+        score = _values(rows, _parts(data, settings))
         return None if np.isnan(score).all() else OutputScores.of(rows, score)
 
     def sections(self, report: Report) -> list[Section]:
@@ -197,6 +198,26 @@ def _good(
     return good, list(asked)
 
 
+def _values(rows: Responses, parts: Sequence[_Answered]) -> Floats:
+    """Return 1 for good answers and 0 for others, NaN where it is not known which are, (n,).
+
+    `rows`: the ordinary rows on all criteria, which are in the order of `parts`.
+    """
+    value = np.full(rows.n, np.nan)
+    for code, part in enumerate(parts):
+        if part.is_good is not None:
+            value[rows.criterion == code] = part.is_good
+    return value
+
+
+def _in_groups(rows: Responses, parts: Sequence[_Answered], scores: SystemScores) -> GroupedScores:
+    value = _values(rows, parts)
+    rows, value = rows.take(~np.isnan(value)), value[~np.isnan(value)]
+    clusters = with_several({"worker": rows.worker, "source": rows.source})
+    _, part = np.unique(rows.criterion, return_inverse=True)
+    return GroupedScores(value, rows.system, scores.names, scores.order, clusters, rows.attributes, part=part)
+
+
 def _score_only(part: _Answered) -> _Scored:
     """Return the share of good answers of each system, beside its shares of options."""
     data, rows = part.data, part.data.rows
@@ -216,14 +237,13 @@ def _score_several(rows: Responses, parts: Sequence[_Answered]) -> _Scored:
     """
     n = len(rows.systems)
     counting = [code for code, part in enumerate(parts) if part.is_good is not None]
-    value, place = np.zeros(rows.n), np.full(len(parts), -1)
-    for k, code in enumerate(counting):
-        value[rows.criterion == code], place[code] = parts[code].is_good, k
-    used = place[rows.criterion] >= 0 if counting else np.ones(rows.n, bool)
+    value, place = _values(rows, parts), np.full(len(parts), -1)
+    place[counting] = np.arange(len(counting))
+    used = ~np.isnan(value) if counting else np.ones(rows.n, bool)
     groups = with_several({"worker": rows.worker[used], "source": rows.source[used]})
     system, n_of = rows.system[used], np.bincount(rows.system[used], minlength=n)
     if not counting:
-        found = clustered_means(value, system, n, None, groups)
+        found = clustered_means(np.zeros(rows.n), system, n, None, groups)
         return _Scored(_as_scores(rows, found, n_of, {}, is_known=False), found.n_clusters, {})
     means = means_over_criteria(value[used], system, place[rows.criterion[used]], (n, len(counting)), groups)
     of = {parts[code].name: each for code, each in zip(counting, means.of, strict=True)}
@@ -256,7 +276,8 @@ def _explain(parts: Sequence[_Answered], scores: SystemScores, settings: Analysi
     unknown = [part.name for part in parts if part.is_good is None]
     if len(unknown) == len(parts):
         by_name = f' Name those of a criterion as in {{"good": {{"{unknown[0]}": ["yes"]}}}}.' if len(parts) > 1 else ""
-        notes.append(f"{_UNKNOWN}{by_name}")
+        no_groups = " Without scores, systems are not compared by groups." if settings.groups else ""
+        notes.append(f"{_UNKNOWN}{by_name}{no_groups}")
     elif unknown:
         notes.append(
             f"Not in the score, as it is not known which answers are good: {', '.join(unknown)}. Name the good options "

@@ -122,7 +122,7 @@ def load_choices(file: ResponsesFile, settings: AnalysisSettings) -> ChoiceData:
         _COLUMNS,
         criterion=CRITERION,
         of_tools=Wanted.SCORES,
-        choices=file.choices,
+        choices=file.choices_for(settings),
         kinds=(Kind.ORDINARY, Kind.REPEAT),
     )
     refuse_same_criteria(rows.criteria)

@@ -5,6 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from analysis.methods import Report
+from analysis.methods.by_groups import groups_sections
 from analysis.methods.clusters import in_words
 from analysis.methods.system_scores import draw_stacked, pairs_section, systems_section
 from analysis.methods.worker_agreement import agreement_section
@@ -40,6 +41,7 @@ def sections_of_choices(report: Report) -> list[Section]:
     scored = [
         systems_section(report, score="share", n="answers", caption=_caption(report), decimals=3),
         pairs_section(report, caption="Differences of shares, the better system first.", decimals=3),
+        *groups_sections(report, score="share", decimals=3),
         *([_criteria_section(report["criteria"])] if "criteria" in report else []),
     ]
     return [

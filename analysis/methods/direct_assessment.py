@@ -1,7 +1,7 @@
 """Direct Assessment: scores of a number each, of one output at a time, with worker tests and z scores."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from analysis.data.dialogues.loading import load_dialogues, load_work
@@ -76,7 +76,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
             encoding=if_windows(path, encoding),
             wide=extras.get("score_columns", ()),
             scale=settings.scales,
-            choices=replace(file.choices, groups=settings.groups),
+            choices=file.choices_for(settings),
         )
         if not settings.is_scale_said and (observed := check_scale(loaded.ratings.scores)):
             raise unclear_scale(path.name, loaded.score_columns, observed)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import nan
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from analysis.data.loading import WITH_COPIES, Answer, load_answers
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.system_scores import (
@@ -51,6 +53,7 @@ _AGREEMENT = (
     "an output, and edit distance: characters inserted, deleted or replaced between the two per 100 of theirs, in the "
     "mean over outputs. α is of the HTER of an output and weighs squared differences; 0 is chance."
 )
+_OF_GROUPS = "HTER of each text, averaged over texts; that of the ranking is over the words of all."
 _SHOWN = Shown(
     {"same": Column("same text, %", 1), "difference": Column("edit distance", 1), "alpha": Column("α of HTER", 2)},
     "Two workers edit an output to the same text in {same:.0f} % of cases.",
@@ -79,7 +82,7 @@ class PostEdits(ResponseMethod[Responses]):
     title = "Post-editing"
     summary = "Edits over words of the edited texts (HTER), time and keystrokes."
     table = "edits"
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the outputs of a file and what they were edited to."""
@@ -87,7 +90,7 @@ class PostEdits(ResponseMethod[Responses]):
             file.path,
             _COLUMNS,
             criterion=CRITERION,
-            choices=file.choices,
+            choices=file.choices_for(settings),
             kinds=WITH_COPIES,
         )
 
@@ -131,6 +134,12 @@ class PostEdits(ResponseMethod[Responses]):
         notes = list(of_workers["notes"])
         if data.n:
             notes += explain_single(found.n_clusters)
+        in_groups = partial(
+            GroupedScores,
+            *(100 * edits.n_edits / edits.n_words, data.system, data.systems, scores.order),
+            with_several({"worker": data.worker, "source": data.source}),
+            data.attributes,
+        )
         return {
             "summary": summarise_systems(self.slug, settings.protocol, scores)
             | {
@@ -141,6 +150,7 @@ class PostEdits(ResponseMethod[Responses]):
                 **of_summary,
             },
             "pairs": list_pairs(scores),
+            **compare_by_groups(settings, in_groups, higher_is_better=False),
             "rates": [
                 {
                     "system": data.systems[code],
@@ -182,6 +192,7 @@ class PostEdits(ResponseMethod[Responses]):
         return [
             systems_section(report, score=HTER, n="outputs", caption=caption),
             pairs_section(report, caption="Differences of HTER, the better system first."),
+            *groups_sections(report, score=HTER, note=_OF_GROUPS),
             _rates_section(report["rates"]),
             agreement_section(
                 report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT, shown=_SHOWN

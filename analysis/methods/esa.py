@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import nan
 from typing import Any
 
@@ -12,7 +13,7 @@ from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, average_repeats
 from analysis.data.spans.marked import MarkedErrors, load_marked
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
-from analysis.methods.by_groups import GroupedScores, describe_groups, groups_sections
+from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import choose_groups, few_raters, in_words
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.system_scores import (
@@ -85,7 +86,7 @@ class Esa(ResponseMethod[EsaData]):
             _read_score,
             allowed,
             criterion=CRITERION,
-            choices=replace(file.choices, groups=settings.groups),
+            choices=file.choices_for(settings),
             kinds=WITH_COPIES,
         )
         return EsaData(scores, load_marked(file.path, file.choices.encoding))
@@ -128,8 +129,10 @@ class Esa(ResponseMethod[EsaData]):
             "is_for_these_raters": "rater" not in groups,
             **worker_summary(judged),
         }
-        in_groups = GroupedScores(
-            *(given.score, given.system, given.systems, scores.order, groups, given.attributes), output=given.segment
+        in_groups = partial(
+            GroupedScores,
+            *(given.score, given.system, given.systems, scores.order, groups, given.attributes),
+            output=given.segment,
         )
         notes = explain_workers(judged, settings)
         if given.score.size and "rater" not in groups:
@@ -137,7 +140,7 @@ class Esa(ResponseMethod[EsaData]):
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
-            **({"groups": describe_groups(in_groups)} if settings.groups else {}),
+            **compare_by_groups(settings, in_groups),
             **({"errors": _errors(data.marked, scores.order, given.systems, judged)} if data.marked else {}),
             "agreement": {} if brief else _agreement(everything, is_counted),
             "worker_table": worker_table(judged, everything.worker, everything.assignment),

@@ -1,6 +1,7 @@
 """Counts of facts in outputs: precision, recall and F of each system, over all facts and over outputs."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from analysis.data.notices import ResponsesWarning
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.system_scores import (
@@ -42,6 +44,7 @@ _AGREEMENT = (
     "output, and difference: facts between the two, in the mean over outputs. α weighs squared differences; 0 is "
     "chance."
 )
+_OF_GROUPS = "F of each output that has facts, averaged over outputs; that of the ranking is over the facts of all."
 _SHOWN = Shown(
     {"same": Column("same, %", 1), "difference": Column("difference", 2), "alpha": Column("Krippendorff’s α", 2)}
 )
@@ -54,7 +57,7 @@ class FactCount(ResponseMethod[Responses]):
     title = "Fact counts"
     summary = "Precision, recall and F of facts that were counted."
     table = "counts"
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the counts of a file; raise DomainError if in every row more facts are correct than there are."""
@@ -62,7 +65,7 @@ class FactCount(ResponseMethod[Responses]):
             file.path,
             _COLUMNS,
             criterion=CRITERION,
-            choices=file.choices,
+            choices=file.choices_for(settings),
             kinds=WITH_COPIES,
         )
         if rows.n and _is_impossible(rows.without_repeats()).all():
@@ -120,6 +123,7 @@ class FactCount(ResponseMethod[Responses]):
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
+            **compare_by_groups(settings, partial(_in_groups, data, scores.order)),
             "rates": [
                 {"system": data.systems[code]}
                 | {
@@ -155,6 +159,7 @@ class FactCount(ResponseMethod[Responses]):
         return [
             systems_section(report, score="F", n="outputs", caption=caption, decimals=3),
             pairs_section(report, caption="Differences of F, the better system first.", decimals=3),
+            *groups_sections(report, score=F, decimals=3, note=_OF_GROUPS),
             _rates_section(report["rates"]),
             agreement_section(report.get("agreement", {}), _COUNTS, noun="output", caption=_AGREEMENT, shown=_SHOWN),
             *workers_section(report),
@@ -215,6 +220,14 @@ def _means(data: Responses) -> dict[str, ClusteredMeans]:
         values = numerator[has] / denominator[has]
         found[name] = clustered_means(values, data.system[has], len(data.systems), None, groups)
     return found
+
+
+def _in_groups(data: Responses, order: list[int]) -> GroupedScores:
+    """Return F of each output that has one."""
+    correct, needed = _sums(data)[F]
+    has, rows = needed > 0, data.take(needed > 0)
+    clusters = with_several({"worker": rows.worker, "source": rows.source})
+    return GroupedScores(correct[has] / needed[has], rows.system, data.systems, order, clusters, rows.attributes)
 
 
 def _rates_section(rows: Sequence[Report]) -> Section:

@@ -1,6 +1,7 @@
 """Magnitude estimation: how many times as good as a reference an output is, as the geometric mean of its values."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 from analysis.data.coding import combined
 from analysis.data.loading import WITH_COPIES, Answer, load_answers
 from analysis.data.output_scores import OutputScores, counted_outputs
-from analysis.data.responses import Responses
+from analysis.data.responses import Responses, rows_of
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.system_scores import (
@@ -61,7 +63,7 @@ class Magnitude(ResponseMethod[Responses]):
     table = "magnitudes"
     options = ("reference", "scale")
     campaign_options = options
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Options are `reference`: its value, or the system that is it; `scale`: of ratios, or of each worker."""
@@ -79,7 +81,7 @@ class Magnitude(ResponseMethod[Responses]):
             file.path,
             _COLUMNS,
             criterion=CRITERION,
-            choices=file.choices,
+            choices=file.choices_for(settings),
             kinds=WITH_COPIES,
         )
 
@@ -130,9 +132,15 @@ class Magnitude(ResponseMethod[Responses]):
             notes.append(f"Without a value on some criterion, and so without a score: {', '.join(missing)}.")
         if used.any():
             notes += explain_single(found.n_clusters)
+        in_groups = partial(
+            GroupedScores,
+            *(log[used], data.system[used], data.systems, scores.order, groups, rows_of(data.attributes, used)),
+            part=data.criterion[used],
+        )
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
+            **compare_by_groups(settings, in_groups),
             "criteria": [
                 {
                     "criterion": name,
@@ -172,9 +180,11 @@ class Magnitude(ResponseMethod[Responses]):
         unit = "" if is_ratio else " standard deviations of each worker’s logs from their mean"
         caption = f"Score: {what}{unit}. Errors, of logs, are clustered by {by}."
         of_pairs = "Differences of scores" if not is_ratio else "Differences of natural logs (0.693: twice as much)"
+        of_groups = "Natural logs of the ratios (0.693: twice as much)." if is_ratio else ""
         return [
             systems_section(report, score="ratio" if is_ratio else "mean", n="values", caption=caption, decimals=3),
             pairs_section(report, caption=f"{of_pairs}, the better system first.", decimals=3),
+            *groups_sections(report, score="log ratio" if is_ratio else "mean", decimals=3, note=of_groups),
             _criteria_section(report["criteria"]),
             agreement_section(report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT),
             *workers_section(report),

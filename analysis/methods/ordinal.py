@@ -1,7 +1,7 @@
 """Scores of a few ordered levels, such as Likert scales: distributions, means, medians and rank tests."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import nan
 from typing import Any, ClassVar, NamedTuple
@@ -12,7 +12,7 @@ from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, average_repeats
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
-from analysis.methods.by_groups import GroupedScores, describe_groups, groups_sections
+from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.proportional_odds import MODEL, odds_of_criterion, odds_section
 from analysis.methods.settings import AnalysisSettings
@@ -100,7 +100,7 @@ class Ordinal(ResponseMethod[Responses]):
             allowed,
             criterion=CRITERION,
             criteria=settings.criterion_names,
-            choices=replace(file.choices, groups=settings.groups),
+            choices=file.choices_for(settings),
             kinds=WITH_COPIES,
         )
 
@@ -160,7 +160,7 @@ class Ordinal(ResponseMethod[Responses]):
         return {
             "summary": summary,
             "pairs": list_pairs(scores.systems),
-            **({"groups": _by_groups(found, scores.systems.order)} if settings.groups else {}),
+            **compare_by_groups(settings, partial(_in_groups, found, scores.systems.order)),
             "criteria": criteria,
             "agreement": {} if brief else _agreement(given),
             "worker_table": worker_table(judged, data.worker, data.assignment),
@@ -313,11 +313,11 @@ def _system_scores(found: _Counted) -> _Means:
     return _Means(scores, means.overall.n_clusters)
 
 
-def _by_groups(found: _Counted, order: list[int]) -> list[dict[str, Any]]:
+def _in_groups(found: _Counted, order: list[int]) -> GroupedScores:
     data = found.data
     clusters = with_several(data.groups)
-    return describe_groups(
-        GroupedScores(found.score, found.system, found.systems, order, clusters, data.attributes, part=data.criterion)
+    return GroupedScores(
+        found.score, found.system, found.systems, order, clusters, data.attributes, part=data.criterion
     )
 
 

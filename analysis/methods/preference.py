@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from analysis.data.compared import ComparedPairs, pairs_of_votes
+from analysis.data.responses import rows_of
 from analysis.data.votes import NAMES, VoteData, load_votes
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.by_groups import GroupedScores, compare_by_groups
+from analysis.methods.clusters import with_several
 from analysis.methods.preference_sections import sections_of_votes
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.strengths import Strengths, Votes, estimate_strengths
@@ -55,7 +59,7 @@ class Preference(ResponseMethod[VoteData]):
     file_columns = ("system_a", "system_b", "winner")
     names = NAMES
     options = ("both_bad",)
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """The option is `both_bad`: whether a vote that both are bad is a tie, or left out."""
@@ -65,7 +69,7 @@ class Preference(ResponseMethod[VoteData]):
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> VoteData:
         """Return the votes of a file."""
-        return load_votes(file.path, file.choices)
+        return load_votes(file.path, file.choices_for(settings))
 
     def analyse(
         self, data: VoteData, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
@@ -101,6 +105,7 @@ class Preference(ResponseMethod[VoteData]):
         report = {
             "summary": summary,
             "pairs": list_pairs(found),
+            **compare_by_groups(settings, partial(_in_groups, data, found.order, settings)),
             "votes": {
                 "order": names,
                 "wins": wins[np.ix_(order, order)].astype(int).tolist(),
@@ -168,6 +173,23 @@ def _that_count(data: VoteData, settings: AnalysisSettings) -> tuple[JudgedWorke
 def _is_left_out(data: VoteData, settings: AnalysisSettings) -> Mask:
     """Return which votes say that both are bad, (n_votes,), if such are left out."""
     return data.is_both_bad & (settings.options.get("both_bad") == LEAVE_OUT)
+
+
+def _in_groups(data: VoteData, order: list[int], settings: AnalysisSettings) -> GroupedScores:
+    """Return 1 for the output that won a vote, 0 for the other one, ½ each for a tie."""
+    data = data.take(~_is_left_out(data, settings))
+    pairs, of_left = pairs_of_votes(data), _SCORE[data.outcome]
+    vote = np.tile(pairs.judgement, 2)
+    clusters = {"worker": data.worker[vote]} | ({"source": pairs.source[vote]} if data.sources else {})
+    return GroupedScores(
+        np.concatenate([of_left, 1 - of_left]),
+        np.concatenate([data.left, data.right]),
+        data.systems,
+        order,
+        with_several(clusters),
+        rows_of(data.attributes, vote),
+        answer=vote,
+    )
 
 
 def judge_votes(data: VoteData, settings: AnalysisSettings) -> JudgedWorkers:

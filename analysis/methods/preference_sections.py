@@ -4,6 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from analysis.methods import Report
+from analysis.methods.by_groups import groups_sections
 from analysis.methods.system_scores import pairs_section, systems_section
 from analysis.results.sections import Cell, Column, Figure, Output, Section, Table, Theme
 
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
 
 _MOST_IN_MATRIX = 30
 _MANY = 0.05
+_OF_GROUPS = (
+    "Share of votes that a system won against those it met there, a tie counted half: strengths would need votes in "
+    "each group that connect all systems."
+)
 
 
 def sections_of_votes(report: Report) -> list[Section]:
@@ -25,6 +30,7 @@ def sections_of_votes(report: Report) -> list[Section]:
     return [
         systems_section(report, score="strength", n="votes", caption=caption, finding=_finding(report), decimals=3),
         pairs_section(report, caption="Differences of strengths, the better system first.", decimals=3),
+        *groups_sections(report, score="share won", decimals=3, note=_OF_GROUPS),
         _wins_section(report["votes"]),
         _naive_section(report),
         _order_section(summary["order_effect"]),

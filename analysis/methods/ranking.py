@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from analysis.data.compared import ComparedPairs, pairs_of_rankings
 from analysis.data.finding import Names
 from analysis.data.rankings import NAMES, RankingData, load_rankings
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import in_words, with_several
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.strengths import Votes, estimate_strengths
@@ -57,11 +59,11 @@ class Ranking(ResponseMethod[RankingData]):
     what: ClassVar[str] = "share of the other systems of a ranking that a system beats, a tie counted half"
     noun: ClassVar[str] = "ranking"
     keeps_ties: ClassVar[bool] = True
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics"})
+    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> RankingData:
         """Return the rankings of a file."""
-        return load_rankings(file.path, file.choices)
+        return load_rankings(file.path, file.choices_for(settings))
 
     def value(self, data: RankingData) -> Floats:
         """Return what each row counts, (n_rows,)."""
@@ -108,10 +110,16 @@ class Ranking(ResponseMethod[RankingData]):
             "clusters": dict(found.n_clusters),
             "friedman": {key: None if value != value else value for key, value in friedman.items()},  # NaN
         }
+        in_groups = partial(
+            GroupedScores,
+            *(value, data.system, data.systems, scores.order, groups, data.attributes),
+            answer=data.judgement,
+        )
         of_pairs = strengths.scores
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
+            **compare_by_groups(settings, in_groups),
             "strengths": {
                 data.systems[code]: [or_none(each[code]) for each in (of_pairs.score, of_pairs.low, of_pairs.high)]
                 for code in scores.order
@@ -145,6 +153,7 @@ class Ranking(ResponseMethod[RankingData]):
         return [
             systems_section(report, score="score", n=f"{self.noun}s", caption=caption, decimals=3),
             pairs_section(report, caption="Differences of scores, the better system first.", decimals=3),
+            *groups_sections(report, score="score", decimals=3),
             _strengths_section(report),
             _friedman_section(report["summary"]["friedman"], self.noun),
             agreement_section({"": report.get("agreement")}, noun="pair", caption=_AGREEMENT, is_vote=True),

@@ -14,7 +14,6 @@ from analysis.data.ratings.scales import FULL, Scale
 from analysis.stats.pipeline import Design
 from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
-from campaigns.contracts.method import CampaignMethod
 from campaigns.contracts.protocol import DEFAULT_METHOD, Counted, CriterionSpec, Protocol
 from campaigns.design.composition import ANALYSED_KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
@@ -34,10 +33,6 @@ _FIELDS = {
     *("protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale", "cost"),
     *("workers_planned", "personas", "corpus", "method", "options", "comparison", "groups"),
 }
-_NO_GROUPS = (
-    "systems are compared by groups where outputs get scores or levels one by one, or errors are marked in them. "
-    "Comparisons of several outputs and other answers are not yet analysed so."
-)
 _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test", "scale"}
 
 
@@ -205,7 +200,8 @@ def _check(settings: AnalysisSettings) -> None:
     """Raise DomainError `bad_settings` unless an analysis can be run with these settings."""
     method = methods[settings.method]()
     method.check_options(settings.options)
-    _check_groups(method, settings.groups)
+    if not all(settings.groups) or len(set(settings.groups)) < len(settings.groups):
+        raise _bad("“groups” must be a list of columns, none of which is there twice.")
     names = [name.casefold() for name in settings.criterion_names]
     if not names and method.has_criteria:
         raise _bad("There is no criterion. Name at least one.")
@@ -238,13 +234,6 @@ def _check(settings: AnalysisSettings) -> None:
     is_tested = any(criterion.is_in_worker_test for criterion in settings.criteria)
     if settings.preset != NO_TEST and settings.criteria and not is_tested:
         raise _bad("No criterion is used by the worker test. Choose at least one, or no worker test.")
-
-
-def _check_groups(method: CampaignMethod, groups: Sequence[str]) -> None:
-    if groups and "groups" not in method.takes:
-        raise _bad(f"{method.title}: {_NO_GROUPS}")
-    if not all(groups) or len(set(groups)) < len(groups):
-        raise _bad("“groups” must be a list of columns, none of which is there twice.")
 
 
 def from_protocol(slug: str) -> AnalysisSettings:

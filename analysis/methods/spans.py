@@ -15,7 +15,7 @@ from analysis.data.spans.rows import Side, SpanData, take
 from analysis.data.spans.weights import DEFAULTS, read_weights, weigh
 from analysis.data.spans.writing import to_mqm_tsv
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
-from analysis.methods.by_groups import GroupedScores, describe_groups, groups_sections
+from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import choose_groups, few_raters, in_words
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.system_scores import (
@@ -76,7 +76,7 @@ class Spans(ResponseMethod[SpanData]):
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> SpanData:
         """Return the annotations of an MQM file."""
         weights = read_weights(settings.options.get("weights", {}))
-        return load_spans(file.path, weights, replace(file.choices, groups=settings.groups))
+        return load_spans(file.path, weights, file.choices_for(settings))
 
     def analyse(
         self, data: SpanData, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
@@ -115,8 +115,10 @@ class Spans(ResponseMethod[SpanData]):
             "n_left_out": int(np.count_nonzero(is_of_output & ~is_counted)),
             **worker_summary(judged),
         }
-        in_groups = GroupedScores(
-            *(penalty, data.system, data.systems, scores.order, groups, data.attributes), output=data.segment
+        in_groups = partial(
+            GroupedScores,
+            *(penalty, data.system, data.systems, scores.order, groups, data.attributes),
+            output=data.segment,
         )
         of_errors: dict[str, Any] = {}
         if not brief:
@@ -125,7 +127,7 @@ class Spans(ResponseMethod[SpanData]):
         return {
             "summary": summary,
             "pairs": list_pairs(scores),
-            **({"groups": describe_groups(in_groups, higher_is_better=False)} if settings.groups else {}),
+            **compare_by_groups(settings, in_groups, higher_is_better=False),
             **of_errors,
             "worker_table": worker_table(judged, everything.rater, everything.assignment),
             "warnings": [asdict(warning) for warning in data.warnings],

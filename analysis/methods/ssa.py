@@ -46,7 +46,7 @@ class Ssa(Ordinal):
             _read,
             f"one of: {', '.join((*_YES, *_NO))}",
             criterion="",
-            choices=file.choices,
+            choices=file.choices_for(settings),
             kinds=WITH_COPIES,
         )
         names = [_WORDS.get(name.casefold(), "") for name in data.criteria]

@@ -97,3 +97,10 @@ def test_a_table_that_is_made_from_a_file_keeps_the_columns_that_are_named(owner
     page = owner_client.get(reverse("analysis:protocol", args=[made[0].pk]) + "?protocol=likert").text
     assert offered(page) == ["domain", "expertise"]
     assert "no column “domian” of groups" in send("domian").text
+
+
+def test_what_was_answered_is_not_offered_as_groups(upload, owner_client: Client) -> None:
+    file = upload(as_csv("preference"))
+    page = owner_client.get(reverse("analysis:protocol", args=[file.pk]) + "?protocol=preference")
+    assert offered(page.text) == COLUMNS
+    assert not [name for name in ("winner", "system_a", "worker") if f'name="groups" value="{name}"' in page.text]

@@ -16,7 +16,13 @@ from evalsite.lib.tables.table import text_column
 N_WORKERS, N_SOURCES = 9, 16
 DEPENDS = "Differences of systems depend on domain (p "
 SAID = ["beta is better than alpha in news, not in chats."]
-MQM = ("system", "doc", "seg_id", "rater", "source", "target", "category", "severity")
+PROTOCOLS = (
+    *("likert", "esa", "mqm", "da-translation", "ssa", "rank-me", "post-edit", "fact-count", "option-selection"),
+    *("ranking", "best-worst", "preference"),
+)
+"""One of each response method."""
+BETA = ("beta", "news", "true")
+SSA = ("sensible", 2), ("specific", 3)
 
 
 def attributes(worker, source):
@@ -29,22 +35,47 @@ def attributes(worker, source):
     }
 
 
+def answers_in(protocol, worker, source, levels):
+    """Yield what a worker answers of the outputs of a source, whose levels are 1 to 5, as files of the protocol do."""
+    about, names = {"source": f"s{source}", "worker": f"w{worker}"}, ("alpha", "beta")
+    first, second = levels
+    if protocol == "preference":
+        winner = "tie" if first == second else "a" if first > second else "b"
+        yield about | {"system_a": "alpha", "system_b": "beta", "winner": winner}
+        return
+    if protocol == "best-worst":
+        shown = {f"system_{k}": name for k, name in enumerate(("alpha", "beta", "gamma"), start=1)}
+        best = (worker + source // 2) % 2 if first == second else int(second > first)
+        yield about | shown | {"best": names[best], "worst": "gamma"}
+        return
+    for name, level in zip(names, map(int, levels), strict=True):
+        of = about | {"system": name}
+        rater = {"seg_id": source, "rater": f"w{worker}"}
+        severity = ("Major", "Major", "Minor", "Minor", "No-error")[level - 1]
+        texts = {"source": "Text", "target": "Text", "category": severity, "severity": severity}
+        edited = " ".join(["other"] * (5 - level) + ["word"] * (5 + level))
+        yield from {
+            "mqm": [{"system": name, "doc": f"d{source // 2}"} | rater | texts],
+            "esa": [{"system": name} | rater | {"score": 20 * level}],
+            "da-translation": [of | {"score": 20 * level}],
+            "likert": [of | {"score": level}],
+            "ssa": [of | {"criterion": asked, "score": int(level > least)} for asked, least in SSA],
+            "rank-me": [of | {"value": 50 * level, "reference": 100}],
+            "post-edit": [of | {"output": " ".join(["word"] * 10), "edited": edited}],
+            "fact-count": [of | {"present": 5, "correct": level, "missing": 1}],
+            "option-selection": [of | {"answer": "yes" if level > 2 else "no"}],
+            "ranking": [of | {"rank": 1 + sum(other > level for other in levels)}],
+        }[protocol]
+
+
 def rows_of(protocol):
     """Yield one answer each, as files of the protocol have it."""
     rng = np.random.default_rng(7)
-    for worker, source, system in np.ndindex(N_WORKERS, N_SOURCES, 2):
-        more = attributes(worker, source)
-        level = np.clip(round(2.5 + rng.normal(0, 0.6) + 1.5 * system * (source % 2 == 0)), 1, 5)
-        about = {"system": ("alpha", "beta")[system]}
-        if protocol == "mqm":
-            severity = ("No-error", "Minor", "Minor", "Major", "Major")[5 - int(level)]
-            texts = {"source": "Text", "target": "Text", "category": severity, "severity": severity}
-            about |= {"doc": f"d{source // 2}", "seg_id": source, "rater": f"w{worker}", **texts}
-        elif protocol == "esa":
-            about |= {"seg_id": source, "rater": f"w{worker}", "score": 20 * level}
-        else:
-            about |= {"source": f"s{source}", "worker": f"w{worker}", "score": level * (20 if "da" in protocol else 1)}
-        yield about | more
+    for worker, source in np.ndindex(N_WORKERS, N_SOURCES):
+        better = 0.0, 1.5 * (source % 2 == 0)
+        levels = [np.clip(round(2.5 + rng.normal(0, 0.6) + more), 1, 5) for more in better]
+        for answer in answers_in(protocol, worker, source, levels):
+            yield answer | attributes(worker, source)
 
 
 @pytest.fixture
@@ -64,33 +95,36 @@ def file_of(tmp_path):
 
 
 def printed(analyse, path, protocol, *groups):
-    test = ["--worker-test", "none"] if protocol != "custom" else []
-    out, _ = analyse(path, "--protocol", protocol, *test, "--groups", *groups, "--format", "json")
+    out, _ = analyse(path, *untested(protocol), "--groups", *groups, "--format", "json")
     return json.loads(out)["groups"]
 
 
-@pytest.mark.parametrize("protocol", ["likert", "esa", "mqm", "da-translation"])
+def untested(protocol):
+    return ["--protocol", protocol, *([] if protocol == "option-selection" else ["--worker-test", "none"])]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_where_systems_differ_in_one_group_alone_it_is_said(analyse, file_of, protocol, tmp_path):
     path = file_of(protocol)
     domain, expertise, words = printed(analyse, path, protocol, "domain", "expertise", "words")
     assert domain["groups"] == ["chats", "news"]
     assert domain["said"][0].startswith(DEPENDS)
-    assert domain["said"][1:] == SAID
+    assert domain["said"][1] == SAID[0] and (domain["said"][2:] == [] or protocol == "best-worst")
     assert domain["p"] < domain["p_holm"] < 0.01
-    [pair] = domain["pairs"]
+    pair = domain["pairs"][0]
     chats, news = pair["groups"]
     assert pair["systems"] == ["beta", "alpha"]
     assert chats["p_holm"] > 0.05 > news["p_holm"]
     assert chats["interval"][0] < 0 < chats["interval"][1]
-    is_better = news["difference"] < 0 if protocol == "mqm" else news["difference"] > 0
+    is_better = news["difference"] < 0 if protocol in ("mqm", "post-edit") else news["difference"] > 0
     assert is_better
     assert expertise["said"][0].startswith("No sign that differences of systems depend on expertise (p ")
     assert words["is_cut"] and words["groups"] == ["10 to 25", "30 to 45", "50 to 65", "70 to 85"]
     beta = next(row for row in domain["systems"] if row["system"] == "beta")
     assert [each["group"] for each in beta["scores"]] == ["chats", "news"]
     assert all(each["interval"][0] < each["score"] < each["interval"][1] for each in beta["scores"])
-    out, _ = analyse(path, "--protocol", protocol, "--groups", "domain", "--worker-test", "none", out=tmp_path / "out")
-    assert " ".join([*domain["said"][1:]]) in out
+    out, _ = analyse(path, *untested(protocol), "--groups", "domain", out=tmp_path / "out")
+    assert SAID[0] in out
     tables = tmp_path / "out" / "tables"
     for name in ("groups-domain", "group-pairs-domain", "group-tests"):
         assert (tables / f"{name}.csv").exists() and (tables / f"{name}.tex").exists(), name
@@ -115,16 +149,18 @@ def test_the_option_repeats_and_a_protocols_file_has_the_same(analyse, file_of, 
 
 
 @pytest.mark.parametrize(
-    ("column", "said"),
+    ("protocol", "column", "said"),
     [
-        ("domian", "no column “domian” of groups. Its columns are “source”?.*“domain”"),
-        ("worker", "“worker” says the worker of a row"),
-        ("score", "“score” says the score of a row"),
+        ("likert", "domian", "no column “domian” of groups. Its columns are “source”?.*“domain”"),
+        ("likert", "worker", "“worker” says the worker of a row"),
+        ("likert", "score", "“score” says the score of a row"),
+        ("preference", "winner", "“winner” says the winner of a row"),
+        ("best-worst", "best", "“best” says the best of a row"),
     ],
 )
-def test_columns_that_are_not_there_or_are_no_groups_are_refused(analyse, file_of, column, said):
+def test_columns_that_are_not_there_or_are_no_groups_are_refused(analyse, file_of, protocol, column, said):
     with pytest.raises(CommandError, match=said.replace("“source”?.*", ".*")):
-        analyse(file_of("likert"), "--groups", column, protocol="likert")
+        analyse(file_of(protocol), "--groups", column, protocol=protocol)
 
 
 def test_columns_that_cannot_be_compared_by_are_named_in_a_sentence(analyse, file_of):
@@ -163,11 +199,58 @@ def test_no_answer_with_a_value_and_one_system_are_no_errors(analyse, file_of):
     assert len(expertise["systems"][0]["scores"]) == 2
 
 
-def test_methods_without_groups_say_what_has_them(analyse, tmp_path):
-    path = tmp_path / "votes.csv"
-    path.write_text("worker,system_a,system_b,vote,domain\nw1,A,B,a,news\nw2,A,B,b,chats\n")
-    with pytest.raises(CommandError, match="Comparisons of several outputs and other answers are not yet"):
-        analyse(path, "--groups", "domain", protocol="preference")
+def test_of_votes_it_is_the_share_that_a_system_won(analyse, tmp_path):
+    """A tie counts half; votes that both are bad, of degraded outputs and without a group count nowhere."""
+    rng, rows = np.random.default_rng(3), []
+    for worker, source in np.ndindex(8, 12):
+        left, right = rng.permutation(["A", "B", "C"])[:2]
+        winner = rng.choice(["a", "b", "tie", "both bad"])
+        kind = "degraded" if source == 11 else ""
+        domain = ("news", "chats", "news", "")[source % 4]
+        rows.append((f"w{worker}", f"s{source}", left, right, winner, kind, "a" if kind else "", domain))
+    path, options = tmp_path / "votes.csv", tmp_path / "own.json"
+    header = "worker,source,system_a,system_b,winner,kind,degraded,domain"
+    path.write_text("\n".join([header, *map(",".join, rows)]))
+    options.write_text(json.dumps({"protocol": "preference", "options": {"both_bad": "leave out"}}))
+    [found] = printed(analyse, path, str(options), "domain")
+    won = {}
+    for *_, left, right, winner, kind, _, domain in rows:
+        if winner != "both bad" and not kind and domain:
+            share = {"a": 1.0, "b": 0.0, "tie": 0.5}[winner]
+            won.setdefault((left, domain), []).append(share)
+            won.setdefault((right, domain), []).append(1 - share)
+    scores = {(row["system"], each["group"]): each for row in found["systems"] for each in row["scores"]}
+    assert {cell: (each["n"], each["score"]) for cell, each in scores.items()} == {
+        cell: (len(values), pytest.approx(np.mean(values))) for cell, values in won.items()
+    }
+    n_without = sum(row[4] != "both bad" and not row[5] and not row[7] for row in rows)
+    assert f"Answers without a value of domain, which are left out: {n_without}." in found["said"]
+    assert found["clusters"] == ["worker", "source"]
+
+
+def test_without_known_good_options_there_are_no_scores_to_compare(file_of):
+    rows = [row | {"answer": f"{row['answer']}, perhaps"} for row in rows_of("option-selection")]
+    settings, method = from_json({"protocol": "option-selection", "groups": ["domain"]}), get_method("choice")
+    report = method.analyse(method.read(ResponsesFile(file_of("option-selection", rows)), settings), settings)
+    assert "groups" not in report and "not compared by groups" in report["notes"][0]
+
+
+def test_of_several_criteria_the_mean_over_those_that_are_known_is_compared(file_of):
+    """The rates of good answers on two criteria, of a third it is not known which are."""
+    rows = [
+        row | {"criterion": name, "answer": row["answer"] if name != "open" else "blue"}
+        for row in rows_of("option-selection")
+        for name in ("fluent", "open", "true")
+    ]
+    settings, method = from_json({"protocol": "option-selection", "groups": ["domain"]}), get_method("choice")
+    report = method.analyse(method.read(ResponsesFile(file_of("option-selection", rows)), settings), settings)
+    [found] = report["groups"]
+    beta = [row["answer"] == "yes" for row in rows if (row["system"], row["domain"], row["criterion"]) == BETA]
+    [news] = [each for each in found["systems"][0]["scores"] if each["group"] == "news"]
+    assert (news["score"], news["n"]) == (pytest.approx(np.mean(beta)), 2 * len(beta))
+
+
+def test_groups_are_a_list_of_different_columns():
     with pytest.raises(DomainError, match="must be a list of columns"):
         from_json({"protocol": "esa", "groups": "domain"})
     with pytest.raises(DomainError, match="none of which is there twice"):

@@ -95,8 +95,8 @@ class Command(RatingsCommand):
             super().tell(reading)
 
     def _refuse_unused(self, method: ResponseMethod, options: dict[str, Any]) -> None:
-        """Raise DomainError for an option that the method would not use; settings say of groups why not."""
-        if unused := [name for name in OPTIONS if options[name] and name not in method.takes and name != "groups"]:
+        """Raise DomainError for an option that the method would not use."""
+        if unused := [name for name in OPTIONS if options[name] and name not in method.takes]:
             given = "--" + unused[0].replace("_", "-")
             raise DomainError("unused_option", f"{given} says nothing about {method.slug}. Leave it out.")
 

@@ -14,8 +14,10 @@ from django.db.models import Case, Count, Max, OuterRef, Q, QuerySet, Subquery, 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
+from analysis.data.finding import find_columns
 from analysis.data.ratings.columns import ColumnMapping, columns_of, criterion_of, score_columns
 from analysis.data.ratings.scales import FULL, Observed, Scale, check_scale_of_file
+from analysis.methods import ResponseMethod
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.results.anonymity import anonymise, anonymous_report, anonymous_settings, workers_of
 from campaigns.contracts.protocol import DEFAULT_METHOD
@@ -234,9 +236,10 @@ def scale_doubt(ratings_file: RatingsFile, mapping: ColumnMapping) -> Observed |
     return check_scale_of_file(path, score_columns(mapping), name=ratings_file.name, encoding=ratings_file.encoding)
 
 
-def group_columns(ratings_file: RatingsFile) -> list[str]:
+def group_columns(ratings_file: RatingsFile, method: ResponseMethod[Any]) -> list[str]:
     """Return the columns of a ratings file that have no other use: systems may be compared by their groups."""
     used = set(columns_of(ratings_file.mapping)) - {ratings_file.mapping.get("pool")}
+    used |= set(find_columns(ratings_file.columns, method.names).values())
     return [name for name in ratings_file.columns if name and name not in used]
 
 

@@ -135,7 +135,7 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     presets, found = proposal.presets, proposal.criteria
     method = get_method(presets.method)
     initial = ProtocolForm.initial_of(proposal.settings.to_json())
-    form = ProtocolForm(method, sent(request), initial=initial, columns=queries.group_columns(file))
+    form = ProtocolForm(method, sent(request), initial=initial, columns=queries.group_columns(file, method))
     rows = CriteriaFormSet(sent(request), initial=criteria_initial(presets), prefix="criteria")
     criteria = rows if method.has_criteria else None
     scale = queries.scale_of(file) if method.is_study else None
