@@ -137,6 +137,7 @@ _GROUPS = {
         _Page("significance", "Significance", "analysis:campaign_significance", _is_launched, result="significance"),
         _Page("result_workers", "Workers", "analysis:campaign_result_workers", _is_launched, result="workers"),
         _Page("reliability", "Reliability", "analysis:campaign_reliability", _is_launched, result="reliability"),
+        _Page("groups", "Groups", "analysis:campaign_groups", _is_launched, result="groups"),
         _Page("sensitivity", "Sensitivity", "analysis:campaign_sensitivity", _is_launched, result="sensitivity"),
         _Page("metrics", "Metrics", "analysis:campaign_metrics", _is_launched, result="metrics"),
         _Page("result_chats", "Chats", "analysis:campaign_result_chats", _is_launched_live, result="chats"),

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 MOST_GROUPS = 20
+PAGE = "groups"
+"""The page of results with groups."""
 _QUARTERS = 4
 _MOST_SENTENCES = 3
 _MOST_ROWS_SHOWN = 60
@@ -261,7 +263,7 @@ def groups_sections(report: Report, *, score: str, decimals: int = 2, note: str 
                 f"{score} of each system in each group, with 95 % intervals; the table has the numbers.",
             )
         )
-    return [Section("groups", "By groups", said, tables, figures)]
+    return [Section("groups", "By groups", said, tables, figures, page=PAGE)]
 
 
 def _findings(entry: Report, clusters: Sequence[str], *, higher_is_better: bool) -> Iterable[str]:

@@ -1,6 +1,7 @@
 """The sections of a stored report, whatever version and method made it, and the pages, tables and figures they make."""
 
 from analysis.methods import method_of
+from analysis.methods.by_groups import PAGE as GROUPS
 from analysis.methods.study.replication import replication_section
 from analysis.questions import sections_of_questions
 from analysis.results.sections import Figure, Output, Section, Table
@@ -29,10 +30,11 @@ def own_pages(report: Report) -> list[Section]:
 def pages_of(report: Report) -> tuple[str, ...]:
     """Return the pages that a result with this report has, keys of `navigation.RESULT_PAGES`."""
     method = method_of(report)
-    if method.is_study:
-        return method.pages
-    shown = {section.page for section in sections_of(report) if not section.is_empty}
-    return tuple(page for page in method.pages if page in shown or page not in _OF_SECTIONS)
+    pages = method.pages
+    if not method.is_study:
+        shown = {section.page for section in sections_of(report) if not section.is_empty}
+        pages = tuple(page for page in pages if page in shown or page not in _OF_SECTIONS)
+    return (*pages, GROUPS) if report.get("groups") else pages
 
 
 def tables_of(report: Report, output: Output) -> list[Table]:

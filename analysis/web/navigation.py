@@ -27,6 +27,7 @@ RESULT_PAGES = {
     "significance": "Significance",
     "workers": "Workers",
     "reliability": "Reliability",
+    "groups": "Groups",
     "sensitivity": "Sensitivity",
     "metrics": "Metrics",
     "chats": "Chats",
@@ -34,16 +35,17 @@ RESULT_PAGES = {
     "paper": "For the paper",
     "downloads": "Downloads",
 }
-SHARED = ("run", "significance", "reliability", "sensitivity", "metrics", "chats", "paper", "downloads")
+SHARED = ("run", "significance", "reliability", "groups", "sensitivity", "metrics", "chats", "paper", "downloads")
 """The pages that a share link shows: none about single workers, and nothing that changes."""
-_OF_SECTIONS = ("reliability", "sensitivity")
-"""The pages that are nothing but sections, and say so where an older result has none."""
+_OF_SECTIONS = ("reliability", "groups", "sensitivity")
+"""The pages that are nothing but sections, and say so where a result has none."""
 # Of each page: its key in the side bar of a campaign, and the name of its address.
 _OF_CAMPAIGN = {
     "run": ("results", "campaign_results"),
     "significance": ("significance", "campaign_significance"),
     "workers": ("result_workers", "campaign_result_workers"),
     "reliability": ("reliability", "campaign_reliability"),
+    "groups": ("groups", "campaign_groups"),
     "sensitivity": ("sensitivity", "campaign_sensitivity"),
     "metrics": ("metrics", "campaign_metrics"),
     "chats": ("result_chats", "campaign_result_chats"),

@@ -16,7 +16,8 @@ class CampaignMethod:
 
     `table`: which table of a campaign's responses it reads (`annotation.tables.TABLES`).
     `campaign_options`: those of its options that a campaign sets; the others follow from the campaign's criteria.
-    `pages`: the pages that its results may have (`analysis.web.navigation.RESULT_PAGES`), in order.
+    `pages`: the pages that its results may have (`analysis.web.navigation.RESULT_PAGES`), in order. *Groups* is added
+    where they were asked for.
     `has_looks`: its results can be looked at while ratings come, so that a campaign may close itself.
     `takes`: what of an analysis it knows, such as a worker test (`OPTIONS` of `analysis.methods`).
     `has_criteria`: its settings need criteria.

@@ -81,6 +81,7 @@ _SECTIONS = {
     ),
     "method#workers-careful-or-careless": ("analysis:campaign_result_workers", "analysis:workers"),
     "method#agreement-of-workers": ("analysis:campaign_reliability", "analysis:reliability", "shared:reliability"),
+    "method#by-groups": ("analysis:campaign_groups", "analysis:groups", "shared:groups"),
     "method#sensitivity": ("analysis:campaign_sensitivity", "analysis:sensitivity", "shared:sensitivity"),
     "method#chats": ("analysis:campaign_result_chats", "analysis:chats", "shared:chats"),
     "campaigns#compare": ("analysis:campaign_compare", "analysis:compare", "analysis:compare_any"),

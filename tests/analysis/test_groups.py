@@ -14,9 +14,13 @@ from django.urls import reverse
 from analysis.methods.settings import from_json
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.templatetags.results import changes_since, setting, setting_name
+from analysis.web.services.runs import change_run
+from analysis.web.services.sharing import create_share_link
+from evalsite.accounts.models import User
+from tests.analysis.campaigns import analysed, rated_campaign
 from tests.analysis.conftest import finish
 from tests.analysis.test_downloads import as_downloaded, replicated
-from tests.methods.test_by_groups import DEPENDS, SAID, rows_of
+from tests.methods.test_by_groups import DEPENDS, PROTOCOLS, SAID, rows_of
 
 COLUMNS = ["domain", "expertise", "words", "only", "remark"]
 
@@ -55,10 +59,7 @@ def test_groups_are_chosen_on_the_page_of_a_file_and_their_results_shown(
     assert answer.status_code == 302, answer.context["form"].errors
     run = finish(AnalysisRun.objects.get())
     assert run.settings["groups"] == ["domain", "only"]
-    name = "section" if protocol == "likert" else "run"
-    shown = owner_client.get(
-        reverse(f"analysis:{name}", args=[run.pk, *(["groups"] if name == "section" else [])])
-    ).text
+    shown = owner_client.get(reverse("analysis:groups", args=[run.pk])).text
     assert DEPENDS in shown.replace("&lt;", "<") and SAID[0] in shown
     assert "All answers that count have the same only: same." in shown
     assert "by groups of domain, only" in owner_client.get(reverse("analysis:ratings_file", args=[file.pk])).text
@@ -104,3 +105,37 @@ def test_what_was_answered_is_not_offered_as_groups(upload, owner_client: Client
     page = owner_client.get(reverse("analysis:protocol", args=[file.pk]) + "?protocol=preference")
     assert offered(page.text) == COLUMNS
     assert not [name for name in ("winner", "system_a", "worker") if f'name="groups" value="{name}"' in page.text]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_groups_are_on_a_page_in_a_table_and_in_what_scripts_get(
+    protocol: str, upload, start, owner_client: Client
+) -> None:
+    test = {} if protocol == "option-selection" else {"worker_test": "none"}
+    criteria = {"criteria": ["adequacy"]} if protocol == "da-translation" else {}
+    settings = from_json({"protocol": protocol, "groups": ["domain"], **test, **criteria})
+    run: AnalysisRun = start(upload(as_csv(protocol), name="ratings.csv"), settings)
+    [found] = run.report["groups"]
+    assert found["said"][1] == SAID[0]
+    page = reverse("analysis:groups", args=[run.pk])
+    assert page in owner_client.get(reverse("analysis:run", args=[run.pk])).text
+    assert SAID[0] in owner_client.get(page).text
+    table = owner_client.get(reverse("analysis:run_file", args=[run.pk, "tables/groups-domain.csv"])).getvalue()
+    scores = [row for row in csv.DictReader(io.StringIO(table.decode("utf-8-sig"))) if row["system"] == "beta"]
+    assert [row["domain"] for row in scores] == ["chats", "news"]
+    sections = owner_client.get(reverse("api:sections", args=[run.pk])).json()
+    assert "groups" in {section["slug"] for section in sections}
+
+
+def test_groups_of_a_campaign_are_on_its_page_and_behind_a_share_link(owner: User, owner_client: Client) -> None:
+    campaign = rated_campaign(owner)
+    run = analysed(campaign, owner)
+    findings = reverse("analysis:campaign_results", args=[campaign.public_id])
+    page = reverse("analysis:campaign_groups", args=[campaign.public_id])
+    assert page not in owner_client.get(findings).text and "nobody asked for it" in owner_client.get(page).text
+    finish(change_run(run=run, user=owner, groups=("position",)))
+    assert page in owner_client.get(findings).text and "depend on position" in owner_client.get(page).text
+    link = create_share_link(campaign=campaign, user=owner, note="reviewers")
+    page = reverse("shared:groups", args=[link.token])
+    assert page in Client().get(reverse("shared:run", args=[link.token])).text
+    assert "depend on position" in Client().get(page).text

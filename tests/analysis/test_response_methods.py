@@ -74,13 +74,13 @@ def addresses_of(run: AnalysisRun, campaign: Campaign) -> list[str]:
     """Return the address of every page of a result: of any method, in the campaign, by run, and of its sections."""
     of_campaign = [
         *("results", "significance", "result_workers", "reliability", "sensitivity", "metrics", "result_chats"),
-        *("compare", "paper", "downloads", "datasheet", "plan", "workers"),
+        *("groups", "compare", "paper", "downloads", "datasheet", "plan", "workers"),
     ]
     of_run = ["run", "significance", "workers", "reliability", "sensitivity", "metrics", "chats", "compare", "paper"]
     sections = ["pairs", "levels-clarity", "levels-usefulness", "nothing"]
     return [
         *(reverse(f"analysis:campaign_{name}", args=[campaign.public_id]) for name in of_campaign),
-        *(reverse(f"analysis:{name}", args=[run.pk]) for name in (*of_run, "downloads", "workers_csv")),
+        *(reverse(f"analysis:{name}", args=[run.pk]) for name in (*of_run, "groups", "downloads", "workers_csv")),
         *(reverse("analysis:campaign_section", args=[campaign.public_id, name]) for name in sections),
         *(reverse("analysis:section", args=[run.pk, name]) for name in sections),
         *(reverse(f"analysis:{name}") for name in ("ratings", "compare_any", "plans")),

@@ -101,6 +101,7 @@ def _page(name: str, show: Show) -> Callable[..., HttpResponseBase]:
 significance = _page("significance", show_significance)
 result_workers = _page("workers", show_workers)
 reliability = _page("reliability", show_sections("reliability"))
+groups = _page("groups", show_sections("groups"))
 sensitivity = _page("sensitivity", show_sections("sensitivity"))
 metrics = _page("metrics", show_metrics)
 result_chats = _page("chats", show_chats)

@@ -320,6 +320,7 @@ def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse
 
 
 reliability = result_page("reliability", show_sections("reliability"))
+groups = result_page("groups", show_sections("groups"))
 sensitivity = result_page("sensitivity", show_sections("sensitivity"))
 chats = result_page("chats", show_chats)
 paper = result_page("paper", show_paper)

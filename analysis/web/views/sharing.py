@@ -87,6 +87,7 @@ def _page(name: str, show: Show) -> Callable[..., HttpResponseBase]:
 findings = _page("run", show_findings)
 significance = _page("significance", show_significance)
 reliability = _page("reliability", show_sections("reliability"))
+groups = _page("groups", show_sections("groups"))
 sensitivity = _page("sensitivity", show_sections("sensitivity"))
 metrics = _page("metrics", show_sections("metrics"))
 chats = _page("chats", show_chats)
