@@ -6,7 +6,8 @@ Six systems are judged by every worker on 20 outputs of each of their sources' w
 scores, marked errors, votes and rankings, without worker tests. Workers like all systems alike, or some more (a
 standard deviation of 8 points of 100 by worker and system; of 0.4 in the log odds of votes). *Named*: the share of
 campaigns of equal systems in which what is concluded names any difference. *Found*: the share of all pairs that it
-finds where neighbours differ by 4 points (0.2 in log odds). The floor is the rank-sum test of the studies on sliders.
+finds where neighbours differ by 4 points (0.2 in log odds). *Covered*: the share of 95 % intervals of differences of
+equal systems that hold 0. The floor is the rank-sum test of the studies on sliders.
 
 The last line is JSON: by kind, world and number of workers.
 """
@@ -53,7 +54,8 @@ class Task:
 
 
 def run(task: Task) -> dict[str, float]:
-    """Return which share of the pairs of a simulated campaign is said to differ, and by the studies' test."""
+    """Return which share of the pairs of a simulated campaign is said to differ, and by the studies' test; of equal
+    systems also that of the intervals that hold 0."""
     from analysis.stats.designs import TEXTS, PlannedDesign
     from campaigns.design.worker_test import NO_TEST
 
@@ -63,13 +65,24 @@ def run(task: Task) -> dict[str, float]:
     step = STEP * task.is_different
     n_pairs = N_SYSTEMS * (N_SYSTEMS - 1) / 2
     if task.kind == "sliders":
-        return {name: n / n_pairs for name, n in _sliders(design, model, step, rng).items()}
-    report = _SIMULATED[task.kind](design, model, step, task.world, rng)
-    differing = [pair for pair in report["pairs"] if pair["p_holm"] is not None and pair["p_holm"] < ALPHA]
-    return {"headline": len(differing) / n_pairs}
+        found = _sliders(design, model, step, rng)
+        found |= {name: found[name] / n_pairs for name in ("headline", "studies")}
+    else:
+        report = _SIMULATED[task.kind](design, model, step, task.world, rng)
+        differing = [pair for pair in report["pairs"] if pair["p_holm"] is not None and pair["p_holm"] < ALPHA]
+        intervals = [pair["interval"] for pair in report["pairs"]]
+        found = {"headline": len(differing) / n_pairs, "covered": _covered(intervals)}
+    if task.is_different:
+        del found["covered"]
+    return found
 
 
-def _sliders(design: Any, model: Any, step: float, rng: np.random.Generator) -> dict[str, int]:
+def _covered(intervals: list[list[float | None]]) -> float:
+    known = [(low, high) for low, high in intervals if low is not None and high is not None]
+    return float(np.mean([low <= 0 <= high for low, high in known])) if known else float("nan")
+
+
+def _sliders(design: Any, model: Any, step: float, rng: np.random.Generator) -> dict[str, float]:
     from analysis.data.ratings.loading import LoadedRatings
     from analysis.methods.settings import custom_settings
     from analysis.methods.study.report import first_report
@@ -96,6 +109,7 @@ def _sliders(design: Any, model: Any, step: float, rng: np.random.Generator) -> 
     return {
         "headline": _n_named(conclusions_of(report, systems)),
         "studies": _n_named(conclusions_of(in_studies, systems)),
+        "covered": _covered([[pair["low"], pair["high"]] for pair in report["recommended"]["pairs"]]),
     }
 
 
@@ -168,6 +182,8 @@ def measure(kinds: list[str], n_campaigns: int) -> dict[str, dict[str, float]]:
             for is_different, n in ((False, n_campaigns), (True, max(1, n_campaigns // 4))):
                 tasks = [Task(kind, world, n_workers, is_different, k) for k in range(n)]
                 shares = list(pool.map(run, tasks, chunksize=5))
+                if not is_different:
+                    row["covered"] = round(float(np.nanmean([each.pop("covered") for each in shares])), 4)
                 for test in shares[0]:
                     values = np.array([each[test] for each in shares])
                     name = test if test == "studies" else ""

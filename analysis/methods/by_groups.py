@@ -243,7 +243,7 @@ def _left_out(by: str, grouping: Grouping, effect: GroupEffects, found: GroupedS
 
 
 def groups_sections(report: Report, *, score: str, decimals: int = 2, note: str = "") -> list[Section]:
-    """Return the section of the groups that were asked for; nothing if none were.
+    """Return what was found in the groups that were asked for, and a section of each grouping; nothing if none were.
 
     `score`: what scores are called; `note`: what they are, where they are others than those of the ranking.
     """
@@ -252,18 +252,14 @@ def groups_sections(report: Report, *, score: str, decimals: int = 2, note: str 
         return []
     shown = [entry for entry in entries if entry["groups"]]
     said = " ".join(sentence for entry in entries for sentence in entry["said"])
-    tables, figures = [_tests_table(shown)] if shown else [], []
-    for entry in shown:
-        tables += [_scores_table(entry, score, decimals, note), _pairs_table(entry, decimals)]
-        figures.append(
-            Figure(
-                f"groups-{entry['by']}",
-                f"By {entry['by']}",
-                partial(_draw, entry, score),
-                f"{score} of each system in each group, with 95 % intervals; the table has the numbers.",
-            )
-        )
-    return [Section("groups", "By groups", said, tables, figures, page=PAGE)]
+    sections = [Section("groups", "By groups", said, [_tests_table(shown)] if shown else [], page=PAGE)]
+    for number, entry in enumerate(shown, start=1):
+        title = f"By {entry['by']}"
+        tables = [_scores_table(entry, score, decimals, note), _pairs_table(entry, decimals)]
+        alt = f"{score} of each system in each group, with 95 % intervals; the table has the numbers."
+        figure = Figure(f"groups-{entry['by']}", title, partial(_draw, entry, score), alt)
+        sections.append(Section(f"groups-{number}", title, "", tables, [figure] if _drawn(entry) else [], page=PAGE))
+    return sections
 
 
 def _findings(entry: Report, clusters: Sequence[str], *, higher_is_better: bool) -> Iterable[str]:
@@ -365,12 +361,17 @@ def _pairs_table(entry: Report, decimals: int) -> Table:
     return Table(f"group-pairs-{by}", f"Pairs of systems by {by}", caption, columns, rows, output=output)
 
 
+def _drawn(entry: Report) -> list[float]:
+    """Return the numbers that a figure of a grouping shows."""
+    scores = [each for row in entry["systems"] for each in row["scores"]]
+    return [value for each in scores for value in (each["interval"] or [each["score"]]) if value is not None]
+
+
 def _draw(entry: Report, label: str, theme: Theme) -> "Drawing":
     """Draw a panel for each group: the score of each system and its interval, the best of all on top."""
     systems = entry["systems"]
     figure, panels = theme.grid(len(entry["groups"]), _PANEL_WIDTH, 1.0 + _ROW_HEIGHT * len(systems))
-    every = [value for row in systems for each in row["scores"] for value in (each["interval"] or [each["score"]])]
-    known = [value for value in every if value is not None]
+    known = _drawn(entry)
     margin = 0.05 * (max(known) - min(known) or 1)
     for k, (axes, group) in enumerate(zip(panels, entry["groups"], strict=False)):
         for place, row in enumerate(reversed(systems)):
