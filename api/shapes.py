@@ -13,7 +13,7 @@ from rest_framework_dataclasses.serializers import DataclassSerializer
 
 from api.access import ApiRequest
 from api.problems import InvalidFieldsError, RefusedError
-from campaigns.forms.partial import PartialForm
+from campaigns.forms.partial import NamesField, PartialForm
 from evalsite.lib.errors import UNPROCESSABLE, DomainError
 
 Shape = type[serializers.BaseSerializer[Any]]
@@ -64,7 +64,8 @@ def _field(field: forms.Field, *, is_shown: bool = False) -> serializers.Field[A
         options |= {"allow_blank": True, "trim_whitespace": False}
     elif kind is serializers.ListField:
         choices = list(field.choices)  # type: ignore[attr-defined]
-        options |= {"child": serializers.ChoiceField(choices=choices) if choices else serializers.IntegerField()}
+        ids_or_names = serializers.CharField() if isinstance(field, NamesField) else serializers.IntegerField()
+        options |= {"child": serializers.ChoiceField(choices=choices) if choices else ids_or_names}
     elif kind is serializers.ChoiceField:
         options |= {"choices": list(field.choices), "allow_blank": not field.required}  # type: ignore[attr-defined]
     elif kind is serializers.DecimalField:

@@ -35,6 +35,10 @@ class LinesField(MarkdownField):
         return texts
 
 
+class NamesField(forms.MultipleChoiceField):
+    """Some of the names that there are in a campaign or a file, which the form alone knows."""
+
+
 class CheckboxWidget(forms.CheckboxInput):
     """A check box that is sent when it is empty, too: as `false`."""
 

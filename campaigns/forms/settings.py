@@ -10,7 +10,7 @@ from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.method import CampaignMethod
 from campaigns.design.stopping import STOPPING_RULES, StoppingRule
 from campaigns.design.worker_test import WORKER_TESTS
-from campaigns.forms.partial import CheckboxesWidget, CheckboxWidget, PartialForm
+from campaigns.forms.partial import CheckboxesWidget, CheckboxWidget, NamesField, PartialForm
 from campaigns.methods import list_methods_for, methods
 from campaigns.models import LONGEST_NAME, Campaign
 from campaigns.services.campaigns import CHANGEABLE_AFTER_LAUNCH
@@ -80,7 +80,7 @@ class SettingsForm(PartialForm):
         help_text="A pair is decided when its difference is shown at 95 %, valid whenever you look and for all pairs "
         "together. It is checked as HITs are finished. Workers who are at a HIT then may finish it.",
     )
-    stopping_systems = forms.MultipleChoiceField(
+    stopping_systems = NamesField(
         label="Systems that must be decided",
         required=False,
         widget=CheckboxesWidget,
@@ -120,7 +120,7 @@ class SettingsForm(PartialForm):
         names = {*campaign.systems.filter(is_degraded=False).values_list("name", flat=True)}
         # One that was chosen and is gone may be unticked.
         offered = sorted(names | set(campaign.stopping_systems))
-        cast(forms.MultipleChoiceField, self.fields["stopping_systems"]).choices = [(name, name) for name in offered]
+        cast(NamesField, self.fields["stopping_systems"]).choices = [(name, name) for name in offered]
         method = self._offer_methods(campaign)
         if not method.has_looks and campaign.stopping_rule == StoppingRule.OFF and not campaign.is_adaptive:
             del self.fields["stopping_rule"], self.fields["stopping_systems"], self.fields["is_adaptive"]

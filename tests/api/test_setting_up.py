@@ -182,6 +182,16 @@ def test_the_protocol_s_design_is_taken_and_a_seed_drawn(script: Client, address
     assert _patch(script, f"{address}settings/", worker_test="none").json()["worker_test"] == "none"
 
 
+def test_systems_that_must_be_decided_are_named(script: Client, address: str) -> None:
+    upload = _upload(script, address)
+    _done(script, script.post(f"{address}uploads/{upload['id']}/import/"))
+    names = list(Campaign.objects.get().systems.order_by("name").values_list("name", flat=True))[:2]
+    sent = {"stopping_rule": "among", "stopping_systems": names}
+    assert _patch(script, f"{address}settings/", **sent).json()["stopping_systems"] == names
+    refused = _patch(script, f"{address}settings/", stopping_systems=["nobody's"])
+    assert (refused.status_code, list(refused.json()["errors"])) == (422, ["stopping_systems"])
+
+
 def test_a_design_is_proposed_for_raters_and_their_time(script: Client, address: str) -> None:
     sent = {"raters": "lab", "n_raters": 6, "minutes": 15, "seconds_per_item": 30}
     empty = script.get(f"{address}design/proposals/", sent)
