@@ -3,8 +3,9 @@
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from annotation.attributes import attributes_of
 from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from annotation.encoding import as_records, csv_pieces, json_pieces, parquet_pieces, tsv_pieces
 from annotation.exports import (
@@ -21,7 +22,7 @@ from annotation.exports import (
 from annotation.models import Response
 from annotation.progress import get_totals
 from annotation.span_rows import SPAN_COLUMNS, iter_spans
-from annotation.tables import TABLES, list_tables
+from annotation.tables import TABLES, list_tables, table_of
 from annotation.worker_names import NameWorker, hashed_name, real_name
 from campaigns.contracts.protocol import Scope
 from campaigns.models import Campaign
@@ -59,16 +60,28 @@ class Download:
     is_of_chats: bool = False
 
 
-def _ratings(campaign: Campaign, choice: ExportChoice) -> Iterator[tuple]:
-    return iter_ratings(campaign, states=choice.states, names=choice.names)
+_Rows = Iterator[tuple[Any, ...]]
+
+
+def _with_attributes(
+    campaign: Campaign, choice: ExportChoice, columns: tuple[str, ...], rows: _Rows
+) -> tuple[tuple[str, ...], _Rows]:
+    """Return columns and rows with the attributes that invited raters have."""
+    known = attributes_of(campaign)
+    return ((*columns, *known.names), known.beside(columns, rows, choice.names)) if known.names else (columns, rows)
+
+
+def _ratings(campaign: Campaign, choice: ExportChoice) -> tuple[tuple[str, ...], _Rows]:
+    rows = iter_ratings(campaign, states=choice.states, names=choice.names)
+    return _with_attributes(campaign, choice, RATING_COLUMNS, rows)
 
 
 def _ratings_csv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
-    return csv_pieces(RATING_COLUMNS, _ratings(campaign, choice))
+    return csv_pieces(*_ratings(campaign, choice))
 
 
 def _ratings_json(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
-    return json_pieces(as_records(RATING_COLUMNS, _ratings(campaign, choice)))
+    return json_pieces(as_records(*_ratings(campaign, choice)))
 
 
 def _ratings_parquet(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
@@ -78,8 +91,9 @@ def _ratings_parquet(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes
     whole |= {"page": pa.int32(), "turn": pa.int32()}
     numbers = {**whole, "score": pa.float64()}
     times = {"rated_at": pa.timestamp("ms", tz="UTC"), "seconds": pa.float64()}
-    schema = pa.schema([(name, (numbers | times).get(name, pa.string())) for name in RATING_COLUMNS])
-    return parquet_pieces(schema, _ratings(campaign, choice))
+    columns, rows = _ratings(campaign, choice)
+    schema = pa.schema([(name, (numbers | times).get(name, pa.string())) for name in columns])
+    return parquet_pieces(schema, rows)
 
 
 def _assignments_csv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
@@ -107,15 +121,16 @@ def _transcripts_json(campaign: Campaign, choice: ExportChoice) -> Iterator[byte
 
 
 def _mqm_tsv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
-    return tsv_pieces(SPAN_COLUMNS, iter_spans(campaign, states=choice.states, names=choice.names))
+    rows = iter_spans(campaign, states=choice.states, names=choice.names)
+    return tsv_pieces(*_with_attributes(campaign, choice, SPAN_COLUMNS, rows))
 
 
 def _table(name: str) -> Download:
     """Return the file of a table of responses, as analyses read it."""
-    columns, rows = TABLES[name]
 
     def pieces(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
-        return csv_pieces(columns, rows(campaign, states=choice.states, names=choice.names))
+        table = table_of(campaign, name)
+        return csv_pieces(table.columns, table.rows(campaign, states=choice.states, names=choice.names))
 
     return Download(_CSV, pieces, name)
 

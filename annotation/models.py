@@ -48,6 +48,8 @@ class Invitation(models.Model):
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="invitations")
     key = models.CharField("what the link carries", max_length=20, default=new_invitation_key, unique=True)
     email = models.EmailField("e-mail", blank=True)
+    attribute_values = models.JSONField("what else is known of the rater, by name", default=dict, blank=True)
+    attributes_at = models.DateTimeField("when attributes were changed", null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     revoked_at = models.DateTimeField("revoked", null=True, blank=True)
     # Set before the mail is handed to the mail server, so that a crash cannot send it twice.

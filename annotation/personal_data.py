@@ -10,7 +10,7 @@ _ASSIGNMENT = (
     *("state", "is_accessible", "started_at", "seen_at", "ended_at", "feedback", "completion_code"),
     *("platform_id", "platform_data", "consent_version", "consented_at"),
 )
-_INVITATION = ("email", "created_at", "revoked_at", "reminded_at", "is_reminder_sent")
+_INVITATION = ("email", "attribute_values", "created_at", "revoked_at", "reminded_at", "is_reminder_sent")
 
 
 def values_of(row: Model, names: tuple[str, ...]) -> dict[str, Any]:

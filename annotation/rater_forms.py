@@ -31,14 +31,16 @@ class RatersForm(forms.Form):
 
     names = forms.CharField(
         label="Raters",
-        help_text="One rater on each line: a name, an e-mail address, or <code>name,email</code>.",
+        help_text="One rater on each line: a name, an e-mail address, or <code>name,email</code>. With a first line "
+        "such as <code>name,email,pool,native language</code>, further columns are attributes of the raters.",
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 8, "autocomplete": "off", "spellcheck": "false"}),
     )
     file = forms.FileField(
         label="Or a file",
-        help_text="CSV or Excel (.xlsx) with the columns <code>name</code> and <code>email</code>, at most 1 MB.",
+        help_text="CSV or Excel (.xlsx) with the columns <code>name</code> and <code>email</code>, and any of "
+        "attributes, at most 1 MB.",
         required=False,
         widget=forms.FileInput(attrs={"accept": _SUFFIXES}),
     )

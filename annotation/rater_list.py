@@ -1,11 +1,11 @@
-"""Lists of raters as people paste or upload them: a name, an e-mail address, or both, on each line."""
+"""Lists of raters as people paste or upload them: a name, an e-mail address, or both, and attributes on each line."""
 
 import csv
 import re
 import tempfile
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.core.exceptions import ValidationError
@@ -18,26 +18,55 @@ from evalsite.lib.tables.writing import restore
 
 LONGEST_RATER_NAME = 100
 MOST_RATERS = 2000
+MOST_ATTRIBUTES = 20
+LONGEST_ATTRIBUTE, LONGEST_VALUE = 50, 100
 MOST_BYTES = 2**20
 _SHOWN = 20
-_NAME_COLUMNS = {"name", "rater"}
-_EMAIL_COLUMNS = {"email", "e-mail", "mail", "email address", "e-mail address"}
+_NAMES = {"name", "rater"}
+_EMAILS = {"email", "e-mail", "mail", "email address", "e-mail address"}
+PROGRESS_COLUMNS = ("link", "state", "hits_finished", "hits_left", "last_seen")
+"""What a downloaded list says of each rater besides; it is ignored when the list comes back."""
+TAKEN_ATTRIBUTES = frozenset(
+    {
+        *("name", "email", "mail", "emailaddress", "worker", "rater", "assignment", "hit", "page", "position", "turn"),
+        *("source", "system", "kind", "criterion", "score", "state", "ratedat", "seconds", "response", "abstained"),
+        *("answer", "correct", "value", "reference", "output", "edited", "keystrokes", "present", "missing"),
+        *("doc", "docid", "document", "segid", "target", "category", "severity", "comment", "errors"),
+        *("systema", "systemb", "winner", "strength", "degraded", "rank", "best", "worst"),
+        *(f"system{place}" for place in range(1, 11)),
+    }
+)
+"""What attributes cannot be called, since it stands for something else in lists of raters and files of responses."""
 # `Ada Lovelace <ada@example.org>`, as mail programs write it.
 _MAILBOX = re.compile(r'"?([^"<>]*?)"?\s*<([^<>\s]+@[^<>\s]+)>')
 
 
 @dataclass(frozen=True)
 class RaterEntry:
-    """Somebody to invite. `line` is where the list has them, 0 if there is no list."""
+    """Somebody to invite. `line` is where the list has them, 0 if there is no list.
+
+    `attributes` say more of them, such as their pool, by name; an empty one is deleted.
+    """
 
     name: str
     email: str = ""
     line: int = 0
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def where(self) -> str:
         """The line, as the beginning of a message about it."""
         return f"Line {self.line}: " if self.line else ""
+
+
+@dataclass(frozen=True)
+class _Header:
+    """Which columns hold names and e-mail addresses, the first one that is not empty counts, and attributes."""
+
+    delimiter: str
+    names: list[int]
+    emails: list[int]
+    attributes: dict[int, str]
 
 
 @dataclass(frozen=True)
@@ -60,22 +89,28 @@ def by_name(names: Iterable[str]) -> list[RaterEntry]:
 def read_raters(text: str) -> tuple[list[RaterEntry], list[EntryProblem]]:
     """Return the raters of a list, and everything that is wrong with it.
 
-    The delimiter is a comma, a semicolon or a tab. A first line such as `name,email` says what the columns are; others
-    are ignored. Without one, the cell with “@” is the e-mail address. A rater without a name is called by the address.
+    The delimiter is a comma, a semicolon or a tab. A first line such as `name,email,pool` says what the columns are:
+    others than these two are attributes. Without one, the cell with “@” is the e-mail address. A rater without a name
+    is called by the address.
     """
     lines = [(number, tidy(line)) for number, line in enumerate(text.splitlines(), start=1)]
     lines = [(number, line) for number, line in lines if line.strip(" ,;")]
     header = _find_header(lines[0][1]) if lines else None
     entries = []
     for number, line in lines[1:] if header else lines:
-        name, email = _by_column(line, header) if header else _by_content(line)
-        entries.append(RaterEntry(name or email, email, number))
-    return entries, find_problems(entries)
+        name, email, attributes = _by_column(line, header) if header else (*_by_content(line), {})
+        entries.append(RaterEntry(name or email, email, number, attributes))
+    return entries, find_problems(entries, list(header.attributes.values()) if header else None)
 
 
-def find_problems(entries: Sequence[RaterEntry]) -> list[EntryProblem]:
-    """Return everything that is wrong with a list, by line."""
-    problems = [problem for entry in entries for problem in _problems_of(entry)]
+def find_problems(entries: Sequence[RaterEntry], attributes: Sequence[str] | None = None) -> list[EntryProblem]:
+    """Return everything that is wrong with a list, by line.
+
+    `attributes`: their names as the first line has them; None: those of the entries.
+    """
+    names = {name: None for entry in entries for name in entry.attributes} if attributes is None else attributes
+    problems = list(_problems_of_names(list(names)))
+    problems += [problem for entry in entries for problem in _problems_of(entry)]
     wrong = {problem.line for problem in problems}
     problems += _find_duplicates(entry for entry in entries if entry.line not in wrong)
     if len(entries) > MOST_RATERS:
@@ -115,26 +150,28 @@ def tidy(line: str) -> str:
     return "\t".join(" ".join(cell.split()) for cell in visible.split("\t")).strip()
 
 
-def _cells_of(line: str) -> tuple[str, list[str]]:
-    """Return the delimiter of a line, and its cells."""
-    delimiter = next((each for each in "\t;," if each in line), ",")
+def _cells_of(line: str, delimiter: str = "") -> tuple[str, list[str]]:
+    """Return the delimiter of a line, that of the first line if it has some, and its cells."""
+    if not delimiter or delimiter not in line:
+        delimiter = next((each for each in "\t;," if each in line), ",")
     cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
     return delimiter, [restore(cell.strip()) for cell in cells]
 
 
-def _find_header(line: str) -> list[str] | None:
-    """Return what each column is, if a line says it: “name”, “email”, or “” for any other."""
-    cells = [cell.casefold() for cell in _cells_of(line)[1]]
-    columns = ["name" if cell in _NAME_COLUMNS else "email" if cell in _EMAIL_COLUMNS else "" for cell in cells]
-    return columns if any(columns) else None
+def _find_header(line: str) -> _Header | None:
+    """Return what each column is, if a line says which of them has names or e-mail addresses."""
+    delimiter, cells = _cells_of(line)
+    names, emails = ([k for k, cell in enumerate(cells) if cell.casefold() in of] for of in (_NAMES, _EMAILS))
+    if not names and not emails:
+        return None
+    known = {*_NAMES, *_EMAILS, *PROGRESS_COLUMNS, ""}
+    return _Header(delimiter, names, emails, {k: cell for k, cell in enumerate(cells) if cell.casefold() not in known})
 
 
-def _by_column(line: str, header: Sequence[str]) -> tuple[str, str]:
-    found = {"name": "", "email": ""}
-    for column, cell in zip(header, _cells_of(line)[1], strict=False):
-        if column and not found[column]:
-            found[column] = cell
-    return found["name"], found["email"]
+def _by_column(line: str, header: _Header) -> tuple[str, str, dict[str, str]]:
+    cells = dict(enumerate(_cells_of(line, header.delimiter)[1]))
+    name, email = (next((cells[k] for k in of if cells.get(k)), "") for of in (header.names, header.emails))
+    return name, email, {attribute: cells.get(k, "") for k, attribute in header.attributes.items()}
 
 
 def _by_content(line: str) -> tuple[str, str]:
@@ -163,6 +200,46 @@ def _problems_of(entry: RaterEntry) -> Iterator[EntryProblem]:
         yield EntryProblem(entry.line, "too_long", text)
     if ":" in name:
         yield EntryProblem(entry.line, "colon", f"{_quote(name)} contains “:”, which a name cannot have. Leave it out.")
+    for attribute, value in entry.attributes.items():
+        if len(value) > LONGEST_VALUE:
+            text = f"{_quote(attribute)} has {len(value)} characters; at most {LONGEST_VALUE} are possible. Shorten it."
+            yield EntryProblem(entry.line, "long_value", text)
+        elif "@" in value and is_email(value):
+            text = f"{_quote(value)} is an e-mail address, which cannot be an attribute. Call its column `email`."
+            yield EntryProblem(entry.line, "email_value", text)
+
+
+def _problems_of_names(names: Sequence[str]) -> Iterator[EntryProblem]:
+    """Yield what is wrong with the names of attributes, which are columns of files of responses."""
+    plain = [plain_attribute(name) for name in names]
+    for k, name in enumerate(names):
+        if not plain[k]:
+            yield EntryProblem(0, "attribute_name", f"The name {_quote(name)} of an attribute has no letter or digit.")
+        elif len(name) > LONGEST_ATTRIBUTE:
+            text = f"The column {_quote(name)} has a name of {len(name)} characters; at most {LONGEST_ATTRIBUTE} are"
+            yield EntryProblem(0, "attribute_name", f"{text} possible. Shorten it.")
+        elif plain[k] in TAKEN_ATTRIBUTES:
+            text = f"An attribute cannot be called {_quote(name)}: files of responses have something else there."
+            yield EntryProblem(0, "attribute_taken", f"{text} Give the column another name.")
+        elif plain[k] in plain[:k]:
+            text = f"The column {_quote(name)} is there twice. Delete one of them, or give it another name."
+            yield EntryProblem(0, "attribute_twice", text)
+    if len(names) > MOST_ATTRIBUTES:
+        yield EntryProblem(0, "many_attributes", too_many_attributes(len(names)))
+
+
+def too_many_attributes(n: int) -> str:
+    """Return what to say where raters would have more attributes than they can."""
+    return f"Raters would have {n} attributes; at most {MOST_ATTRIBUTES} are possible. Delete columns of the list."
+
+
+def plain_attribute(name: str) -> str:
+    """Return the name of an attribute without what does not matter: capitals, spaces and punctuation.
+
+    >>> plain_attribute("Native language")
+    'nativelanguage'
+    """
+    return "".join(c for c in name.casefold() if c.isalnum())
 
 
 def _find_duplicates(entries: Iterable[RaterEntry]) -> Iterator[EntryProblem]:

@@ -157,6 +157,7 @@ class InvitedRater:
     id: int
     name: str
     email: str
+    attributes: dict[str, str]
     query: str
     state: str
     n_finished: int
@@ -167,6 +168,11 @@ class InvitedRater:
     reminded_at: datetime | None
     is_reminder_sent: bool
     worker_id: int
+
+    @property
+    def attributes_text(self) -> str:
+        """The attributes in words."""
+        return ", ".join(f"{name}: {value}" for name, value in self.attributes.items())
 
     @property
     def state_label(self) -> str:
@@ -182,6 +188,7 @@ def describe_raters(campaign: Campaign, invitations: Iterable[Any]) -> list[Invi
             id=each.pk,
             name=each.worker.name,
             email=each.email,
+            attributes=dict(sorted(each.attribute_values.items())),
             query=platform.personal_query(ref, each.key),
             state=each.state,
             n_finished=each.n_finished,

@@ -13,6 +13,7 @@ from annotation.answer_rows import (
     iter_edits,
     iter_magnitudes,
 )
+from annotation.attributes import attributes_of
 from annotation.comparison_rows import (
     CHOICE_COLUMNS,
     RANKING_COLUMNS,
@@ -21,7 +22,14 @@ from annotation.comparison_rows import (
     iter_rankings,
     iter_votes,
 )
-from annotation.exports import REPLY_SCORE_COLUMNS, SCORE_COLUMNS, Workers, iter_reply_scores, iter_scores
+from annotation.exports import (
+    FINISHED,
+    REPLY_SCORE_COLUMNS,
+    SCORE_COLUMNS,
+    Workers,
+    iter_reply_scores,
+    iter_scores,
+)
 from annotation.span_rows import RATED_SPAN_COLUMNS, SPAN_COLUMNS, iter_rated_spans, iter_spans
 from annotation.worker_names import NameWorker
 from campaigns.contracts.method import SCORES
@@ -71,6 +79,16 @@ def list_tables(campaign: Campaign) -> list[str]:
 
 
 def table_of(campaign: Campaign, name: str) -> ResponseTable:
-    """Return a table of a campaign; that of scores with those of single replies, if any are asked for. One query."""
+    """Return a table of a campaign, with the attributes that invited raters have at its end. Two queries.
+
+    That of scores has those of single replies, if any are asked for.
+    """
     has_replies = name == SCORES and campaign.criteria.filter(scope=Scope.TURN).exists()
-    return _REPLY_SCORES if has_replies else TABLES[name]
+    table, known = _REPLY_SCORES if has_replies else TABLES[name], attributes_of(campaign)
+
+    def rows(
+        campaign: Campaign, *, states: Collection[str] = FINISHED, names: NameWorker, workers: Workers = None
+    ) -> Iterator[tuple[Any, ...]]:
+        return known.beside(table.columns, table.rows(campaign, states=states, names=names, workers=workers), names)
+
+    return ResponseTable((*table.columns, *known.names), rows) if known.names else table

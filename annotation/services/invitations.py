@@ -1,13 +1,20 @@
 """Inviting raters, changing their addresses, revoking their links and restoring them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Invitation, PlaceFreed, Worker
-from annotation.rater_list import LONGEST_RATER_NAME, RaterEntry, is_email
+from annotation.rater_list import (
+    LONGEST_RATER_NAME,
+    MOST_ATTRIBUTES,
+    RaterEntry,
+    is_email,
+    plain_attribute,
+    too_many_attributes,
+)
 from annotation.services.assignments import release_assignment
 from campaigns.models import Campaign
 from evalsite.lib.errors import DomainError
@@ -18,20 +25,22 @@ _SHOWN = 10
 
 @dataclass(frozen=True)
 class InvitedRaters:
-    """How many raters of a list are new, had a link before, and of these got an e-mail address."""
+    """How many raters of a list are new, had a link before, and of these got an e-mail address or other attributes."""
 
     n_new: int
     n_known: int
     n_emails: int
+    n_attributes: int
 
 
 @transaction.atomic
 def invite_raters(*, campaign: Campaign, raters: Iterable[RaterEntry]) -> InvitedRaters:
     """Make a worker and an invitation for each rater who has none yet; give the others an address that they lack.
 
-    Names that differ in capitals only are one rater: the first keeps their spelling. Raises DomainError `bad_name`,
-    `conflict` for a rater or an address that is known otherwise, and `no_personal_links` where the campaign's platform
-    brings its own workers.
+    Attributes of the list replace those of the same names, and an empty one deletes them. Names that differ in capitals
+    only are one rater: the first keeps their spelling. Raises DomainError `bad_name`, `conflict` for a rater or an
+    address that is known otherwise, `many_attributes`, and `no_personal_links` where the campaign's platform brings its
+    own workers.
     """
     Campaign.objects.select_for_update().get(pk=campaign.pk)  # two people may paste overlapping lists at once
     wanted = {entry.name.casefold(): _checked(entry) for entry in reversed(list(raters))}
@@ -40,23 +49,42 @@ def invite_raters(*, campaign: Campaign, raters: Iterable[RaterEntry]) -> Invite
     entries = list(wanted.values())[::-1]
     _refuse_conflicts(entries, known)
     new = [entry for entry in entries if entry.name.casefold() not in known]
-    changed = []
+    now = timezone.now()
+    spelled = {plain_attribute(name): name for invitation in invited for name in invitation.attribute_values}
+    changed: dict[str, list[Invitation]] = {"email": [], "attributes": []}
     for entry in entries:
-        if (before := known.get(entry.name.casefold())) and entry.email and not before.email:
-            before.email = entry.email
-            changed.append(before)
-    Invitation.objects.bulk_update(changed, ["email"], batch_size=_AT_ONCE)
+        if before := known.get(entry.name.casefold()):
+            if entry.email and not before.email:
+                before.email = entry.email
+                changed["email"].append(before)
+            attributes = _with(before.attribute_values, entry, spelled)
+            if attributes != before.attribute_values:
+                before.attribute_values, before.attributes_at = attributes, now
+                changed["attributes"].append(before)
+    made = [Invitation(email=entry.email, attribute_values=_with({}, entry, spelled)) for entry in new]
+    for invitation in made:
+        invitation.attributes_at = now if invitation.attribute_values else None
+    names = {name for each in (*invited, *made) for name in each.attribute_values}
+    if len(names) > MOST_ATTRIBUTES:
+        raise DomainError("many_attributes", too_many_attributes(len(names)))
+    Invitation.objects.bulk_update(changed["email"], ["email"], batch_size=_AT_ONCE)
+    Invitation.objects.bulk_update(changed["attributes"], ["attribute_values", "attributes_at"], batch_size=_AT_ONCE)
     platform, ref = campaign.crowd_platform, campaign.ref
-    keys = {platform.invite(ref, entry.name): entry.email for entry in new}
+    keys = {platform.invite(ref, entry.name): invitation for entry, invitation in zip(new, made, strict=True)}
     Worker.objects.bulk_create(
         [Worker(platform=campaign.platform, key=key) for key in keys], ignore_conflicts=True, batch_size=_AT_ONCE
     )
     workers = {worker.key: worker for worker in Worker.objects.filter(platform=campaign.platform, key__in=keys)}
-    Invitation.objects.bulk_create(
-        [Invitation(campaign=campaign, worker=workers[key], email=email) for key, email in keys.items()],
-        batch_size=_AT_ONCE,
-    )
-    return InvitedRaters(len(new), len(entries) - len(new), len(changed))
+    for key, invitation in keys.items():
+        invitation.campaign, invitation.worker = campaign, workers[key]
+    Invitation.objects.bulk_create(keys.values(), batch_size=_AT_ONCE)
+    return InvitedRaters(len(new), len(entries) - len(new), len(changed["email"]), len(changed["attributes"]))
+
+
+def _with(before: Mapping[str, str], entry: RaterEntry, spelled: dict[str, str]) -> dict[str, str]:
+    """Return attributes with those of a list, under the names that the campaign has for them, {plain name: name}."""
+    new = {spelled.setdefault(plain_attribute(name), name): value for name, value in entry.attributes.items()}
+    return {name: value for name, value in {**before, **new}.items() if value}
 
 
 def _checked(entry: RaterEntry) -> RaterEntry:

@@ -11,6 +11,7 @@ from django.utils.text import slugify
 
 from annotation.monitoring import get_access
 from annotation.rater_forms import EmailForm, RaterFilter, RatersForm
+from annotation.rater_list import PROGRESS_COLUMNS
 from annotation.raters import (
     InvitedRater,
     count_raters,
@@ -39,7 +40,6 @@ from evalsite.lib.tables.writing import write_csv
 from evalsite.lib.words import counted
 
 _CODES_PER_PAGE = 60
-_CSV_COLUMNS = ("name", "email", "link", "state", "hits_finished", "hits_left", "last_seen")
 
 
 @campaign_view("GET")
@@ -91,6 +91,8 @@ def _invited(done: InvitedRaters) -> str:
         parts.append(f"{done.n_known} had a link already.")
     if done.n_emails:
         parts.append(f"E-mail addresses added to {counted(done.n_emails, 'rater')}.")
+    if done.n_attributes:
+        parts.append(f"Attributes of {counted(done.n_attributes, 'rater')} changed.")
     return " ".join(parts)
 
 
@@ -136,12 +138,14 @@ def restore(request: SignedInRequest, campaign: Campaign, invitation_id: int) ->
 
 @campaign_view("GET", to_read=Role.EDITOR)
 def raters_csv(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Send the names, addresses and links of the raters that match, for a mail merge."""
+    """Send the names, addresses, links and attributes of the raters that match, for a mail merge."""
+    chosen = _chosen(request, campaign)
+    attributes = sorted({name for each in chosen for name in each.attributes})
     stream = io.StringIO(newline="")
     stream.write("\ufeff")  # without this mark Excel takes UTF-8 for the encoding of the country
     write_csv(
         stream,
-        _CSV_COLUMNS,
+        ("name", "email", *PROGRESS_COLUMNS, *attributes),
         (
             (
                 each.name,
@@ -151,8 +155,9 @@ def raters_csv(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
                 each.n_finished,
                 each.n_left,
                 each.seen_at.isoformat(timespec="seconds") if each.seen_at else "",
+                *(each.attributes.get(name, "") for name in attributes),
             )
-            for each in _chosen(request, campaign)
+            for each in chosen
         ),
     )
     response = HttpResponse(stream.getvalue(), content_type="text/csv; charset=utf-8")

@@ -31,8 +31,10 @@ class RaterNamesForm(forms.Form):
     """Raters to invite."""
 
     names = forms.JSONField(
-        help_text="A list of names or e-mail addresses, or of objects with `name`, `email` or both. A rater who is "
-        "invited already keeps their link. A name or an address that is twice in the list is refused."
+        help_text="A list of names or e-mail addresses, or of objects with `name`, `email` or both, and `attributes`, "
+        'such as `{"pool": "experts"}`. A rater who is invited already keeps their link; attributes that are sent '
+        "replace those of the same names, an empty text deletes one. A name or an address that is twice in the list is "
+        "refused."
     )
 
     def clean_names(self) -> list[RaterEntry]:
@@ -48,13 +50,19 @@ class RaterNamesForm(forms.Form):
 
 def _entry(number: int, sent: Any) -> RaterEntry:
     fields = sent if isinstance(sent, dict) else {"name": sent}
-    name, email = fields.get("name", ""), fields.get("email", "")
-    if not isinstance(name, str) or not isinstance(email, str) or not fields.keys() <= {"name", "email"}:
+    name, email, attributes = fields.get("name", ""), fields.get("email", ""), fields.get("attributes", {})
+    if not isinstance(name, str) or not isinstance(email, str) or not fields.keys() <= {"name", "email", "attributes"}:
         raise forms.ValidationError(f"Line {number}: send a name, or an object with `name`, `email` or both.")
-    name, email = tidy(name).replace("\t", " "), email.strip()
+    if not isinstance(attributes, dict) or not all(isinstance(value, str) for value in attributes.values()):
+        raise forms.ValidationError(f"Line {number}: send `attributes` as an object of texts.")
+    name, email = _tidy(name), email.strip()
     if "@" in name and not email:
         email = name
-    return RaterEntry(name or email, email, number)
+    return RaterEntry(name or email, email, number, {_tidy(key): _tidy(value) for key, value in attributes.items()})
+
+
+def _tidy(text: str) -> str:
+    return tidy(text).replace("\t", " ")
 
 
 class RemindForm(ReminderForm, RaterFilter):
@@ -74,6 +82,7 @@ class RaterLink:
     id: int
     name: str
     email: str
+    attributes: dict[str, str]
     link: str
     state: str
     n_finished: int
@@ -120,10 +129,10 @@ class Raters(Resource):
         takes=RaterNamesForm,
         returns=AccessLink,
         status=201,
-        fields={"bad_name": "names", "conflict": "names"},
+        fields={"bad_name": "names", "conflict": "names", "many_attributes": "names"},
     )
     def post(self, request: ApiRequest, campaign: Campaign) -> AccessLink:
-        """Invite raters: each gets a link of their own."""
+        """Invite raters: each gets a link of their own. Of those who are invited already, change attributes."""
         entries = cleaned(RaterNamesForm(sent_to(RaterNamesForm, request)))["names"]
         invite_raters(campaign=campaign, raters=entries)
         return _access(request, campaign)
@@ -205,6 +214,7 @@ def _links(request: ApiRequest, campaign: Campaign, rows: Iterable[Invitation]) 
             id=each.id,
             name=each.name,
             email=each.email,
+            attributes=each.attributes,
             link=f"{url}?{each.query}",
             state=each.state,
             n_finished=each.n_finished,

@@ -90,3 +90,20 @@ def test_items_that_there_are_keep_their_outputs_and_those_of_a_tutorial_have_no
         with pytest.raises(IntegrityError), transaction.atomic():
             items.create(hit=item.hit, position=2, kind=kind, output=output, fields=fields, text="How?")
     items.create(hit=item.hit, position=2, kind=4, fields={"source": "Step 1"}, text="How?").delete()
+
+
+def test_invitations_that_there_are_have_no_attributes_and_keep_the_rest(after: Any) -> None:
+    before = migrate_to(("campaigns", "0020_tutorial_items"), ("annotation", "0016_response_turn"))
+    assignment = before.get_model("annotation", "Assignment").objects.get()
+    invitations = before.get_model("annotation", "Invitation").objects
+    kept = {"email": "ann@example.org", "key": "k" * 20, "revoked_at": timezone.now()}
+    invitations.create(campaign=assignment.campaign, worker=assignment.worker, **kept)
+    later = migrate_to(("campaigns", "0020_tutorial_items"), ("annotation", "0017_rater_attributes"))
+    [invitation] = later.get_model("annotation", "Invitation").objects.all()
+    assert {name: getattr(invitation, name) for name in kept} == kept
+    assert (invitation.attribute_values, invitation.attributes_at) == ({}, None)
+    invitation.attribute_values = {"pool": "lab"}
+    invitation.save()
+    again = migrate_to(("campaigns", "0020_tutorial_items"), ("annotation", "0016_response_turn"))
+    assert again.get_model("annotation", "Invitation").objects.get().email == "ann@example.org"
+    again.get_model("annotation", "Invitation").objects.all().delete()

@@ -107,6 +107,20 @@ def test_raters_are_invited_and_get_links(api: Api, owner: User, address: str, c
     assert api(owner, Scope.READ).get(f"{address}raters/").status_code == 403
 
 
+def test_raters_have_attributes(api: Api, owner: User, address: str) -> None:
+    script = api(owner)
+    ann = {"name": "ann", "attributes": {"pool": "lab", "native  language": "English"}}
+    assert script.post(f"{address}raters/", {"names": [ann, "ben"]}).status_code == 201
+    found = [rater["attributes"] for rater in script.get(f"{address}raters/").json()["results"]]
+    assert found == [{"native language": "English", "pool": "lab"}, {}]
+    script.post(f"{address}raters/", {"names": [{"name": "ann", "attributes": {"pool": ""}}]})
+    first = script.get(f"{address}raters/").json()["results"][0]
+    assert first["attributes"] == {"native language": "English"}
+    for wrong in ({"score": "3"}, {"years": 3}, {"": "x"}, ["lab"], {f"a{k}": "x" for k in range(20)}):
+        refused = script.post(f"{address}raters/", {"names": [{"name": "ann", "attributes": wrong}]})
+        assert (refused.status_code, list(refused.json()["errors"])) == (422, ["names"])
+
+
 def test_a_link_is_revoked_and_restored(api: Api, owner: User, address: str, campaign: Campaign) -> None:
     script = api(owner)
     script.post(f"{address}raters/", {"names": [{"name": "ann", "email": "ann@example.org"}, "ben"]})

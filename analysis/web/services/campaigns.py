@@ -21,7 +21,8 @@ from analysis.web.queries.finished_work import write_responses
 from analysis.web.queries.ratings_files import OWN_LARGE
 from analysis.web.services.ratings_files import keep_file
 from analysis.web.services.runs import start_run
-from annotation.models import Worker
+from annotation.models import Invitation, Worker
+from annotation.rater_list import TAKEN_ATTRIBUTES, plain_attribute
 from annotation.tables import ResponseTable, table_of
 from annotation.worker_names import real_name
 from campaigns.methods import methods
@@ -32,6 +33,8 @@ from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 
 _CHUNK = 1 << 20
+_POOL = "pool"
+"""The attribute of raters that *Reliability* compares."""
 _ENDED_WELL = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.SUCCEEDED)
 
 
@@ -82,9 +85,10 @@ def analyse_campaign(
 
 
 def _is_outdated(snapshot: RatingsFile) -> bool:
-    """Tell whether a snapshot names somebody whose personal data were erased since."""
+    """Tell whether a snapshot names somebody whose personal data were erased since, or attributes changed since."""
     erased = Worker.objects.filter(assignments__campaign=snapshot.campaign_id, erased_at__gt=snapshot.uploaded_at)
-    return erased.exists()
+    changed = Invitation.objects.filter(campaign=snapshot.campaign_id, attributes_at__gt=snapshot.uploaded_at)
+    return erased.exists() or changed.exists()
 
 
 def _no_ratings() -> DomainError:
@@ -124,7 +128,11 @@ def _keep_snapshot(campaign: Campaign, copy: IO[bytes], table: ResponseTable, n_
         size=size,
         sha256=sha256,
         columns=list(table.columns),
-        mapping={column: column for column in table.columns},
+        mapping={
+            (_POOL if column.casefold() == _POOL else column): column
+            for column in table.columns
+            if plain_attribute(column) in TAKEN_ATTRIBUTES or column.casefold() == _POOL
+        },
         n_assignments=n_assignments,
     )
     return keep_file(snapshot, copy)
