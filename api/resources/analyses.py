@@ -107,7 +107,8 @@ class Again(Resource):
         """Analyse again with what is sent; all else is as in this analysis, which stays as it is."""
         found = run_for(request, run_id, to_change=True)
         sent = ChangeForm.initial_of(found.settings) | sent_to(ChangeForm, request, partial=True)
-        form = ChangeForm(method_of({"settings": found.settings}), sent)
+        method = method_of({"settings": found.settings})
+        form = ChangeForm(method, sent, columns=queries.group_columns(found.ratings_file, method))
         cleaned(form)
         started = change_run(run=found, user=request.user, **form.changes())
         return run_for(request, started.pk, is_finished=False)

@@ -188,6 +188,21 @@ def test_an_analysis_is_made_again_with_other_settings(script: Client, api: Api,
     assert script.get(f"{ROOT}runs/{run.pk}/chats/").status_code == 404  # nobody chatted
 
 
+def test_groups_of_an_analysis_are_attributes_of_raters(script: Client, run: AnalysisRun) -> None:
+    campaign = run.ratings_file.campaign
+    refused = script.post(f"{ROOT}runs/{run.pk}/again/", {"groups": ["pool"]})
+    assert (refused.status_code, list(refused.json()["errors"])) == (422, ["groups"])
+    names = sorted({each.worker.name for each in campaign.assignments.select_related("worker")})
+    raters = [{"name": name, "attributes": {"pool": "ab"[k % 2]}} for k, name in enumerate(names)]
+    assert script.post(f"{ROOT}campaigns/{campaign.public_id}/raters/", {"names": raters}).status_code == 201
+    address = f"{ROOT}runs/{analysed(campaign).pk}/again/"
+    assert script.post(address, {"groups": ["worker"]}).status_code == 422
+    grouped = _finished(script.post(address, {"groups": ["pool"]}))
+    assert grouped.report["groups"][0]["groups"] == ["a", "b"]
+    kept = _finished(script.post(f"{ROOT}runs/{grouped.pk}/again/", {"alpha": 0.01}))
+    assert kept.settings["groups"] == ["pool"]
+
+
 def test_workers_of_a_campaign_are_those_of_the_page(
     api: Api, script: Client, owner: User, colleague: User, stranger: User, run: AnalysisRun
 ) -> None:

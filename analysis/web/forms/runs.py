@@ -21,7 +21,7 @@ from analysis.stats.procedures import Procedure
 from analysis.web.queries.workers_now import ACTIVE, SUSPICIOUS
 from campaigns.design.composition import ANALYSED_KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
-from campaigns.forms.partial import PartialForm
+from campaigns.forms.partial import NamesField, PartialForm
 from evalsite.lib.errors import DomainError
 
 _OTHER = "other"
@@ -160,12 +160,22 @@ class ChangeForm(forms.Form):
     alpha = _alpha()
     unit = forms.ChoiceField(choices=[(slug, name) for slug, (name, _) in UNITS.items()])
     comparison = forms.ChoiceField(choices=[(slug, name) for slug, (name, _) in PROCEDURES.items()], required=False)
+    groups = NamesField(
+        label="Compare systems by groups of",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Columns that say more of sources, outputs or workers. Numbers are cut into quarters.",
+    )
 
-    def __init__(self, method: ResponseMethod[Any], *args: Any, **kwargs: Any) -> None:
+    def __init__(self, method: ResponseMethod[Any], *args: Any, columns: Sequence[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offered = {*method.takes, *(_OF_STUDIES if method.is_study else ())}
         for name in set(self.fields) - offered:
             del self.fields[name]
+        if "groups" in self.fields:
+            cast(NamesField, self.fields["groups"]).choices = [(name, name) for name in columns]
+            if not columns and not self.data.get("groups"):  # those that were sent are refused
+                del self.fields["groups"]
 
     @staticmethod
     def initial_of(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,7 +183,7 @@ class ChangeForm(forms.Form):
         test = settings["worker_test"]
         comparison = settings.get("comparison", Procedure.STUDIES.value)
         chosen = {"worker_test": test["preset"], "alpha": test["alpha"], "unit": settings["unit"]}
-        return chosen | {"comparison": comparison}
+        return chosen | {"comparison": comparison, "groups": settings.get("groups", [])}
 
     def changes(self) -> dict[str, Any]:
         """Return what was sent as fields of AnalysisSettings."""
@@ -181,6 +191,8 @@ class ChangeForm(forms.Form):
         chosen = {_SETTING[name]: data[name] for name in ("worker_test", "alpha", "unit") if name in data}
         if "comparison" in data:
             chosen["comparison"] = data["comparison"] or Procedure.CLUSTERED.value
+        if "groups" in data:
+            chosen["groups"] = tuple(data["groups"])
         return chosen
 
 
@@ -210,19 +222,8 @@ class ProtocolForm(ChangeForm):
         help_text="z is a score minus the worker's mean, divided by the worker's standard deviation.",
     )
 
-    groups = forms.MultipleChoiceField(
-        label="Compare systems by groups of",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text="Columns that say more of sources, outputs or workers. Numbers are cut into quarters.",
-    )
-
-    def __init__(self, method: ResponseMethod[Any], *args: Any, columns: Sequence[str] = (), **kwargs: Any) -> None:
+    def __init__(self, method: ResponseMethod[Any], *args: Any, **kwargs: Any) -> None:
         super().__init__(method, *args, **kwargs)
-        if "groups" in self.fields:
-            cast(forms.MultipleChoiceField, self.fields["groups"]).choices = [(name, name) for name in columns]
-            if not columns:
-                del self.fields["groups"]
         if method.options:
             help_text = f"As JSON, such as {{}}. There are: {', '.join(method.options)}."
             self.fields["options"] = forms.JSONField(
@@ -240,7 +241,6 @@ class ProtocolForm(ChangeForm):
     def initial_of(settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the form's values for settings as a run stores them."""
         more = {"standardised_kinds": settings["standardised_kinds"], "options": settings.get("options", {})}
-        more["groups"] = settings.get("groups", [])
         return ChangeForm.initial_of(settings) | more
 
     def changes(self) -> dict[str, Any]:
@@ -250,8 +250,6 @@ class ProtocolForm(ChangeForm):
             more["standardised_kinds"] = tuple(data["standardised_kinds"])
         if "options" in data:
             more["options"] = data["options"]
-        if "groups" in data:
-            more["groups"] = tuple(data["groups"])
         return super().changes() | more
 
 

@@ -95,14 +95,19 @@ def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
         return redirect(result_url(found, "run", request.GET))
     if request.method == "POST" and found.report is None:
         return show_waiting(request, found, status=CONFLICT)
-    method = method_of({"settings": found.settings})
-    form = ChangeForm(method, sent(request), initial=ChangeForm.initial_of(found.settings))
+    form = _change_form(found, sent(request))
     if request.method == "POST" and form.is_valid():
         try:
             return redirect(result_url(change_run(run=found, user=request.user, **form.changes())))
         except DomainError as error:
             form.add_error(None, error.message)
     return show_findings(request, found, form)
+
+
+def _change_form(found: AnalysisRun, data: Any = None) -> ChangeForm:
+    """Return the form of other settings for a run."""
+    method, initial = method_of({"settings": found.settings}), ChangeForm.initial_of(found.settings)
+    return ChangeForm(method, data, columns=queries.group_columns(found.ratings_file, method), initial=initial)
 
 
 def show_findings(
@@ -116,7 +121,7 @@ def show_findings(
     context |= {
         "finding": method.findings(found.shown),
         "latex": [(table, to_latex(table)) for table in method.tables_to_copy(found.shown)],
-        "form": form or ChangeForm(method, initial=ChangeForm.initial_of(found.settings)),
+        "form": form or _change_form(found),
         "job_state": run_progress(found) if found.report is None else None,
         **(_study_context(request, found) if method.is_study else {}),
     }

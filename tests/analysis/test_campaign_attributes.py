@@ -1,0 +1,134 @@
+"""Attributes of raters in a campaign's results: snapshots, pools, systems by groups of raters."""
+
+import json
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.models import AnalysisRun
+from analysis.web.services.campaigns import analyse_campaign, request_analysis
+from annotation.rater_list import RaterEntry
+from annotation.services.erasing import erase_worker
+from annotation.services.invitations import invite_raters
+from campaigns.models import Campaign
+from evalsite.accounts.models import User
+from evalsite.jobs.models import Job
+from evalsite.lib.errors import DomainError
+from tests.analysis import test_answered_campaigns, test_span_campaigns
+from tests.analysis.campaigns import analysed, assert_download_has_what_was_analysed
+from tests.analysis.conftest import finish
+from tests.analysis.test_downloads import as_downloaded, replicated
+from tests.annotation.cast import build, launch, make_worker, rate
+from tests.campaigns.cast import make_campaign
+
+pytestmark = pytest.mark.django_db
+
+N_WORKERS = 8
+
+
+def invite(campaign: Campaign, names: list[str]) -> None:
+    """Give all but the last one of these workers a pool and years."""
+    raters = [
+        RaterEntry(name, attributes={"pool": "lab" if k % 2 else "crowd", "years": str(k)})
+        for k, name in enumerate(names[:-1])
+    ]
+    invite_raters(campaign=campaign, raters=raters)
+
+
+@pytest.fixture
+def campaign(owner: User) -> Campaign:
+    """A campaign that eight workers have answered; of one nothing is known."""
+    campaign = make_campaign(owner, "qg", name="Questions")
+    campaign.workers_per_hit = N_WORKERS
+    campaign.save()
+    build(campaign, 4)
+    launch(campaign)
+    rate(campaign, N_WORKERS, np.random.default_rng(5))
+    return campaign
+
+
+def snapshot(run: AnalysisRun) -> list[str]:
+    with run.ratings_file.file.open() as file:
+        return file.read().decode().splitlines()
+
+
+def names_in(campaign: Campaign) -> list[str]:
+    workers = {each.worker.name for each in campaign.assignments.select_related("worker")}
+    return sorted(workers)
+
+
+def test_a_snapshot_has_them_at_the_end_and_is_byte_for_byte_the_same_without(campaign: Campaign, owner: User) -> None:
+    before = analysed(campaign)
+    Job.objects.update(status=Job.Status.SUCCEEDED)
+    with pytest.raises(DomainError, match="Nothing was rated"):
+        request_analysis(campaign=campaign, user=owner)
+    names = names_in(campaign)
+    invite_raters(campaign=campaign, raters=[RaterEntry(name) for name in names])
+    assert analyse_campaign(campaign=campaign).pk == before.pk, "invitations without attributes change nothing"
+    with pytest.raises(DomainError, match="Nothing was rated"):
+        request_analysis(campaign=campaign, user=owner)
+    invite(campaign, names)
+    request_analysis(campaign=campaign, user=owner)
+    after = analyse_campaign(campaign=campaign)
+    cells = dict(
+        zip(names, [f",{'lab' if k % 2 else 'crowd'},{k}" for k in range(N_WORKERS - 1)] + [",,"], strict=True)
+    )
+    header, *rows = snapshot(before)
+    expected = [header + ",pool,years", *(row + cells[row.partition(",")[0]] for row in rows)]
+    assert snapshot(after) == expected
+
+
+def test_the_pool_of_raters_is_compared_and_their_groups_are_offered(
+    campaign: Campaign, owner_client: Client, tmp_path
+) -> None:
+    invite(campaign, names_in(campaign))
+    run = analysed(campaign)
+    reliability = owner_client.get(reverse("analysis:campaign_reliability", args=[campaign.public_id])).text
+    assert "crowd" in reliability and "lab" in reliability
+    page = owner_client.get(reverse("analysis:campaign_results", args=[campaign.public_id])).text
+    assert [name for name in ("pool", "years", "worker", "position") if f'name="groups" value="{name}"' in page] == [
+        *("pool", "years"),
+    ]
+    sent = {"worker_test": run.settings["worker_test"]["preset"], "alpha": 0.05, "unit": run.settings["unit"]}
+    address = reverse("analysis:run", args=[run.pk])
+    assert owner_client.post(address, sent | {"groups": ["colour"]}).status_code == 422
+    answer = owner_client.post(address, sent | {"comparison": "clustered", "groups": ["pool"]})
+    assert answer.status_code == 302
+    changed = finish(run.children.get())
+    assert changed.settings["groups"] == ["pool"]
+    [entry] = changed.report["groups"]
+    assert (entry["by"], entry["groups"]) == ("pool", ["crowd", "lab"])
+    groups = reverse("analysis:campaign_groups", args=[campaign.public_id])
+    assert "depend on pool" in owner_client.get(groups, {"run": changed.pk}).text
+    summary, again = replicated(as_downloaded(owner_client, changed), tmp_path)
+    assert again == summary and json.loads(summary)["groups"] == changed.report["groups"]
+
+
+def test_what_is_erased_of_a_rater_is_in_no_later_snapshot(campaign: Campaign, owner: User) -> None:
+    names = names_in(campaign)
+    invite(campaign, names)
+    invite_raters(campaign=campaign, raters=[RaterEntry(names[0], attributes={"pool": "alone"})])
+    assert any(row.endswith(",alone,0") for row in snapshot(analysed(campaign)))
+    erase_worker(campaign=campaign, worker=make_worker(campaign, names[0]), wants=("results",), user=owner)
+    assert "alone" not in "".join(snapshot(analyse_campaign(campaign=campaign)))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "file"), [("mqm", "mqm.tsv"), ("esa", "rated_spans.csv"), ("post-edit", "edits.csv")]
+)
+def test_files_of_other_responses_have_them_and_are_analysed_as_before(
+    owner: User, owner_client: Client, protocol: str, file: str
+) -> None:
+    made = test_answered_campaigns if protocol == "post-edit" else test_span_campaigns
+    campaign = made.rated(owner, protocol)
+    before = analysed(campaign)
+    invite(campaign, names_in(campaign))
+    after = analysed(campaign)
+    assert snapshot(after)[0] == snapshot(before)[0] + ",pool,years"
+    assert after.report["summary"] == before.report["summary"]
+    if file.endswith(".csv"):
+        assert_download_has_what_was_analysed(owner_client, after, file)
+    header = owner_client.get(reverse("monitoring:export_file", args=[campaign.public_id, file])).getvalue().decode()
+    assert header.splitlines()[0].replace("\t", ",").endswith(",pool,years")
