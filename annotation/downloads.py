@@ -66,7 +66,7 @@ _Rows = Iterator[tuple[Any, ...]]
 def _with_attributes(
     campaign: Campaign, choice: ExportChoice, columns: tuple[str, ...], rows: _Rows
 ) -> tuple[tuple[str, ...], _Rows]:
-    """Return columns and rows with the attributes that invited raters have."""
+    """Return columns and rows with the attributes of invited raters and sources."""
     known = attributes_of(campaign)
     return ((*columns, *known.names), known.beside(columns, rows, choice.names)) if known.names else (columns, rows)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
+from campaigns.contracts.attributes import LONGEST_VALUE, problems_of_names
 from evalsite.lib.tables.errors import whole_file_error
 from evalsite.lib.tables.formats import WINDOWS_1252, open_source, windows_lines
 from evalsite.lib.tables.reading import preview
@@ -18,25 +19,12 @@ from evalsite.lib.tables.writing import restore
 
 LONGEST_RATER_NAME = 100
 MOST_RATERS = 2000
-MOST_ATTRIBUTES = 20
-LONGEST_ATTRIBUTE, LONGEST_VALUE = 50, 100
 MOST_BYTES = 2**20
 _SHOWN = 20
 _NAMES = {"name", "rater"}
 _EMAILS = {"email", "e-mail", "mail", "email address", "e-mail address"}
 PROGRESS_COLUMNS = ("link", "state", "hits_finished", "hits_left", "last_seen")
 """What a downloaded list says of each rater besides; it is ignored when the list comes back."""
-TAKEN_ATTRIBUTES = frozenset(
-    {
-        *("name", "email", "mail", "emailaddress", "worker", "rater", "assignment", "hit", "page", "position", "turn"),
-        *("source", "system", "kind", "criterion", "score", "state", "ratedat", "seconds", "response", "abstained"),
-        *("answer", "correct", "value", "reference", "output", "edited", "keystrokes", "present", "missing"),
-        *("doc", "docid", "document", "segid", "target", "category", "severity", "comment", "errors"),
-        *("systema", "systemb", "winner", "strength", "degraded", "rank", "best", "worst"),
-        *(f"system{place}" for place in range(1, 11)),
-    }
-)
-"""What attributes cannot be called, since it stands for something else in lists of raters and files of responses."""
 # `Ada Lovelace <ada@example.org>`, as mail programs write it.
 _MAILBOX = re.compile(r'"?([^"<>]*?)"?\s*<([^<>\s]+@[^<>\s]+)>')
 
@@ -109,7 +97,7 @@ def find_problems(entries: Sequence[RaterEntry], attributes: Sequence[str] | Non
     `attributes`: their names as the first line has them; None: those of the entries.
     """
     names = {name: None for entry in entries for name in entry.attributes} if attributes is None else attributes
-    problems = list(_problems_of_names(list(names)))
+    problems = [EntryProblem(0, code, text) for code, text in problems_of_names(list(names))]
     problems += [problem for entry in entries for problem in _problems_of(entry)]
     wrong = {problem.line for problem in problems}
     problems += _find_duplicates(entry for entry in entries if entry.line not in wrong)
@@ -207,39 +195,6 @@ def _problems_of(entry: RaterEntry) -> Iterator[EntryProblem]:
         elif "@" in value and is_email(value):
             text = f"{_quote(value)} is an e-mail address, which cannot be an attribute. Call its column `email`."
             yield EntryProblem(entry.line, "email_value", text)
-
-
-def _problems_of_names(names: Sequence[str]) -> Iterator[EntryProblem]:
-    """Yield what is wrong with the names of attributes, which are columns of files of responses."""
-    plain = [plain_attribute(name) for name in names]
-    for k, name in enumerate(names):
-        if not plain[k]:
-            yield EntryProblem(0, "attribute_name", f"The name {_quote(name)} of an attribute has no letter or digit.")
-        elif len(name) > LONGEST_ATTRIBUTE:
-            text = f"The column {_quote(name)} has a name of {len(name)} characters; at most {LONGEST_ATTRIBUTE} are"
-            yield EntryProblem(0, "attribute_name", f"{text} possible. Shorten it.")
-        elif plain[k] in TAKEN_ATTRIBUTES:
-            text = f"An attribute cannot be called {_quote(name)}: files of responses have something else there."
-            yield EntryProblem(0, "attribute_taken", f"{text} Give the column another name.")
-        elif plain[k] in plain[:k]:
-            text = f"The column {_quote(name)} is there twice. Delete one of them, or give it another name."
-            yield EntryProblem(0, "attribute_twice", text)
-    if len(names) > MOST_ATTRIBUTES:
-        yield EntryProblem(0, "many_attributes", too_many_attributes(len(names)))
-
-
-def too_many_attributes(n: int) -> str:
-    """Return what to say where raters would have more attributes than they can."""
-    return f"Raters would have {n} attributes; at most {MOST_ATTRIBUTES} are possible. Delete columns of the list."
-
-
-def plain_attribute(name: str) -> str:
-    """Return the name of an attribute without what does not matter: capitals, spaces and punctuation.
-
-    >>> plain_attribute("Native language")
-    'nativelanguage'
-    """
-    return "".join(c for c in name.casefold() if c.isalnum())
 
 
 def _find_duplicates(entries: Iterable[RaterEntry]) -> Iterator[EntryProblem]:

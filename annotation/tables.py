@@ -79,7 +79,7 @@ def list_tables(campaign: Campaign) -> list[str]:
 
 
 def table_of(campaign: Campaign, name: str) -> ResponseTable:
-    """Return a table of a campaign, with the attributes that invited raters have at its end. Two queries.
+    """Return a table of a campaign, with the attributes of invited raters and sources at its end. Three queries.
 
     That of scores has those of single replies, if any are asked for.
     """

@@ -75,11 +75,13 @@ def read_existing(campaign: Campaign) -> Existing:
     """Return what the campaign holds, for a file that is added to it. Two queries."""
     outputs = Output.objects.filter(source__campaign=campaign).order_by()
     pairs = outputs.values_list("source__name", "system__name").iterator(_CHUNK)
-    sources = list(campaign.sources.order_by().values_list("name", "fields", "document").iterator(_CHUNK))
+    columns = ("name", "fields", "attribute_values", "document")
+    sources = list(campaign.sources.order_by().values_list(*columns).iterator(_CHUNK))
     return Existing(
-        fields={name: fields for name, fields, _ in sources},
+        fields={name: fields for name, fields, *_ in sources},
+        attributes={name: attributes for name, _, attributes, _ in sources if attributes},
         outputs=frozenset(pairs),
-        documents={name: document for name, _, document in sources if document},
+        documents={name: document for name, *_, document in sources if document},
     )
 
 

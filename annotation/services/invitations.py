@@ -7,15 +7,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Invitation, PlaceFreed, Worker
-from annotation.rater_list import (
-    LONGEST_RATER_NAME,
-    MOST_ATTRIBUTES,
-    RaterEntry,
-    is_email,
-    plain_attribute,
-    too_many_attributes,
-)
+from annotation.rater_list import LONGEST_RATER_NAME, RaterEntry, is_email
 from annotation.services.assignments import release_assignment
+from campaigns.contracts.attributes import MOST_ATTRIBUTES, plain_attribute, too_many_attributes
 from campaigns.models import Campaign
 from evalsite.lib.errors import DomainError
 

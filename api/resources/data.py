@@ -195,7 +195,7 @@ class LayoutForm(forms.Form):
     roles = forms.JSONField(
         required=False,
         help_text="The role of each column that is used: "
-        "source, document, system, output, system-output, new, or field:NAME.",
+        "source, document, system, output, system-output, attribute (kept for analyses), new, or field:NAME.",
     )
     labels = forms.JSONField(required=False, help_text="Headings of new fields, by column.")
     encoding = forms.ChoiceField(required=False, choices=[(WINDOWS_1252, "")], help_text="Of a file that is not UTF-8.")

@@ -9,6 +9,7 @@ from django import forms
 from campaigns.contracts.protocol import Screen
 from campaigns.forms.partial import PartialForm
 from campaigns.importing.layout import (
+    ATTRIBUTE,
     DOCUMENT,
     FIELD,
     NEW_FIELD,
@@ -112,6 +113,7 @@ def _roles(screen: Screen, is_open: bool) -> list[tuple[str, Any]]:
                 (DOCUMENT, "Document it is of"),
                 *fields,
                 *([(NEW_FIELD, "A new field")] if is_open else []),
+                (ATTRIBUTE, "Attribute, not shown"),
             ],
         ),
         ("One output a row", [(SYSTEM, "Name of the system"), (OUTPUT, f"Output ({screen.output_label})")]),

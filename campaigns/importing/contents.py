@@ -36,11 +36,13 @@ class SourceText:
     """A source's name and its fields; an empty field is left out.
 
     `document`: the document that it is of, "" if none; a document's sources are in the order of the file.
+    `attributes` say more of it, by name, and are not shown; none is empty.
     """
 
     name: str
     fields: dict[str, str]
     document: str = ""
+    attributes: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Existing:
     fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of each source, by name
     outputs: frozenset[tuple[str, str]] = frozenset()  # names of source and system
     documents: Mapping[str, str] = field(default_factory=dict)  # of each source that is of one, by name
+    attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of each source, by name
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from campaigns.contracts.attributes import OF_RATERS, plain_attribute, problems_of_names
 from campaigns.contracts.protocol import Field, Screen
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.writing import restore
@@ -14,7 +15,7 @@ MAX_COLUMNS = 300
 
 # What a column may be used for; a role of one field is `FIELD` and the field's name.
 SOURCE, SYSTEM, OUTPUT, SYSTEM_OUTPUT, NEW_FIELD, FIELD = "source", "system", "output", "system-output", "new", "field:"
-DOCUMENT = "document"
+DOCUMENT, ATTRIBUTE = "document", "attribute"
 
 # How files name the objects, or begin the columns, that hold an output of each system.
 _OUTPUT_OBJECTS = re.compile(
@@ -57,6 +58,11 @@ class FileLayout:
     def document(self) -> str:
         """The column that says which document a source is of, or ""."""
         return self._column_of(DOCUMENT)
+
+    @property
+    def attributes(self) -> list[str]:
+        """The columns that say more of sources, which workers are not shown."""
+        return [column for column in self.columns if self.roles.get(column) == ATTRIBUTE]
 
     @property
     def system(self) -> str:
@@ -161,7 +167,8 @@ def check_layout(layout: FileLayout, screen: Screen, *, is_open: bool) -> None:
 
     `is_open`: new fields are allowed. Required fields may be missing: sources that are there already have them.
     """
-    allowed = {"", SOURCE, DOCUMENT, SYSTEM, OUTPUT, SYSTEM_OUTPUT, *(FIELD + name for name in screen.field_names)}
+    allowed = {"", SOURCE, DOCUMENT, ATTRIBUTE, SYSTEM, OUTPUT, SYSTEM_OUTPUT}
+    allowed |= {FIELD + name for name in screen.field_names}
     if is_open:
         allowed.add(NEW_FIELD)
     roles = list(layout.roles.values())
@@ -170,9 +177,13 @@ def check_layout(layout: FileLayout, screen: Screen, *, is_open: bool) -> None:
     if unknown := set(roles) - allowed:
         raise _bad(f"A column cannot be used as “{sorted(unknown)[0]}”.")
     for role in roles:
-        if role not in {SYSTEM_OUTPUT, NEW_FIELD} and roles.count(role) > 1:
+        if role not in {SYSTEM_OUTPUT, NEW_FIELD, ATTRIBUTE} and roles.count(role) > 1:
             twice = [f"“{column}”" for column, its_role in layout.roles.items() if its_role == role]
             raise _bad(f"{' and '.join(twice)} are chosen for the same thing. Choose one of them.")
+    for _, message in problems_of_names(layout.attributes):
+        raise _bad(message)
+    if OF_RATERS in map(plain_attribute, layout.attributes):
+        raise _bad(f"An attribute of sources cannot be called “{OF_RATERS}”: raters have pools. Give it another name.")
     if layout.shape == "wide":
         _check_wide(layout)
     else:

@@ -3,13 +3,14 @@
 Every bad cell is named, by row and column; nothing is returned of a file in which anything is wrong.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.contracts.attributes import LONGEST_VALUE
 from campaigns.contracts.chat import Utterance
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.dialogues import parse_transcript, write_transcript
@@ -31,6 +32,7 @@ from evalsite.lib.tables.table import text_column
 LONGEST_NAME = 200
 # Of one campaign: as many as an analysis compares, each with every other one.
 MAX_SYSTEMS = 500
+_LONG_ATTRIBUTE = f"an attribute has at most {LONGEST_VALUE} characters. Shorten it, or do not use the column."
 Progress = Callable[[float], None]
 
 
@@ -54,9 +56,8 @@ def read_contents(
     """
     problems = CellProblems()
     outputs = list(layout.systems) if layout.shape == "wide" else [layout.system, layout.output]
-    wanted = [
-        column for column in (layout.source, layout.document, *layout.fields(screen).values(), *outputs) if column
-    ]
+    of_sources = (layout.source, layout.document, *layout.fields(screen).values(), *layout.attributes)
+    wanted = [column for column in (*of_sources, *outputs) if column]
     dialogues = _dialogues(layout, screen)
     table = read_columns(
         path, wanted, name, on_progress=on_progress, lists=dialogues, encoding=layout.encoding, problems=problems
@@ -125,17 +126,25 @@ class _Reader:
                 np.flatnonzero(lengths > longest), name, "long_text", _too_long(label.lower(), lengths, longest)
             )
 
+        for name in self._layout.attributes:
+            column = self._table.text[name]
+            lengths = np.array([len(text) for text in column.labels])[column.codes]
+            too_long = np.flatnonzero(lengths > LONGEST_VALUE)
+            self._problems.add(too_long, name, "long_attribute", lambda row, _: _LONG_ATTRIBUTE)
+
     def contents(self) -> Contents:
         """Check everything else; return the contents or raise TableError."""
         sources = self._sources()
         for each in self._screen.fields:
             self._check_field(each, sources)
+        for name in self._layout.attributes:
+            self._check_same(name, name, sources, self._existing.attributes, name)
         outputs = self._wide_outputs(sources) if self._layout.shape == "wide" else self._long_outputs(sources)
         self._check_outputs_are_new(sources, outputs)
         self._problems.raise_for(self._table)
         return Contents(
             sources=[
-                SourceText(name, self._texts(row), document)
+                SourceText(name, self._texts(row), document, self._attributes(row))
                 for name, row, document in zip(sources.names, sources.first, sources.documents, strict=True)
             ],
             systems=outputs.systems,
@@ -201,6 +210,11 @@ class _Reader:
         cells = {name: _cell(self._table.text[column], row) for name, column in self._fields.items()}
         return {each.name: cells[each.name] for each in self._screen.fields if cells.get(each.name)}
 
+    def _attributes(self, row: int) -> dict[str, str]:
+        """Return the attributes of the source that begins on a row."""
+        cells = {name: _cell(self._table.text[name], row) for name in self._layout.attributes}
+        return {name: cell for name, cell in cells.items() if cell}
+
     def _check_field(self, field: Field, sources: _Sources) -> None:
         """Add problems of a field: required and empty, not the same in all rows of a source, not as it was before."""
         known = self._existing.fields
@@ -226,6 +240,14 @@ class _Reader:
                 "empty_field",
                 lambda row, _: f"the {label} is empty, and every source needs one. Write it, or leave the source out.",
             )
+        self._check_same(name, label, sources, known, field.name)
+
+    def _check_same(
+        self, name: str, label: str, sources: _Sources, known: Mapping[str, Mapping[str, str]], key: str
+    ) -> None:
+        """Add problems of a column: not the same in all rows of a source, or not as it was, {source: {key: text}}."""
+        column = self._table.text[name]
+        own = column.codes[sources.first]
         differs = np.flatnonzero(column.codes != own[sources.of_row])
         self._problems.add(
             differs,
@@ -237,7 +259,7 @@ class _Reader:
             ),
             sources.first[sources.of_row[differs]],
         )
-        before = [known.get(source, {}).get(field.name, "") for source in sources.names]
+        before = [known.get(source, {}).get(key, "") for source in sources.names]
         changed = [k for k, old in enumerate(before) if old and column.labels[own[k]] not in ("", old)]
         self._problems.add(
             sources.first[changed],

@@ -97,6 +97,7 @@ class Source(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="sources")
     name = models.CharField(max_length=LONGEST_NAME, help_text="Its id in the imported file.")
     fields = models.JSONField(default=dict)
+    attribute_values = models.JSONField("what else is known of it, by name", default=dict, blank=True)
     document = models.CharField("document that it belongs to", max_length=LONGEST_NAME, blank=True)
     place = models.PositiveIntegerField("place in the document", default=0)
 

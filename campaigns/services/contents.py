@@ -34,8 +34,8 @@ def clear_contents(campaign: Campaign) -> None:
 def add_contents(campaign: Campaign, contents: Contents, on_progress: OnProgress, human: Sequence[str] = ()) -> None:
     """Add sources, systems and outputs to what is there; raise DomainError `too_many_systems`.
 
-    Fields and a document that a source lacked are added to it. If no system is marked as human, the first is that is
-    called as one of `human`, or “human”.
+    Fields, attributes and a document that a source lacked are added to it. If no system is marked as human, the first
+    is that is called as one of `human`, or “human”.
     """
     source_ids = _add_sources(campaign, contents.sources)
     system_ids = _add_systems(campaign, contents.systems)
@@ -64,6 +64,7 @@ def _add_sources(campaign: Campaign, sources: Sequence[SourceText]) -> list[int]
                 campaign=campaign,
                 name=source.name,
                 fields=source.fields,
+                attribute_values=source.attributes,
                 document=source.document,
                 place=place_of.get(source.name, 0),
             )
@@ -77,12 +78,15 @@ def _add_sources(campaign: Campaign, sources: Sequence[SourceText]) -> list[int]
         changed = []
         for row in campaign.sources.filter(name__in=by_name):
             source = by_name[row.name]
-            if row.name in place_of or not source.fields.keys() <= row.fields.keys():
-                row.fields = source.fields | row.fields
+            is_more = not (
+                source.fields.keys() <= row.fields.keys() and source.attributes.keys() <= row.attribute_values.keys()
+            )
+            if row.name in place_of or is_more:
+                row.fields, row.attribute_values = source.fields | row.fields, source.attributes | row.attribute_values
                 row.document = row.document or source.document
                 row.place = place_of.get(row.name, row.place)
                 changed.append(row)
-        Source.objects.bulk_update(changed, ["fields", "document", "place"])
+        Source.objects.bulk_update(changed, ["fields", "attribute_values", "document", "place"])
     return [keys[source.name] for source in sources]
 
 

@@ -203,8 +203,9 @@ def _name_of_copy(campaign: Campaign, as_replication: bool) -> str:
 # Names are unique in a campaign, so they tell which copy belongs to which original. `old` and `new` are campaigns.
 _COPY_OUTPUTS = (
     """
-    INSERT INTO campaigns_source (campaign_id, name, fields, document, place)
-    SELECT %(new)s, name, fields, document, place FROM campaigns_source WHERE campaign_id = %(old)s ORDER BY id
+    INSERT INTO campaigns_source (campaign_id, name, fields, attribute_values, document, place)
+    SELECT %(new)s, name, fields, attribute_values, document, place
+    FROM campaigns_source WHERE campaign_id = %(old)s ORDER BY id
     """,
     """
     INSERT INTO campaigns_output (source_id, system_id, text)

@@ -106,6 +106,23 @@ def test_the_pool_of_raters_is_compared_and_their_groups_are_offered(
     assert again == summary and json.loads(summary)["groups"] == changed.report["groups"]
 
 
+def test_systems_are_compared_by_groups_of_sources(campaign: Campaign, owner_client: Client) -> None:
+    invite(campaign, names_in(campaign))
+    for k, source in enumerate(campaign.sources.order_by("pk")):
+        source.attribute_values = {"domain": "news" if k % 2 else "chat", "years": "1990"}
+        source.save()
+    run = analysed(campaign)
+    header, first, *_ = snapshot(run)
+    assert header.endswith(",pool,rater years,domain,years"), "sources and raters have years"
+    assert first.endswith(",chat,1990")
+    sent = {"worker_test": "none", "alpha": 0.05, "unit": run.settings["unit"], "groups": ["domain", "rater years"]}
+    assert owner_client.post(reverse("analysis:run", args=[run.pk]), sent).status_code == 302
+    changed = finish(run.children.get())
+    domains, years = changed.report["groups"]
+    assert (domains["groups"], years["is_cut"]) == (["chat", "news"], True)
+    assert all(score["score"] is not None for system in domains["systems"] for score in system["scores"])
+
+
 def test_what_is_erased_of_a_rater_is_in_no_later_snapshot(campaign: Campaign, owner: User) -> None:
     names = names_in(campaign)
     invite(campaign, names)

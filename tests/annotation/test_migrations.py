@@ -107,3 +107,13 @@ def test_invitations_that_there_are_have_no_attributes_and_keep_the_rest(after: 
     again = migrate_to(("campaigns", "0020_tutorial_items"), ("annotation", "0016_response_turn"))
     assert again.get_model("annotation", "Invitation").objects.get().email == "ann@example.org"
     again.get_model("annotation", "Invitation").objects.all().delete()
+
+
+def test_sources_that_there_are_have_no_attributes_and_keep_their_fields(after: Any) -> None:
+    later = migrate_to(("campaigns", "0021_source_attributes"), ("annotation", "0017_rater_attributes"))
+    source = later.get_model("campaigns", "Source").objects.get()
+    assert (source.name, source.attribute_values) == ("s", {})
+    source.attribute_values = {"domain": "news"}
+    source.save()
+    again = migrate_to(("campaigns", "0020_tutorial_items"), ("annotation", "0016_response_turn"))
+    assert again.get_model("campaigns", "Source").objects.get().name == "s"

@@ -15,12 +15,13 @@ from django.urls import reverse
 from annotation.downloads import ExportChoice, find_download
 from annotation.exports import RATING_COLUMNS
 from annotation.models import Invitation
-from annotation.rater_list import TAKEN_ATTRIBUTES, RaterEntry, plain_attribute
+from annotation.rater_list import RaterEntry
 from annotation.raters import list_raters
 from annotation.services.erasing import erase_worker, stored_data
 from annotation.services.invitations import invite_raters
 from annotation.tables import _REPLY_SCORES, TABLES, table_of
 from annotation.worker_names import hashed_name, real_name
+from campaigns.contracts.attributes import TAKEN_ATTRIBUTES, plain_attribute
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
@@ -130,7 +131,7 @@ def test_two_lists_have_no_more_of_them_than_one(owner_client: Client, personal:
     for first in (0, 15):
         names = [f"a{k}" for k in range(first, first + 15)]
         page = add(owner_client, personal, "\n".join([",".join(["name", *names]), ",".join(["Ada", *names])]))
-    assert page.status_code == 422 and "Raters would have 30 attributes" in page.text
+    assert page.status_code == 422 and "There would be 30 attributes" in page.text
     assert len(attributes(personal)["Ada"]) == 15
     with pytest.raises(DomainError) as refused:
         invite_raters(campaign=personal, raters=[RaterEntry("Eve", attributes={f"b{k}": "x" for k in range(6)})])

@@ -232,8 +232,10 @@ def contents(campaign: Campaign) -> dict[str, object]:
 @on_both
 def test_a_replication_run_has_all_but_seed_hits_and_status(owner_client: Client, running: Campaign) -> None:
     Campaign.objects.update(reward="1.50", alpha=0.01, consent="Do you agree?", study_name="A", contact="a@b.org")
+    Source.objects.update(attribute_values={"domain": "news"})
     response = post(owner_client, "duplicate", running, as_replication="1", public_id=uuid4())
     copy = Campaign.objects.get(replicates=running)
+    assert all(source.attribute_values == {"domain": "news"} for source in copy.sources.all())
     assert response["Location"] == reverse("campaigns:campaign", args=[copy.public_id])
     running.refresh_from_db()
     assert contents(copy) == contents(running)

@@ -22,9 +22,9 @@ from analysis.web.queries.ratings_files import OWN_LARGE
 from analysis.web.services.ratings_files import keep_file
 from analysis.web.services.runs import start_run
 from annotation.models import Invitation, Worker
-from annotation.rater_list import TAKEN_ATTRIBUTES, plain_attribute
 from annotation.tables import ResponseTable, table_of
 from annotation.worker_names import real_name
+from campaigns.contracts.attributes import OF_RATERS, TAKEN_ATTRIBUTES, plain_attribute
 from campaigns.methods import methods
 from campaigns.models import Campaign, Membership
 from evalsite.accounts.models import User
@@ -33,8 +33,6 @@ from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 
 _CHUNK = 1 << 20
-_POOL = "pool"
-"""The attribute of raters that *Reliability* compares."""
 _ENDED_WELL = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.SUCCEEDED)
 
 
@@ -129,9 +127,9 @@ def _keep_snapshot(campaign: Campaign, copy: IO[bytes], table: ResponseTable, n_
         sha256=sha256,
         columns=list(table.columns),
         mapping={
-            (_POOL if column.casefold() == _POOL else column): column
+            (OF_RATERS if column.casefold() == OF_RATERS else column): column
             for column in table.columns
-            if plain_attribute(column) in TAKEN_ATTRIBUTES or column.casefold() == _POOL
+            if plain_attribute(column) in TAKEN_ATTRIBUTES or column.casefold() == OF_RATERS
         },
         n_assignments=n_assignments,
     )

@@ -277,3 +277,23 @@ def test_sources_keep_their_document_and_their_place_in_it_and_others_follow(
     bring_in(owner_client, qg, f"{head}d1,f,P,x,birch,o\nd1,a,P,x,birch,o\nd2,e,P,x,birch,o\n", mode="add")
 
     assert places() == [("a", "d1", 1), ("b", "d2", 1), ("c", "d1", 2), ("e", "d2", 2), ("f", "d1", 3)]
+
+
+@on_both
+def test_attributes_of_sources_are_kept_and_shown_and_added_to(owner_client: Client, campaign: Campaign) -> None:
+    long = LONG.replace("answer,", "answer,domain,").replace("blue,", "blue,news,").replace("green,", "green,,")
+    page = owner_client.get(url("columns", campaign, upload(owner_client, campaign, long).pk)).text
+    assert '<option value="attribute">Attribute, not shown</option>' in page
+    bring_in(owner_client, campaign, long, domain="attribute")
+    assert [source.attribute_values for source in campaign.sources.all()] == [{"domain": "news"}, {}]
+    assert (
+        '<bdi>domain</bdi> <span class="badge badge-unused">attribute</span>'
+        in owner_client.get(url("data", campaign)).text
+    )
+    more = "source_id,domain,words,birch\np1,news,4,What is blue?\np2,chat,3,What is green?\n"
+    bring_in(owner_client, campaign, more, mode="add", domain="attribute", words="attribute", birch="system-output")
+    assert [source.attribute_values for source in campaign.sources.all()] == [
+        {"domain": "news", "words": "4"},
+        {"domain": "chat", "words": "3"},
+    ]
+    assert all(set(source.fields) == {"passage", "answer"} for source in campaign.sources.all())

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.importing.contents import Contents, Existing, notices_of
 from campaigns.importing.guessing import guess_layout
-from campaigns.importing.layout import FileLayout
+from campaigns.importing.layout import FileLayout, check_layout
 from campaigns.importing.tables import MAX_SYSTEMS, read_contents
+from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError, preview
 from evalsite.lib.tables.writing import neutralise, write_csv
 
@@ -191,6 +192,45 @@ def test_the_other_row_is_named(write) -> None:
         read_contents(write("id,passage,answer,system,output\ns1,Sky,,a,1?\n\ns1,Sky,,a,2?\n"), LONG, SCREEN)
     assert caught.value.problems[0].row == 4
     assert "row 2" in caught.value.problems[0].message
+
+
+# --- Attributes
+
+WITH_DOMAIN = FileLayout(
+    "csv",
+    ("id", "passage", "domain", "words", "system", "output"),
+    {"id": "source", "passage": "field:passage", "domain": "attribute", "words": "attribute"}
+    | {"system": "system", "output": "output"},
+)
+HEADER = "id,passage,domain,words,system,output\n"
+
+
+def test_attributes_of_sources_are_kept_in_both_forms(write) -> None:
+    long = write(HEADER + "s1,Sky,news,3,a,1?\ns1,Sky,news,3,b,2?\ns2,Sea,,4,a,3?\n")
+    expected = [{"domain": "news", "words": "3"}, {"words": "4"}]
+    assert [each.attributes for each in read_contents(long, WITH_DOMAIN, SCREEN).sources] == expected
+    roles = {"passage": "field:passage", "domain": "attribute", "words": "attribute", "a": "system-output"}
+    wide = FileLayout("csv", ("passage", "domain", "words", "a"), roles)
+    path = write("passage,domain,words,a\nSky,news,3,1?\nSea,,4,3?\n")
+    assert [each.attributes for each in read_contents(path, wide, SCREEN).sources] == expected
+    assert all(set(each.fields) == {"passage"} for each in read_contents(path, wide, SCREEN).sources)
+
+
+def test_an_attribute_is_of_a_source_and_short(write) -> None:
+    path = write(HEADER + f"s1,Sky,news,3,a,1?\ns1,Sky,chat,3,b,2?\ns2,Sea,{'x' * 101},4,a,3?\n")
+    assert refusal(path, WITH_DOMAIN) == [(3, "domain", "field_differs"), (4, "domain", "long_attribute")]
+    before = Existing({"s1": {"passage": "Sky"}}, attributes={"s1": {"domain": "news"}})
+    assert refusal(write(HEADER + "s1,Sky,chat,3,c,1?\n"), WITH_DOMAIN, before) == [(2, "domain", "field_changed")]
+    assert read_contents(write(HEADER + "s1,Sky,news,3,c,1?\n"), WITH_DOMAIN, SCREEN, existing=before).sources
+
+
+@pytest.mark.parametrize("name", ["category", "Pool", "--", "x" * 51])
+def test_an_attribute_with_a_name_that_means_something_else_is_refused(name: str) -> None:
+    columns = (*LONG.columns, name)
+    layout = FileLayout("csv", columns, {**LONG.roles, name: "attribute"})
+    with pytest.raises(DomainError) as refused:
+        check_layout(layout, SCREEN, is_open=False)
+    assert refused.value.code == "bad_mapping"
 
 
 # --- Adding to what is there
