@@ -31,18 +31,25 @@ class RatersForm(forms.Form):
 
     names = forms.CharField(
         label="Raters",
-        help_text="One rater on each line: a name, an e-mail address, or <code>name,email</code>. With a first line "
-        "such as <code>name,email,pool,native language</code>, further columns are attributes of the raters.",
+        help_text="One rater on each line: a name, an e-mail address, or <code>name,email</code>. A first line such "
+        "as <code>name,email,pool,native language</code> says what the columns are.",
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 8, "autocomplete": "off", "spellcheck": "false"}),
     )
     file = forms.FileField(
         label="Or a file",
-        help_text="CSV or Excel (.xlsx) with the columns <code>name</code> and <code>email</code>, and any of "
-        "attributes, at most 1 MB.",
+        help_text="CSV or Excel (.xlsx) with the columns <code>name</code> and <code>email</code>, at most 1 MB.",
         required=False,
         widget=forms.FileInput(attrs={"accept": _SUFFIXES}),
+    )
+
+    attributes = forms.CharField(
+        label="Further columns to keep",
+        help_text="With commas between them, such as <code>pool, native language</code>: attributes of the raters, by "
+        "which results compare systems. They stand beside answers in files, where names do not.",
+        required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
 
     def __init__(self, data: Any = None, files: Any = None) -> None:
@@ -68,7 +75,8 @@ class RatersForm(forms.Form):
             if is_windows:
                 self.show_sent()
                 raise forms.ValidationError(_WINDOWS, code="encoding")
-        self.entries, problems = read_raters(self._text)
+        kept = [name for name in map(str.strip, cleaned["attributes"].split(",")) if name]
+        self.entries, problems = read_raters(self._text, kept)
         if not self.entries and not problems:
             self.add_error("names", forms.ValidationError("Write at least one rater.", code="required"))
         elif problems:

@@ -4,8 +4,8 @@ import csv
 import re
 import tempfile
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from django.core.exceptions import ValidationError
@@ -49,12 +49,16 @@ class RaterEntry:
 
 @dataclass(frozen=True)
 class _Header:
-    """Which columns hold names and e-mail addresses, the first one that is not empty counts, and attributes."""
+    """Which columns hold names and e-mail addresses, the first one that is not empty counts, and what others are."""
 
     delimiter: str
     names: list[int]
     emails: list[int]
     attributes: dict[int, str]
+
+    def with_attributes(self, wanted: Container[str]) -> "_Header":
+        """Return the header with those further columns only that are wanted, in lower case."""
+        return replace(self, attributes={k: cell for k, cell in self.attributes.items() if cell.casefold() in wanted})
 
 
 @dataclass(frozen=True)
@@ -74,21 +78,32 @@ def by_name(names: Iterable[str]) -> list[RaterEntry]:
     return [RaterEntry(name) for name in names]
 
 
-def read_raters(text: str) -> tuple[list[RaterEntry], list[EntryProblem]]:
+def read_raters(text: str, attributes: Sequence[str] = ()) -> tuple[list[RaterEntry], list[EntryProblem]]:
     """Return the raters of a list, and everything that is wrong with it.
 
-    The delimiter is a comma, a semicolon or a tab. A first line such as `name,email,pool` says what the columns are:
-    others than these two are attributes. Without one, the cell with “@” is the e-mail address. A rater without a name
-    is called by the address.
+    The delimiter is a comma, a semicolon or a tab. A first line such as `name,email,pool` says what the columns are;
+    without one, the cell with “@” is the e-mail address. A rater without a name is called by the address. Of other
+    columns, which may say who somebody is, those named in `attributes` are kept.
     """
     lines = [(number, tidy(line)) for number, line in enumerate(text.splitlines(), start=1)]
     lines = [(number, line) for number, line in lines if line.strip(" ,;")]
     header = _find_header(lines[0][1]) if lines else None
+    wanted, others = {each.casefold(): each for each in attributes}, {}
+    if header:
+        others, header = header.attributes, header.with_attributes(wanted)
+    there = {cell.casefold() for cell in others.values()}
+    missing = [each for key, each in wanted.items() if key not in there] if lines else []
     entries = []
     for number, line in lines[1:] if header else lines:
-        name, email, attributes = _by_column(line, header) if header else (*_by_content(line), {})
-        entries.append(RaterEntry(name or email, email, number, attributes))
-    return entries, find_problems(entries, list(header.attributes.values()) if header else None)
+        name, email, own = _by_column(line, header) if header else (*_by_content(line), {})
+        entries.append(RaterEntry(name or email, email, number, own))
+    problems = find_problems(entries, list(header.attributes.values()) if header else None)
+    return entries, [*(_missing(each, list(others.values())) for each in missing), *problems]
+
+
+def _missing(attribute: str, others: Sequence[str]) -> EntryProblem:
+    there = f"Its further columns are: {', '.join(map(_quote, others))}." if others else "It has no further columns."
+    return EntryProblem(0, "no_attribute", f"The list has no column {_quote(attribute)} to keep. {there}")
 
 
 def find_problems(entries: Sequence[RaterEntry], attributes: Sequence[str] | None = None) -> list[EntryProblem]:
@@ -142,7 +157,10 @@ def _cells_of(line: str, delimiter: str = "") -> tuple[str, list[str]]:
     """Return the delimiter of a line, that of the first line if it has some, and its cells."""
     if not delimiter or delimiter not in line:
         delimiter = next((each for each in "\t;," if each in line), ",")
-    cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    try:
+        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error:  # a cell of more than 131,072 characters, which is no rater
+        cells = [line]
     return delimiter, [restore(cell.strip()) for cell in cells]
 
 

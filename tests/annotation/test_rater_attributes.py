@@ -31,6 +31,7 @@ from tests.databases import on_both, on_sqlite
 
 pytestmark = on_sqlite
 
+KEPT = "pool, native language"
 LIST = "name;email;pool;Native language\nAda;ada@example.org;lab;English\nGrace;;crowd;\nEmmy;;;"
 
 
@@ -42,9 +43,9 @@ def personal(owner: User) -> Campaign:
     return campaign
 
 
-def add(client: Client, campaign: Campaign, names: str = "", **more) -> HttpResponse:
+def add(client: Client, campaign: Campaign, names: str = "", kept: str = KEPT, **more) -> HttpResponse:
     url = reverse("monitoring:raters_add", args=[campaign.public_id])
-    return client.post(url, {"names": names} | more, follow=True)
+    return client.post(url, {"names": names, "attributes": kept} | more, follow=True)
 
 
 def attributes(campaign: Campaign) -> dict[str, dict[str, str]]:
@@ -71,7 +72,7 @@ def test_sent_again_a_list_changes_what_it_has_and_deletes_by_an_empty_cell(
 ) -> None:
     add(owner_client, personal, LIST)
     before = Invitation.objects.get(worker__key__endswith="Grace").attributes_at
-    page = add(owner_client, personal, "NAME,POOL,years\nADA,,7\nGrace,crowd,\nTuring,lab,3")
+    page = add(owner_client, personal, "NAME,POOL,years\nADA,,7\nGrace,crowd,\nTuring,lab,3", "pool,years")
     assert "1 rater added. 2 had a link already. Attributes of 1 rater changed." in page.text
     assert attributes(personal) == {
         "Ada": {"Native language": "English", "years": "7"},
@@ -90,18 +91,29 @@ def test_a_downloaded_list_has_them_and_changes_nothing_when_it_comes_back(
     header, ada, *_ = csv.reader(io.StringIO(content.decode("utf-8-sig")))
     assert header[-2:] == ["Native language", "pool"] and ada[-1] == "lab"
     before = list(Invitation.objects.values_list())
-    page = add(owner_client, personal, file=SimpleUploadedFile("raters.csv", content))
+    page = add(owner_client, personal, kept="", file=SimpleUploadedFile("raters.csv", content))
     assert "Nobody new. 3 had a link already." in page.text and "Attributes of" not in page.text
     assert list(Invitation.objects.values_list()) == before
+
+
+def test_columns_that_nobody_asked_to_keep_are_not_kept(owner_client: Client, personal: Campaign) -> None:
+    """A list may have telephone numbers, comments and what else a lab notes."""
+    add(owner_client, personal, "name,phone,comment,pool\nAda,+353 1 234,late,lab", "Pool")
+    assert attributes(personal) == {"Ada": {"pool": "lab"}}
+    page = add(owner_client, personal, "name,phone\nEve,+353 1 234", "")
+    assert "1 rater added." in page.text and attributes(personal)["Eve"] == {}
+    page = add(owner_client, personal, "name,phone\nZoe,+353 1 234", "pool")
+    assert page.status_code == 422 and not Invitation.objects.filter(worker__key__endswith="Zoe").exists()
+    assert "The list has no column “pool” to keep. Its further columns are: “phone”." in page.text
 
 
 def test_a_list_from_excel_in_windows_1252_is_shown_with_them_and_then_taken(
     owner_client: Client, personal: Campaign
 ) -> None:
     content = "name;pool;Herkunft\nJürgen Groß;Köln;Österreich, Süd\n".encode("windows-1252")
-    page = add(owner_client, personal, file=SimpleUploadedFile("raters.csv", content))
+    page = add(owner_client, personal, "", "pool, Herkunft", file=SimpleUploadedFile("raters.csv", content))
     assert page.status_code == 422 and not Invitation.objects.exists()
-    add(owner_client, personal, page.context["form"]["names"].value())
+    add(owner_client, personal, page.context["form"]["names"].value(), page.context["form"]["attributes"].value())
     assert attributes(personal) == {"Jürgen Groß": {"pool": "Köln", "Herkunft": "Österreich, Süd"}}
 
 
@@ -121,16 +133,22 @@ def test_a_list_from_excel_in_windows_1252_is_shown_with_them_and_then_taken(
 def test_what_cannot_be_an_attribute_is_refused_in_a_sentence(
     owner_client: Client, personal: Campaign, text: str, codes: list[str], said: str
 ) -> None:
-    page = add(owner_client, personal, text)
+    page = add(owner_client, personal, text, text.splitlines()[0].removeprefix("name,"))
     assert [error.code for error in page.context["form"].errors.as_data()["names"]] == codes
     assert page.status_code == 422 and said in page.text
     assert not Invitation.objects.exists()
 
 
+def test_a_line_without_end_is_refused_as_one_that_is_too_long(owner_client: Client, personal: Campaign) -> None:
+    page = add(owner_client, personal, 'name;pool\n"' + "x" * 140_000 + ";lab", "pool")
+    assert [error.code for error in page.context["form"].errors.as_data()["names"]] == ["too_long"]
+
+
 def test_two_lists_have_no_more_of_them_than_one(owner_client: Client, personal: Campaign) -> None:
     for first in (0, 15):
         names = [f"a{k}" for k in range(first, first + 15)]
-        page = add(owner_client, personal, "\n".join([",".join(["name", *names]), ",".join(["Ada", *names])]))
+        text = "\n".join([",".join(["name", *names]), ",".join(["Ada", *names])])
+        page = add(owner_client, personal, text, ",".join(names))
     assert page.status_code == 422 and "There would be 30 attributes" in page.text
     assert len(attributes(personal)["Ada"]) == 15
     with pytest.raises(DomainError) as refused:
