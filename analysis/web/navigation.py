@@ -146,7 +146,7 @@ def result_context(run: AnalysisRun, page: str, progress: RatingProgress | None 
         return context | {"base": "base.html", "crumbs": crumbs(run.ratings_file), "side_bar": _side_bar(run, page)}
     campaign.my_role = run.my_role
     own = _own_pages(run, page)
-    frame = campaign_context(campaign, _OF_CAMPAIGN[page.partition(":")[0]][0], results=(_pages_of(run), own))
+    frame = campaign_context(campaign, _OF_CAMPAIGN[page.partition(":")[0]][0], results=({*_pages_of(run), page}, own))
     if is_older:
         frame["side_bar"] = frame["side_bar"].with_query(
             {
