@@ -35,9 +35,12 @@ def run_pip(*arguments: str) -> None:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a copy of what it is made of: setuptools leaves folders where it builds."""
     folder = tmp_path_factory.mktemp("wheel")
+    compiled = shutil.ignore_patterns("__pycache__")  # other tests write there meanwhile
     for name in SOURCES:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, folder / name)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=compiled)
+        else:
+            shutil.copy(ROOT / name, folder / name)
     # Without isolation nothing is fetched; an older setuptools than pyproject.toml asks for needs it.
     has_setuptools = int(version("setuptools").partition(".")[0]) >= 77
     run_pip(
