@@ -35,6 +35,8 @@ OPTIONS = (
     *("dialogues", "assignments", "corpus", "sources", "metrics", "groups"),
 )
 """Options of `manage.py analyse` that a method takes, or does not know."""
+OF_TESTED = frozenset({"alpha", "worker_test", "metrics", "groups"})
+"""Those that a method takes whose workers may be tested."""
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from analysis.data.loading import WITH_COPIES, Answer, load_answers
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses
-from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.settings import AnalysisSettings
@@ -82,7 +82,7 @@ class PostEdits(ResponseMethod[Responses]):
     title = "Post-editing"
     summary = "Edits over words of the edited texts (HTER), time and keystrokes."
     table = "edits"
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
+    takes = OF_TESTED
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the outputs of a file and what they were edited to."""

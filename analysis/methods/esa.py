@@ -12,7 +12,7 @@ from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, average_repeats
 from analysis.data.spans.marked import MarkedErrors, load_marked
-from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import choose_groups, few_raters, in_words
 from analysis.methods.settings import AnalysisSettings
@@ -71,7 +71,7 @@ class Esa(ResponseMethod[EsaData]):
     summary = "Scores of segments, averaged over raters, then over segments."
     table = "rated_spans"
     file_columns = ("worker", "source", "system", "score", "errors")
-    takes = frozenset({"alpha", "worker_test", "metrics", "groups"})
+    takes = OF_TESTED
 
     @classmethod
     def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from analysis.data.loading import WITH_COPIES, Answer, load_answers
 from analysis.data.notices import ResponsesWarning
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses
-from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.settings import AnalysisSettings
@@ -57,7 +57,7 @@ class FactCount(ResponseMethod[Responses]):
     title = "Fact counts"
     summary = "Precision, recall and F of facts that were counted."
     table = "counts"
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
+    takes = OF_TESTED
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the counts of a file; raise DomainError if in every row more facts are correct than there are."""

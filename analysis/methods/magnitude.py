@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from analysis.data.coding import combined
 from analysis.data.loading import WITH_COPIES, Answer, load_answers
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, rows_of
-from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.settings import AnalysisSettings
@@ -63,7 +63,7 @@ class Magnitude(ResponseMethod[Responses]):
     table = "magnitudes"
     options = ("reference", "scale")
     campaign_options = options
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
+    takes = OF_TESTED
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Options are `reference`: its value, or the system that is it; `scale`: of ratios, or of each worker."""

@@ -11,7 +11,7 @@ import numpy as np
 from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, average_repeats
-from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.proportional_odds import MODEL, odds_of_criterion, odds_section
@@ -64,7 +64,7 @@ class Ordinal(ResponseMethod[Responses]):
     slug = "ordinal"
     title = "Ordered levels"
     summary = "Means, medians and distributions of levels, such as Likert scales."
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
+    takes = OF_TESTED
     options: ClassVar[tuple[str, ...]] = ("levels", "negative", "model")
     campaign_options: ClassVar[tuple[str, ...]] = ("model",)
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from analysis.data.compared import ComparedPairs, pairs_of_votes
 from analysis.data.responses import rows_of
 from analysis.data.votes import NAMES, VoteData, load_votes
-from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups
 from analysis.methods.clusters import with_several
 from analysis.methods.preference_sections import sections_of_votes
@@ -59,7 +59,7 @@ class Preference(ResponseMethod[VoteData]):
     file_columns = ("system_a", "system_b", "winner")
     names = NAMES
     options = ("both_bad",)
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
+    takes = OF_TESTED
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """The option is `both_bad`: whether a vote that both are bad is a tie, or left out."""

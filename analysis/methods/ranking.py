@@ -10,7 +10,7 @@ import numpy as np
 from analysis.data.compared import ComparedPairs, pairs_of_rankings
 from analysis.data.finding import Names
 from analysis.data.rankings import NAMES, RankingData, load_rankings
-from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import in_words, with_several
 from analysis.methods.settings import AnalysisSettings
@@ -59,7 +59,7 @@ class Ranking(ResponseMethod[RankingData]):
     what: ClassVar[str] = "share of the other systems of a ranking that a system beats, a tie counted half"
     noun: ClassVar[str] = "ranking"
     keeps_ties: ClassVar[bool] = True
-    takes: ClassVar[frozenset[str]] = frozenset({"alpha", "worker_test", "metrics", "groups"})
+    takes = OF_TESTED
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> RankingData:
         """Return the rankings of a file."""

@@ -14,7 +14,7 @@ from analysis.data.spans.loading import NAMES, load_spans
 from analysis.data.spans.rows import Side, SpanData, take
 from analysis.data.spans.weights import DEFAULTS, read_weights, weigh
 from analysis.data.spans.writing import to_mqm_tsv
-from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
+from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import choose_groups, few_raters, in_words
 from analysis.methods.settings import AnalysisSettings
@@ -59,7 +59,7 @@ class Spans(ResponseMethod[SpanData]):
     file_columns = ("system", "seg_id", "rater", "category", "severity")
 
     names = NAMES
-    takes = frozenset({"alpha", "worker_test", "metrics", "groups"})
+    takes = OF_TESTED
     options = ("weights", "clusters")
     campaign_options = options
 

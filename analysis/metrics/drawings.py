@@ -27,6 +27,11 @@ def measure_of(found: Found) -> str:
     return str(found.get("measure", "mean z"))
 
 
+def measure_of_outputs(found: Found) -> str:
+    """Return what people's scores of single outputs are called."""
+    return measure_of(found).removeprefix("mean ")
+
+
 def draw_systems(found: Found, theme: Theme) -> "Drawing":
     """Draw a panel for each metric: its scores to the right, people upwards, systems as their human ranks."""
     from scipy.stats import rankdata
@@ -68,8 +73,8 @@ def draw_segments(found: Found, theme: Theme) -> "Drawing":
         tau = metric["segment"]["kendall"]
         axes.set_title(_titled(metric["name"], "τ", tau), color=theme.ink, fontsize=9)
 
-    label = f"{measure_of(found).removeprefix('mean ')} of an output"
-    return _panels([metric for metric in found["metrics"] if metric["scatter"]], draw, theme, label)
+    metrics = [metric for metric in found["metrics"] if metric["scatter"]]
+    return _panels(metrics, draw, theme, f"{measure_of_outputs(found)} of an output")
 
 
 def _panels(metrics: Sequence[Found], draw: "Callable[[Axes, Found], None]", theme: Theme, label: str) -> "Drawing":

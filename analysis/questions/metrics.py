@@ -352,7 +352,7 @@ def _disagreements(found: Report) -> list[Section]:
         Column("metric"),
         Column("system"),
         Column("source"),
-        Column(drawings.measure_of(found).removeprefix("mean ")),
+        Column(drawings.measure_of_outputs(found)),
         Column("score"),
         Column("place by people"),
     ]

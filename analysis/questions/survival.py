@@ -66,7 +66,7 @@ def describe_ranges(reported: Floats, others: Floats) -> dict[str, Any]:
     }
 
 
-def measure_of(found: Report) -> str:
+def _measure_of(found: Report) -> str:
     """Return what scores are called, in an answer and on its page: studies have z."""
     return _OF_STUDIES if _OF_STUDIES in found else "score"
 
@@ -91,7 +91,7 @@ def survival_section(found: Report, more: Mapping[str, Report] | None = None) ->
         for name, each in ways
     ]
     columns = [Column("computed otherwise"), Column("rankings"), Column("same order"), Column("same best system")]
-    columns += [Column(f"largest change of {measure_of(found)}"), Column("of system")]
+    columns += [Column(f"largest change of {_measure_of(found)}"), Column("of system")]
     caption = (
         "Rankings: in how many ways every system has a score. Same order: in how many of them all systems stand as in "
         "the ranking of this result."
@@ -109,9 +109,9 @@ def survival_section(found: Report, more: Mapping[str, Report] | None = None) ->
 
 
 def _finding(found: Report) -> str:
-    said = [_worker_words(found["without_worker"], measure_of(found))]
+    said = [_worker_words(found["without_worker"], _measure_of(found))]
     if alpha := found["alpha"]:
-        said.append(_alpha_words(alpha, measure_of(found)))
+        said.append(_alpha_words(alpha, _measure_of(found)))
     others = found["settings"]
     n_same = sum(each["n_same_order"] for each in others)
     n_all = sum(each["n"] for each in others)
@@ -161,7 +161,7 @@ def limited(caption: str, n: int) -> str:
 
 def alpha_section(found: Report) -> list[Section]:
     """Return the scores at each α; nothing without a worker test."""
-    alpha, measure = found["alpha"], measure_of(found)
+    alpha, measure = found["alpha"], _measure_of(found)
     if not alpha:
         return []
     rows = [["workers who count", *alpha["n_workers"]]]
@@ -187,7 +187,7 @@ def alpha_section(found: Report) -> list[Section]:
 
 def worker_section(found: Report) -> list[Section]:
     """Return the range of each score without one worker; nothing where nobody can be left out."""
-    without, measure = found["without_worker"], measure_of(found)
+    without, measure = found["without_worker"], _measure_of(found)
     if not without["n_workers"] or without["largest_change"] is None:
         return []
     rows = list(zip(found["order"], found[measure], *(without[key] for key in ("low", "high", "change")), strict=True))
@@ -215,7 +215,7 @@ def worker_section(found: Report) -> list[Section]:
 
 def _draw_alpha(found: Report, theme: Theme) -> "Drawing":
     """Draw each system's score against α of the worker test."""
-    alpha, measure = found["alpha"], measure_of(found)
+    alpha, measure = found["alpha"], _measure_of(found)
     curves = dict(zip(found["order"], alpha[measure], strict=True))
     marked = alpha["chosen"] if ALPHAS[0] <= alpha["chosen"] <= ALPHAS[-1] else None
     return draw_curves(theme, alpha["alphas"], curves, xlabel="α of the worker test", ylabel=measure, marked=marked)
@@ -224,7 +224,7 @@ def _draw_alpha(found: Report, theme: Theme) -> "Drawing":
 def _draw_ranges(found: Report, theme: Theme) -> "Drawing":
     """Draw each system's score, and from the least to the greatest without one worker."""
     without, names = found["without_worker"], found["order"][:MOST_CURVES]
-    measure = measure_of(found)
+    measure = _measure_of(found)
     figure, axes = theme.canvas(width=COLUMN_IN, height=1.0 + 0.24 * len(names))
     for k in range(len(names)):
         place = len(names) - 1 - k
