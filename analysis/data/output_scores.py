@@ -15,17 +15,19 @@ class OutputScores:
 
     Attributes
     ----------
-    systems, sources : list of str
+    systems, sources, workers : list of str
         Labels by code. A source has its document in its name where two sources share a name.
-    system, source, criterion : int, (n,)
+    system, source, worker, criterion : int, (n,)
     score : float64, (n,)
         No NaN.
     """
 
     systems: list[str]
     sources: list[str]
+    workers: list[str]
     system: Codes
     source: Codes
+    worker: Codes
     criterion: Codes
     score: Floats
 
@@ -38,7 +40,8 @@ class OutputScores:
         _, first, source = np.unique(data.segment[rows], return_index=True, return_inverse=True)
         at = rows[first]
         pairs = [(data.documents[data.document[row]], data.sources[data.source[row]]) for row in at.tolist()]
-        return cls(data.systems, name_sources(pairs), data.system[rows], source, data.criterion[rows], score[rows])
+        labels = data.systems, name_sources(pairs), data.workers
+        return cls(*labels, data.system[rows], source, data.worker[rows], data.criterion[rows], score[rows])
 
     def means(self, systems: Sequence[str]) -> Floats:
         """Return the score of each output, (n_sources, n_systems): the mean over criteria of the mean over workers.

@@ -156,7 +156,8 @@ class Spans(ResponseMethod[SpanData]):
             data, weigh(read_weights(settings.options.get("weights", {})), data.severities, data.categories)
         )
         criterion = np.zeros(data.n_annotations, np.int64)
-        return OutputScores(data.systems, name_sources(data.segments), data.system, data.segment, criterion, -penalty)
+        labels = data.systems, name_sources(data.segments), data.raters
+        return OutputScores(*labels, data.system, data.segment, data.rater, criterion, -penalty)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, counts of errors and the agreement of raters."""
