@@ -18,6 +18,7 @@ from analysis.data.responses import Responses
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.workers import JudgedWorkers
 from analysis.results.findings import find_by_pairs, printed_pairs
+from analysis.results.replication import compare_runs
 from analysis.results.sections import Section, Table
 from analysis.results.stored import Report
 from campaigns.contracts.method import FIRST_PAGE, CampaignMethod
@@ -183,12 +184,6 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
             return found[:1]
         return [section for section in found[1:] if section.page == page and not section.is_empty]
 
-    def compare(self, original: Report, report: Report) -> dict[str, Any]:
-        """Return how far a report agrees with the one it replicates, as JSON."""
-        from analysis.methods.study.replication import compare_scores
-
-        return compare_scores(original, report)
-
     def own_pages(self, report: Report) -> list[Section]:
         """Return the sections that have a page of their own each: those after the ranking that name no other page.
 
@@ -218,5 +213,4 @@ def method_of(report: Report) -> ResponseMethod:
 
 def compare_by_method(original: Report, report: Report) -> dict[str, Any] | None:
     """Return how far a report agrees with the one it replicates; None unless one method made both."""
-    method = method_of(report)
-    return method.compare(original, report) if type(method_of(original)) is type(method) else None
+    return compare_runs(original, report) if type(method_of(original)) is type(method_of(report)) else None

@@ -22,7 +22,6 @@ from analysis.methods.settings import AnalysisSettings
 from analysis.methods.study import list_methods
 from analysis.methods.study.direct_assessment import compact_table, quick_intervals, systems_table
 from analysis.methods.study.recommended_comparison import concluded_pair
-from analysis.methods.study.replication import compare_runs
 from analysis.methods.study.report import first_report, report
 from analysis.methods.study.study import Study, run_study
 from analysis.metrics.loading import SegmentScores, load_segment_scores
@@ -175,10 +174,6 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
     def own_pages(self, report: Report) -> list[Section]:
         """Return none: each section names its page."""
         return []
-
-    def compare(self, original: Report, report: Report) -> dict[str, Any]:
-        """Return how far the two runs agree."""
-        return compare_runs(original, report)
 
 
 def _excluded(report: Report) -> list[str]:

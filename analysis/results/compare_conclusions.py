@@ -3,36 +3,35 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Any
 
-from analysis.methods.study.replication import CONCLUSION_ALPHAS, p_between
 from analysis.results.agreement_figures import draw_heatmaps
+from analysis.results.replication import CONCLUSION_ALPHAS
+from analysis.results.scored import ScoredSystems
 from analysis.results.sections import Cell, Column, Figure, Output, Section, Table, in_percent
 from analysis.stats.correlation import Conclusions, compare_conclusions, share_same_conclusions
 from analysis.stats.ratings import Floats, or_none
 from evalsite.lib.words import counted
 
-Report = Mapping[str, Any]
 _SHOWN = Output.FILES | Output.PAGE
 
 
 def conclusions_sections(
-    first: Report, second: Report, names: Sequence[str], criteria: Sequence[str], same: Mapping[str, float]
+    results: Sequence[ScoredSystems], names: Sequence[str], criteria: Sequence[str], same: Mapping[str, float]
 ) -> list[Section]:
     """Return what two results conclude of every two of these systems, and of each of several shared criteria.
 
     The systems are in the order of the first result; `same` is the share of same conclusions at each α.
     """
-    p = [p_between(names, each["summary"]["significance"]) for each in (first, second)]
+    return [_overall(results, names, same), *_by_criterion(results, names, criteria)]
+
+
+def _overall(results: Sequence[ScoredSystems], names: Sequence[str], same: Mapping[str, float]) -> Section:
+    p = [result.conclusions(names) for result in results]
     caption = (
-        "Pairs of systems by what the one-sided rank-sum test of each result concludes. Same conclusion: as in the "
-        "studies, whether the system that the first result ranks above the other beats it."
+        "Pairs of systems by what each result concludes by: the recommended comparison with Holm's correction, or the "
+        "tests of the studies where these were chosen. Same conclusion: whether the system that the first result ranks "
+        "above the other beats it."
     )
-    return [conclusions_section(names, p, same, caption), *_by_criterion(first, second, names, criteria)]
-
-
-def conclusions_section(names: Sequence[str], p: Sequence[Floats], same: Mapping[str, float], caption: str) -> Section:
-    """Return the same overall, by the one-sided p of both results, (n_systems, n_systems) each, row beats column."""
     counts = {f"{alpha:g}": compare_conclusions(p[0], p[1], alpha) for alpha in CONCLUSION_ALPHAS}
     rows: list[list[Cell]] = [
         [f"p < {alpha}", *asdict(each).values(), in_percent(same.get(alpha))] for alpha, each in counts.items()
@@ -55,7 +54,7 @@ def _heatmaps(name: str, title: str, names: Sequence[str], p: Sequence[Floats]) 
         title,
         partial(draw_heatmaps, names, _cells(p[0]), _cells(p[1])),
         f"{title}: heatmaps of p between systems in both results, systems in the order of the first.",
-        "One-sided p that the row’s system beats the column’s, both in the order of the first result.",
+        "p that the row’s system beats the column’s, both in the order of the first result.",
     )
 
 
@@ -75,17 +74,16 @@ def _words(found: Conclusions, alpha: str) -> str:
     return f"At p < {alpha} the two results conclude the same of {same} of {counted(found.n, 'pair')}. {contradicted}"
 
 
-def _by_criterion(first: Report, second: Report, names: Sequence[str], criteria: Sequence[str]) -> list[Section]:
-    """Return what two results conclude on each criterion, systems in the order of the first result's overall z."""
-    tests = [{found["name"]: found for found in each.get("comparisons", ())} for each in (first, second)]
-    known = [name for name in criteria if all(name in of for of in tests)]
+def _by_criterion(results: Sequence[ScoredSystems], names: Sequence[str], criteria: Sequence[str]) -> list[Section]:
+    """Return what the tests of two results conclude on each criterion, systems in the order of the first result."""
+    tests = {name: [result.tests_on(name, names) for result in results] for name in criteria}
+    known = {name: [p for p in of if p is not None] for name, of in tests.items() if all(p is not None for p in of)}
     if not known:
         return []
     alpha = CONCLUSION_ALPHAS[-1]
     rows: list[list[Cell]] = []
     figures = []
-    for name in known:
-        p = [p_between(names, of[name]) for of in tests]
+    for name, p in known.items():
         share = or_none(share_same_conclusions(p[0], p[1], range(len(names)), alpha))
         rows.append([name, *asdict(compare_conclusions(p[0], p[1], alpha)).values(), in_percent(share)])
         figures.append(_heatmaps(f"comparison-heatmaps-{name}", f"Significance in two results: {name}", names, p))

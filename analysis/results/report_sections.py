@@ -2,8 +2,8 @@
 
 from analysis.methods import method_of
 from analysis.methods.by_groups import PAGE as GROUPS
-from analysis.methods.study.replication import replication_section
 from analysis.questions import sections_of_questions
+from analysis.results.replication import replication_section
 from analysis.results.sections import Figure, Output, Section, Table
 from analysis.results.stored import Report
 from campaigns.contracts.method import FIRST_PAGE

@@ -380,19 +380,27 @@ def is_corrected(report: Report) -> bool:
 
 
 def conclusions_of(report: Report, systems: Sequence[str]) -> list[list[float | None]]:
-    """Return p that the row's system is better than the column's, by what the report concludes by; None: not tested."""
-    if not is_corrected(report):
-        significance = report["summary"]["significance"]
-        places = [significance["order"].index(name) for name in systems]
-        return [[significance["p"][i][j] for j in places] for i in places]
+    """Return p that the row's system is better than the column's, by what the report concludes by; None: not tested.
+
+    Of studies' tests p is one-sided, of others Holm's, 1 against the better system.
+    """
+    is_study = "significance" in report["summary"]
+    if is_study and not is_corrected(report):
+        return tests_between(systems, report["summary"]["significance"])
     place = {name: k for k, name in enumerate(systems)}
     p: list[list[float | None]] = [[None] * len(place) for _ in place]
-    for pair in report["recommended"]["pairs"]:
+    for pair in report["recommended"]["pairs"] if is_study else report.get("pairs", ()):
         one, other = (place.get(system) for system in pair["systems"])
         if one is not None and other is not None and pair["p_holm"] is not None:
-            better, worse = (one, other) if pair["difference"] > 0 else (other, one)
+            better, worse = (other, one) if is_study and pair["difference"] <= 0 else (one, other)
             p[better][worse], p[worse][better] = pair["p_holm"], 1.0
     return p
+
+
+def tests_between(systems: Sequence[str], tests: Mapping[str, Any]) -> list[list[float | None]]:
+    """Return p of stored tests of these systems, in their order, row beats column; None: not tested."""
+    places = [tests["order"].index(name) for name in systems]
+    return [[tests["p"][i][j] for j in places] for i in places]
 
 
 def _conclusions(report: Report) -> dict[tuple[str, str], None]:

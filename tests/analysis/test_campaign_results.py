@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.methods.study.replication import compare_runs
 from analysis.models import AnalysisRun
+from analysis.results.replication import compare_runs
 from analysis.web.navigation import result_url
 from analysis.web.services.campaigns import analyse_campaign
 from annotation.models import Assignment

@@ -14,8 +14,9 @@ from django.urls import reverse
 
 from analysis.models import AnalysisRun
 from analysis.results.agreement_figures import draw_scatter
-from analysis.results.compare import compare_results, comparison_sections, reproducibility_section
+from analysis.results.compare import compare_results, comparison_sections, reproducibility_sections
 from analysis.results.compare_several import DatedResult, several_sections
+from analysis.results.scored import ScoredSystems
 from analysis.results.sections import DARK, LIGHT, Section
 from analysis.results.words import number
 from analysis.stats.correlation import correlate
@@ -104,7 +105,7 @@ def test_reproducibility_is_the_coefficient_of_variation_of_belz_et_al() -> None
     reports = [report_of({"a": 1.0}) for _ in scores]
     for report, score in zip(reports, scores, strict=True):
         report["summary"]["systems"][0]["raw"] = score
-    section = reproducibility_section(reports, ["a"], [])
+    (section,) = reproducibility_sections([*map(ScoredSystems, reports)], ["a"], [])
     assert round(rows_of(section)[0]["CV* overall"], 3) == 1.562
     assert "over 7 results is 1.6 %" in section.finding
 

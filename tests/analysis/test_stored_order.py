@@ -20,10 +20,10 @@ from analysis.planning.plans import PlanSettings, make_plan
 from analysis.planning.sections import findings_of, sections_of_plan
 from analysis.questions import analyse_fully
 from analysis.results.compare import compare_results, comparison_sections
-from analysis.results.compare_scores import compare_by_scores, score_sections
-from analysis.results.compare_several import DatedResult, several_by_scores, several_sections
+from analysis.results.compare_several import DatedResult, several_sections
 from analysis.results.exports import section_file, table_files, to_latex, to_text
 from analysis.results.paper.texts import paper_texts
+from analysis.results.replication import compare_runs
 from analysis.results.report_sections import pages_of, sections_of
 from analysis.stats.designs import PlannedDesign
 from tests.key_order import check_folder, reads_by_order
@@ -137,7 +137,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
     found = {slug: stored(simulated(slug, folder)) for slug in METHODS if slug != DEFAULT}
     found[DEFAULT] = stored(analysed(ratings, "mrc-adequacy", metrics=metrics))
     again = stored(analysed(ratings, "mrc-adequacy"))
-    again["replication"] = stored(method_of(again).compare(found[DEFAULT], again))
+    again["replication"] = stored(compare_runs(found[DEFAULT], again))
     return found | {"replication": again}
 
 
@@ -176,12 +176,8 @@ def test_comparisons_of_results_are_the_same_whatever_the_order_of_keys(
     reports: dict[str, dict[str, Any]], slug: str
 ) -> None:
     def compared(report: dict[str, Any]) -> list[str]:
-        if method_of(report).is_study:
-            sections = comparison_sections(report, report, compare_results(report, report), is_independent=True)
-            several = several_sections([DatedResult("one", NOW, report), DatedResult("two", NOW, report)])
-        else:
-            sections = score_sections(report, report, compare_by_scores(report, report))
-            several = several_by_scores([DatedResult("one", NOW, report), DatedResult("two", NOW, report)])
+        sections = comparison_sections(report, report, compare_results(report, report), is_independent=True)
+        several = several_sections([DatedResult(name, NOW, report) for name in ("one", "two", "three")])
         return [repr(replace(section, figures=())) for section in (*sections, *several)]
 
     assert compared(reports[slug]) == compared(as_jsonb_keeps(reports[slug]))

@@ -12,12 +12,12 @@ from django.test import Client
 from django.test.client import MULTIPART_CONTENT
 
 from analysis.methods.settings import from_protocol
-from analysis.methods.study.replication import compare_runs
 from analysis.models import AnalysisRun, PowerAnalysis
 from analysis.planning.plans import PlanSettings, make_plan
 from analysis.results.compare import compare_results, comparison_sections
 from analysis.results.exports import to_csv
 from analysis.results.findings import find
+from analysis.results.replication import compare_runs
 from analysis.results.sections import Output
 from analysis.stats.designs import PlannedDesign
 from analysis.web.services.ratings_files import upload_ratings

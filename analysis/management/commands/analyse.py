@@ -15,6 +15,7 @@ from analysis.methods.settings import AnalysisSettings
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.questions import analyse_fully
 from analysis.results.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
+from analysis.results.replication import compare_runs
 from analysis.results.report_sections import tables_of
 from analysis.results.sections import Output
 from analysis.stats.procedures import Procedure
@@ -80,7 +81,7 @@ class Command(RatingsCommand):
             other = self.file_of(original, options, columns)
             without_groups = replace(settings, groups=())  # which the original may not have
             first = self._analyse(method, method.read(other, without_groups), other, without_groups, is_brief=True)
-            document["replication"] = method.compare(first, document)
+            document["replication"] = compare_runs(first, document)
         self._print(method, document, options)
         if options["out"]:
             for name, content in method.files(data).items():

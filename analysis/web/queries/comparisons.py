@@ -8,8 +8,7 @@ from pathlib import PurePosixPath
 from analysis.methods import method_of
 from analysis.models import AnalysisRun
 from analysis.results.compare import Agreement, compare_results, comparison_sections
-from analysis.results.compare_scores import compare_by_scores, score_sections
-from analysis.results.compare_several import DatedResult, several_by_scores, several_sections
+from analysis.results.compare_several import DatedResult, several_sections
 from analysis.results.exports import dump_json, figure_files, section_file, table_paths
 from analysis.results.sections import Output, Section, Table
 from evalsite.lib.errors import DomainError
@@ -76,25 +75,14 @@ def compare_chosen(chosen: ChosenResults) -> ResultsCompared:
         refused = f"Results of one response method are compared. These are of: {', '.join(titles)}."
         return ResultsCompared(None, [], refused)
     warnings = warn_of_shared_ratings(chosen.runs)
-    is_study = method_of(first.report).is_study
-    compare, show_several = (_compare_studies, several_sections) if is_study else (_compare_scores, several_by_scores)
-    several = show_several([_dated(each) for each in chosen.runs])
+    several = several_sections([_dated(run) for run in chosen.runs])
     try:
-        agreement, sections = compare(first, second)
+        agreement = compare_results(first.report, second.report)
     except DomainError as error:
         return ResultsCompared(None, several, error.message, warnings)
-    return ResultsCompared(agreement, [*several, *sections], "", warnings)
-
-
-def _compare_studies(first: AnalysisRun, second: AnalysisRun) -> tuple[Agreement, list[Section]]:
-    found = compare_results(first.report, second.report)
     is_independent = not _shared(first, second)
-    return found, comparison_sections(first.report, second.report, found, is_independent=is_independent)
-
-
-def _compare_scores(first: AnalysisRun, second: AnalysisRun) -> tuple[Agreement, list[Section]]:
-    found = compare_by_scores(first.report, second.report)
-    return found, score_sections(first.report, second.report, found)
+    sections = comparison_sections(first.report, second.report, agreement, is_independent=is_independent)
+    return ResultsCompared(agreement, [*several, *sections], "", warnings)
 
 
 def _dated(run: AnalysisRun) -> DatedResult:

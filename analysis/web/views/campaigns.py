@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from analysis.methods import compare_by_method, get_method
-from analysis.methods.study.replication import agreement_table
 from analysis.results.exports import to_csv
+from analysis.results.replication import agreement_table
 from analysis.web.forms.runs import LiveWorkerFilter
 from analysis.web.looks import course_of, looks_table
 from analysis.web.queries import campaigns as queries
