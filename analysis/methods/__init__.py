@@ -17,7 +17,7 @@ from analysis.data.output_scores import OutputScores
 from analysis.data.responses import Responses
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.workers import JudgedWorkers
-from analysis.results.findings import find_by_pairs, printed_pairs
+from analysis.results.findings import find_systems, printed_pairs
 from analysis.results.replication import compare_runs
 from analysis.results.sections import Section, Table
 from analysis.results.stored import Report
@@ -165,7 +165,7 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
 
     def findings(self, report: Report) -> list[str]:
         """Return what a report finds, in at most three sentences."""
-        return [*find_by_pairs(report), *filter(None, [self.headline(report)])]
+        return [*find_systems(report), *filter(None, [self.headline(report)])]
 
     def tables_to_copy(self, report: Report) -> list[Table]:
         """Return the tables whose LaTeX the first page shows."""

@@ -6,13 +6,14 @@ from itertools import combinations
 from typing import Any
 from unicodedata import bidirectional
 
+from analysis.results.scored import ScoredSystems
+from analysis.results.stored import Report
 from analysis.results.values import EXCLUDED, conclusions_of, get_workers, is_corrected
 from analysis.results.words import CORRECTED, number, p_equals
 from analysis.stats.procedures import ALPHA
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.words import counted, listed
 
-Report = Mapping[str, Any]
 _LONGEST_NAME = 40
 _MOST_NAMED = 3
 # A reader sees a name in its own direction, whatever the sentence's.
@@ -21,13 +22,20 @@ _ISOLATE, _END = "\u2068", "\u2069"
 
 @dataclass(frozen=True)
 class _Tests:
-    """The systems that have a score, best first, their mean z, and p that the row beats the column by which test."""
+    """The systems that have a score, best first, what scores are called, and p that the row beats the column."""
 
     names: list[str]
-    z: list[float]
+    scores: list[float]
     p: list[list[float | None]]
     level: str
     test: str
+    score: str
+    higher_is_better: bool
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """How the best score and the worst one stand to the others."""
+        return ("highest", "lowest") if self.higher_is_better else ("lowest", "highest")
 
     def beats(self, one: int, other: int) -> bool:
         """Whether the first system beats the second."""
@@ -39,37 +47,40 @@ class _Tests:
         return not self.beats(one, other) and not self.beats(other, one)
 
 
-def find(report: Report) -> list[str]:
-    """Return what a report finds, as sentences: at most three, however many systems it has."""
+def find_systems(report: Report) -> list[str]:
+    """Return which systems are better, and which pairs are undecided: at most two sentences, whatever the method."""
     tests = _tests_of(report)
     if not tests.names:
-        return [_no_score(report)]
+        return ["No system has a score."]
     if len(tests.names) == 1:
-        found = [f"{tests.names[0]} is the only system with a score (z = {number(tests.z[0])}): nothing to compare."]
-    elif is_corrected(report) and (why := report["recommended"].get("refused", {}).get(_concluded_by(report))):
-        found = [f"Systems were not compared: {why}. Choose the recommended comparison."]
-    elif len(tests.names) == 2:
-        found = [_pair(tests)]
-    else:
-        found = [_best(tests), _rest(tests)]
-    return [*found, _workers(report)]
+        score = number(tests.scores[0])
+        return [f"{tests.names[0]} is the only system with a score ({tests.score} {score}): nothing to compare."]
+    if why := report.get("recommended", {}).get("refused", {}).get(report["summary"].get("concluded_by")):
+        return [f"Systems were not compared: {why}. Choose the recommended comparison."]
+    return [_pair(tests)] if len(tests.names) == 2 else [_best(tests), _rest(tests)]
 
 
-def _concluded_by(report: Report) -> str:
-    return str(report["summary"].get("concluded_by", ""))
+def find(report: Report) -> list[str]:
+    """Return what a report of direct assessment finds: at most three sentences, of systems and of workers."""
+    if all(row["z"] is None for row in report["summary"]["systems"]):
+        return [_no_score(report)]
+    return [*find_systems(report), _workers(report)]
 
 
 def _tests_of(report: Report) -> _Tests:
     """Return the systems with p of what is concluded by."""
-    scored = [(row["system"], row["z"]) for row in report["summary"]["systems"] if row["z"] is not None]
-    names, z = [_name(name) for name, _ in scored], [z for _, z in scored]
-    p = conclusions_of(report, [name for name, _ in scored])
-    if not is_corrected(report):
-        return _Tests(names, z, p, f"p < {ALPHA:g}", "rank-sum test")
-    level = CORRECTED
-    if report["settings"].get("workers_planned"):
+    result = ScoredSystems(report)
+    scored = {name: score for name, score in result.scores.items() if score is not None}
+    level, test = f"p < {ALPHA:g}", "rank-sum test"
+    if is_corrected(report):
+        level, test = CORRECTED, "comparison of systems"
+    if report["summary"].get("is_for_these_raters"):
+        level = f"{level}, for these raters"
+    if report.get("settings", {}).get("workers_planned"):
         level += ", valid whenever you look"
-    return _Tests(names, z, p, level, "comparison of systems")
+    p = conclusions_of(report, list(scored))
+    is_up = result.sign > 0
+    return _Tests([*map(_name, scored)], [*scored.values()], p, level, test, result.words.one, is_up)
 
 
 def _name(name: str) -> str:
@@ -82,14 +93,14 @@ def _name(name: str) -> str:
 
 
 def _pair(tests: _Tests) -> str:
-    first, second = tests.names
-    scores = f"mean z {number(tests.z[0])} against {number(tests.z[1])}"
+    (first, second), (one, other) = tests.names, map(number, tests.scores)
+    scores = f"{tests.score} {one} against {other}"
     if tests.beats(0, 1):
         return f"{first} beats {second} at {tests.level} ({scores}; p {p_equals(tests.p[0][1])})."
     if tests.beats(1, 0):
         return (
-            f"{second} beats {first} in the {tests.test} (p {p_equals(tests.p[1][0])}), though {first} has the higher "
-            f"mean z ({number(tests.z[0])} against {number(tests.z[1])})."
+            f"{second} beats {first} in the {tests.test} (p {p_equals(tests.p[1][0])}), though {first} has the "
+            f"{tests.ends[0].replace('est', 'er')} {tests.score} ({one} against {other})."
         )
     if tests.p[0][1] is None:
         return f"{first} and {second} could not be compared ({scores})."
@@ -97,18 +108,18 @@ def _pair(tests: _Tests) -> str:
 
 
 def _best(tests: _Tests) -> str:
-    """Return what the system with the highest z beats."""
-    names, n_others = tests.names, len(tests.names) - 1
+    """Return what the system with the best score beats."""
+    names, n_others, (top, bottom) = tests.names, len(tests.names) - 1, tests.ends
     pairs = list(combinations(range(len(names)), 2))
     if all(tests.is_undecided(*pair) for pair in pairs):
         return (
-            f"No system beats another at {tests.level}: {names[0]} has the highest mean z ({number(tests.z[0])}), "
-            f"{names[-1]} the lowest ({number(tests.z[-1])})."
+            f"No system beats another at {tests.level}: {names[0]} has the {top} {tests.score} "
+            f"({number(tests.scores[0])}), {names[-1]} the {bottom} ({number(tests.scores[-1])})."
         )
     beaten = [k for k in range(1, n_others + 1) if tests.beats(0, k)]
     if len(beaten) == n_others:
         return f"{names[0]} is the best of {n_others + 1} systems: it beats each of the others at {tests.level}."
-    text = f"{names[0]} has the highest mean z ({number(tests.z[0])}) "
+    text = f"{names[0]} has the {top} {tests.score} ({number(tests.scores[0])}) "
     if not beaten:
         text += f"but beats no other system at {tests.level}"
     else:
@@ -197,36 +208,6 @@ def _clauses(reasons: Sequence[tuple[int, str]]) -> str:
 
 def _plural(reason: str) -> str:
     return reason.replace("was ", "were ")
-
-
-# --- Of methods other than direct assessment
-
-
-def find_by_pairs(report: Report) -> list[str]:
-    """Return in at most two sentences which system is best, and how many pairs differ, by the report's `pairs`."""
-    scored = [row["system"] for row in report["summary"]["systems"] if row["score"] is not None]
-    if not scored:
-        return ["No system has a score."]
-    best = _name(scored[0])
-    if len(scored) == 1:
-        return [f"{best} is the only system with a score: nothing to compare."]
-    pairs = report["pairs"]
-    decided = [pair for pair in pairs if pair["p_holm"] is not None and pair["p_holm"] < ALPHA]
-    n_beaten = sum(pair["systems"][0] == scored[0] for pair in decided)
-    level = CORRECTED
-    if report["summary"].get("is_for_these_raters"):
-        level = f"for these raters, {level}"
-    if n_beaten == len(scored) - 1:
-        others = "the other system" if n_beaten == 1 else "every other system"
-        first = f"{best} is better than {others} ({level})."
-    else:
-        n_others = len(scored) - 1
-        beaten = f"better than {n_beaten} of the {n_others} others" if n_beaten else "not separated from any other one"
-        first = f"{best} has the best score; it is {beaten} ({level})."
-    if len(scored) == 2:
-        return [first]
-    verb = "differs" if len(decided) == 1 else "differ"
-    return [first, f"{len(decided)} of {counted(len(pairs), 'pair')} of systems {verb}."]
 
 
 def printed_pairs(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

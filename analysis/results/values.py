@@ -374,6 +374,8 @@ def is_corrected(report: Report) -> bool:
 
     Reports of earlier versions conclude by the latter, unless their ratings were looked at while they came.
     """
+    if "significance" not in report["summary"]:  # of another method than direct assessment
+        return True
     was_looked_at = bool(report.get("settings", {}).get("workers_planned"))
     before = Procedure.CLUSTERED if was_looked_at else Procedure.STUDIES
     return "recommended" in report and report["summary"].get("concluded_by", before) != Procedure.STUDIES
@@ -385,7 +387,7 @@ def conclusions_of(report: Report, systems: Sequence[str]) -> list[list[float | 
     Of studies' tests p is one-sided, of others Holm's, 1 against the better system.
     """
     is_study = "significance" in report["summary"]
-    if is_study and not is_corrected(report):
+    if not is_corrected(report):
         return tests_between(systems, report["summary"]["significance"])
     place = {name: k for k, name in enumerate(systems)}
     p: list[list[float | None]] = [[None] * len(place) for _ in place]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analysis.results.findings import find
+from analysis.results.findings import find, find_systems
 
 Matrix = list[list[float | None]]
 
@@ -116,7 +116,7 @@ def test_systems_without_a_score_are_left_out() -> None:
     found = find(report_of({"alder": 0.1, "empty": None, "birch": -0.1}, p))
     assert found[0].startswith("alder beats birch")
     alone = find(report_of({"alder": 0.0, "empty": None}, [[None, None], [None, None]]))
-    assert alone[0] == "alder is the only system with a score (z = 0.000): nothing to compare."
+    assert alone[0] == "alder is the only system with a score (mean z 0.000): nothing to compare."
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 12, 200])
@@ -229,3 +229,17 @@ def test_a_procedure_that_could_not_be_computed_finds_nothing() -> None:
     assert found == (
         "Systems were not compared: there are more effects than it is made for. Choose the recommended comparison."
     )
+
+
+def test_other_kinds_of_responses_are_found_by_in_the_same_words() -> None:
+    """Of penalties fewer is better, and of few raters the level says whose conclusion it is."""
+    systems = [{"system": name, "score": score} for name, score in (("elm", 1.25), ("oak", 2.0), ("ash", 4.5))]
+    pairs = [(("elm", "oak"), 0.3), (("elm", "ash"), 0.01), (("oak", "ash"), 0.04)]
+    report = {
+        "summary": {"higher_is_better": False, "systems": systems, "is_for_these_raters": True},
+        "pairs": [{"systems": list(names), "p_holm": p} for names, p in pairs],
+    }
+    best, pairs_decided = find_systems(report)
+    assert best.startswith("elm has the lowest score (1.250) and beats 1 of the 2 other systems at ")
+    assert best.endswith(f"{HOLM}, for these raters, but not oak.")
+    assert pairs_decided == "Of 3 pairs of systems, 2 differ; undecided is elm against oak."
