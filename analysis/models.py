@@ -230,7 +230,7 @@ class Look(models.Model):
     """What a campaign's ratings had shown when so many assignments were finished, by bounds that hold at every look.
 
     `n_wanted` are the pairs for which its stopping rule waited; each of `pairs` has two systems, difference, low, high,
-    p_holm and is_wanted.
+    p_holm, better and is_wanted; `better` is missing in those of before, whose differences are all of z.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="looks")

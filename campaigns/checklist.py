@@ -14,7 +14,7 @@ from campaigns.design.paging import PageKind
 from campaigns.design.stopping import StoppingRule
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
 from campaigns.hit_queries import compared_in_hit
-from campaigns.methods import methods, options_for, reads
+from campaigns.methods import methods, options_for, reads, why_undecided
 from campaigns.models import Campaign, Chatbot, Criterion
 from campaigns.protocols import get_protocol
 from campaigns.queries import Contents, contents_of, find_tested, list_chatbots, proposed_settings
@@ -307,13 +307,14 @@ def _long(campaign: Campaign, criteria: Sequence[Criterion]) -> str:
 
 
 def _stopping(campaign: Campaign, criteria: list[Criterion]) -> Step | None:
-    """Return the step of a campaign that looks at its ratings while they come and has none that can be compared."""
+    """Return the step of a campaign that looks at its ratings while they come and has none that decide anything."""
     is_watched = campaign.stopping_rule != StoppingRule.OFF or campaign.is_adaptive
-    if not is_watched or any(reads(methods[campaign.method], each) for each in criteria):
+    why = why_undecided(methods[campaign.method], campaign.method_options, criteria) if is_watched else ""
+    if not why:
         return None
     text = (
-        "The campaign is to close by itself, or to give out HITs of undecided pairs first, and no criterion has scores "
-        "to compare. Turn that off in the settings, or add a criterion on a slider or on labelled points."
+        f"The campaign is to close by itself, or to give out HITs of undecided pairs first. {why} Turn that off in the "
+        "settings."
     )
     return Step("stopping", "When it closes", "campaigns:settings", "todo", text)
 

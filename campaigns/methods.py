@@ -5,29 +5,12 @@ from typing import Any, Protocol, TypeVar
 
 from django.conf import settings
 
-from campaigns.contracts.method import CampaignMethod
+from campaigns.contracts.method import AnsweredCriterion, CampaignMethod, NamedCriterion
 from campaigns.contracts.protocol import Scope
 from campaigns.responses import get_response_kind
 from evalsite.lib.plugins import Registry
 
 methods: Registry[type[CampaignMethod]] = Registry("method", settings.EVALSITE_RESPONSE_METHODS)
-
-
-class Answered(Protocol):
-    """A criterion: the response kind by which it is answered, and its settings."""
-
-    @property
-    def response(self) -> str: ...  # noqa: D102
-
-    @property
-    def settings(self) -> Mapping[str, Any]: ...  # noqa: D102
-
-
-class Named(Answered, Protocol):
-    """The same with its name."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
 
 
 class Scoped(Protocol):
@@ -49,13 +32,13 @@ def whole_before_replies(criteria: Iterable[AnyScoped]) -> list[AnyScoped]:
     return [each for each in known if each.scope != Scope.TURN] or known
 
 
-def reads(method: type[CampaignMethod], criterion: Answered) -> bool:
+def reads(method: type[CampaignMethod], criterion: AnsweredCriterion) -> bool:
     """Tell whether a method can read the answers on a criterion."""
     return method.reads(get_response_kind(criterion.response), criterion.settings)
 
 
 def options_for(
-    method: type[CampaignMethod], options: Mapping[str, Any], criteria: Iterable[Named]
+    method: type[CampaignMethod], options: Mapping[str, Any], criteria: Iterable[NamedCriterion]
 ) -> Mapping[str, Any]:
     """Return the options by which a method analyses answers on these criteria: those set, and those that follow.
 
@@ -71,12 +54,18 @@ def options_for(
     )
 
 
-def list_methods_for(criteria: Iterable[Answered]) -> list[type[CampaignMethod]]:
+def list_methods_for(criteria: Iterable[AnsweredCriterion]) -> list[type[CampaignMethod]]:
     """Return the methods that can read the answers on some of these criteria, in the order of the settings."""
     known = list(criteria)
     return [method for method in methods.all().values() if any(reads(method, each) for each in known)]
 
 
-def slugs_with_looks() -> list[str]:
-    """Return the methods whose results can be looked at while ratings come."""
-    return [slug for slug, method in methods.all().items() if method.has_looks]
+def why_undecided(method: type[CampaignMethod], options: Mapping[str, Any], criteria: Iterable[NamedCriterion]) -> str:
+    """Return why a campaign with these criteria cannot close as soon as pairs of systems are decided, nor give out HITs
+    of undecided pairs first, in a sentence; "" if it can.
+    """
+    known = list(criteria)
+    read = [each for each in known if reads(method, each)]
+    if known and not read:
+        return f"{method.title} can read the answers on none of the criteria, so no pair of systems is ever decided."
+    return method().why_undecided(options, read) if read else ""

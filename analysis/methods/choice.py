@@ -14,7 +14,7 @@ from analysis.data.responses import Responses
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups
 from analysis.methods.choice_labels import describe_labels, write_labels
-from analysis.methods.choice_options import NAMES, by_criterion, check_values, unknown_good, with_offered
+from analysis.methods.choice_options import GOOD, NAMES, by_criterion, check_values, unknown_good, with_offered
 from analysis.methods.choice_reading import ChoiceData, Choices, load_choices
 from analysis.methods.choice_sections import sections_of_choices
 from analysis.methods.clusters import explain_single, with_several
@@ -29,6 +29,8 @@ from analysis.stats.ratings import Floats, or_none
 from analysis.stats.repeated_judgements import agreement_of_workers
 from analysis.stats.segment_means import ClusteredMeans, clustered_means, means_over_criteria
 from analysis.stats.shares import binomial_p, exact_interval, mcnemar_test
+from campaigns.contracts.method import NamedCriterion
+from campaigns.responses import get_response_kind
 from evalsite.lib.words import counted, listed
 
 _YES = ("yes", "true", "1")
@@ -71,6 +73,7 @@ class Choice(ResponseMethod[ChoiceData]):
     title = "Options"
     summary = "Shares of good answers and of options, and labels from several workers."
     table = "answers"
+    unit = "share of good answers"
     options = NAMES
     campaign_options = ("good", "chance")
     takes = frozenset({"metrics", "groups"})
@@ -88,6 +91,17 @@ class Choice(ResponseMethod[ChoiceData]):
     ) -> Mapping[str, Any]:
         """Return the options of a campaign, with all that may be chosen on each criterion."""
         return with_offered(options, offered)
+
+    def why_undecided(self, options: Mapping[str, Any], criteria: Sequence[NamedCriterion]) -> str:
+        """Return that it is not known which options are good, if that is so on every criterion."""
+        for each in criteria:
+            offered = {name.casefold() for name in get_response_kind(each.response).offered(each.settings) or ()}
+            if options.get(GOOD) or each.settings.get("correct") or (offered and offered <= _YES_OR_NO):
+                return ""
+        return (
+            "Which options are good is not known, so systems have no score by which they differ: name the good ones in "
+            "the option “good” of the method, or give a criterion a field with the good options of each source."
+        )
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> ChoiceData:
         """Return the answers of a file."""
@@ -107,10 +121,11 @@ class Choice(ResponseMethod[ChoiceData]):
         if not judged.is_counted.all():
             data = data.of_workers(judged.is_counted)
         rows, parts = data.ordinary, _parts(data, settings)
-        found = _score_only(parts[0]) if len(parts) == 1 else _score_several(rows, parts)
+        n_planned = settings.workers_planned
+        found = _score_only(parts[0], n_planned) if len(parts) == 1 else _score_several(rows, parts, n_planned)
         scores = found.systems
         order = [scores.names[code] for code in scores.order]
-        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+        summary = summarise_systems(self.slug, settings, scores) | {
             "n_workers": len(rows.workers),
             "n_answers": rows.n,
             **of_summary,
@@ -123,7 +138,7 @@ class Choice(ResponseMethod[ChoiceData]):
         notes = [*_explain(parts, scores, settings), *explain_single(found.clusters), *of_workers["notes"]]
         report = {
             "summary": summary,
-            "pairs": list_pairs(scores) if is_known else [],
+            "pairs": list_pairs(scores, settings) if is_known else [],
             **(compare_by_groups(settings, partial(_in_groups, rows, parts, scores)) if is_known else {}),
             "worker_table": of_workers["worker_table"],
         }
@@ -218,19 +233,20 @@ def _in_groups(rows: Responses, parts: Sequence[_Answered], scores: SystemScores
     return GroupedScores(value, rows.system, scores.names, scores.order, clusters, rows.attributes, part=part)
 
 
-def _score_only(part: _Answered) -> _Scored:
+def _score_only(part: _Answered, n_planned: int | None) -> _Scored:
     """Return the share of good answers of each system, beside its shares of options."""
     data, rows = part.data, part.data.rows
     n = len(rows.systems)
     n_of = np.bincount(rows.system, minlength=n)
     value = np.zeros(rows.n) if part.is_good is None else part.is_good.astype(float)
-    found = clustered_means(value, rows.system, n, None, with_several({"worker": rows.worker, "source": rows.source}))
+    groups = with_several({"worker": rows.worker, "source": rows.source}, n_planned)
+    found = clustered_means(value, rows.system, n, None, groups)
     shares = _shares(data, n_of)
     criteria = {name: shares[:, k] / n_of for k, name in enumerate(data.options)}
     return _Scored(_as_scores(rows, found, n_of, criteria, is_known=part.is_good is not None), found.n_clusters, {})
 
 
-def _score_several(rows: Responses, parts: Sequence[_Answered]) -> _Scored:
+def _score_several(rows: Responses, parts: Sequence[_Answered], n_planned: int | None) -> _Scored:
     """Return the mean over criteria of each system's share of good answers, of those where some are known to be good.
 
     `rows`: the ordinary rows on all criteria, which are in the order of `parts`.
@@ -240,7 +256,7 @@ def _score_several(rows: Responses, parts: Sequence[_Answered]) -> _Scored:
     value, place = _values(rows, parts), np.full(len(parts), -1)
     place[counting] = np.arange(len(counting))
     used = ~np.isnan(value) if counting else np.ones(rows.n, bool)
-    groups = with_several({"worker": rows.worker[used], "source": rows.source[used]})
+    groups = with_several({"worker": rows.worker[used], "source": rows.source[used]}, n_planned)
     system, n_of = rows.system[used], np.bincount(rows.system[used], minlength=n)
     if not counting:
         found = clustered_means(np.zeros(rows.n), system, n, None, groups)

@@ -15,22 +15,29 @@ _KINDS = ("rater", "worker", "document", "source", "segment", "chat")
 """What errors may be clustered by, in the order of sentences."""
 
 
-def with_several(groups: Mapping[str, Codes]) -> dict[str, Codes]:
-    """Return the groupings, codes of int, (n,), that have two groups or more; the first one if none has."""
+def with_several(groups: Mapping[str, Codes], n_planned: int | None = None) -> dict[str, Codes]:
+    """Return the groupings, codes of int, (n,), that have two groups or more; the first one if none has.
+
+    The first one, of workers, stays in any case where `n_planned` are still to come: one of them decides nothing.
+    """
+    first = dict(list(groups.items())[:1])
     several = {name: codes for name, codes in groups.items() if np.unique(codes).size > 1}
-    return several or dict(list(groups.items())[:1])
+    return (first | several) if n_planned else (several or first)
 
 
-def choose_groups(rater: Codes, document: Codes, segment: Codes, n_documents: int) -> dict[str, Codes]:
+def choose_groups(
+    rater: Codes, document: Codes, segment: Codes, n_documents: int, n_planned: int | None = None
+) -> dict[str, Codes]:
     """Return by what scores of segments are clustered, {name: int, (n,)}: documents if there are enough, else segments;
-    and raters if there are six or more: of fewer, a result is one for these raters.
+    and raters if there are six or more, or so many are planned: of fewer, a result is one for these raters.
 
     References
     ----------
     METHOD §5 (the headline).
     """
     groups = {"document": document} if n_documents >= _ENOUGH_DOCUMENTS else {"segment": segment}
-    return {"rater": rater, **groups} if np.unique(rater).size >= ENOUGH_RATERS else groups
+    n_raters = max(int(np.unique(rater).size), n_planned or 0)
+    return {"rater": rater, **groups} if n_raters >= ENOUGH_RATERS else groups
 
 
 def in_words(n_clusters: Mapping[str, int]) -> str:

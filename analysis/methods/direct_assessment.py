@@ -50,9 +50,9 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
     slug = DEFAULT
     title = "Direct assessment"
     summary = "Scores standardised by worker (z), averaged by system."
+    unit = "z"
     takes = frozenset(OPTIONS)
     has_criteria = True
-    has_looks = True
     is_of_whole_chats = True
     is_study = True
     pages = (

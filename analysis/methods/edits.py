@@ -81,6 +81,7 @@ class PostEdits(ResponseMethod[Responses]):
     slug = "edits"
     title = "Post-editing"
     summary = "Edits over words of the edited texts (HTER), time and keystrokes."
+    unit = "points of HTER"
     table = "edits"
     takes = OF_TESTED
 
@@ -117,7 +118,7 @@ class PostEdits(ResponseMethod[Responses]):
         of_summary, of_workers = worker_parts(data, judged, settings)
         is_counted = judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY)
         data, edits = data.take(is_counted), edits.take(is_counted)
-        rates = _rates(data, edits)
+        rates = _rates(data, edits, settings.workers_planned)
         n_of = np.bincount(data.system, minlength=len(data.systems))
         found = rates[HTER]
         scores = SystemScores(
@@ -141,7 +142,7 @@ class PostEdits(ResponseMethod[Responses]):
             data.attributes,
         )
         return {
-            "summary": summarise_systems(self.slug, settings.protocol, scores)
+            "summary": summarise_systems(self.slug, settings, scores)
             | {
                 "n_workers": len(data.workers),
                 "n_outputs": data.n,
@@ -149,7 +150,7 @@ class PostEdits(ResponseMethod[Responses]):
                 "clusters": dict(found.n_clusters),
                 **of_summary,
             },
-            "pairs": list_pairs(scores),
+            "pairs": list_pairs(scores, settings),
             **compare_by_groups(settings, in_groups, higher_is_better=False),
             "rates": [
                 {
@@ -291,7 +292,7 @@ def _mean_distance(text: Codes, item: Codes, labels: Sequence[str]) -> float:
     return float((np.bincount(of_item, weights=distance[of_pair]) / np.bincount(of_item)).mean())
 
 
-def _rates(data: Responses, edits: Edits) -> Mapping[str, ClusteredMeans]:
+def _rates(data: Responses, edits: Edits, n_planned: int | None) -> Mapping[str, ClusteredMeans]:
     """Return the rates of systems that the file has the numbers for."""
     sums = {HTER: (100 * edits.n_edits, edits.n_words), CHARACTERS: (100 * edits.n_changed, edits.n_characters)}
     for name, column in ((SECONDS, "seconds"), (KEYSTROKES, "keystrokes")):
@@ -301,7 +302,7 @@ def _rates(data: Responses, edits: Edits) -> Mapping[str, ClusteredMeans]:
     found = {}
     for name, (numerator, denominator) in sums.items():
         known = ~np.isnan(numerator)
-        own = with_several({each: codes[known] for each, codes in groups.items()})
+        own = with_several({each: codes[known] for each, codes in groups.items()}, n_planned)
         found[name] = clustered_ratios(numerator[known], denominator[known], data.system[known], len(data.systems), own)
     return found
 

@@ -69,6 +69,7 @@ class Esa(ResponseMethod[EsaData]):
     slug = "esa"
     title = "ESA"
     summary = "Scores of segments, averaged over raters, then over segments."
+    unit = "points"
     table = "rated_spans"
     file_columns = ("worker", "source", "system", "score", "errors")
     takes = OF_TESTED
@@ -109,7 +110,8 @@ class Esa(ResponseMethod[EsaData]):
         is_counted = judged.is_counted[everything.worker]
         averaged, is_left = average_repeats(everything, everything.score, twin)
         given = replace(everything, numbers={"score": averaged}).take(is_counted & is_left)
-        groups = choose_groups(given.worker, given.document, given.segment, len(given.documents))
+        of_answers = given.worker, given.document, given.segment
+        groups = choose_groups(*of_answers, len(given.documents), settings.workers_planned)
         found = segment_means(given.score, given.system, given.segment, len(given.systems), groups)
         scores = SystemScores(
             given.systems,
@@ -121,7 +123,7 @@ class Esa(ResponseMethod[EsaData]):
             higher_is_better=True,
             criteria={CRITERION: found.mean},
         )
-        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+        summary = summarise_systems(self.slug, settings, scores) | {
             "n_raters": int(np.unique(given.worker).size),
             "n_scores": int(given.score.size),
             "n_left_out": int(np.count_nonzero(~is_counted & (everything.kind != Kind.DEGRADED))),
@@ -139,7 +141,7 @@ class Esa(ResponseMethod[EsaData]):
             notes.append(few_raters(int(np.unique(given.worker).size)))
         return {
             "summary": summary,
-            "pairs": list_pairs(scores),
+            "pairs": list_pairs(scores, settings),
             **compare_by_groups(settings, in_groups),
             **({"errors": _errors(data.marked, scores.order, given.systems, judged)} if data.marked else {}),
             "agreement": {} if brief else _agreement(everything, is_counted),

@@ -56,6 +56,7 @@ class FactCount(ResponseMethod[Responses]):
     slug = "fact_count"
     title = "Fact counts"
     summary = "Precision, recall and F of facts that were counted."
+    unit = "F"
     table = "counts"
     takes = OF_TESTED
 
@@ -96,7 +97,7 @@ class FactCount(ResponseMethod[Responses]):
         is_impossible = _is_impossible(data)
         warnings = [*data.warnings, *_left_out(int(is_impossible.sum()))]
         data = data.take(~is_impossible)
-        micro = _ratios(data)
+        micro = _ratios(data, settings.workers_planned)
         macro = _means(data)
         found = micro[F]
         scores = SystemScores(
@@ -110,7 +111,7 @@ class FactCount(ResponseMethod[Responses]):
             criteria={name: each.mean for name, each in micro.items()}
             | {f"{name} (macro)": each.mean for name, each in macro.items()},
         )
-        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+        summary = summarise_systems(self.slug, settings, scores) | {
             "n_workers": len(data.workers),
             "n_outputs": data.n,
             "n_facts": int(data.numbers["present"].sum()),
@@ -122,7 +123,7 @@ class FactCount(ResponseMethod[Responses]):
             notes += explain_single(found.n_clusters)
         return {
             "summary": summary,
-            "pairs": list_pairs(scores),
+            "pairs": list_pairs(scores, settings),
             **compare_by_groups(settings, partial(_in_groups, data, scores.order)),
             "rates": [
                 {"system": data.systems[code]}
@@ -204,8 +205,8 @@ def _sums(data: Responses) -> Mapping[str, tuple[Floats, Floats]]:
     }
 
 
-def _ratios(data: Responses) -> dict[str, ClusteredMeans]:
-    groups = with_several({"worker": data.worker, "source": data.source})
+def _ratios(data: Responses, n_planned: int | None) -> dict[str, ClusteredMeans]:
+    groups = with_several({"worker": data.worker, "source": data.source}, n_planned)
     return {
         name: clustered_ratios(*parts, data.system, len(data.systems), groups) for name, parts in _sums(data).items()
     }

@@ -60,6 +60,7 @@ class Magnitude(ResponseMethod[Responses]):
     slug = "magnitude"
     title = "Magnitudes"
     summary = "Geometric means of values over those of the reference."
+    unit = "mean log"
     table = "magnitudes"
     options = ("reference", "scale")
     campaign_options = options
@@ -104,7 +105,8 @@ class Magnitude(ResponseMethod[Responses]):
             log = _standardised(log, data, used)
         compared = judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED) & ~np.isnan(log)
         agreement = {} if brief else _agreement(data.take(compared), log[compared])
-        groups = with_several({"worker": data.worker[used], "source": data.source[used]})
+        by = {"worker": data.worker[used], "source": data.source[used]}
+        groups = with_several(by, settings.workers_planned)
         shape = len(data.systems), len(data.criteria)
         means = means_over_criteria(log[used], data.system[used], data.criterion[used], shape, groups)
         back = np.exp if is_ratio else np.asarray
@@ -119,7 +121,7 @@ class Magnitude(ResponseMethod[Responses]):
             higher_is_better=True,
             criteria={name: back(each.mean) for name, each in zip(data.criteria, means.of, strict=True)},
         )
-        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+        summary = summarise_systems(self.slug, settings, scores) | {
             "n_workers": int(np.unique(data.worker[used]).size),
             "n_values": int(used.sum()),
             "scale": RATIO if is_ratio else WORKER,
@@ -139,7 +141,7 @@ class Magnitude(ResponseMethod[Responses]):
         )
         return {
             "summary": summary,
-            "pairs": list_pairs(scores),
+            "pairs": list_pairs(scores, settings),
             **compare_by_groups(settings, in_groups),
             "criteria": [
                 {

@@ -64,6 +64,7 @@ class Ordinal(ResponseMethod[Responses]):
     slug = "ordinal"
     title = "Ordered levels"
     summary = "Means, medians and distributions of levels, such as Likert scales."
+    unit = "mean level"
     takes = OF_TESTED
     options: ClassVar[tuple[str, ...]] = ("levels", "negative", "model")
     campaign_options: ClassVar[tuple[str, ...]] = ("model",)
@@ -126,11 +127,11 @@ class Ordinal(ResponseMethod[Responses]):
         system, systems = _with_outputs(data)
         rows = is_counted & is_left
         found = _Counted(data.take(rows), system[rows], systems, averaged[rows])
-        scores = _system_scores(found)
+        scores = _system_scores(found, settings.workers_planned)
         is_given = is_counted & (data.kind != Kind.DEGRADED)
         given = _Counted(data.take(is_given), system[is_given], systems, score[is_given])
         n_left_out = int(np.count_nonzero(~is_counted & (data.kind != Kind.DEGRADED)))
-        summary = summarise_systems(self.slug, settings.protocol, scores.systems) | {
+        summary = summarise_systems(self.slug, settings, scores.systems) | {
             "n_workers": len(data.workers),
             "n_ratings": int(np.count_nonzero(rows)),
             "n_left_out": n_left_out,
@@ -159,7 +160,7 @@ class Ordinal(ResponseMethod[Responses]):
             notes += explain_single(scores.n_clusters)
         return {
             "summary": summary,
-            "pairs": list_pairs(scores.systems),
+            "pairs": list_pairs(scores.systems, settings),
             **compare_by_groups(settings, partial(_in_groups, found, scores.systems.order)),
             "criteria": criteria,
             "agreement": {} if brief else _agreement(given),
@@ -295,10 +296,10 @@ class _Means(NamedTuple):
     n_clusters: Mapping[str, int]
 
 
-def _system_scores(found: _Counted) -> _Means:
+def _system_scores(found: _Counted, n_planned: int | None) -> _Means:
     """Return the mean level of each system: of several criteria the mean of their means."""
     data, shape = found.data, (len(found.systems), len(found.data.criteria))
-    groups = with_several(data.groups)
+    groups = with_several(data.groups, n_planned)
     means = means_over_criteria(found.score, found.system, data.criterion, shape, groups)
     scores = SystemScores(
         found.systems,

@@ -55,6 +55,7 @@ class Preference(ResponseMethod[VoteData]):
     slug = "preference"
     title = "Preference"
     summary = "Strengths of systems by their votes (Bradley–Terry)."
+    unit = "log strength"
     table = "votes"
     file_columns = ("system_a", "system_b", "winner")
     names = NAMES
@@ -87,7 +88,7 @@ class Preference(ResponseMethod[VoteData]):
         fit = strengths.fit
         can_lose = fit is not None and not strengths.prior
         fewest = fewest_votes(strengths.counts, fit) if fit is not None and can_lose else None
-        summary = summarise_systems(self.slug, settings.protocol, found) | {
+        summary = summarise_systems(self.slug, settings, found) | {
             "n_votes": votes.n,
             "n_workers": int(np.unique(data.worker).size),
             **of_summary,
@@ -104,7 +105,7 @@ class Preference(ResponseMethod[VoteData]):
         sign = sign_test(wins)
         report = {
             "summary": summary,
-            "pairs": list_pairs(found),
+            "pairs": list_pairs(found, settings),
             **compare_by_groups(settings, partial(_in_groups, data, found.order, settings)),
             "votes": {
                 "order": names,

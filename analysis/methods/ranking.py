@@ -87,7 +87,8 @@ class Ranking(ResponseMethod[RankingData]):
         agreement = None if brief else self._agreement(data.take(compared))
         data = _that_count(data, judged)
         n = len(data.systems)
-        groups = with_several({"worker": data.worker[data.judgement], "source": data.source[data.judgement]})
+        by = {"worker": data.worker[data.judgement], "source": data.source[data.judgement]}
+        groups = with_several(by, settings.workers_planned)
         value = self.value(data)
         found = clustered_means(value, data.system, n, None, groups)
         pairs = pairs_of_rankings(data, keeps_ties=self.keeps_ties)
@@ -103,7 +104,7 @@ class Ranking(ResponseMethod[RankingData]):
             criteria={name or self.noun: each for name, each in _by_criterion(value, data)},
         )
         friedman = asdict(friedman_test(_complete(data)))
-        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+        summary = summarise_systems(self.slug, settings, scores) | {
             "n_workers": int(np.unique(data.worker).size),
             "n_judgements": int(data.worker.size),
             **of_summary,
@@ -118,7 +119,7 @@ class Ranking(ResponseMethod[RankingData]):
         of_pairs = strengths.scores
         return {
             "summary": summary,
-            "pairs": list_pairs(scores),
+            "pairs": list_pairs(scores, settings),
             **compare_by_groups(settings, in_groups),
             "strengths": {
                 data.systems[code]: [or_none(each[code]) for each in (of_pairs.score, of_pairs.low, of_pairs.high)]

@@ -20,6 +20,7 @@ from analysis.methods.clusters import choose_groups, few_raters, in_words
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.system_scores import (
     SystemScores,
+    closing,
     draw_stacked,
     list_pairs,
     pairs_section,
@@ -55,6 +56,7 @@ class Spans(ResponseMethod[SpanData]):
     slug = "spans"
     title = "Error spans (MQM)"
     summary = "Errors weighted by severity and category, averaged by segment."
+    unit = "mean penalty"
     table = "spans"
     file_columns = ("system", "seg_id", "rater", "category", "severity")
 
@@ -92,7 +94,7 @@ class Spans(ResponseMethod[SpanData]):
         is_counted = judged.is_counted[data.rater]
         data = take(data, is_of_output & is_counted)
         penalty = _penalties(data, weight)
-        groups = _clusters(data, settings.options.get("clusters"))
+        groups = _clusters(data, settings)
         found = segment_means(penalty, data.system, data.segment, len(data.systems), groups)
         scores = SystemScores(
             data.systems,
@@ -104,7 +106,7 @@ class Spans(ResponseMethod[SpanData]):
             higher_is_better=False,
             criteria={CRITERION: found.mean},
         )
-        summary = summarise_systems(self.slug, settings.protocol, scores) | {
+        summary = summarise_systems(self.slug, settings, scores) | {
             "n_segments": int(np.unique(data.segment).size),
             "n_raters": int(np.unique(data.rater).size),
             "n_annotations": data.n_annotations,
@@ -124,16 +126,14 @@ class Spans(ResponseMethod[SpanData]):
         if not brief:
             ordinary = take(data, data.kind == Kind.ORDINARY)
             of_errors = {"errors": _errors(data, weight, scores.order), "agreement": _agreement(ordinary)}
+        notes = [*explain_workers(judged, settings), *(_notes(data, found) if is_counted.any() else [])]
         return {
             "summary": summary,
-            "pairs": list_pairs(scores),
+            "pairs": list_pairs(scores, settings),
             **compare_by_groups(settings, in_groups, higher_is_better=False),
             **of_errors,
             "worker_table": worker_table(judged, everything.rater, everything.assignment),
-            "warnings": [asdict(warning) for warning in data.warnings],
-            "notes": [*explain_workers(judged, settings), *(_notes(data, found) if is_counted.any() else [])],
-            "settings": settings.to_json(),
-            "fingerprint": data.fingerprint,
+            **closing(settings, data.fingerprint, data.warnings, notes),
         }
 
     def variants(self, settings: AnalysisSettings) -> dict[str, AnalysisSettings]:
@@ -208,13 +208,13 @@ def _bad(message: str) -> DomainError:
     return DomainError("bad_settings", message)
 
 
-def _clusters(data: SpanData, asked: list[str] | None) -> dict[str, Codes]:
+def _clusters(data: SpanData, settings: AnalysisSettings) -> dict[str, Codes]:
     """Return the groupings by which annotations may depend on each other: those asked for, or the default."""
     document = data.document_of[data.segment]
     groups = {"rater": data.rater, "document": document, "segment": data.segment}
-    if asked:
+    if asked := settings.options.get("clusters"):
         return {name: groups[name] for name in asked}
-    return choose_groups(data.rater, document, data.segment, len(data.documents))
+    return choose_groups(data.rater, document, data.segment, len(data.documents), settings.workers_planned)
 
 
 def _errors(data: SpanData, weight: Floats, order: list[int]) -> dict[str, Any]:

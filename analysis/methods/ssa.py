@@ -28,6 +28,7 @@ class Ssa(Ordinal):
     slug = "ssa"
     title = "Sensible and specific (SSA)"
     summary = "The mean of the shares of sensible and of specific replies."
+    unit = "mean share"
     options = ()
 
     @classmethod

@@ -135,7 +135,7 @@ def _half(covariance: Floats, members: Codes, n: int, df: float) -> Floats:
     found = np.full(n, np.nan)
     own = np.diag(covariance)[: members.size]
     if df >= 1:
-        found[members] = stdtrit(df, 0.975) * np.sqrt(own)
+        found[members] = stdtrit(df, 0.975) * np.sqrt(np.maximum(own, 0.0))  # rounding may leave less than 0
     return found
 
 

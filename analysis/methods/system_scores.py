@@ -1,7 +1,7 @@
 """What the summaries of response methods share: systems with score, interval and rank, and how these are shown."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,11 @@ from analysis.data.notices import ResponsesWarning
 from analysis.methods import Report
 from analysis.results.curves import short_label
 from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
-from analysis.results.words import CORRECTED
+from analysis.results.words import level_in_words, looks_in_words
 from analysis.stats.pairs import Pairs, rank_range
 from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Codes, Floats, or_none
+from analysis.stats.sequences import at_every_look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 _WIDTH, _ROW_HEIGHT = 7.0, 0.32  # inches
 _MOST_PAIRS_SHOWN = 60
 _IN_ONE_ROW = 5
+_LOOKS = (
+    "Valid whenever you look: the findings, the possible ranks and the differences of systems hold however often you "
+    "look while responses come, and if you stop because of what you see. All other intervals and p-values hold for one "
+    "look at the end only."
+)
 _ROUNDING = 1e-9  # of equal means, summed in another order
 
 
@@ -51,14 +57,26 @@ class SystemScores:
         return sorted(range(len(self.names)), key=lambda k: (np.isnan(self.score[k]), sign * self.score[k], k))
 
 
-def summarise_systems(method: str, protocol: str, found: SystemScores) -> dict[str, Any]:
+def _concluded(found: SystemScores, settings: "AnalysisSettings") -> Pairs:
+    """Return the pairs by which is concluded: those of the scores, or, where responses are looked at while they come,
+    with intervals and p that hold at every look; an interval that has no end yet is NaN.
+    """
+    if not settings.workers_planned:
+        return found.pairs
+    pairs = at_every_look(found.pairs, alpha=ALPHA, n_planned=settings.workers_planned)
+    low, high = (np.where(np.isfinite(bound), bound, np.nan) for bound in (pairs.low, pairs.high))
+    return replace(pairs, low=low, high=high)
+
+
+def summarise_systems(method: str, settings: "AnalysisSettings", found: SystemScores) -> dict[str, Any]:
     """Return what the summary of every method has: `method`, `protocol`, `higher_is_better`, `systems`, `criteria`.
 
     `systems`, best first: `system`, `score`, `interval` (95 %, of this system alone; None if undefined), `n`, `rank`
     (equal scores share one; None without a score), `ranks` (best and worst, jointly at 95 %; None if undefined),
     `criteria`. `criteria`: {criterion: {system: score}}.
     """
-    best, worst = rank_range(found.pairs.difference, found.pairs.holm, higher_is_better=found.higher_is_better)
+    pairs = _concluded(found, settings)
+    best, worst = rank_range(pairs.difference, pairs.holm, higher_is_better=found.higher_is_better)
     rows = []
     for code in found.order:
         score = found.score[code]
@@ -78,7 +96,7 @@ def summarise_systems(method: str, protocol: str, found: SystemScores) -> dict[s
         )
     return {
         "method": method,
-        "protocol": protocol,
+        "protocol": settings.protocol,
         "higher_is_better": found.higher_is_better,
         "systems": rows,
         "criteria": {
@@ -98,22 +116,23 @@ def closing(
     return {
         **({"criterion_order": list(criteria)} if criteria else {}),
         "warnings": [asdict(warning) for warning in warnings],
-        "notes": list(notes),
+        "notes": [*notes, *([_LOOKS] if settings.workers_planned else [])],
         "settings": settings.to_json(),
         "fingerprint": fingerprint,
     }
 
 
-def list_pairs(found: SystemScores) -> list[dict[str, Any]]:
+def list_pairs(found: SystemScores, settings: "AnalysisSettings") -> list[dict[str, Any]]:
     """Return every two systems that both have a score, the better one first, in the order of the ranking."""
+    pairs = _concluded(found, settings)
     order = [code for code in found.order if not np.isnan(found.score[code])]
     return [
         {
             "systems": [found.names[i], found.names[j]],
-            "difference": or_none(found.pairs.difference[i, j]),
-            "interval": [or_none(found.pairs.low[i, j]), or_none(found.pairs.high[i, j])],
-            "p": or_none(found.pairs.p_value[i, j]),
-            "p_holm": or_none(found.pairs.holm[i, j]),
+            "difference": or_none(pairs.difference[i, j]),
+            "interval": [or_none(pairs.low[i, j]), or_none(pairs.high[i, j])],
+            "p": or_none(pairs.p_value[i, j]),
+            "p_holm": or_none(pairs.holm[i, j]),
         }
         for place, i in enumerate(order)
         for j in order[place + 1 :]
@@ -133,8 +152,10 @@ def systems_section(
         cells.append([row["rank"], row["system"], row["score"], low, high, ranks, row["n"]])
     columns = [Column("rank"), Column("system"), Column(score, decimals)]
     columns += [Column("low", decimals), Column("high", decimals), Column("ranks"), Column(n)]
+    one_look = ", for one look at the end" if report["settings"].get("workers_planned") else ""
     about = (
-        f"{caption} Low and high: 95 % interval of each system alone. Ranks: what ranks are possible, jointly at 95 %."
+        f"{caption} Low and high: 95 % interval of each system alone{one_look}. Ranks: what ranks are possible, "
+        "jointly at 95 %."
     )
     table = Table("systems", "Systems", about, columns, cells, rules=_rules(report), row_name=1)
     scored = [row for row in rows if row["score"] is not None]
@@ -162,8 +183,10 @@ def pairs_section(report: Report, *, caption: str, decimals: int = 2) -> Section
     columns = [Column("system"), Column("other"), Column("difference", decimals), Column("low", decimals)]
     columns += [Column("high", decimals), Column("p", 4, is_p=True), Column("p (Holm)", 4, is_p=True)]
     n_decided = sum(pair["p_holm"] is not None and pair["p_holm"] < ALPHA for pair in pairs)
-    finding = f"{n_decided} of {len(pairs)} pairs of systems differ ({CORRECTED})."
+    finding = f"{n_decided} of {len(pairs)} pairs of systems differ ({level_in_words(report['settings'])})."
     about = f"{caption} p is two-sided, corrected over all pairs. Low and high: 95 % interval of this pair alone."
+    if n_planned := report["settings"].get("workers_planned"):
+        about += f" {looks_in_words(n_planned)}"
     output = Output.FILES | (Output.PAGE if len(pairs) <= _MOST_PAIRS_SHOWN else Output(0))
     table = Table("pairs", "Pairs of systems", about, columns, rows, output=output)
     return Section("pairs", "Pairs of systems", finding if rows else "", [table] if rows else [])

@@ -9,7 +9,7 @@ from unicodedata import bidirectional
 from analysis.results.scored import ScoredSystems
 from analysis.results.stored import Report
 from analysis.results.values import EXCLUDED, conclusions_of, get_workers, is_corrected
-from analysis.results.words import CORRECTED, number, p_equals
+from analysis.results.words import level_in_words, number, p_equals
 from analysis.stats.procedures import ALPHA
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.words import counted, listed
@@ -73,11 +73,9 @@ def _tests_of(report: Report) -> _Tests:
     scored = {name: score for name, score in result.scores.items() if score is not None}
     level, test = f"p < {ALPHA:g}", "rank-sum test"
     if is_corrected(report):
-        level, test = CORRECTED, "comparison of systems"
+        level, test = level_in_words(report.get("settings", {})), "comparison of systems"
     if report["summary"].get("is_for_these_raters"):
         level = f"{level}, for these raters"
-    if report.get("settings", {}).get("workers_planned"):
-        level += ", valid whenever you look"
     p = conclusions_of(report, list(scored))
     is_up = result.sign > 0
     return _Tests([*map(_name, scored)], [*scored.values()], p, level, test, result.words.one, is_up)

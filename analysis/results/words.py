@@ -1,5 +1,8 @@
 """What people call the worker tests, the units and the protocols that settings name by slug; numbers as text."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from analysis.stats.procedures import ALPHA, Procedure
 from analysis.stats.quality import Verdict
 from analysis.stats.scores import Unit
@@ -9,6 +12,8 @@ from campaigns.protocols import find_protocol
 
 CORRECTED = f"p < {ALPHA:g} after Holm’s correction"
 """At which level pairs of systems differ."""
+AT_EVERY_LOOK = "valid whenever you look"
+"""What is said of conclusions from responses that are looked at while they come."""
 _TRUSTED = Verdict.TRUSTED.name.lower()
 VERDICTS = {
     **{verdict.name.lower(): verdict.name.lower() for verdict in (Verdict.PASSED, Verdict.FAILED, Verdict.UNTESTED)},
@@ -36,6 +41,19 @@ DASH = "–"
 
 assert set(UNITS) == {unit.value for unit in Unit}
 assert set(PROCEDURES) == set(Procedure)
+
+
+def level_in_words(settings: Mapping[str, Any]) -> str:
+    """Return at which level a report with these settings says that systems differ."""
+    return f"{CORRECTED}, {AT_EVERY_LOOK}" if settings.get("workers_planned") else CORRECTED
+
+
+def looks_in_words(n_planned: int) -> str:
+    """Return what intervals and p of differences hold for, of which more are awaited."""
+    return (
+        "Intervals and p hold at every look at the campaign, and if what a look shows ends it (a confidence sequence "
+        f"for {n_planned:,} workers); a dash: too little is known for an end of the interval."
+    )
 
 
 def verdicts_of(preset: str) -> dict[str, str]:

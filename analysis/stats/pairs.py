@@ -26,6 +26,8 @@ class Pairs:
         `p_value` with Holm's correction over all unordered pairs.
     low, high : float64
         95 % interval of the difference, for this pair alone.
+    df : float
+        Degrees of freedom of t; of clustered errors, one less than there are clusters.
     """
 
     difference: Floats
@@ -34,6 +36,7 @@ class Pairs:
     holm: Floats
     low: Floats
     high: Floats
+    df: float
 
 
 def variance_of_differences(covariance: Floats) -> Floats:
@@ -92,6 +95,7 @@ def compare_pairs(estimate: Floats, variance: Floats, df: float) -> Pairs:
         holm=np.where(upper, holm, holm.T),
         low=difference - half,
         high=difference + half,
+        df=df,
     )
 
 

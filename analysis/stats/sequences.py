@@ -1,15 +1,18 @@
 """Differences that may be looked at after every HIT: confidence sequences (METHOD §5)."""
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from analysis.stats.inference import Comparison
+from analysis.stats.pairs import Pairs
 from analysis.stats.ratings import Floats
 from analysis.stats.significance import adjust
 
 N_PLANNED = 30
 """For how many workers sequences are narrowest, unless a campaign says how many it wants."""
+Compared = TypeVar("Compared", Comparison, Pairs)
 
 
 @dataclass(frozen=True)
@@ -108,13 +111,15 @@ def confidence_sequence(values: Floats, *, alpha: float = 0.05, n_planned: float
     return _sequence(mean, error, n.astype(np.float64), alpha, n_planned)
 
 
-def compare_at_any_time(comparison: Comparison, *, alpha: float = 0.05, n_planned: float = N_PLANNED) -> Sequence:
+def compare_at_any_time(
+    comparison: Comparison | Pairs, *, alpha: float = 0.05, n_planned: float = N_PLANNED
+) -> Sequence:
     """Return the differences of all pairs of systems with bounds that hold at every look at a growing campaign.
 
     Parameters
     ----------
-    comparison : Comparison
-        Of the ratings so far.
+    comparison : Comparison or Pairs
+        Of the responses so far.
     alpha, n_planned
         As in `critical_t`; in workers.
 
@@ -125,29 +130,32 @@ def compare_at_any_time(comparison: Comparison, *, alpha: float = 0.05, n_planne
 
     Notes
     -----
-    The bounds are as many standard errors of `compare_clustered` as those of a mean, n being the effective number of
-    workers (or of sources, if less). A sequence over workers' own differences is narrower, but holds for the outputs in
-    the campaign only: workers share them. It is asymptotic; `benchmarks/error_rates.py` counts how often it is wrong.
+    The bounds are as many standard errors of the difference as those of a mean, n being one more than its degrees of
+    freedom: the (effective) number of workers, or of sources, if less. A sequence over workers' own differences is
+    narrower, but holds for the outputs in the campaign only: workers share them. It is asymptotic;
+    `benchmarks/error_rates.py` counts how often it is wrong.
     """
-    return _sequence(comparison.difference, comparison.standard_error, comparison.df + 1, alpha, n_planned)
+    return _sequence(
+        comparison.difference, comparison.standard_error, np.asarray(comparison.df) + 1.0, alpha, n_planned
+    )
 
 
-def at_every_look(comparison: Comparison, *, alpha: float = 0.05, n_planned: float = N_PLANNED) -> Comparison:
+def at_every_look(comparison: Compared, *, alpha: float = 0.05, n_planned: float = N_PLANNED) -> Compared:
     """Return the same comparison with bounds and corrected p-values that hold at every look at a growing campaign.
 
     Parameters
     ----------
-    comparison : Comparison
-        Of the ratings so far.
+    comparison : Comparison or Pairs
+        Of the responses so far.
     alpha, n_planned
         As in `critical_t`; in workers.
 
     Returns
     -------
-    Comparison
-        `low`, `high` and `p_value` (one-sided: half the two-sided one on the side of the difference) are of the
-        sequence of each pair alone; `holm` is two-sided, over the pairs that have a difference. Where there is too
-        little to say anything, bounds are infinite and p-values say nothing (1; one-sided ½).
+    Comparison or Pairs
+        `low`, `high` and `p_value` (that of a `Comparison` is one-sided: half the two-sided one on the side of the
+        difference) are of the sequence of each pair alone; `holm` is two-sided, over the pairs that have a difference.
+        Where there is too little to say anything, bounds are infinite and p-values say nothing (1; one-sided ½).
 
     Notes
     -----
@@ -175,8 +183,9 @@ def at_every_look(comparison: Comparison, *, alpha: float = 0.05, n_planned: flo
     two_sided[lower] = np.nan
     holm = adjust(two_sided, "holm")
     holm[lower] = holm.T[lower]
-    half = sequence.p_value / 2
-    p_value = np.where(comparison.difference > 0, half, 1 - half)
+    p_value = sequence.p_value
+    if isinstance(comparison, Comparison):
+        p_value = np.where(comparison.difference > 0, p_value / 2, 1 - p_value / 2)
     return replace(comparison, low=sequence.low, high=sequence.high, p_value=p_value, holm=holm)
 
 

@@ -8,13 +8,13 @@ from analysis.methods.study.recommended_comparison import PAIRS_SHOWN, winner
 from analysis.models import Look
 from analysis.results.sections import Column, Table
 from campaigns.design.stopping import StoppingRule, describe_pairs
+from campaigns.methods import methods
 from campaigns.models import Campaign
 from evalsite.lib.words import counted
 
 _WIDTH, _HEIGHT, _MOST_BARS = 320, 60, 80
 _CAPTION = (
-    "A pair is decided when the recommended comparison shows a difference at 95 %, valid at every look and for all "
-    "pairs together (Holm)."
+    "A pair is decided when its difference is shown at 95 %, valid at every look and for all pairs together (Holm)."
 )
 
 
@@ -61,7 +61,8 @@ def course_of(campaign: Campaign, looks: Sequence[Look]) -> Course | None:
     last = next((look for look in looks if look.has_closed), looks[-1] if looks else None)
     sentences = describe_course(campaign, last)
     bars, ticks = _bars(looks)
-    return Course(sentences, bars, ticks, looks_table(looks), _pairs_table(last) if last else None)
+    unit = methods[campaign.method].unit
+    return Course(sentences, bars, ticks, looks_table(looks), _pairs_table(last, unit) if last else None)
 
 
 def looks_table(looks: Sequence[Look]) -> Table:
@@ -84,8 +85,8 @@ def _columns(names: Sequence[str]) -> list[Column]:
     return [Column(name) for name in names]
 
 
-def _pairs_table(look: Look) -> Table:
-    """Return the pairs at one look, those of the stopping rule first."""
+def _pairs_table(look: Look, unit: str) -> Table:
+    """Return the pairs at one look, those of the stopping rule first; `unit`: what differences are in."""
     pairs = sorted(look.pairs, key=lambda pair: not pair["is_wanted"])
     has_others = 0 < look.n_wanted < look.n_pairs
     rows = [
@@ -97,7 +98,7 @@ def _pairs_table(look: Look) -> Table:
         ]
         for pair in pairs[:PAIRS_SHOWN]
     ]
-    columns = [Column("Pair"), Column("So far"), Column("Difference", hint="in z, first system less second")]
+    columns = [Column("Pair"), Column("So far"), Column("Difference", hint=f"{unit}, first system less second")]
     columns += [Column("low"), Column("high"), Column("p Holm", 4, is_p=True)]
     columns += [Column("Awaited", hint="whether the stopping rule waits for it")] if has_others else []
     first = f"The first {PAIRS_SHOWN} of {len(pairs):,} pairs. " if len(pairs) > PAIRS_SHOWN else ""
@@ -105,7 +106,7 @@ def _pairs_table(look: Look) -> Table:
 
 
 def _state(pair: dict[str, Any]) -> str:
-    better = winner(pair)
+    better = pair["better"] if "better" in pair else winner(pair)  # looks of before are of z alone
     return f"{better} is better" if better else "undecided"
 
 

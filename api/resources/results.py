@@ -168,8 +168,9 @@ class LookShape(serializers.ModelSerializer[Look]):
     """What the ratings had shown when so many assignments were finished, by bounds that hold at every look."""
 
     pairs = serializers.JSONField(
-        help_text="Of each pair `systems`, `difference` in z, `low`, `high`, `p_holm`, and `is_wanted`: whether the "
-        "stopping rule waits for it. Undefined numbers are null."
+        help_text="Of each pair `systems`, `difference` of the first less the second in the unit of the method, `low`, "
+        "`high`, `p_holm`, `better` (the system, if they are decided), and `is_wanted`: whether the stopping rule "
+        "waits for it. Undefined numbers are null."
     )
 
     class Meta:

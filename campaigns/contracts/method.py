@@ -1,7 +1,7 @@
 """The contract of a response method as campaigns know it: what it is called, and which answers it reads."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from campaigns.contracts.response import ResponseKind, Settings
 
@@ -11,6 +11,23 @@ FIRST_PAGE = "run"
 """The page of a result that says what was found."""
 
 
+class AnsweredCriterion(Protocol):
+    """A criterion: the response kind by which it is answered, and its settings."""
+
+    @property
+    def response(self) -> str: ...  # noqa: D102
+
+    @property
+    def settings(self) -> Mapping[str, Any]: ...  # noqa: D102
+
+
+class NamedCriterion(AnsweredCriterion, Protocol):
+    """The same with its name."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+
 class CampaignMethod:
     """A way to analyse responses, as a campaign offers it; `analysis.methods` has what it computes.
 
@@ -18,7 +35,7 @@ class CampaignMethod:
     `campaign_options`: those of its options that a campaign sets; the others follow from the campaign's criteria.
     `pages`: the pages that its results may have (`analysis.web.navigation.RESULT_PAGES`), in order. *Groups* is added
     where they were asked for.
-    `has_looks`: its results can be looked at while ratings come, so that a campaign may close itself.
+    `unit`: what differences of systems are in.
     `takes`: what of an analysis it knows, such as a worker test (`OPTIONS` of `analysis.methods`).
     `has_criteria`: its settings need criteria.
     `is_of_whole_chats`: scores of single replies count only where no chat has a score as a whole.
@@ -34,7 +51,7 @@ class CampaignMethod:
         *(FIRST_PAGE, "workers", "reliability", "sensitivity"),
         *("metrics", "compare", "paper", "downloads"),
     )
-    has_looks: ClassVar[bool] = False
+    unit: ClassVar[str] = "score"
     takes: ClassVar[frozenset[str]] = frozenset()
     has_criteria: ClassVar[bool] = False
     is_of_whole_chats: ClassVar[bool] = False
@@ -51,6 +68,12 @@ class CampaignMethod:
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise DomainError `bad_settings` unless these are options of the method."""
+
+    def why_undecided(self, options: Mapping[str, Any], criteria: Sequence[NamedCriterion]) -> str:
+        """Return why no pair of systems can ever be decided by answers on these criteria, which it reads, so that a
+        campaign cannot close itself, nor give out HITs of undecided pairs first: in a sentence; "" if pairs can.
+        """
+        return ""
 
     def with_offered(
         self, options: Mapping[str, Any], offered: Mapping[str, Sequence[str] | None]

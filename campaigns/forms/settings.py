@@ -1,6 +1,6 @@
 """Settings of a campaign: general ones, what workers read, and the rules of chats."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, cast
 
@@ -8,11 +8,11 @@ from django import forms
 
 from campaigns.contracts.chat import ChatRules
 from campaigns.contracts.method import CampaignMethod
-from campaigns.design.stopping import STOPPING_RULES, StoppingRule
+from campaigns.design.stopping import STOPPING_RULES
 from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.forms.partial import CheckboxesWidget, CheckboxWidget, NamesField, PartialForm
-from campaigns.methods import list_methods_for, methods
-from campaigns.models import LONGEST_NAME, Campaign
+from campaigns.methods import list_methods_for, methods, why_undecided
+from campaigns.models import LONGEST_NAME, Campaign, Criterion
 from campaigns.services.campaigns import CHANGEABLE_AFTER_LAUNCH
 from evalsite.lib.markdown import MarkdownField
 
@@ -121,9 +121,11 @@ class SettingsForm(PartialForm):
         # One that was chosen and is gone may be unticked.
         offered = sorted(names | set(campaign.stopping_systems))
         cast(NamesField, self.fields["stopping_systems"]).choices = [(name, name) for name in offered]
-        method = self._offer_methods(campaign)
-        if not method.has_looks and campaign.stopping_rule == StoppingRule.OFF and not campaign.is_adaptive:
-            del self.fields["stopping_rule"], self.fields["stopping_systems"], self.fields["is_adaptive"]
+        criteria = list(campaign.criteria.all())
+        method = self._offer_methods(campaign, criteria)
+        if why := why_undecided(method, campaign.method_options, criteria):
+            for name in ("stopping_rule", "is_adaptive"):
+                self.fields[name].help_text = f"Not in this campaign. {why}"
         if campaign.is_live:  # chats have no images that text could take the place of
             del self.fields["is_accessible"], self.fields["offers_text"]
 
@@ -138,10 +140,10 @@ class SettingsForm(PartialForm):
             raise forms.ValidationError('Write an object, such as {"name": 1}.')
         return options
 
-    def _offer_methods(self, campaign: Campaign) -> type[CampaignMethod]:
+    def _offer_methods(self, campaign: Campaign, criteria: Sequence[Criterion]) -> type[CampaignMethod]:
         """Offer the campaign's method, and those that can read its answers; return the campaign's."""
         method = methods[campaign.method]
-        offered = dict.fromkeys([*list_methods_for(campaign.criteria.all()), method])
+        offered = dict.fromkeys([*list_methods_for(criteria), method])
         cast(forms.ChoiceField, self.fields["method"]).choices = [(each.slug, each.title) for each in offered]
         if method.campaign_options:
             self.fields["method_options"].help_text = f"As JSON. There are: {', '.join(method.campaign_options)}."

@@ -12,7 +12,7 @@ from django.db import transaction
 from campaigns.connectors import get_connector
 from campaigns.contracts.protocol import CriterionSpec, Protocol
 from campaigns.design.stopping import StoppingRule
-from campaigns.methods import methods, options_for, reads
+from campaigns.methods import methods, options_for, reads, why_undecided
 from campaigns.models import CHAT, Campaign, Chatbot, Criterion, Membership, Output, Source, System
 from campaigns.platforms import platforms
 from campaigns.protocols import get_protocol
@@ -224,14 +224,12 @@ def _check_method(campaign: Campaign, *, is_new: bool) -> None:
     """Raise DomainError `bad_method` or `bad_settings` if the campaign cannot be analysed as it says."""
     method = methods[campaign.method]
     method().check_options(campaign.method_options)
-    options_for(method, campaign.method_options, campaign.criteria.filter(scope__in=campaign.scopes_of_systems))
+    criteria = campaign.criteria.filter(scope__in=campaign.scopes_of_systems)
+    options_for(method, campaign.method_options, criteria)
     if is_new and not any(reads(method, criterion) for criterion in campaign.criteria.all()):
         raise DomainError(
             "bad_method", f"{method.title} cannot read the answers on these criteria. Choose another method."
         )
-    if not method.has_looks and (campaign.stopping_rule != StoppingRule.OFF or campaign.is_adaptive):
-        raise DomainError(
-            "bad_method",
-            f"Results of {method.title} cannot be looked at while responses come. Let the campaign run to its end, and "
-            "give out HITs in order; or choose another method.",
-        )
+    is_watched = campaign.stopping_rule != StoppingRule.OFF or campaign.is_adaptive
+    if is_watched and (why := why_undecided(method, campaign.method_options, campaign.criteria.all())):
+        raise DomainError("bad_method", f"{why} Let the campaign run to its end, and give out HITs in order.")

@@ -80,7 +80,7 @@ def test_what_looks_at_scores_is_not_launched_without_scores(ready: Campaign, wa
     campaign = Campaign.objects.get()
     assert "stopping" not in {step.key for step in checklist(campaign)}
     campaign.criteria.update(response="text", settings={})
-    with pytest.raises(DomainError, match="no criterion has scores to compare"):
+    with pytest.raises(DomainError, match="no pair of systems is ever decided"):
         launch_campaign(campaign=campaign)
 
 

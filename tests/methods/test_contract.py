@@ -35,9 +35,9 @@ class Counts(ResponseMethod):
         unknown = np.full(mean.size, np.nan)
         pairs = compare_pairs(mean, np.full((mean.size, mean.size), np.nan), np.inf)
         scores = SystemScores(names, mean, unknown, unknown, n, pairs, True, {"thumbs": mean})
-        summary = summarise_systems(self.slug, settings.protocol, scores)
+        summary = summarise_systems(self.slug, settings, scores)
         empty = {"warnings": [], "notes": [], "settings": settings.to_json()}
-        return {"summary": summary, "pairs": list_pairs(scores), **empty}
+        return {"summary": summary, "pairs": list_pairs(scores, settings), **empty}
 
     def sections(self, report):
         return [systems_section(report, score="thumbs", n="answers", caption="Mean thumbs.")]

@@ -44,8 +44,8 @@ class Approval(ResponseMethod[Responses]):
         of_systems = data.systems, found.mean, found.low, found.high, found.n_segments, found.pairs
         shares = SystemScores(*of_systems, higher_is_better=True)
         return {
-            "summary": summarise_systems(self.slug, settings.protocol, shares),
-            "pairs": list_pairs(shares),
+            "summary": summarise_systems(self.slug, settings, shares),
+            "pairs": list_pairs(shares, settings),
             "warnings": [],
             "notes": [],
             "settings": settings.to_json(),

@@ -10,7 +10,7 @@ from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.sections import Cell, Column, Output, Section, Table
 from analysis.results.stored import in_order
-from analysis.results.words import PROCEDURES
+from analysis.results.words import PROCEDURES, looks_in_words
 from analysis.stats.inference import Comparison, TooLargeError, rank_intervals
 from analysis.stats.procedures import ALPHA, Procedure, Procedures, compare_beside
 from analysis.stats.ratings import Floats, or_none
@@ -231,10 +231,7 @@ def _finding(found: Report) -> str:
 
 def _caption(found: Mapping[str, Any]) -> str:
     if n_planned := found.get("workers_planned"):
-        looks = (
-            "Intervals and p hold at every look at the campaign, and if what a look shows ends it (a confidence "
-            f"sequence for {n_planned:,} workers); a dash: too little is known for an end of the interval."
-        )
+        looks = looks_in_words(n_planned)
     else:
         looks = "Intervals and p hold for one look, when all ratings are there."
     across = any(pair["n_shared_sources"] == 0 for pair in found["pairs"])

@@ -119,14 +119,12 @@ def settings_at(campaign: Campaign, n_finished: int) -> AnalysisSettings:
     more are awaited, and ever after if what a look showed has closed it. A campaign with results of an earlier version
     keeps the tests that these conclude by. Seven queries at most; raises DomainError `bad_settings`.
     """
-    settings = settings_of(campaign)
-    if not methods[campaign.method].has_looks:
-        return settings
-    settings = replace(settings, personas=_personas_of(campaign) if campaign.is_live else {})
+    settings, is_study = settings_of(campaign), get_method(campaign.method).is_study
+    settings = replace(settings, personas=_personas_of(campaign) if is_study and campaign.is_live else {})
     is_all = n_finished >= get_rating_progress(campaign).n_wanted
     if is_all and not Look.objects.filter(campaign=campaign, has_closed=True).exists():
         final = AnalysisRun.objects.filter(ratings_file__campaign=campaign, parent=None)
-        is_of_before = final.exclude(settings__has_any_keys=["comparison", "workers_planned"]).exists()
+        is_of_before = is_study and final.exclude(settings__has_any_keys=["comparison", "workers_planned"]).exists()
         return replace(settings, comparison=Procedure.STUDIES.value) if is_of_before else settings
     return replace(settings, workers_planned=planned_workers(campaign))
 

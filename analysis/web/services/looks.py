@@ -1,28 +1,29 @@
 """Looking at a campaign's ratings while they come, and closing it when its stopping rule says so."""
 
 import logging
-from collections.abc import Callable, Iterable
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 from django.db import transaction
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils import timezone
 
-from analysis.methods.study.recommended_comparison import winner
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.direct_assessment import StudyData
 from analysis.models import Look
-from analysis.stats.inference import Comparison
-from analysis.stats.pipeline import analyse, compare_recommended
-from analysis.stats.procedures import ALPHA
-from analysis.stats.sequences import at_every_look
+from analysis.results.values import get_workers
 from analysis.web.queries.campaigns import can_analyse, planned_workers, settings_of
-from analysis.web.queries.finished_work import read_ratings, read_weights
+from analysis.web.queries.finished_work import read_work, write_responses
 from annotation.models import Assignment
+from annotation.tables import table_of
+from annotation.worker_names import real_name
 from campaigns.design.stopping import StoppingRule, describe_pairs, pairs_to_decide
-from campaigns.methods import slugs_with_looks
 from campaigns.models import Campaign
 from campaigns.services.drawing import weigh_campaign
 from campaigns.services.lifecycle import close_campaign
@@ -47,7 +48,7 @@ def enqueue_looks(now: datetime | None = None) -> None:
     """
     now = now or timezone.now()
     last = Look.objects.filter(campaign=OuterRef("pk")).order_by("-n_assignments")
-    watched = Campaign.objects.filter(_WATCHED, status=Campaign.Status.RUNNING, method__in=slugs_with_looks())
+    watched = Campaign.objects.filter(_WATCHED, status=Campaign.Status.RUNNING)
     found = watched.annotate(
         n_finished=Count("assignments", filter=Q(assignments__state=Assignment.State.FINISHED)),
         n_seen=Subquery(last.values("n_assignments")[:1]),
@@ -77,23 +78,17 @@ def take_look(
 
     It is closed as by hand: who has a HIT may finish it, and is paid. Where HITs of undecided pairs are to come first,
     they are weighed by what is undecided now. `saving` opens the transaction that stores the look. None where nothing
-    is finished, or the campaign does not run or uses no looks, or its method has none.
+    is finished, the campaign does not run or uses no looks, or its method reads none of the answers.
 
-    Raises DomainError `bad_settings`.
+    Raises DomainError where results by the campaign's settings cannot be made of what was answered.
     """
-    has_looks = campaign.method in slugs_with_looks()
-    found = read_ratings(campaign) if has_looks and can_analyse(campaign) else None
-    if found is None or not found.ratings.n_items:
+    found = _compare(campaign) if can_analyse(campaign) else None
+    if found is None:
         return None
-    design = settings_of(campaign).design([])
-    analysis = analyse(found.ratings, design)
-    weights = read_weights(campaign, found.assignment_ids)
-    comparison = compare_recommended(found.ratings, design, analysis, weights)
-    comparison = at_every_look(comparison, alpha=ALPHA, n_planned=planned_workers(campaign))
-    names = dict(campaign.systems.filter(is_degraded=False).values_list("pk", "name"))
-    pairs = _pairs(comparison, found.system_ids, names)
-    n_assignments = len(found.assignment_ids)
-    n_workers = int(analysis.is_kept.sum())
+    report, n_assignments = found
+    names = {name: pk for pk, name in campaign.systems.filter(is_degraded=False).values_list("pk", "name")}
+    pairs = _pairs(get_method(campaign.method).printed(report)["pairs"], sorted(names))
+    n_workers = sum(worker.is_counted for worker in get_workers(report))
     with saving():
         locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
         is_watched = locked.stopping_rule != StoppingRule.OFF or locked.is_adaptive
@@ -105,36 +100,49 @@ def take_look(
     return look
 
 
-def _undecided(look: Look, names: dict[int, str]) -> list[tuple[int, int]]:
-    """Return the undecided pairs of systems by their keys: those that a stopping rule waits for, if there is one."""
-    key = {name: pk for pk, name in names.items()}
-    wanted = [pair for pair in look.pairs if pair["is_wanted"]] or look.pairs
-    return [(key[pair["systems"][0]], key[pair["systems"][1]]) for pair in wanted if not winner(pair)]
+def _compare(campaign: Campaign) -> tuple[dict[str, Any], int] | None:
+    """Return the report of what workers have answered so far, and of how many assignments it is; None of none.
 
-
-def _pairs(comparison: Comparison, system_ids: list[int], names: dict[int, str]) -> list[dict[str, Any]]:
-    """Return every pair of a campaign's systems; one that has no rating yet is undecided."""
-    code = {pk: k for k, pk in enumerate(system_ids)}
-
-    def number(values: Any, one: int, other: int) -> float | None:
-        if one not in code or other not in code:
+    It is made as results are, by bounds that hold at every look.
+    """
+    method = get_method(campaign.method)
+    settings = replace(settings_of(campaign), workers_planned=planned_workers(campaign))
+    with tempfile.NamedTemporaryFile(prefix="look-") as copy:
+        n_assignments = write_responses(copy, campaign, table_of(campaign, method.table), names=real_name)
+        if not n_assignments:
             return None
-        value = float(values[code[one], code[other]])
-        return value if np.isfinite(value) else None
+        data = method.read(ResponsesFile(Path(copy.name)), settings)
+    if isinstance(data, StudyData):  # whose weights are not in the table
+        data = replace(data, work=read_work(campaign, set(data.loaded.assignments)))
+    return method.analyse(data, settings, brief=True), n_assignments
 
-    arrays = {
-        "difference": comparison.difference,
-        "low": comparison.low,
-        "high": comparison.high,
-        "p_holm": comparison.holm,
+
+def _undecided(look: Look, key: Mapping[str, int]) -> list[tuple[int, int]]:
+    """Return the undecided pairs of systems by their keys: those that a stopping rule waits for, if there is one."""
+    wanted = [pair for pair in look.pairs if pair["is_wanted"]] or look.pairs
+    return [(key[pair["systems"][0]], key[pair["systems"][1]]) for pair in wanted if not pair["better"]]
+
+
+def _pairs(printed: Iterable[Mapping[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return every pair of a campaign's systems, as a look keeps it; one that has no answer yet is undecided."""
+    compared = {frozenset((pair["better"], pair["worse"])): pair for pair in printed}
+    return [_pair(one, other, compared.get(frozenset((one, other)))) for one, other in combinations(names, 2)]
+
+
+def _pair(one: str, other: str, found: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a pair of systems, its difference that of the first one less the second."""
+    numbers = dict.fromkeys(("difference", "low", "high", "p_holm")) if found is None else found
+    difference, low, high = numbers["difference"], numbers["low"], numbers["high"]
+    if found and found["better"] == other:
+        difference, low, high = (None if value is None else -value for value in (difference, high, low))
+    return {
+        "systems": [one, other],
+        "difference": difference,
+        "low": low,
+        "high": high,
+        "p_holm": numbers["p_holm"],
+        "better": found["better"] if found and found["differs"] else None,
     }
-    return [
-        {
-            "systems": [names[one], names[other]],
-            **{name: number(values, one, other) for name, values in arrays.items()},
-        }
-        for one, other in combinations(sorted(names, key=names.__getitem__), 2)
-    ]
 
 
 def _keep(campaign: Campaign, pairs: list[dict[str, Any]], *, n_assignments: int, n_workers: int) -> Look:
@@ -143,7 +151,7 @@ def _keep(campaign: Campaign, pairs: list[dict[str, Any]], *, n_assignments: int
     wanted = set(pairs_to_decide(campaign.stopping_rule, campaign.stopping_systems, systems))
     for pair in pairs:
         pair["is_wanted"] = tuple(pair["systems"]) in wanted
-    decided = [pair for pair in pairs if winner(pair)]
+    decided = [pair for pair in pairs if pair["better"]]
     n_wanted_decided = sum(pair["is_wanted"] for pair in decided)
     has_closed = 0 < len(wanted) == n_wanted_decided
     look, _ = Look.objects.update_or_create(

@@ -1,0 +1,122 @@
+"""Campaigns of every kind of response that close themselves: looks while workers answer, and the results afterwards."""
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+
+from analysis.methods import get_method
+from analysis.web.services.looks import take_look
+from annotation.simulation.running import make_crowd, open_site, run_crowd
+from campaigns.design.composition import Layout
+from campaigns.design.paging import PageKind
+from campaigns.models import Campaign
+from campaigns.services.campaigns import change_campaign
+from campaigns.services.hits import execute_build
+from evalsite.accounts.models import User
+from evalsite.lib.errors import DomainError
+from tests.analysis.campaigns import analysed
+from tests.annotation.cast import launch
+from tests.campaigns.cast import add_outputs, make_campaign
+
+pytestmark = pytest.mark.django_db
+QUALITY = {"alpha": 1.5, "beta": 0.0, "gamma": -1.5}
+N_PLACES, N_FEW, N_MANY = 12, 2, 9
+FIELDS = {
+    "option-selection": {"options": "a\nb\nc\nd", "correct": "a\nb"},
+    "ssa": {"dialogue": "Person: I love tennis."},
+}
+IN_DOCUMENTS = ("esa", "mqm")
+# What differences are in.
+UNITS = {
+    "qg": "z",
+    "likert": "mean level",
+    "esa": "points",
+    "mqm": "mean penalty",
+    "post-edit": "points of HTER",
+    "fact-count": "F",
+    "option-selection": "share of good answers",
+    "magnitude": "mean log",
+    "ssa": "mean share",
+    "preference": "log strength",
+    "ranking": "score",
+    "best-worst": "score",
+}
+
+
+def watched(owner: User, protocol: str) -> Campaign:
+    """Return a running campaign of one HIT for twelve workers that closes when the best system is decided."""
+    campaign = make_campaign(owner, protocol)
+    n_items = 24
+    compares = campaign.page_kind == PageKind.COMPARISON
+    n_sources = n_items if compares or protocol in IN_DOCUMENTS else n_items // len(QUALITY)
+    add_outputs(campaign, n_sources, list(QUALITY))
+    for n, source in enumerate(campaign.sources.order_by("name")):
+        source.fields |= FIELDS.get(protocol, {})
+        if protocol in IN_DOCUMENTS:
+            source.document, source.place = f"doc-{n // 2}", n % 2 + 1
+        source.save()
+    campaign.n_ordinary, campaign.n_degraded, campaign.n_repeat, campaign.has_anchor = n_items, 0, 0, False
+    campaign.layout = Layout.POOLED
+    campaign.outputs_per_page = 2 if protocol == "preference" else len(QUALITY)
+    campaign.n_hits, campaign.workers_per_hit, campaign.hits_per_worker = 1, N_PLACES, 1
+    campaign.worker_test, campaign.seed = "none", 1
+    campaign.stopping_rule, campaign.stopping_systems = "against", ["alpha"]
+    campaign.save()
+    execute_build(campaign=campaign, on_progress=lambda *_: None, saving=transaction.atomic)
+    return launch(campaign)
+
+
+def answer(campaign: Campaign, n_workers: int, seed: int) -> None:
+    """Have so many further simulated workers answer the HIT."""
+    with open_site(None) as client:
+        outcome = run_crowd(campaign, make_crowd(campaign, seed=seed, n_workers=n_workers, quality=QUALITY), client)
+    assert (outcome.errors, outcome.n_hits) == ([], n_workers)
+
+
+@pytest.mark.parametrize("protocol", UNITS)
+def test_a_campaign_of_any_kind_closes_when_its_pairs_are_decided(
+    owner: User, owner_client: Client, protocol: str
+) -> None:
+    campaign = watched(owner, protocol)
+    answer(campaign, N_FEW, seed=1)
+    early = take_look(campaign=campaign)
+    assert (early.n_workers, early.n_pairs, early.n_decided, early.has_closed) == (N_FEW, 3, 0, False)
+    answer(campaign, N_MANY, seed=2)
+    look = take_look(campaign=campaign)
+    assert [(*pair["systems"], pair["better"]) for pair in look.pairs if pair["is_wanted"]] == [
+        ("alpha", "beta", "alpha"),
+        ("alpha", "gamma", "alpha"),
+    ]
+    campaign.refresh_from_db()
+    assert (look.has_closed, campaign.status) == (True, Campaign.Status.CLOSED)
+
+    final = analysed(campaign)
+    assert final.settings["workers_planned"] == N_PLACES, "when it ended depends on the answers"
+    printed = get_method(campaign.method).printed(final.report)
+    assert "valid whenever you look" in " ".join(printed["findings"])
+    compared = {frozenset((pair["better"], pair["worse"])): pair for pair in printed["pairs"]}
+    for pair in look.pairs:
+        result = compared[frozenset(pair["systems"])]
+        assert (result["p_holm"], result["differs"]) == (pair["p_holm"], pair["better"] is not None)
+        bounds = sorted(abs(pair[bound]) for bound in ("low", "high"))
+        assert sorted(abs(result[bound]) for bound in ("low", "high")) == pytest.approx(bounds)
+    page = owner_client.get(reverse("analysis:campaign_results", args=[campaign.public_id])).text
+    assert "The campaign closed itself then" in page and f"{UNITS[protocol]}, first system less second" in page
+    assert owner_client.get(reverse("campaigns:settings", args=[campaign.public_id])).text.count("Not in this") == 0
+
+
+def test_a_campaign_of_options_without_good_ones_is_refused_in_a_sentence(owner: User, owner_client: Client) -> None:
+    campaign = make_campaign(owner, "option-selection")
+    criterion = campaign.criteria.get()
+    criterion.settings |= {"field": "", "correct": "", "options": "red\ngreen"}
+    criterion.save()
+    why = "Which options are good is not known"
+    assert why in owner_client.get(reverse("campaigns:settings", args=[campaign.public_id])).text
+    for change in ({"stopping_rule": "all"}, {"is_adaptive": True}):
+        with pytest.raises(DomainError, match=why):
+            change_campaign(campaign=campaign, changes=change)
+    changed = change_campaign(
+        campaign=campaign, changes={"method_options": {"good": ["green"]}, "stopping_rule": "all"}
+    )
+    assert changed.stopping_rule == "all"
